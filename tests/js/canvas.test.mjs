@@ -8,13 +8,14 @@ import { paintGraph } from "../../assets/js/paint/paint.mjs";
 import { layPlane } from "../../assets/js/geometry/plane.mjs";
 import { inFile, paintPulses, pillsOf } from "../../assets/js/paint/pulses.mjs";
 import { flowsAt, prepare, stateAt } from "../../assets/js/scene/state.mjs";
-import { cutName, fonts } from "../../assets/js/geometry/text.mjs";
-import { paintWires, wiresAt } from "../../assets/js/paint/wiring.mjs";
+import { cutName, fonts, Ruler } from "../../assets/js/geometry/text.mjs";
+import { paintWires } from "../../assets/js/paint/wires.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 
 const COLOURS = ["bg", "panel", "field", "ink", "soft", "line", "saved", "leaf", "root", "gradient", "forward", "gradientTint", "forwardTint", "rootTint", "freed", "glow"];
 const TOKENS = { ...Object.fromEntries(COLOURS.map((name) => [name, name])), textLeast: 12, textNote: 13, textBody: 14 };
 const VIEW = { width: 1600, height: 900, dpr: 1 };
+const RULER = new Ruler({ measureText: (text) => ({ width: 7 * text.length }) });
 
 /** A context that notes each stroke, { colour, alpha, dash, width }, the colours of what is filled, and texts. */
 function noting() {
@@ -31,7 +32,7 @@ function frameAt(index, t) {
   const moment = stateAt(index, t);
   const plane = layPlane(index);
   const [x0, y0, x1, y1] = plane.bounds;
-  return { moment, plane, camera: { x: (x0 + x1) / 2, y: (y0 + y1) / 2, zoom: 1 }, tokens: TOKENS, wires: wiresAt(moment, []), pending: new Map() };
+  return { moment, plane, camera: { x: (x0 + x1) / 2, y: (y0 + y1) / 2, zoom: 1 }, tokens: TOKENS, ruler: RULER, wires: plane.wiring.at(moment, []), pending: new Map() };
 }
 
 test("what is not there yet is dashed, in the full strength of lines that say something", () => {
@@ -114,7 +115,7 @@ test("a number stands still while its step runs, and appears when its turn has c
   const index = prepare(case1());
   const boxes = (t) => {
     const frame = frameAt(index, t);
-    return new Map(placedLabels({ ...frame, context: noting().context, font: fonts(TOKENS, 1), view: VIEW }, flowsAt(frame.moment)).map(({ flow, box }) => [flow.edge, box]));
+    return new Map(placedLabels({ ...frame, font: fonts(TOKENS, 1), view: VIEW }, flowsAt(frame.moment)).map(({ flow, box }) => [flow.edge, box]));
   };
   const [early, late] = [boxes(2.3), boxes(3)];
   assert.equal(early.size, 1);
@@ -131,7 +132,7 @@ function numberBetween(gap, text, camera = { x: 0, y: 0, zoom: 1 }, data = [1]) 
   const stats = { size: data.length, norm: Math.hypot(...data), nan: 0, inf: 0 };
   const values = [{ shape: [data.length], dtype: "float32", data, strip: null, stats }];
   const index = prepare({ nodes, edges: [edge], groups: [], steps: [], values, phases: [], findings: [], marks: [] });
-  const brush = { context: noting().context, font: fonts(TOKENS, 1), plane: layPlane(index), camera, view: VIEW,
+  const brush = { ruler: RULER, font: fonts(TOKENS, 1), plane: layPlane(index), camera, view: VIEW,
     moment: { index, scene: index.scene, t: 0, k: 0, active: null, phase: null, step: null }, wires: [] };
   const flow = { edge: "e", back: true, value: 0, text };
   const at = (now) => placedLabels({ ...brush, camera: now }, [{ flow, edge, started: true, part: 1 }])[0];
@@ -180,8 +181,7 @@ test("pulses on wires that lie close follow one another, and all arrive", () => 
 });
 
 test("a name that is cut keeps the parts that tell it from its neighbours", () => {
-  const context = { measureText: (text) => ({ width: 7 * text.length }) };
-  const shown = (text, letters) => cutName(context, "font", text, 7 * letters);
+  const shown = (text, letters) => cutName(RULER, "font", text, 7 * letters);
   assert.deepEqual(["net[0].bias", "net[2].bias"].map((name) => shown(name, 10)), ["…[0].bias", "…[2].bias"]);
   assert.equal(shown("model.layers[3].attn.q_proj.weight", 24), "…[3].attn.q_proj.weight");
   assert.deepEqual([shown("net[2].bias v1", 13), shown("net[2].bias v1", 9)], ["…[2].bias v1", "…bias v1"]);

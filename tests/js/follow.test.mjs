@@ -8,7 +8,7 @@ import { cornerFor, follow, overview, subjectsOf, WEIGHT } from "../../assets/js
 import { Grid } from "../../assets/js/geometry/grid.mjs";
 import { layPlane } from "../../assets/js/geometry/plane.mjs";
 import { prepare, stateAt } from "../../assets/js/scene/state.mjs";
-import { fonts } from "../../assets/js/geometry/text.mjs";
+import { fonts, Ruler } from "../../assets/js/geometry/text.mjs";
 
 const VIEW = { width: 960, height: 540 };
 const NOW = { x: 0, y: 0, zoom: 1 };
@@ -103,7 +103,7 @@ test("what is around the cards of a step is a subject of the camera: its halo, a
     groups: [], values: [], bounds: [-50, -20, 350, 20] };
   const index = prepare(scene);
   const brush = { moment: stateAt(index, 1), plane: layPlane(index), camera: NOW, view: VIEW, wires: [], font: fonts({ textBody: 14, textNote: 13, textLeast: 12 }, 1),
-    context: { measureText: () => ({ width: 10 }) } };
+    ruler: new Ruler({ measureText: () => ({ width: 10 }) }) };
   const rims = subjectsOf(brush).filter((one) => one.rim).map((one) => one.box);
   assert.deepEqual(rims[0], [232, -38, 368, 38]);
   assert.deepEqual(rims[1].map(Math.round), [204, -6, 256, 6]);

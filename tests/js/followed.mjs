@@ -11,8 +11,7 @@ import { placedLabels } from "../../assets/js/paint/labels.mjs";
 import { placeCallout } from "../../assets/js/paint/message.mjs";
 import { layPlane } from "../../assets/js/geometry/plane.mjs";
 import { flowsAt, prepare, stateAt } from "../../assets/js/scene/state.mjs";
-import { fonts } from "../../assets/js/geometry/text.mjs";
-import { wiresAt } from "../../assets/js/paint/wiring.mjs";
+import { fonts, Ruler } from "../../assets/js/geometry/text.mjs";
 
 const WIDE = 0.53; // a letter, in sizes: no canvas measures text here
 const VIEWS = { 1280: [960, 531], 1440: [776, 711], 1920: [1120, 915] }; // the stage in windows so wide
@@ -20,12 +19,12 @@ const TOKENS = { textBody: 14, textNote: 13, textLeast: 12, font: "x", mono: "m"
 const BARS = ["the buttons", "the legend", "the minimap", "the message"];
 const LOST = 1; // px² that are nothing
 
-const context = {
+const ruler = new Ruler({
   font: "",
   measureText(text) {
     return { width: text.length * Number(/([\d.]+)px/.exec(this.font)[1]) * WIDE };
   },
-};
+});
 
 const onScreen = (camera, view, [x0, y0, x1, y1]) => [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)];
 
@@ -34,7 +33,7 @@ function shownIn(index, plane, view) {
   const { scene } = index;
   const brushAt = (t, camera) => {
     const moment = stateAt(index, t);
-    return { context, font: fonts(TOKENS, camera.zoom), plane, camera, view, moment, wires: wiresAt(moment, []) };
+    return { ruler, font: fonts(TOKENS, camera.zoom), plane, camera, view, moment, wires: plane.wiring.at(moment, []) };
   };
   const barsAt = (state, k, brush, looked) => {
     const node = k === scene.steps.length && index.nodes.get(scene.error?.node);

@@ -12,9 +12,8 @@ import { lineTo, placeCallout } from "../../assets/js/paint/message.mjs";
 import { paintGraph } from "../../assets/js/paint/paint.mjs";
 import { gradientRoute, layPlane, STACK } from "../../assets/js/geometry/plane.mjs";
 import { prepare, rowState, stateAt } from "../../assets/js/scene/state.mjs";
-import { fonts } from "../../assets/js/geometry/text.mjs";
+import { fonts, Ruler } from "../../assets/js/geometry/text.mjs";
 import { at } from "../../assets/js/scene/timeline.mjs";
-import { isWired, wiresAt } from "../../assets/js/paint/wiring.mjs";
 import { LETTERS } from "./fixtures/letters.mjs";
 
 const TOUCH = 1.5; // so far a curve may be over a border
@@ -26,12 +25,12 @@ const VIEWS = [[953, 530], [953, 711], [777, 711], [1257, 891]]; // the stage at
 const PAD = { top: 206, right: 40, bottom: 194, left: 40 }; // as the stage has it where an error will be told
 const TOKENS = { textBody: 14, textNote: 13, textLeast: 12, font: "x", mono: "m" };
 
-const context = {
+const ruler = new Ruler({
   font: "",
   measureText(text) {
     return { width: text.length * Number(/([\d.]+)px/.exec(this.font)[1]) * WIDE };
   },
-};
+});
 
 function crossed(scene, flat, own) {
   return scene.nodes.filter((node) => !own.includes(node.id)).filter((node) => {
@@ -55,12 +54,12 @@ function besides(scene, flat, own) {
   }).map((node) => node.id);
 }
 
-function wiresOverCards(scene, index) {
+function wiresOverCards(scene, index, plane) {
   const found = new Set();
   for (let k = 1; k <= scene.steps.length; k++) {
-    for (const wire of wiresAt(stateAt(index, k), [])) {
+    for (const wire of plane.wiring.at(stateAt(index, k), [])) {
       const ways = [["arriving", wire.after, wire.output], ["leaving", wire.edge, wire.source]];
-      for (const [way, edge, end] of ways.filter((one) => wire[one[0]] && isWired(one[1]))) {
+      for (const [way, edge, end] of ways.filter((one) => wire[one[0]] && plane.wiring.isWired(one[1]))) {
         const own = [wire.op.id, end.id];
         for (const id of crossed(scene, wire[way], own)) found.add(`${way} ${edge.id} over ${id}`);
         for (const id of besides(scene, wire[way], own)) found.add(`${way} ${edge.id} along ${id}`);
@@ -73,11 +72,11 @@ function wiresOverCards(scene, index) {
 function calloutOverCards(scene, index, plane) {
   const node = index.nodes.get(scene.error?.node);
   const moment = stateAt(index, scene.steps.length);
-  const wires = wiresAt(moment, []);
+  const wires = plane.wiring.at(moment, []);
   return !node ? [] : VIEWS.flatMap(([width, height]) => {
     const view = { width, height, dpr: 1 };
     const camera = fit(plane.framed, view, PAD, READABLE, [node.x, node.y]);
-    const { x, y, shape } = placeCallout({ context, font: fonts(TOKENS, camera.zoom), plane, camera, view, moment, wires }, node, scene.error);
+    const { x, y, shape } = placeCallout({ ruler, font: fonts(TOKENS, camera.zoom), plane, camera, view, moment, wires }, node, scene.error);
     const over = plane.nodes.within([x - MARK, y - MARK, x + shape.w + MARK, y + shape.h + MARK]);
     const others = scene.nodes.filter((one) => one.id !== node.id);
     const line = lineTo(others, node, [x, y, x + shape.w, y + shape.h]);
@@ -97,11 +96,11 @@ const equal = (a, b) => Boolean(a?.data && b?.data) && a.data.length === b.data.
 const shown = (place, moment, is) => !place || place.border || is(place.row);
 
 /** Wires that end where no gradient is, or pass over numbers on their way. */
-function wiresAmiss(scene, index) {
+function wiresAmiss(scene, index, plane) {
   const found = new Set();
   for (let k = 1; k <= scene.steps.length; k++) {
     const moment = stateAt(index, k);
-    for (const wire of wiresAt(moment, []).filter((one) => one.live || one.comes)) {
+    for (const wire of plane.wiring.at(moment, []).filter((one) => one.live || one.comes)) {
       const { source, output } = wire.ends;
       const say = (what) => found.add(`step ${k}: ${wire.edge.id} ${wire.from}>${wire.to} ${what}`);
       if (wire.live && !shown(source, moment, (row) => row.key === "grad" && writtenIn(row, moment.phase))) say("arrives where its gradient does not come to stand");
@@ -112,7 +111,7 @@ function wiresAmiss(scene, index) {
         const [x0, y0, x1, y1] = boxOf(node);
         if (place?.border && x > x0 + 0.5 && x < x1 - 0.5 && y > y0 + 0.5 && y < y1 - 0.5) say(`ends within ${node.id}, which shows it nowhere`);
       }
-      if (wire.live && isWired(wire.edge)) {
+      if (wire.live && plane.wiring.isWired(wire.edge)) {
         const { x, y, angle } = pointAlong(wire.leaving, 1);
         const [x0, y0, x1] = boxOf(wire.source);
         const [bx, by] = [x - Math.cos(angle) * ARROW, y - Math.sin(angle) * ARROW];
@@ -121,7 +120,7 @@ function wiresAmiss(scene, index) {
       if ((source?.row.rows ?? 1) > 1 || (output?.row.rows ?? 1) > 1) say("ends among several lines of cells");
       const brought = moment.step.flows.find((flow) => flow.back && flow.edge === wire.edge.id);
       const data = brought && scene.values[brought.value]?.data;
-      const alone = wiresAt(moment, []).filter((one) => one.live && one.edge === wire.edge && one.from === wire.from).length === 1;
+      const alone = plane.wiring.at(moment, []).filter((one) => one.live && one.edge === wire.edge && one.from === wire.from).length === 1;
       if (wire.live && data && data[wire.from] === 0 && alone) say("brings a zero");
       for (const node of [wire.source, wire.output]) {
         for (const place of rowsOf(node).filter((one) => one.row.cols)) {
@@ -177,8 +176,8 @@ const [POINT, SIDE] = [8, 3]; // of an arrowhead what tells where it points
 function headsOver(scene, index, plane) {
   const found = new Set();
   for (let k = 1; k <= scene.steps.length; k++) {
-    for (const wire of wiresAt(stateAt(index, k), [])) {
-      const ways = [["arriving", wire.after], ["leaving", wire.edge]].filter((one) => wire[one[0]] && isWired(one[1]));
+    for (const wire of plane.wiring.at(stateAt(index, k), [])) {
+      const ways = [["arriving", wire.after], ["leaving", wire.edge]].filter((one) => wire[one[0]] && plane.wiring.isWired(one[1]));
       for (const edge of [...index.incoming.get(wire.op.id), wire.after].filter((one) => index.nodes.has(one.source))) {
         const [x, y] = plane.routes.get(edge.id).forward.curve.at(-1).slice(6);
         for (const [way] of ways.filter((one) => crossesBox(wire[one[0]], [x - POINT, y - SIDE, x - 1, y + SIDE]))) found.add(`${way} ${wire.edge.id} over the head of ${edge.id}`);
@@ -191,7 +190,7 @@ function headsOver(scene, index, plane) {
 const [BESIDE, GLOW] = [4, 10]; // so near a line from cell to cell is no longer told from a route, both are wide; and the halo of what runs
 
 /** Where a line from cell to cell, or the halo of what runs, lies on a route that runs between two lines of the picture. */
-function linesOnLanes(scene, index) {
+function linesOnLanes(scene, index, plane) {
   const found = new Set();
   const lanes = scene.edges.flatMap((edge) => ["points", "back"].filter((way) => changesLine(edge[way])).flatMap((way) => edge[way].slice(2, -1)
     .map((b, i) => [edge[way][i + 1], b]).filter(([a, b]) => Math.abs(a[1] - b[1]) < 0.01 && Math.abs(a[0] - b[0]) > LONG)
@@ -201,8 +200,8 @@ function linesOnLanes(scene, index) {
     const node = index.nodes.get(moment.active);
     const [x0, , x1, y1] = node ? boxOf(node) : [0, 0, 0, -Infinity];
     for (const { name, y } of lanes.filter((lane) => y1 < lane.y && lane.y < y1 + GLOW && lane.x0 < x1 && x0 < lane.x1)) found.add(`halo of ${node.id} at ${name}, ${(y - y1).toFixed(1)}`);
-    for (const wire of wiresAt(moment, [])) {
-      for (const [way, edge] of [["arriving", wire.after], ["leaving", wire.edge]].filter((one) => wire[one[0]] && isWired(one[1]))) {
+    for (const wire of plane.wiring.at(moment, [])) {
+      for (const [way, edge] of [["arriving", wire.after], ["leaving", wire.edge]].filter((one) => wire[one[0]] && plane.wiring.isWired(one[1]))) {
         const { xs, ys } = wire[way];
         for (const { name } of lanes.filter((lane) => xs.some((x, i) => x > lane.x0 && x < lane.x1 && Math.abs(ys[i] - lane.y) < BESIDE))) found.add(`${way} ${edge.id} on ${name}`);
       }
@@ -272,7 +271,7 @@ function lettersCovered(scene, index, plane) {
       const node = index.nodes.get(moment.active);
       const camera = fit(plane.bounds, view, { ...PAD, top: 76, bottom: 64 }, READABLE, node ? [node.x, node.y] : null);
       const { texts, badges, context: canvas } = noting();
-      const told = paintGraph(canvas, view, { moment, plane, camera, tokens: TOKENS, wires: [], pending: new Map(), selection: null });
+      const told = paintGraph(canvas, view, { moment, plane, ruler: new Ruler(canvas), camera, tokens: TOKENS, wires: [], pending: new Map(), selection: null });
       const say = (what) => found.add(`${width}x${height} at ${t}, zoom ${camera.zoom.toFixed(2)}: ${what}`);
       if (!told.length) say("nothing is painted");
       for (const { text, box: [x0, y0, x1, y1] } of texts) {
@@ -318,8 +317,7 @@ function headsCut(scene, index, plane) {
     const { texts, context: canvas } = noting(LETTERS);
     const say = (what) => found.add(`zoom ${zoom.toFixed(3)}: ${what}`);
     const camera = { x: (x0 + x1) / 2, y: (y0 + y1) / 2, zoom };
-    const tokens = { ...TOKENS, font: "y" }; // widths are remembered by font
-    paintGraph(canvas, view, { moment, plane, camera, tokens, wires: [], pending: new Map(), selection: null });
+    paintGraph(canvas, view, { moment, plane, ruler: new Ruler(canvas), camera, tokens: TOKENS, wires: [], pending: new Map(), selection: null });
     if (zoom > EASY && texts.some(({ text, font }) => text === "\u2026" && font.endsWith(TOKENS.mono))) say("a number has no room");
     for (const node of scene.nodes) {
       const [left, top, right, bottom] = boxOf(node);
@@ -342,9 +340,9 @@ for (const file of readdirSync(process.argv[2]).sort()) {
   const scene = JSON.parse(readFileSync(join(process.argv[2], file), "utf8"));
   const index = prepare(scene);
   const plane = layPlane(index);
-  broken[file.replace(".json", "")] = { routes: routesOverCards(scene, plane), wires: wiresOverCards(scene, index),
-    callout: calloutOverCards(scene, index, plane), ends: wiresAmiss(scene, index),
+  broken[file.replace(".json", "")] = { routes: routesOverCards(scene, plane), wires: wiresOverCards(scene, index, plane),
+    callout: calloutOverCards(scene, index, plane), ends: wiresAmiss(scene, index, plane),
     early: gradientsTooEarly(scene, index), letters: lettersCovered(scene, index, plane), heads: headsCut(scene, index, plane), stacks: endsBehindStacks(scene, index, plane),
-    aslant: endsAslant(scene, plane), starts: startsElsewhere(scene, index, plane), hairpins: hairpins(scene), lanes: linesOnLanes(scene, index), values: headsOver(scene, index, plane) };
+    aslant: endsAslant(scene, plane), starts: startsElsewhere(scene, index, plane), hairpins: hairpins(scene), lanes: linesOnLanes(scene, index, plane), values: headsOver(scene, index, plane) };
 }
 console.log(JSON.stringify(broken));

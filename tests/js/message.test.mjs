@@ -5,11 +5,12 @@ import { boxOf, shared } from "../../assets/js/scene/card.mjs";
 import { lineTo, paintCallout, placeCallout, struckBy } from "../../assets/js/paint/message.mjs";
 import { layPlane } from "../../assets/js/geometry/plane.mjs";
 import { prepare } from "../../assets/js/scene/state.mjs";
-import { fonts } from "../../assets/js/geometry/text.mjs";
+import { fonts, Ruler } from "../../assets/js/geometry/text.mjs";
 
 const VIEW = { width: 900, height: 600, dpr: 1 };
 const ERROR = { type: "RuntimeError", message: "what was expected is not what was found" };
 const context = { font: "", measureText: (text) => ({ width: text.length * 7 }) };
+const ruler = new Ruler(context);
 const FONT = fonts({ textBody: 14, textNote: 13, textLeast: 12, font: "x", mono: "m" });
 
 const node = (id, x, y, w = 120, h = 80) => ({ id, kind: "op", label: id, x, y, w, h, rows: [], saved: [], tracks: { state: [] } });
@@ -17,7 +18,7 @@ const node = (id, x, y, w = 120, h = 80) => ({ id, kind: "op", label: id, x, y, 
 function placeIn(nodes, edges = []) {
   const scene = { nodes, edges, groups: [], steps: [], values: [], phases: [], findings: [], marks: [] };
   const plane = layPlane(prepare(scene));
-  const { x, y, shape } = placeCallout({ context, font: FONT, plane, camera: { x: 0, y: 0, zoom: 1 }, view: VIEW }, nodes[0], ERROR);
+  const { x, y, shape } = placeCallout({ ruler, font: FONT, plane, camera: { x: 0, y: 0, zoom: 1 }, view: VIEW }, nodes[0], ERROR);
   return [x, y, x + shape.w, y + shape.h];
 }
 
@@ -77,7 +78,7 @@ test("a message where nothing was made is on as few lines as it can be, and near
   const nodes = [node("a", -200, 0), node("b", 0, 0), node("c", 200, 0)];
   const plane = layPlane(prepare({ nodes, edges: [], groups: [], steps: [], values: [], phases: [], findings: [], marks: [] }));
   const lines = [];
-  const brush = { context: new Proxy(context, { get: (it, name) => it[name] ?? (() => {}) }), write: (text) => lines.push(text), font: FONT, plane, camera: { x: 0, y: 60, zoom: 1 }, view: VIEW,
+  const brush = { ruler, context: new Proxy(context, { get: (it, name) => it[name] ?? (() => {}) }), write: (text) => lines.push(text), font: FONT, plane, camera: { x: 0, y: 60, zoom: 1 }, view: VIEW,
     moment: { t: 1 }, wires: [], tokens: {} };
   const [x0, y0, x1] = paintCallout(brush, null, ERROR);
   assert.deepEqual(lines, [ERROR.type, ERROR.message]);

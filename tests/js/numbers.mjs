@@ -12,18 +12,17 @@ import { labelsOf, placedLabels } from "../../assets/js/paint/labels.mjs";
 import { FAR } from "../../assets/js/paint/places.mjs";
 import { gradientRoute, layPlane } from "../../assets/js/geometry/plane.mjs";
 import { flowsAt, prepare, stateAt } from "../../assets/js/scene/state.mjs";
-import { fonts } from "../../assets/js/geometry/text.mjs";
-import { wiresAt } from "../../assets/js/paint/wiring.mjs";
+import { fonts, Ruler } from "../../assets/js/geometry/text.mjs";
 
 const WIDE = 0.602; // a letter of the fixed-width fonts, in sizes: no canvas measures text here
 const VIEWS = { 1280: [960, 531], 1440: [776, 711] }; // the stage in windows so wide
 const TOKENS = { textBody: 14, textNote: 13, textLeast: 12, font: "x", mono: "m" };
-const context = {
+const ruler = new Ruler({
   font: "",
   measureText(text) {
     return { width: text.length * Number(/([\d.]+)px/.exec(this.font)[1]) * WIDE };
   },
-};
+});
 
 /** The curves of now: those of a number's own edges, and those of all other gradients. */
 function curvesAt({ plane, moment, wires }, { edges, flow }) {
@@ -67,7 +66,7 @@ function* brushes(index, plane, view) {
   const { scene } = index;
   const brushAt = (t, camera) => {
     const moment = stateAt(index, t);
-    return { context, font: fonts(TOKENS, camera.zoom), plane, camera, view, moment, wires: wiresAt(moment, []) };
+    return { ruler, font: fonts(TOKENS, camera.zoom), plane, camera, view, moment, wires: plane.wiring.at(moment, []) };
   };
   const camera = overview({ plane, view, error: scene.error });
   const inPart = hasMap(view) && !isUncovered(plane, camera, view);

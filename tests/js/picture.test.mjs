@@ -6,11 +6,11 @@ import { pictureOf, scaleOf } from "../../assets/js/paint/picture.mjs";
 import { layPlane } from "../../assets/js/geometry/plane.mjs";
 import { prepare, stateAt } from "../../assets/js/scene/state.mjs";
 import { element, escaped, SvgContext } from "../../assets/js/paint/svg.mjs";
-import { wiresAt } from "../../assets/js/paint/wiring.mjs";
+import { Ruler } from "../../assets/js/geometry/text.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 import { kitchen } from "./fixtures/kitchen.mjs";
 
-const RULER = { font: "", measureText: (text) => ({ width: 8 * text.length }) };
+const RULER = new Ruler({ font: "", measureText: (text) => ({ width: 8 * text.length }) });
 const THEME = readFileSync(new URL("../../assets/css/theme.css", import.meta.url), "utf8");
 const NUMBERS = { textLeast: 12, textNote: 13, textBody: 14 };
 // The light theme; a size is a number, as theme.mjs reads it.
@@ -21,8 +21,9 @@ function picture(scene, t, more = {}) {
   const index = prepare(scene);
   const moment = stateAt(index, t);
   const ops = scene.nodes.filter((node) => node.kind === "op");
-  const frame = { moment, plane: layPlane(index), tokens: TOKENS, selection: null, wires: wiresAt(moment, ops), pending: new Map(), ...more };
-  return pictureOf(frame, RULER, { title: "A \"title\" & <more>", said: "Step 1." });
+  const plane = layPlane(index);
+  const frame = { moment, plane, ruler: RULER, tokens: TOKENS, selection: null, wires: plane.wiring.at(moment, ops), pending: new Map(), ...more };
+  return pictureOf(frame, { title: "A \"title\" & <more>", said: "Step 1." });
 }
 
 /** What is in an XML text, or where it is not well formed. */
@@ -43,7 +44,7 @@ function parsed(xml) {
 
 test("everything of a context that the painters use is offered", () => {
   const context = new SvgContext(RULER);
-  for (const file of ["paint/paint", "paint/edges", "paint/cards", "paint/marks", "paint/wiring", "paint/pulses", "geometry/text"]) {
+  for (const file of ["paint/paint", "paint/edges", "paint/cards", "paint/marks", "paint/wires", "paint/pulses", "geometry/text"]) {
     const source = readFileSync(new URL(`../../assets/js/${file}.mjs`, import.meta.url), "utf8");
     for (const [, name] of source.matchAll(/\bcontext\.(\w+)/g)) assert.ok(name in context, `${file}.mjs uses context.${name}`);
   }
@@ -107,7 +108,7 @@ test("text stands where it is anchored, in its own width", () => {
   context.fillText("wide", 100, 10);
   assert.equal(String(context), "<text x=\"100\" y=\"10\" font-family=\"Inter, &quot;Segoe UI&quot;\" font-size=\"14\" font-weight=\"600\" text-anchor=\"middle\" "
     + "fill=\"tomato\">wide</text>");
-  const half = RULER.measureText("wide").width / 2;
+  const half = RULER.widthOf("", "wide") / 2;
   assert.deepEqual(context.bounds.slice(0, 3), [100 - half, -4, 100 + half]);
 });
 

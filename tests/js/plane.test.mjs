@@ -10,7 +10,8 @@ import { labelsOf, linesOn } from "../../assets/js/paint/labels.mjs";
 import { wiredEdges } from "../../assets/js/paint/edges.mjs";
 import { fonts } from "../../assets/js/geometry/text.mjs";
 import { prepare, stateAt } from "../../assets/js/scene/state.mjs";
-import { wireAt, wiresAt, wireText } from "../../assets/js/paint/wiring.mjs";
+import { wireAt } from "../../assets/js/geometry/wiring.mjs";
+import { wireText } from "../../assets/js/paint/wires.mjs";
 import { case1 } from "./fixtures/case1.mjs";
 import { synthetic } from "./fixtures/synthetic.mjs";
 
@@ -100,10 +101,10 @@ test("a row holds more elements than it has cells in narrower ones, and the last
   assert.deepEqual([three.cols, three.count, three.more], [3, 3, 0]);
   const last = cellOf(three, 2);
   assert.ok(last.x > cellOf(three, 1).x + last.w && last.x + last.w <= 60 - 10 + 1e-6);
-  assert.deepEqual(cellAt(node, last.x + 5, last.y + 5, (place) => holding(place, place === seed ? 3 : 1, node)), { row: seed.row, cell: 2 });
+  assert.deepEqual(cellAt(node, last.x + 5, last.y + 5, (place) => holding(place, place.row === seed.row ? 3 : 1, node)), { row: seed.row, cell: 2 });
   const many = holding(seed, 10, node);
   assert.deepEqual([many.count, many.more], [3, 8]); // two numbers, and 8 more
-  assert.equal(cellAt(node, cellOf(many, 2).x + 5, last.y + 5, (place) => (place === seed ? many : place)).cell, -1);
+  assert.equal(cellAt(node, cellOf(many, 2).x + 5, last.y + 5, (place) => (place.row === seed.row ? many : place)).cell, -1);
 });
 
 test("cells shrink into a box that is too small for them", () => {
@@ -167,7 +168,7 @@ test("all routes of a large scene have a direction and lie in the bounds", () =>
 
 test("a wire is found under the pointer and says its derivative", () => {
   const index = prepare(case1());
-  const wires = wiresAt(stateAt(index, 3), [index.nodes.get("n0")]);
+  const wires = layPlane(index).wiring.at(stateAt(index, 3), [index.nodes.get("n0")]);
   assert.equal(wires.length, 4);
   const place = pointAlong(wires[2].flat, 0.1);
   assert.equal(wireAt(wires, place.x, place.y, 2), wires[2]);
@@ -175,14 +176,33 @@ test("a wire is found under the pointer and says its derivative", () => {
   assert.equal(wireText(wires[2]), "\u2202z[0, 2] / \u2202x[0, 2] = 2");
 });
 
+test("whether an edge is wired is the same whatever was asked before, also where a card is in the way", () => {
+  const scene = case1();
+  const [wire] = layPlane(prepare(scene)).wiring.at(stateAt(prepare(scene), 3), [scene.nodes.find((node) => node.id === "n0")]);
+  const { x, y } = pointAlong(wire.leaving, 0.5);
+  const wall = { ...scene.nodes.find((node) => node.id === "n0"), id: "wall", x, y, w: 10, h: 400 };
+  const index = prepare({ ...scene, nodes: [...scene.nodes, wall] });
+  const answers = (asked) => {
+    const { wiring } = layPlane(index);
+    asked(wiring);
+    return scene.edges.map((edge) => wiring.isWired(edge));
+  };
+  const first = answers(() => {});
+  assert.equal(first[scene.edges.findIndex((edge) => edge.id === wire.edge.id)], false, "the card is in the way");
+  assert.ok(first.includes(true));
+  for (let t = 0; t <= scene.steps.length; t += 0.5) assert.deepEqual(answers((wiring) => wiring.at(stateAt(index, t), index.scene.nodes.filter((node) => node.kind === "op"))), first, `${t}`);
+  assert.deepEqual(answers((wiring) => scene.edges.toReversed().forEach((edge) => wiring.isWired(edge))), first);
+});
+
 test("a one-hot gradient takes one path from cell to cell, shown unasked while it passes and where it has arrived", () => {
   const index = prepare(case1());
-  const live = (t) => wiresAt(stateAt(index, t), []).map(({ from, to, live: is }) => [from, to, is]);
+  const { wiring } = layPlane(index);
+  const live = (t) => wiring.at(stateAt(index, t), []).map(({ from, to, live: is }) => [from, to, is]);
   assert.deepEqual([2.3, 2.7, 3, 4].map(live), Array(4).fill([[0, 0, true]]));
   assert.deepEqual([0, 1, 2].map(live), [[], [], []]);
-  const asked = wiresAt(stateAt(index, 2.5), [index.nodes.get("n0")]);
+  const asked = wiring.at(stateAt(index, 2.5), [index.nodes.get("n0")]);
   assert.deepEqual(asked.map((wire) => wire.live), [true, false, false, false]);
-  const around = wiresAt(stateAt(index, 0), [], [index.nodes.get("t0")]); // of a tensor that is looked at, those of its own cells
+  const around = wiring.at(stateAt(index, 0), [], [index.nodes.get("t0")]); // of a tensor that is looked at, those of its own cells
   assert.deepEqual(around.map(({ from, to }) => [from, to]), [[0, 0], [1, 1], [2, 2], [3, 3]]);
   const [wire] = asked;
   assert.ok(wire.arriving.total > 0 && wire.leaving.total > 0);
@@ -194,7 +214,7 @@ test("what a root only passes on sets out under the columns of its cells, and no
   const { steps, phases } = index.scene;
   const k = steps.findLastIndex((step) => step.kind === "vjp" && step.at === "n0");
   assert.ok(k >= phases.at(-1).start, "of the call from another root");
-  const wires = wiresAt(stateAt(index, k + 1), []);
+  const wires = layPlane(index).wiring.at(stateAt(index, k + 1), []);
   const z = index.nodes.get(wires[0].output.id);
   const value = rowsOf(z)[0];
   const middles = [0, 1, 2, 3].map((cell) => cellOf(value, cell)).map(({ x, w }) => x + w / 2);
@@ -207,8 +227,8 @@ test("a gradient that ends in an op, as at a relu's kink, has its line to the op
   const scene = case1();
   const edges = scene.edges.map((edge) => (edge.wiring?.length ? { ...edge, wiring: edge.wiring.filter(([from]) => from !== 0) } : edge));
   const k = scene.steps.findLastIndex((step) => step.kind === "vjp"); // by which 1 1 1 1 comes
-  const moment = stateAt(prepare({ ...scene, edges }), k + 1);
-  const wires = wiresAt(moment, []);
+  const index = prepare({ ...scene, edges });
+  const wires = layPlane(index).wiring.at(stateAt(index, k + 1), []);
   assert.deepEqual(wires.map(({ from, to, live, comes }) => [from, to, live, comes]), [[1, 1, true, true], [2, 2, true, true], [3, 3, true, true], [null, 0, false, true]]);
   const [edge, after] = [wires[0].edge, wires[0].after];
   assert.deepEqual([edge, after].map((one) => linesOn({ wires }, one).length), [3, 4]);
@@ -231,7 +251,7 @@ test("the arithmetic of a single path is written where the path is drawn, else a
   const edge = { id: "e", source: "t0", target: "n0", points: [] };
   const written = (wires) => labelsOf({ wires }, [{ flow: { text: "[0 1]", path: "2 \u00b7 0.5 = 1" }, edge, started: true }])[0].text;
   assert.equal(written([]), "[0 1]");
-  assert.equal(written([{ live: true, edge, op: { id: "n0" }, output: { id: "t1" } }]), "2 \u00b7 0.5 = 1");
+  assert.equal(written([{ live: true, sides: { leaving: [] }, edge, op: { id: "n0" }, output: { id: "t1" } }]), "2 \u00b7 0.5 = 1");
 });
 
 test("the wires of two edges from one cell are two", () => {
@@ -241,7 +261,7 @@ test("the wires of two edges from one cell are two", () => {
   const op = { id: "n0", kind: "op", label: "\u00d7", x: 150, y: 0, w: 100, h: 60, rows: [], saved: [], tracks: { state: [] } };
   const values = [{ shape: [1], dtype: "float32", data: [3] }];
   const index = prepare({ nodes: [card("t0", 0), op, card("t1", 300)], edges: [...edges, after], groups: [], steps: [], values, phases: [], findings: [], marks: [] });
-  const [one, other] = wiresAt(stateAt(index, 0), [index.nodes.get("n0")]);
+  const [one, other] = layPlane(index).wiring.at(stateAt(index, 0), [index.nodes.get("n0")]);
   const apart = (flat, i) => Math.hypot(one[flat].xs.at(i) - other[flat].xs.at(i), one[flat].ys.at(i) - other[flat].ys.at(i));
   assert.ok(apart("leaving", 0) > 5 && apart("leaving", -1) > 5);
   assert.equal(apart("arriving", 0), 0); // one gradient comes

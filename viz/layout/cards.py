@@ -37,7 +37,7 @@ OP_SHIFT = 14.0
 """How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
 HALO, WIRES = 14.0, 28.0
 """How far below a card a way keeps so as not to touch what runs there: the halo of a step's own node, and the lines
-from cell to cell (`BUNDLE` and `CLEAR` in assets/js/paint/wiring.mjs), with half the width of both."""
+from cell to cell (`BUNDLE` and `CLEAR` in assets/js/geometry/wiring.mjs), with half the width of both."""
 SEED_LABEL = "gradient you pass"
 MOST_CHIPS = 2
 NAME = 25

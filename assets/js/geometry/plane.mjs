@@ -1,15 +1,22 @@
-// The plane: everything of a scene that has a place and never moves, made once when it is loaded.
+// The plane: everything of a scene that has a place and never moves, made once when it is loaded; what is worked out of that later
+// is kept in it and goes with it.
 
 import { boxOf } from "../scene/card.mjs";
 import { curveThrough, distanceTo, flatten } from "./curve.mjs";
 import { Grid } from "./grid.mjs";
+import { Latest } from "./latest.mjs";
 import { passesOn } from "../scene/state.mjs";
+import { Wiring } from "./wiring.mjs";
 
 export const STACK = [8, 4]; // how far the cards behind a folded one stand out at the right and below
 const ARROW = 8; // how much of a route's end the arrowhead covers
 const UNDER = 18; // how far below a card the wires of its cells run
 const ASIDE = 12; // how far a gradient's route is moved where the layout gave none of its own
 
+/**
+ * @param {object} index a prepared scene
+ * @returns the nodes and edges by place, the routes by edge, the wiring; the places of the present step's numbers and of the error's message
+ */
 export function layPlane(index) {
   const nodes = new Grid();
   const edges = new Grid();
@@ -21,7 +28,10 @@ export function layPlane(index) {
     edges.add(edge, pair.box);
   }
   const bounds = boundsOf(index.scene);
-  return { index, nodes, edges, routes, bounds, framed: framedOf(index.scene, bounds) };
+  return {
+    index, nodes, edges, routes, bounds, framed: framedOf(index.scene, bounds),
+    wiring: new Wiring(index, nodes), numbers: new Latest(), message: new Latest(),
+  };
 }
 
 function routesOf(index, edge) {

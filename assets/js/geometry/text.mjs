@@ -1,4 +1,4 @@
-// Text on a canvas: fonts by role, widths remembered, and cutting to a width.
+// Text on a canvas: fonts by role, how wide a text is, and cutting to a width.
 
 const STEP = 0.25; // sizes are rounded up to it, so that few widths are to be remembered while one zooms
 const MONO = 0.602; // width of a letter of the fixed-width fonts, in sizes
@@ -25,36 +25,45 @@ export function fonts(tokens, zoom = 1) {
 export const fontsAt = (tokens, { zoom }) => fonts(tokens, Math.max(zoom, 0.4));
 
 /** From the middle of a line of text to its base line. */
-function baseline(font) {
-  let shift = shifts.get(font);
-  if (shift === undefined) shifts.set(font, (shift = Number(/([\d.]+)px/.exec(font)[1]) * 0.35));
-  return shift;
-}
+const baseline = (font) => Number(/([\d.]+)px/.exec(font)[1]) * 0.35;
 
 const MOST = 20000; // remembered widths; past that the memory starts afresh
-const widths = new Map();
-const shifts = new Map();
 
-export function widthOf(context, font, text) {
-  const key = `${font}|${text}`;
-  let width = widths.get(key);
-  if (width === undefined) {
-    if (widths.size > MOST) widths.clear();
-    context.font = font;
-    width = context.measureText(text).width;
-    widths.set(key, width);
+/** How wide texts are on a canvas; it remembers them, because every frame asks for the same ones. */
+export class Ruler {
+  /** @param {CanvasRenderingContext2D} canvas the context that measures */
+  constructor(canvas) {
+    this.canvas = canvas;
+    /** @type {Map<string, number>} */
+    this.widths = new Map();
   }
-  return width;
+
+  /**
+   * @param {string} font
+   * @param {string} text
+   * @returns {number}
+   */
+  widthOf(font, text) {
+    const key = `${font}|${text}`;
+    let width = this.widths.get(key);
+    if (width === undefined) {
+      if (this.widths.size > MOST) this.widths.clear();
+      this.canvas.font = font;
+      width = this.canvas.measureText(text).width;
+      this.widths.set(key, width);
+    }
+    return width;
+  }
 }
 
 /** The text, cut with an ellipsis where it is wider than `room`. */
-export function cut(context, font, text, room) {
-  if (widthOf(context, font, text) <= room) return text;
+export function cut(ruler, font, text, room) {
+  if (ruler.widthOf(font, text) <= room) return text;
   let low = 0;
   let high = text.length;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (widthOf(context, font, `${text.slice(0, middle).trimEnd()}\u2026`) <= room) low = middle;
+    if (ruler.widthOf(font, `${text.slice(0, middle).trimEnd()}\u2026`) <= room) low = middle;
     else high = middle - 1;
   }
   return low > 0 ? `${text.slice(0, low).trimEnd()}\u2026` : "";
@@ -64,49 +73,51 @@ export function cut(context, font, text, room) {
  * A name cut before its end: what tells it from its neighbours are its last parts, `[2].bias` of `net[2].bias`, ` \u00b7 3` or ` = 3`.
  * As many whole parts as there is room for; where that is only the last one, the beginning of the name stands before it.
  */
-export function cutName(context, font, text, room) {
-  const fits = (one) => widthOf(context, font, one) <= room;
+export function cutName(ruler, font, text, room) {
+  const fits = (one) => ruler.widthOf(font, one) <= room;
   if (fits(text)) return text;
   const parts = /.((?:\[[^\]]*\]|\.\w+)*)( \u00b7 [^\u00b7]+| = [^=]+| \d+| v\d+)?$/u.exec(text);
   const version = parts?.[2] ?? "";
   const ends = (parts?.[1].match(/\[[^\]]*\]|\.\w+/g) ?? []).map((_, i, all) => all.slice(i).join("") + version);
   const bare = (tail) => tail.replace(/^\./, ""); // a dot beside the ellipsis would be lost in it
   const behind = (tail) => {
-    const head = tail && cut(context, font, text.slice(0, text.length - tail.length), room - widthOf(context, font, tail));
+    const head = tail && cut(ruler, font, text.slice(0, text.length - tail.length), room - ruler.widthOf(font, tail));
     return head && head + bare(tail);
   };
   const short = ends.map((tail) => `\u2026${bare(tail)}`);
-  return short.slice(0, -1).find(fits) || behind(ends.at(-1) ?? version) || short.find(fits) || behind(version) || cut(context, font, text, room);
+  return short.slice(0, -1).find(fits) || behind(ends.at(-1) ?? version) || short.find(fits) || behind(version) || cut(ruler, font, text, room);
 }
 
 /** The first of some ways to say it that has room; where none has, the last one, cut. */
-export function fitting(context, font, ways, room) {
-  return ways.find((text) => widthOf(context, font, text) <= room) ?? cut(context, font, ways.at(-1), room);
+export function fitting(ruler, font, ways, room) {
+  return ways.find((text) => ruler.widthOf(font, text) <= room) ?? cut(ruler, font, ways.at(-1), room);
 }
 
 /** Words in lines of at most `room`; past `most` lines the last one ends in an ellipsis. */
-export function wrap(context, font, text, room, most) {
+export function wrap(ruler, font, text, room, most) {
   const lines = [];
   let line = "";
   const words = text.split(/\s+/);
   for (let i = 0; i < words.length; i++) {
     const longer = line ? `${line} ${words[i]}` : words[i];
-    if (line && widthOf(context, font, longer) > room) {
-      if (lines.length === most - 1) return [...lines, cut(context, font, `${line} ${words.slice(i).join(" ")}`, room)];
+    if (line && ruler.widthOf(font, longer) > room) {
+      if (lines.length === most - 1) return [...lines, cut(ruler, font, `${line} ${words.slice(i).join(" ")}`, room)];
       lines.push(line);
       line = words[i];
     } else line = longer;
   }
-  return [...lines, cut(context, font, line, room)];
+  return [...lines, cut(ruler, font, line, room)];
 }
 
 /** A function that writes one text: `write(text, x, y, font, colour, align)`, y being the middle of the line. */
 export function writer(context) {
+  const shifts = new Map();
   context.textBaseline = "alphabetic";
   return (text, x, y, font, colour, align = "left") => {
+    if (!shifts.has(font)) shifts.set(font, baseline(font));
     context.font = font;
     context.fillStyle = colour;
     context.textAlign = align;
-    context.fillText(text, x, y + baseline(font));
+    context.fillText(text, x, y + shifts.get(font));
   };
 }

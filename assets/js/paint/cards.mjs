@@ -3,7 +3,7 @@
 import { cellOf, holding, PAD, rowsOf } from "../scene/card.mjs";
 import { DAMAGED, fitNum, fitRow, isRounded, num, shapeText, statsText, toNumber, truth } from "../scene/format.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "../scene/state.mjs";
-import { cut, fitting, widthOf } from "../geometry/text.mjs";
+import { cut, fitting } from "../geometry/text.mjs";
 
 const AIR = 3; // units between a number and the border of its cell,
 const LEAST_AIR = 1; // and where it is written in the smaller size
@@ -19,15 +19,15 @@ export function paintRows(brush, node) {
   }
 }
 
-function paintLabel({ write, context, font, tokens }, node, place, state) {
+function paintLabel({ write, context, ruler, font, tokens }, node, place, state) {
   const { row } = place;
   if (row.key === "value") return;
   const empty = state.value === null;
   const labels = row.key === "seed" ? seedLabels(row, node, state) : gradLabels(row.label || ".grad", empty, state.past);
   const room = node.w - 2 * PAD - (row.key === "seed" ? 16 : 0);
-  const text = fitting(context, font.plain, labels, room);
+  const text = fitting(ruler, font.plain, labels, room);
   write(text, place.x, place.labelY, font.plain, tokens.soft);
-  if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + widthOf(context, font.plain, text) + 5, place.labelY, tokens.root);
+  if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + ruler.widthOf(font.plain, text) + 5, place.labelY, tokens.root);
 }
 
 /** Ways to name the gradient that is passed, the longest first; one of another shape than its root (it is refused) by its shape, one that was made of another, or of nothing, by how. */
@@ -85,7 +85,7 @@ function paintCells(brush, node, at, state, future) {
   if (state.value?.damaged) {
     const [first, last] = [cellOf(place, 0), cellOf(place, count - 1)];
     const width = last.x + last.w - first.x;
-    const text = cut(brush.context, brush.font.small, width > 120 ? DAMAGED : "damaged", width);
+    const text = cut(brush.ruler, brush.font.small, width > 120 ? DAMAGED : "damaged", width);
     brush.write(text, first.x + width / 2, first.y + (last.y + last.h - first.y) / 2, brush.font.small, brush.tokens.error, "center");
   }
 }
@@ -149,7 +149,7 @@ function paintBox({ context }, box, look, future) {
   context.globalAlpha /= look.alpha;
 }
 
-function paintNumber({ context, write, font, tokens, detail }, box, { value, text, ghost }, look, line) {
+function paintNumber({ context, write, ruler, font, tokens, detail }, box, { value, text, ghost }, look, line) {
   context.globalAlpha *= look.alpha;
   if (detail < 2) {
     if (toNumber(value) !== 0) {
@@ -162,7 +162,7 @@ function paintNumber({ context, write, font, tokens, detail }, box, { value, tex
     const y = ghost === null ? middle : middle + box.h / 4;
     write(text, box.x + box.w / 2, y, face, look.ink, "center");
     if (!line.truths && isRounded(text, value)) paintRounded(context, box.x + box.w / 2, y, text.length * (line.small ? font.smallPitch : font.cellPitch), look.ink);
-    if (ghost !== null) paintGhost({ context, write, font, tokens }, box, line.truths ? truth(ghost, line.letters) : fitNum(ghost, line.letters));
+    if (ghost !== null) paintGhost({ context, write, ruler, font, tokens }, box, line.truths ? truth(ghost, line.letters) : fitNum(ghost, line.letters));
   }
   context.globalAlpha /= look.alpha;
 }
@@ -180,14 +180,14 @@ function paintRounded(context, x, y, wide, colour) {
 }
 
 /** The old value over the new one, on a ground of its own in the upper half of the cell, struck through by a hair. */
-function paintGhost({ context, write, font, tokens }, box, text) {
+function paintGhost({ context, write, ruler, font, tokens }, box, text) {
   const [x, y, half] = [box.x + box.w / 2, box.y + box.h / 4, box.h / 2];
   context.beginPath();
   context.roundRect(box.x + 1, box.y + 1, box.w - 2, half - 1, [4, 4, 0, 0]);
   context.fillStyle = tokens.changedTint;
   context.fill();
   write(text, x, y, font.small, tokens.changed, "center");
-  const reach = widthOf(context, font.small, text) / 2 + 3;
+  const reach = ruler.widthOf(font.small, text) / 2 + 3;
   context.fillRect(x - reach, y - 0.5, 2 * reach, 1);
 }
 
@@ -197,7 +197,7 @@ function dash({ context, tokens }, box) {
 }
 
 /** A large tensor: a sample as bars above and below a line (so that the sign is a place, not a colour), then figures. */
-function paintStrip({ context, write, font, tokens, detail }, place, state) {
+function paintStrip({ context, write, ruler, font, tokens, detail }, place, state) {
   const value = state.value;
   const height = place.h - 18;
   context.beginPath();
@@ -219,5 +219,5 @@ function paintStrip({ context, write, font, tokens, detail }, place, state) {
     context.fillStyle = odd ? tokens.error : colour;
     context.fillRect(place.x + 4 + i * step, odd || sample > 0 ? middle - size : middle, Math.max(step - 0.6, 0.8), odd ? 2 * size : size);
   });
-  if (detail >= 2) write(cut(context, font.plain, statsText(value), place.w), place.x, place.y + height + 11, font.plain, tokens.soft);
+  if (detail >= 2) write(cut(ruler, font.plain, statsText(value), place.w), place.x, place.y + height + 11, font.plain, tokens.soft);
 }

@@ -4,7 +4,7 @@ import { toNumber } from "../scene/format.mjs";
 import { gradientRoute } from "../geometry/plane.mjs";
 import { edgeState, isFaint, isOdd, lastFlow, signOf } from "../scene/state.mjs";
 import { at } from "../scene/timeline.mjs";
-import { isWired, PAST } from "./wiring.mjs";
+import { PAST } from "./wires.mjs";
 
 const FAINT = 0.3; // what takes no part
 const BATCH = 64; // routes in one path: very long paths are slow to stroke, and so are thousands of short ones
@@ -83,9 +83,9 @@ function arrows(context, look) {
 export function wiredEdges(moment, wires) {
   const found = new Set();
   for (const wire of wires) {
-    if (wire.live && isWired(wire.edge)) found.add(wire.edge.id);
-    if (!wire.comes) continue;
-    for (const edge of moment.index.outgoing.get(wire.op.id) ?? []) if (edge.target === wire.output.id && isWired(edge)) found.add(edge.id);
+    if (wire.live && wire.sides.leaving) found.add(wire.edge.id);
+    if (!wire.comes || !wire.sides.arriving) continue;
+    for (const edge of moment.index.outgoing.get(wire.op.id) ?? []) if (edge.target === wire.output.id) found.add(edge.id);
   }
   return found;
 }

@@ -3,17 +3,15 @@
 import { num, shapeText, withMinus } from "../scene/format.mjs";
 import { placesAt } from "./places.mjs";
 import { gradientRoute } from "../geometry/plane.mjs";
-import { isWired } from "./wiring.mjs";
 
 const MOST_LABELS = 24;
 
 /** The lines from cell to cell by which the gradient of an edge travels now, `{ flat, number }`: one for each cell. */
 export function linesOn({ wires }, edge) {
-  if (!isWired(edge)) return [];
   const found = new Map();
   for (const wire of wires) {
-    if (wire.live && wire.edge.id === edge.id) found.set(wire.from, { flat: wire.leaving, number: wire.sent });
-    else if (wire.comes && edge.source === wire.op.id && edge.target === wire.output.id) found.set(wire.to, { flat: wire.arriving, number: wire.given });
+    if (wire.live && wire.sides.leaving && wire.edge.id === edge.id) found.set(wire.from, { flat: wire.leaving, number: wire.sent });
+    else if (wire.comes && wire.sides.arriving && edge.source === wire.op.id && edge.target === wire.output.id) found.set(wire.to, { flat: wire.arriving, number: wire.given });
   }
   return [...found.values()];
 }

@@ -2,7 +2,7 @@
 
 import { foldMark } from "../scene/card.mjs";
 import { savedState } from "../scene/state.mjs";
-import { fitting, widthOf } from "../geometry/text.mjs";
+import { fitting } from "../geometry/text.mjs";
 
 const BADGE = 8;
 /** Where the badge of an op is, from its corner: on its outline, over the line of its name; and how much of that line it may want for itself. */
@@ -62,13 +62,13 @@ export function savedNames(node) {
 
 /** What an op keeps for backward, inside its pill: dashed while saved, dotted and struck through when freed. */
 export function paintChip(brush, node) {
-  const { context, write, font, tokens, moment } = brush;
+  const { context, write, ruler, font, tokens, moment } = brush;
   const state = savedState(moment, node);
   if (state === "none" || !node.saved.length) return;
   const names = savedNames(node);
   const room = node.w - 32;
-  const text = fitting(context, font.plain, [`${state} ${names}`, state], room); // the names are in the tooltip and the inspector too
-  const w = widthOf(context, font.plain, text) + 16;
+  const text = fitting(ruler, font.plain, [`${state} ${names}`, state], room); // the names are in the tooltip and the inspector too
+  const w = ruler.widthOf(font.plain, text) + 16;
   const [x, y] = [node.x - w / 2, node.y + node.h / 2 - 33];
   context.beginPath();
   context.roundRect(x, y, w, 22, 6);

@@ -6,7 +6,7 @@ import { boxesOf, boxOf, cornerOf, grown, shared } from "../scene/card.mjs";
 import { strikes } from "../geometry/curve.mjs";
 import { firstSentence } from "../scene/format.mjs";
 import { edgeState, isFaint } from "../scene/state.mjs";
-import { widthOf, wrap } from "../geometry/text.mjs";
+import { wrap } from "../geometry/text.mjs";
 
 const BAR = 52; // height of the buttons above, of the legend below
 const GRID = 48; // apart, in units: places that are tried all over the view
@@ -45,17 +45,11 @@ export function paintCallout(brush, node, error) {
   return [x, y, x + shape.w, y + shape.h];
 }
 
-const places = new WeakMap(); // per scene the last answer: it is asked for again at every frame, mostly of the same picture
-
 /** Where the message stands; while one pans it keeps its place among the cards as long as that is in view. */
 function placed(brush, node, error) {
   const { camera, view, moment } = brush;
   const key = [camera.zoom, view.width, view.height, moment.t, brush.wires.length].join("|");
-  const known = places.get(brush.plane);
-  if (known?.key === key && inside(roomOf(brush), known.place)) return known.place;
-  const place = placeCallout(brush, node, error);
-  places.set(brush.plane, { key, place });
-  return place;
+  return brush.plane.message.of(key, () => placeCallout(brush, node, error), (place) => inside(roomOf(brush), place));
 }
 
 /** Where the message stands: in view, under no bar, at the place that costs least; where there is no such place, out of the bars' way least. */
@@ -251,10 +245,10 @@ function nearest([x0, y0, x1, y1], x, y) {
   return [Math.min(Math.max(x, x0), x1), Math.min(Math.max(y, y0), y1)];
 }
 
-function calloutShape({ context, font }, error, room) {
+function calloutShape({ ruler, font }, error, room) {
   const first = firstSentence(error.message);
-  const lines = wrap(context, font.plain, first, room, MOST_LINES);
-  const w = Math.max(...lines.map((line) => widthOf(context, font.plain, line)), widthOf(context, font.strong, error.type)) + 28;
+  const lines = wrap(ruler, font.plain, first, room, MOST_LINES);
+  const w = Math.max(...lines.map((line) => ruler.widthOf(font.plain, line)), ruler.widthOf(font.strong, error.type)) + 28;
   return { lines, w, h: 40 + lines.length * font.line };
 }
 

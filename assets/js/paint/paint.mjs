@@ -10,7 +10,7 @@ import { paintCallout } from "./message.mjs";
 import { STACK } from "../geometry/plane.mjs";
 import { findingsAt, isFaint, nodeState, runIn } from "../scene/state.mjs";
 import { at } from "../scene/timeline.mjs";
-import { cutName, fitting, fontsAt, widthOf, writer } from "../geometry/text.mjs";
+import { cutName, fitting, fontsAt, writer } from "../geometry/text.mjs";
 
 const LATER = [4, 4]; // dashes of the outline of what is not computed yet
 const LONGEST = "gradient norm 0.00123"; // of what a folded group says of its gradient
@@ -64,9 +64,9 @@ function paintGroups(brush, seen) {
   }
 }
 
-function groupName({ context, write }, box, name, font, colour, from = GROUP_TITLE) {
+function groupName({ ruler, write }, box, name, font, colour, from = GROUP_TITLE) {
   const room = box[2] - box[0] - from - 8;
-  write(cutName(context, font, name, room), box[0] + from, box[1] + 18, font, colour);
+  write(cutName(ruler, font, name, room), box[0] + from, box[1] + 18, font, colour);
 }
 
 /** The box of an open group; open at the side where it goes on in another line. */
@@ -184,31 +184,31 @@ function shape({ context }, node, look, radius) {
 }
 
 function paintOp(brush, node, look) {
-  const { context, write, font, tokens, detail } = brush;
+  const { ruler, write, font, tokens, detail } = brush;
   shape(brush, node, look, cornerOf(node));
   const middle = node.y - node.h / 2 + 28;
   const written = withMinus(node.label);
   const room = node.w - 2 * (detail < 2 ? 8 : OP_BADGE.room);
-  const label = fitting(context, font.title, [written, written.split(" ")[0]], room);
+  const label = fitting(ruler, font.title, [written, written.split(" ")[0]], room);
   if (detail < 2) {
     write(label, node.x, node.y, font.title, tokens.ink, "center");
     return;
   }
   const sub = node.sub === node.label ? "" : node.sub; // CopySlices is called so in both lines
   write(label, node.x, sub ? middle - 11 : middle, font.title, tokens.ink, "center");
-  if (sub) write(fitting(context, font.plain, [sub], node.w - 12), node.x, middle + 11, font.plain, node.id === brush.moment.active ? tokens.ink : tokens.soft, "center");
+  if (sub) write(fitting(ruler, font.plain, [sub], node.w - 12), node.x, middle + 11, font.plain, node.id === brush.moment.active ? tokens.ink : tokens.soft, "center");
   if (node.h >= 80) paintChip(brush, node);
 }
 
 function head(brush, node, indent = 14, right = 12) {
-  const { context, write, font, tokens } = brush;
+  const { ruler, write, font, tokens } = brush;
   const [x0, y0, x1] = boxOf(node);
   const wide = node.w - indent - right;
-  const title = cutName(context, font.title, node.label, wide);
+  const title = cutName(ruler, font.title, node.label, wide);
   write(title, x0 + indent, y0 + 20, font.title, tokens.ink);
   if (brush.detail < 2) return;
   const [shape] = node.sub.split(" \u00b7 "); // the role is said by bar, stub and row too
-  const sub = fitting(context, font.plain, [node.sub, shape, ""], wide - 10 - widthOf(context, font.title, title));
+  const sub = fitting(ruler, font.plain, [node.sub, shape, ""], wide - 10 - ruler.widthOf(font.title, title));
   if (sub) write(sub, x1 - right, y0 + 20, font.plain, tokens.soft, "right");
 }
 
@@ -229,9 +229,9 @@ function paintCard(brush, node, look) {
 
 /** A further use of a leaf: its name, and an arrow that says that it is at home elsewhere. */
 function paintStub(brush, node, look) {
-  const { context, write, font, tokens } = brush;
+  const { context, write, ruler, font, tokens } = brush;
   shape(brush, node, look, 19);
-  const text = cutName(context, font.title, node.label, node.w - 40);
+  const text = cutName(ruler, font.title, node.label, node.w - 40);
   write(text, node.x - 8, node.y, font.title, tokens.ink, "center");
   const [x, y] = [node.x + node.w / 2 - 20, node.y];
   context.strokeStyle = look.stroke === tokens.saved ? tokens.soft : look.stroke;
@@ -247,7 +247,7 @@ function paintStub(brush, node, look) {
 
 /** A folded group: a card on two others, with its shapes, and the norm of the gradient that came to it; while a step runs in it, with that. */
 function paintGroupCard(brush, node, look) {
-  const { context, write, font, tokens, moment } = brush;
+  const { write, ruler, font, tokens, moment } = brush;
   for (const offset of STACK) shape(brush, { ...node, x: node.x + offset, y: node.y + offset }, { ...look, width: 1, stroke: tokens.line }, 10);
   shape(brush, node, look, 10);
   const box = boxOf(node);
@@ -256,16 +256,16 @@ function paintGroupCard(brush, node, look) {
   if (brush.detail < 2) return;
   const run = runIn(moment, node);
   const line = (text, y, colour) => write(text, box[0] + 14, box[1] + y, font.plain, colour);
-  if (run) line(fitting(context, font.plain, runTexts(run), node.w - 24), 40, tokens.ink);
-  else line(fitting(context, font.plain, partsTexts(node), node.w - 28), 40, tokens.soft);
+  if (run) line(fitting(ruler, font.plain, runTexts(run), node.w - 24), 40, tokens.ink);
+  else line(fitting(ruler, font.plain, partsTexts(node), node.w - 28), 40, tokens.soft);
   if (run?.ways.length) { // what came back into the group belongs to another step
-    const way = run.ways.map(withMinus).find((one) => widthOf(context, font.plain, one) <= node.w - 24);
+    const way = run.ways.map(withMinus).find((one) => ruler.widthOf(font.plain, one) <= node.w - 24);
     return way && line(way, 62, look.stroke);
   }
   const id = at(node.tracks.upstream, moment.t);
   if (id !== null && node.h >= 70) {
     const norm = normText(moment.scene.values[id], 3);
-    const long = widthOf(context, font.plain, LONGEST) <= node.w - 24; // equal cards say the same, whatever the number
+    const long = ruler.widthOf(font.plain, LONGEST) <= node.w - 24; // equal cards say the same, whatever the number
     line(`${long ? "gradient " : ""}${norm}`, 62, tokens.gradient);
   }
 }

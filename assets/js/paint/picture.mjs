@@ -1,5 +1,6 @@
 // The whole graph at one moment as a picture for slides and papers: the painters of the stage on an SVG instead of a canvas.
 
+import { Latest } from "../geometry/latest.mjs";
 import { paintGraph } from "./paint.mjs";
 import { paintPulses } from "./pulses.mjs";
 import { element, escaped, joined, SvgContext } from "./svg.mjs";
@@ -10,13 +11,19 @@ const TWICE = 2;
 const MOST_SIDE = 16384; // px of a canvas, of the browsers that take the least,
 const MOST_AREA = 2 ** 26; // and in all: 256 MB of memory
 
-/** { text, width, height } of an SVG of what a frame shows, wherever its camera is; `ruler` is a context of a canvas. */
-export function pictureOf(frame, ruler, { title, said }) {
+/**
+ * An SVG of what a frame shows, wherever its camera is.
+ * @param {object} frame
+ * @param {{ title: string, said: string }} words
+ * @returns {{ text: string, width: number, height: number }}
+ */
+export function pictureOf(frame, { title, said }) {
   const [left, top, right, bottom] = frame.plane.bounds;
   const view = { width: right - left + 2 * ROOM, height: bottom - top + 2 * ROOM, dpr: 1 };
-  const whole = { ...frame, camera: { x: (left + right) / 2, y: (top + bottom) / 2, zoom: 1 } };
+  const plane = { ...frame.plane, message: new Latest() }; // on the screen it stays where it stands
+  const whole = { ...frame, plane, camera: { x: (left + right) / 2, y: (top + bottom) / 2, zoom: 1 } };
   const layers = [paintGraph, paintPulses].map((paint) => {
-    const context = new SvgContext(ruler);
+    const context = new SvgContext(frame.ruler);
     paint(context, view, whole);
     return context;
   });

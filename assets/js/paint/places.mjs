@@ -6,7 +6,6 @@ import { boxOf, grown, shared } from "../scene/card.mjs";
 import { comesWithin, crossesBox, crossesLine, distanceToBox, pointAlong, strikes } from "../geometry/curve.mjs";
 import { hasGradient, wiredEdges } from "./edges.mjs";
 import { gradientRoute } from "../geometry/plane.mjs";
-import { widthOf } from "../geometry/text.mjs";
 
 const GAPS = [7, 14, 22, 29]; // px on screen from a number to a place of its own route; past FAR it is nobody's
 export const FAR = 30;
@@ -42,14 +41,11 @@ export function placesAt(brush, lit) {
   return { beside: search("beside", besides, cheapest), away: search("away", aways, first) };
 }
 
-const kept = new WeakMap();
-
 /** What is known of the places at a step and a zoom: what costs time to find does not change with the frames of a move, nor while one pans. */
-function knownAt({ moment, camera, wires, font }) {
+function knownAt({ plane, moment, camera, wires, font }) {
   const live = wires.filter((wire) => wire.live).map(({ edge, from, to }) => `${edge.id} ${from} ${to}`);
   const key = [moment.k, camera.zoom, font.smallStrong, ...live].join("|");
-  if (kept.get(moment.index)?.key !== key) kept.set(moment.index, { key, known: new Map() });
-  return kept.get(moment.index).known;
+  return plane.numbers.of(key, () => new Map());
 }
 
 /** What a number of some edges must keep clear of: its `own` curves, those of `others` of the step, what gradients have left drawn, what is active. */
@@ -88,7 +84,7 @@ function cheapest(places, free) {
 
 const first = (places, free) => places.find((one) => free(one) && one.cost === 0) ?? null;
 
-const sizeOf = ({ context, font }, text) => [widthOf(context, font.smallStrong, text) + 14, HEIGHT];
+const sizeOf = ({ ruler, font }, text) => [ruler.widthOf(font.smallStrong, text) + 14, HEIGHT];
 
 /** Places beside the routes: what they cover, as a part of the number. */
 function besides(brush, text, around) {

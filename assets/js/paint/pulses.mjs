@@ -10,7 +10,7 @@ import { gradientRoute } from "../geometry/plane.mjs";
 import { flowsAt, isOdd, signOf } from "../scene/state.mjs";
 import { at, changedBy } from "../scene/timeline.mjs";
 import { fontsAt } from "../geometry/text.mjs";
-import { paintWires } from "./wiring.mjs";
+import { paintWires } from "./wires.mjs";
 
 const APART = 26; // units from one pulse to the next of a file
 const LARGEST = 1 / 8; // radius of a pulse, as a part of its way: on a short one the arrowhead is still seen

@@ -1,8 +1,7 @@
 // A canvas context that writes SVG: as much of CanvasRenderingContext2D as the painters of the graph use, so that there is
-// one way of painting.  Pure, but for the widths of text, which it asks a canvas for.
+// one way of painting.  Pure, but for the widths of text, which it asks a ruler for.
 
 import { flatten } from "../geometry/curve.mjs";
-import { widthOf } from "../geometry/text.mjs";
 
 const FONT = /^(?:(\d+) )?([\d.]+)px (.+)$/;
 const ANCHORS = { left: ["start", 0], center: ["middle", 0.5], right: ["end", 1] };
@@ -22,7 +21,7 @@ const short = (number) => Number(number.toFixed(2));
 const points = (...numbers) => numbers.map(short).join(" ");
 
 export class SvgContext {
-  /** `ruler`: a context of a canvas, which knows how wide a text is. */
+  /** @param {import("../geometry/text.mjs").Ruler} ruler */
   constructor(ruler) {
     Object.assign(this, { ruler, canvas: { width: 0, height: 0 }, fillStyle: "", strokeStyle: "", lineWidth: 1, lineJoin: "miter", lineCap: "butt",
       globalAlpha: 1, font: "", textAlign: "left", textBaseline: "alphabetic", dashes: [] });
@@ -110,15 +109,10 @@ export class SvgContext {
   /** Text stays text. */
   fillText(text, x, y) {
     const [, weight, size, family] = FONT.exec(this.font);
-    const width = widthOf(this.ruler, this.font, text);
+    const width = this.ruler.widthOf(this.font, text);
     const [anchor, part] = ANCHORS[this.textAlign];
     this.put("text", { x: short(x), y: short(y), "font-family": family, "font-size": size, "font-weight": weight, "text-anchor": anchor,
       ...this.filling() }, [x - part * width, y - size, x + (1 - part) * width, y + size * 0.3], escaped(text));
-  }
-
-  measureText(text) {
-    this.ruler.font = this.font;
-    return this.ruler.measureText(text);
   }
 
   toString() {

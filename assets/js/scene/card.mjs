@@ -20,16 +20,8 @@ export function cornerOf(node) {
   return node.kind === "op" ? Math.min(26, node.h * 0.36) : 10;
 }
 
-const layouts = new WeakMap();
-
-/** The rows of a card: [{ row, x, y, w, h, labelY, cols, count, cellW, cellH, pitchX, pitchY }]; memoised, a node never moves. */
+/** The rows of a card: [{ row, x, y, w, h, labelY, cols, count, cellW, cellH, pitchX, pitchY }]. */
 export function rowsOf(node) {
-  let layout = layouts.get(node);
-  if (!layout) layouts.set(node, (layout = layRows(node)));
-  return layout;
-}
-
-function layRows(node) {
   const [x0, y0] = boxOf(node);
   const natural = node.rows.reduce((sum, row) => sum + rowHeight(row), 0);
   const room = node.h - HEAD - FOOT;

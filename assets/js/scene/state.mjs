@@ -199,30 +199,67 @@ export function flowsAt(moment) {
   });
 }
 
-/** The wires of an op: from each cell of an input to each cell of the output, with the upstream gradient that came, or is about to be passed; `lane` tells edges of one tensor apart. */
+/**
+ * The edges that the wires of an op run beside: `after` leads to its `output`, each of `into` comes from a `source` with cells; `lane` tells
+ * edges of one tensor apart.  Null where its result has no card.
+ * @param {object} index a prepared scene
+ * @param {object} op
+ */
+function ends(index, op) {
+  const after = index.outgoing.get(op.id)?.find((edge) => edge.grad && index.nodes.has(edge.target)); // not the places that max() gives beside its values
+  if (!after) return null;
+  const cellular = (index.incoming.get(op.id) ?? []).filter((edge) => !["op", "group"].includes(index.nodes.get(edge.source)?.kind)); // those have no cells
+  const into = cellular.map((edge) => {
+    const twins = cellular.filter((one) => one.source === edge.source); // as the two of `x * x`
+    return { edge, source: index.nodes.get(edge.source), lane: { i: twins.indexOf(edge), n: twins.length } };
+  });
+  return { after, output: index.nodes.get(after.target), into };
+}
+
+/**
+ * The wires of an op: from each cell of an input to each cell of the output, with the upstream gradient that came, or is about to be passed.
+ * @param {object} moment
+ * @param {object} op
+ * @returns {object[]}
+ */
 export function wiresOf(moment, op) {
   const { index, scene } = moment;
-  const after = index.outgoing.get(op.id)?.find((edge) => edge.grad && index.nodes.has(edge.target)); // not the places that max() gives beside its values
-  if (!after) return [];
-  const output = index.nodes.get(after.target);
+  const found = ends(index, op);
+  if (!found) return [];
+  const { after, output, into } = found;
   const inBackward = moment.phase?.kind === "backward" && !["idle", "future"].includes(nodeState(moment, op));
   const id = inBackward || moment.active === op.id ? at(op.tracks.upstream, moment.t) : null;
   const coming = id === null && !inBackward; // what the next call will pass: told, but nothing travels yet
   const passed = coming ? nextSeed(moment, output) : id === null ? null : scene.values[id];
   const upstream = passed?.data;
   const wires = [];
-  const into = (index.incoming.get(op.id) ?? []).filter((edge) => !["op", "group"].includes(index.nodes.get(edge.source)?.kind)); // those have no cells
-  for (const edge of into) {
-    const twins = into.filter((one) => one.source === edge.source); // as the two of `x * x`
-    const lane = { i: twins.indexOf(edge), n: twins.length };
+  for (const { edge, source, lane } of into) {
     const run = inBackward ? lastFlow(moment, edge) : null; // it may have gone by other values than those of forward
     for (const [from, to, local] of run?.wiring ?? edge.wiring ?? []) {
       const arriving = upstream ? toNumber(upstream[to]) : 0;
       const carries = arriving !== 0 && toNumber(local) !== 0;
-      wires.push({ op, edge, after, source: index.nodes.get(edge.source), output, from, to, local, given: arriving, carries, coming, lane });
+      wires.push({ op, edge, after, source, output, from, to, local, given: arriving, carries, coming, lane });
     }
   }
   return moment.active === op.id && upstream ? [...wires, ...stopsOf(wires, upstream)] : wires;
+}
+
+/**
+ * Every wire that an op has at some moment, without what it carries then: by the values of forward, by those that a gradient has gone by, and
+ * those that end in the op.
+ * @param {object} index a prepared scene
+ * @param {object} op
+ * @returns {object[]}
+ */
+export function everyWireOf(index, op) {
+  const found = ends(index, op);
+  if (!found) return [];
+  const { after, output, into } = found;
+  const wirings = (edge) => [edge.wiring, ...(index.flows.get(edge.id) ?? []).map(([, flow]) => flow.back && flow.wiring)].filter(Boolean);
+  const wires = into.flatMap(({ edge, source, lane }) => wirings(edge).flat().map(([from, to]) => ({ op, edge, after, source, output, from, to, lane })));
+  if (!wires.length) return [];
+  const passed = (op.tracks.upstream ?? []).flatMap(([, id]) => (id === null ? [] : index.scene.values[id].data ?? []).flatMap((given, to) => (toNumber(given) === 0 ? [] : [to])));
+  return [...wires, ...[...new Set(passed)].map((to) => ({ ...wires[0], from: null, to }))];
 }
 
 /** Wires of cells of the output whose gradient comes to the op and goes no further (`from` is null): a relu's that are not above 0. */

@@ -1,7 +1,7 @@
 // The lane: the program's shape in time.  A segment per phase with the call as written, a stroke per step, marks, the playhead.
 
 import { h } from "../page/dom.mjs";
-import { fonts, widthOf, writer } from "../geometry/text.mjs";
+import { fonts, Ruler, writer } from "../geometry/text.mjs";
 import { currentStep, isNamed, phaseIndex, phaseLabels, sentence, spoken, strokeStride, withLabelOf } from "../scene/timeline.mjs";
 
 const EDGE = 12; // room at both ends, so that the playhead is never cut
@@ -19,6 +19,7 @@ export class Lane {
     this.canvas = h("canvas", { "aria-hidden": "true" });
     this.tip = h("div.bs-lane-tip", { hidden: true });
     this.element = h("div.bs-lane", { role: "slider", tabindex: "0", "aria-label": "Time", "aria-valuemin": "0", "aria-valuemax": "0", "aria-valuenow": "0" }, this.canvas, this.tip);
+    this.ruler = new Ruler(this.canvas.getContext("2d"));
     Object.assign(this, { seek, scrubbing, scene: null, t: 0, width: 0, drag: false });
     new ResizeObserver(() => this.resize()).observe(this.element);
     this.element.addEventListener("pointerdown", (event) => this.press(event));
@@ -151,7 +152,7 @@ export class Lane {
     const { plain, strong } = fonts(this.tokens);
     const write = writer(context);
     const { phases, steps } = this.scene;
-    const [x, wide] = [(t) => this.x(t), (text) => widthOf(context, strong, text)];
+    const [x, wide] = [(t) => this.x(t), (text) => this.ruler.widthOf(strong, text)];
     const labels = phaseLabels(phases, x, wide);
     for (const label of withLabelOf(labels, phases, current, { x, wide, end: this.x(steps.length) })) {
       const now = isNamed(label, phases, current);
@@ -189,7 +190,7 @@ export class Lane {
       context.lineTo(x - 4, TOP + BAR + 7);
       context.fillStyle = colour;
       context.fill();
-      const sign = mark.kind === "none" ? NONE.find((one) => widthOf(context, plain, one) <= this.x(1) - this.x(0)) ?? NONE.at(-1) : GLYPHS[mark.kind] ?? "";
+      const sign = mark.kind === "none" ? NONE.find((one) => this.ruler.widthOf(plain, one) <= this.x(1) - this.x(0)) ?? NONE.at(-1) : GLYPHS[mark.kind] ?? "";
       writer(context)(sign, x, TOP + BAR + 14, QUIET.has(mark.kind) ? plain : strong, colour, "center");
     }
   }

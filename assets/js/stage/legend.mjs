@@ -8,7 +8,7 @@ import { layPlane } from "../geometry/plane.mjs";
 import { paintPulses } from "../paint/pulses.mjs";
 import { ROOM_WIDE, SIGNS } from "../paint/signs.mjs";
 import { prepare, stateAt } from "../scene/state.mjs";
-import { wiresAt } from "../paint/wiring.mjs";
+import { Ruler } from "../geometry/text.mjs";
 
 const STRIP = [["future", "to come"], ["leaf", "leaf"], ["root", "root"], ["forward", "forward"], ["positive", "gradient"],
   ["saved", "saved"], ["waiting", "waits"]];
@@ -72,8 +72,9 @@ function paintSample(canvas, sign, tokens, dpr) {
   for (const one of [canvas, over]) [one.width, one.height] = [Math.round(view.width * dpr), Math.round(view.height * dpr)];
   const index = prepare(sign.scene);
   const moment = stateAt(index, sign.t ?? 0);
-  const wires = sign.wired ? wiresAt(moment, [index.nodes.get(sign.wired)]) : [];
-  const frame = { moment, plane: layPlane(index), camera: { x: 0, y: sign.low ? LOW : 0, zoom: 1 }, tokens,
+  const plane = layPlane(index);
+  const wires = sign.wired ? plane.wiring.at(moment, [index.nodes.get(sign.wired)]) : [];
+  const frame = { moment, plane, ruler: new Ruler(canvas.getContext("2d")), camera: { x: 0, y: sign.low ? LOW : 0, zoom: 1 }, tokens,
     selection: null, hover: sign.hover ?? null, wires, hoveredWire: null, pending: new Map(sign.pending ?? []) };
   paintGraph(canvas.getContext("2d"), view, frame);
   paintPulses(over.getContext("2d"), view, frame);

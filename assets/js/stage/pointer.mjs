@@ -5,7 +5,8 @@ import { toWorld } from "../geometry/camera.mjs";
 import { element, indexText } from "../scene/format.mjs";
 import { isLeaf, placeAt, rowState } from "../scene/state.mjs";
 import { h } from "../page/dom.mjs";
-import { wireAt, wireText } from "../paint/wiring.mjs";
+import { wireAt } from "../geometry/wiring.mjs";
+import { wireText } from "../paint/wires.mjs";
 
 const CLICK = 5; // px that a hand may tremble
 const HIT = 7; // px around an edge or a wire that count as on it

@@ -11,9 +11,8 @@ import { pictureOf } from "../paint/picture.mjs";
 import { layPlane } from "../geometry/plane.mjs";
 import { paintPulses } from "../paint/pulses.mjs";
 import { placeAt, stateAt } from "../scene/state.mjs";
-import { fontsAt } from "../geometry/text.mjs";
+import { fontsAt, Ruler } from "../geometry/text.mjs";
 import { readTokens, watchTheme } from "../paint/theme.mjs";
-import { wiresAt } from "../paint/wiring.mjs";
 
 const GLIDE = 320; // ms of a camera move
 const BESIDE = 24; // px between a panel and what came out from under it
@@ -38,6 +37,7 @@ export class Stage {
       selection: null, hover: null, hoveredWire: null, lit: null, choosing: null, allWires: false, follow: true, pending: new Map(), visible: [], glide: null,
       dirty: new Set(), asked: false, wires: [] });
     this.tokens = readTokens();
+    this.ruler = new Ruler(this.graph.getContext("2d"));
     this.paint = this.paint.bind(this);
     watchTheme(() => {
       this.tokens = readTokens();
@@ -145,7 +145,7 @@ export class Stage {
   wiresOf(looked, seen) {
     const nodes = this.allWires ? seen : [...new Set(looked)].map((id) => this.index.nodes.get(id)).filter(Boolean);
     const [ops, tensors] = [nodes.filter((node) => node.kind === "op"), nodes.filter((node) => node.kind !== "op")];
-    return wiresAt(this.moment, ops, this.allWires ? [] : tensors);
+    return this.plane.wiring.at(this.moment, ops, this.allWires ? [] : tensors);
   }
 
   /** Brings what happens now into view: the active node, the ends of what travels, and its numbers. */
@@ -156,10 +156,10 @@ export class Stage {
 
   /** What the step is about; before the first one, what that will be about. */
   subjects(camera) {
-    const { plane, tokens, view, index, wires } = this;
+    const { plane, tokens, view, index, wires, ruler } = this;
     const moment = this.t > 0 ? this.moment : stateAt(index, BEGUN);
     const font = fontsAt(tokens, camera);
-    return subjectsOf({ context: this.graph.getContext("2d"), moment, plane, font, camera, view, wires });
+    return subjectsOf({ ruler, moment, plane, font, camera, view, wires });
   }
 
   /** Into view, and out from under what lies over the stage; `still`: where one stays. */
@@ -262,8 +262,8 @@ export class Stage {
     this.asked = false;
     this.advanceGlide();
     if (!this.dirty.size || !this.moment || !this.view.width) return;
-    const { moment, plane, camera, tokens, selection, hover, wires, hoveredWire, lit, pending } = this;
-    const frame = { moment, plane, camera, tokens, selection, hover, wires, hoveredWire, lit, pending };
+    const { moment, plane, ruler, camera, tokens, selection, hover, wires, hoveredWire, lit, pending } = this;
+    const frame = { moment, plane, ruler, camera, tokens, selection, hover, wires, hoveredWire, lit, pending };
     if (this.dirty.has("graph")) {
       this.visible = paintGraph(this.graph.getContext("2d"), this.view, frame);
       if (!this.glide && !this.host.classList.contains("bs-dragging")) this.settleBars(frame);
@@ -298,9 +298,9 @@ export class Stage {
 
   /** The whole graph as it is drawn now, without what is only pointed at. */
   picture(words) {
-    const { moment, plane, tokens, selection, pending } = this;
+    const { moment, plane, ruler, tokens, selection, pending } = this;
     const wires = this.wiresOf([selection], this.index.scene.nodes);
-    return pictureOf({ moment, plane, tokens, selection, wires, pending, hover: null, hoveredWire: null, lit: null }, this.graph.getContext("2d"), words);
+    return pictureOf({ moment, plane, ruler, tokens, selection, wires, pending, hover: null, hoveredWire: null, lit: null }, words);
   }
 
   advanceGlide() {

@@ -21,7 +21,7 @@ const line = (label, value, tone) => ({ label, rows: cellsOf(value), tone });
 /** The lines of step `k`: what flows in, the local derivatives, and what flows out; [] where the sentence says it all. */
 export function linesOf(scene, k) {
   const step = scene.steps[k];
-  const nodes = new Map(scene.nodes.map((node) => [node.id, node]));
+  const nodes = byId(scene.nodes);
   const node = nodes.get(step?.at);
   if (!node) return [];
   if (step.kind === "vjp") return vjp(scene, step, k, node, nodes);
@@ -30,7 +30,7 @@ export function linesOf(scene, k) {
 }
 
 function forward(scene, step, k, node, nodes) {
-  const flows = flowsOf(scene, step);
+  const flows = flowsOf(scene, byId(scene.edges), step);
   const lines = flows.map(({ edge, value }) => {
     const into = edge.target === node.id;
     return line(into ? edge.hands ?? given(nodes.get(edge.source)) : `gives ${nodes.get(edge.target)?.label ?? ""}`.trim(), value, "plain");
@@ -63,20 +63,15 @@ function joined(lines) {
   return [...kept.values()].map(([one, times]) => (times > 1 ? { ...one, label: `${one.label}, ${times === 2 ? "twice" : `${times} times`}` } : one));
 }
 
-const edges = new WeakMap(); // of a scene: by id
+const byId = (elements) => new Map(elements.map((one) => [one.id, one]));
 
-const edgesOf = (scene) => {
-  if (!edges.has(scene)) edges.set(scene, new Map(scene.edges.map((edge) => [edge.id, edge])));
-  return edges.get(scene);
-};
-
-const flowsOf = (scene, step) => step.flows.map((flow) => ({
-  flow, edge: edgesOf(scene).get(flow.edge), value: flow.value === null ? null : scene.values[flow.value],
+const flowsOf = (scene, edges, step) => step.flows.map((flow) => ({
+  flow, edge: edges.get(flow.edge), value: flow.value === null ? null : scene.values[flow.value],
 })).filter((one) => one.edge && one.value);
 
 /** What a rule sends: as the step has it where a folded group hides receivers, else by the edges to the op. */
 function sentBy(scene, step, node, nodes) {
-  const flows = flowsOf(scene, step);
+  const flows = flowsOf(scene, byId(scene.edges), step);
   if (!step.sends) return flows.filter(({ edge }) => edge.target === node.id).map((one) => ({ ...one, name: nodes.get(one.edge.source)?.label || one.edge.input || "input", place: "" })); // one from the op's output into it is the upstream gradient
   return step.sends.filter(({ value }) => value !== null).map(({ name, value, edge, in: group }) => ({
     ...flows.find((one) => one.edge.id === edge), value: scene.values[value], name, place: group ? `, in ${nodes.get(group)?.label ?? "a folded group"}` : "",
@@ -129,11 +124,12 @@ export function ledgerOf(scene, node, k) {
   const track = node.rows.find((row) => row.key === "grad")?.track || [];
   const own = new Set([node.id, ...scene.nodes.filter((one) => one.twin === node.id).map((one) => one.id)]);
   const tensors = new Set(scene.nodes.filter((one) => one.kind === "tensor").map((one) => one.id));
+  const edges = byId(scene.edges);
   const entries = [];
   let coming = [];
   scene.steps.slice(0, k + 1).forEach((step, i) => {
     if (scene.steps[i - 1]?.phase !== step.phase) coming = []; // what grad() took along, or a call that failed, is not added by the next
-    if (step.kind === "vjp") coming.push(...flowsOf(scene, step).filter(({ edge }) => own.has(edge.source)).map(({ value }) => value));
+    if (step.kind === "vjp") coming.push(...flowsOf(scene, edges, step).filter(({ edge }) => own.has(edge.source)).map(({ value }) => value));
     const here = own.has(step.at);
     const along = !here && tensors.has(step.at) && changedBy(track, i); // of a leaf that has the same tensor as its gradient
     if ((!here && !along) || (step.kind !== "accumulate" && step.kind !== "write")) return;

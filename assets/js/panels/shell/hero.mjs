@@ -8,7 +8,7 @@ import { paintPulses } from "../../paint/pulses.mjs";
 import { prepare, stateAt } from "../../scene/state.mjs";
 import { readTokens, watchTheme } from "../../paint/theme.mjs";
 import { currentStep } from "../../scene/timeline.mjs";
-import { wiresAt } from "../../paint/wiring.mjs";
+import { Ruler } from "../../geometry/text.mjs";
 import { byId, h } from "../../page/dom.mjs";
 
 const PAD = { top: 20, right: 20, bottom: 20, left: 20 };
@@ -26,6 +26,7 @@ class Hero {
     this.stage = h("div", {}, this.canvases);
     place.append(this.stage, this.said);
     this.tokens = readTokens();
+    this.ruler = new Ruler(this.canvases[0].getContext("2d"));
     this.player = new Player((t) => this.moved(t), () => {});
     watchTheme(() => { this.tokens = readTokens(); this.paint(); });
     new ResizeObserver(() => this.resized()).observe(this.stage);
@@ -68,12 +69,12 @@ class Hero {
   }
 
   paint() {
-    const { index, plane, tokens } = this;
+    const { index, plane, ruler, tokens } = this;
     if (!index || !this.view) return;
     const view = { ...this.view, dpr: window.devicePixelRatio || 1 };
     const moment = stateAt(index, this.player.t);
-    const frame = { moment, plane, camera: fit(plane.framed, view, PAD, 0), tokens, selection: null, hover: null, lit: null,
-      wires: wiresAt(moment, []), hoveredWire: null, pending: new Map() };
+    const frame = { moment, plane, ruler, camera: fit(plane.framed, view, PAD, 0), tokens, selection: null, hover: null, lit: null,
+      wires: plane.wiring.at(moment, []), hoveredWire: null, pending: new Map() };
     this.canvases.forEach((canvas, k) => {
       Object.assign(canvas, { width: Math.round(view.width * view.dpr), height: Math.round(view.height * view.dpr) });
       [paintGraph, paintPulses][k](canvas.getContext("2d"), view, frame);

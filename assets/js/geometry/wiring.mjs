@@ -1,0 +1,384 @@
+// The wiring of ops cell by cell: from each cell of an input, through the pill, to the cells of the output that it reaches.
+
+import { boxOf, cellOf, cornerOf, rowsOf } from "../scene/card.mjs";
+import { changesLine, distanceTo, flatten } from "./curve.mjs";
+import { toNumber } from "../scene/format.mjs";
+import { everyWireOf, isLeaf, wiredOps, wiresOf } from "../scene/state.mjs";
+import { at } from "../scene/timeline.mjs";
+
+const SPREAD = 0.62; // part of the pill's side over which wires enter,
+const HEAD = 8; // under the arrowheads of values: so far from these,
+const LEAST = 12; // over so much at least,
+const LOW = 0.73; // and down to this part of the lower half: there a pill is still nearly upright
+const BUNDLE = 16; // height of the bundle of wires that goes around a card, where there is room,
+const CLEAR = 6; // and how far it keeps from that card and from the next one below
+const TOUCH = 1.5; // how far a wire may be over a border
+const BEND = 6; // how far from a card's side one runs down along it
+export const DOT = 3.2; // radius of the end of a line, which touches its cell and covers nothing in it
+const LANE = 14; // from a wire to the next one that ends in the same cell
+const ONE = Object.freeze({ i: 0, n: 1 });
+const MOST_LIVE = 16; // wires of a running VJP that are shown unasked
+
+/**
+ * The wires of one scene.  Where they run depends on the scene alone and is worked out once, when it is first asked for; what they carry
+ * depends on the moment.
+ */
+export class Wiring {
+  /**
+   * @param {object} index the prepared scene
+   * @param {import("./grid.mjs").Grid} nodes its nodes by place
+   */
+  constructor(index, nodes) {
+    this.index = index;
+    this.nodes = nodes;
+    /** @type {Map<string, Way>} by edge, cells and rows */
+    this.ways = new Map();
+    /** @type {Map<string, number>} by node: how far below it the next card stands */
+    this.rooms = new Map();
+    /** @type {Map<string, Set<string>>} by op: the edges beside which its wires have no free way */
+    this.blocked = new Map();
+  }
+
+  /**
+   * The wires of some ops at a moment, each with its curve; on `live` ones the gradient passes now, by those that `comes` is true of it comes to
+   * the op at least.  One that ends there has no cell that it leads to (`from` is null).
+   * @param {object} moment
+   * @param {object[]} ops
+   * @param {object[]} [tensors] those that are looked at: their own wires are shown too
+   * @returns {object[]}
+   */
+  at(moment, ops, tensors = []) {
+    const running = this.live(moment);
+    const lively = new Set(running.map((wire) => wire.op.id));
+    const asked = new Set(ops.map((op) => op.id));
+    const shown = new Set(running.map(keyOf));
+    const around = tensors.flatMap((node) => this.around(moment, node)).filter((wire) => !shown.has(keyOf(wire)));
+    const wires = [...ops.flatMap((op) => this.drawn(this.of(moment, op))), ...[...around, ...running].filter((wire) => !asked.has(wire.op.id))];
+    const past = moment.step?.kind === "accumulate"; // what came to the op had come before it went on to the leaf
+    return wires.map((wire) => Object.assign(Object.create(this.wayOf(wire)), wire, { past, live: wire.carries && lively.has(wire.op.id), comes: wire.given !== 0 && lively.has(wire.op.id) }));
+  }
+
+  /**
+   * Whether wires are drawn beside an edge: not where it goes on in another line of the picture, nor where they would cross a card that is
+   * not its end; there its route says it all.
+   * @param {object} edge
+   * @returns {boolean}
+   */
+  isWired(edge) {
+    const [source, target] = [edge.source, edge.target].map((id) => this.index.nodes.get(id));
+    const op = [source, target].find((node) => node?.kind === "op");
+    return !changesLine(edge.points) && !(op && this.blockedAt(op).has(edge.id));
+  }
+
+  /** The edges of an op beside which a wire would cross a card that is not its end, in whichever call. */
+  blockedAt(op) {
+    let found = this.blocked.get(op.id);
+    if (!found) this.blocked.set(op.id, (found = this.findBlocked(op)));
+    return found;
+  }
+
+  findBlocked(op) {
+    const found = new Set();
+    const looked = new Set();
+    const heads = this.headsAt(op);
+    const wires = everyWireOf(this.index, op);
+    for (const call of callsOf(this.index.scene)) {
+      const ends = endsIn(call);
+      for (const one of wires) {
+        const wire = { ...one, heads, ends: ends(one) };
+        const key = wayKey(wire);
+        if (looked.has(key)) continue;
+        looked.add(key);
+        const { leaving, arriving } = this.halves(wire);
+        if (leaving && this.isCrossed(leaving, [op, wire.source])) found.add(wire.edge.id);
+        if (this.isCrossed(arriving, [op, wire.output])) found.add(wire.after.id);
+      }
+    }
+    return found;
+  }
+
+  /** Of a tensor that is looked at: the wires that begin or end in its cells, op by op, where they are few and hide nothing. */
+  around(moment, node) {
+    return wiredOps(this.index, node.id).flatMap((op) => {
+      const wires = this.drawn(this.of(moment, op)).filter((wire) => wire.source === node || wire.output === node);
+      return wires.length <= MOST_LIVE && wires.every((wire) => this.isClear(wire)) ? wires : [];
+    });
+  }
+
+  /** Between open cards, the paths from cell to cell that the gradient takes in a VJP or took to a leaf; none where they are many. */
+  live(moment) {
+    const { step, active } = moment;
+    const node = active === null ? null : this.index.nodes.get(active);
+    let wires = [];
+    if (node?.kind === "op" && step.kind === "vjp") wires = this.of(moment, node);
+    else if (node && isLeaf(node) && step.kind === "accumulate") {
+      wires = wiredOps(this.index, active).flatMap((op) => this.of(moment, op)).filter((wire) => wire.source === node);
+    }
+    const carrying = this.drawn(wires.filter((wire) => wire.carries));
+    const isShown = (wire) => isOpen(wire.source) && isOpen(wire.output) && isPlain(wire) && this.isClear(wire);
+    if (carrying.length > MOST_LIVE || !carrying.every(isShown)) return [];
+    const stops = step?.kind === "vjp" ? this.endingIn(wires, carrying) : [];
+    return carrying.length + stops.length <= MOST_LIVE && stops.every(isShown) ? [...carrying, ...stops] : carrying;
+  }
+
+  /** The wires that bring a gradient to an op from cells from which none goes on: one for each cell. */
+  endingIn(wires, carrying) {
+    const cells = new Set(carrying.map((wire) => wire.to));
+    return wires.filter(({ to, after, given }) => given !== 0 && this.isWired(after) && !cells.has(to) && cells.add(to)).map((wire) => ({ ...wire, from: null }));
+  }
+
+  /** The wires of an op, each with the rows at which it ends. */
+  of(moment, op) {
+    const wires = wiresOf(moment, op);
+    const [heads, ends] = [this.headsAt(op), endsIn(callAt(moment))];
+    for (const wire of wires) {
+      wire.heads = heads;
+      wire.ends = ends(wire);
+      wire.sent = sentOn(moment, wire);
+      wire.carries &&= !isLost(wire, wires);
+    }
+    return wires;
+  }
+
+  drawn(wires) {
+    return wires.filter((wire) => this.isWired(wire.edge) || this.isWired(wire.after));
+  }
+
+  /** The ends of the values' edges at an op. */
+  headsAt(op) {
+    return [...(this.index.incoming.get(op.id) ?? []).map(({ points }) => points.at(-1)), ...(this.index.outgoing.get(op.id) ?? []).map(({ points }) => points[0])];
+  }
+
+  /** Whether a wire runs over no node but those that it joins: over a card it would hide the numbers there. */
+  isClear(wire) {
+    const way = this.wayOf(wire);
+    way.isClear ??= !this.nodes.within(way.flat.box).some((node) => (
+      ![wire.op, wire.source, wire.output].includes(node) && way.flat.xs.some((x, i) => Math.abs(x - node.x) < node.w / 2 && Math.abs(way.flat.ys[i] - node.y) < node.h / 2)));
+    return way.isClear;
+  }
+
+  /** Whether a curve passes over a card other than some. */
+  isCrossed(curve, own) {
+    const { xs, ys, box } = flatten(curve);
+    return this.nodes.within(box).some((node) => {
+      if (own.includes(node)) return false;
+      const [x0, y0, x1, y1] = boxOf(node);
+      return xs.some((x, i) => x > x0 + TOUCH && x < x1 - TOUCH && ys[i] > y0 + TOUCH && ys[i] < y1 - TOUCH);
+    });
+  }
+
+  /** Where a wire runs: what it carries changes with time, its way does not. */
+  wayOf(wire) {
+    const key = wayKey(wire);
+    let way = this.ways.get(key);
+    if (!way) this.ways.set(key, (way = new Way(this.halves(wire), this.isWired(wire.edge), this.isWired(wire.after))));
+    return way;
+  }
+
+  /** From the cell of the input to the op, and from that of the output. */
+  halves({ op, source, output, from, to, ends, lane, heads }) {
+    const end = { ...anchor(output, ends.output, to, op), room: this.roomBelow(output) };
+    const b = port(op, output, end.part, heads);
+    const arriving = half(end, b);
+    if (from === null) return { a: null, b, arriving, leaving: null };
+    const start = { ...anchor(source, ends.source, from, op, lane), room: this.roomBelow(source) };
+    const a = port(op, source, start.part, heads);
+    return { a, b, leaving: half(start, a), arriving };
+  }
+
+  /** How far below a card the next one stands. */
+  roomBelow(node) {
+    let room = this.rooms.get(node.id);
+    if (room === undefined) {
+      const [x0, , x1, under] = boxOf(node);
+      const tops = this.index.scene.nodes.map(boxOf).filter(([left, top, right]) => top >= under && left < x1 && x0 < right).map(([, top]) => top - under);
+      this.rooms.set(node.id, (room = Math.min(...tops, Infinity)));
+    }
+    return room;
+  }
+}
+
+/** Where one wire runs: its `curve`, and in `sides` what of it is drawn on each side of its op, from the card on. */
+class Way {
+  constructor({ a, b, leaving, arriving }, goes, comes) {
+    this.halves = { leaving, arriving };
+    this.sides = { leaving: (goes && leaving) || null, arriving: comes ? arriving : null };
+    const through = this.sides.leaving && comes ? [[...a.at, ...a.at, ...b.at, ...b.at]] : [];
+    this.curve = [...(this.sides.leaving ?? []), ...through, ...(comes ? reversed(arriving) : [])];
+    /** @type {boolean | undefined} */
+    this.isClear = undefined;
+    this.flattened = {};
+  }
+
+  get flat() {
+    return (this.flattened.all ??= flatten(this.curve));
+  }
+
+  /** The way of the gradient: from the output's cell to the op … */
+  get arriving() {
+    return (this.flattened.arriving ??= flatten(this.halves.arriving));
+  }
+
+  /** … and on to the input's cell. */
+  get leaving() {
+    return this.halves.leaving && (this.flattened.leaving ??= flatten(reversed(this.halves.leaving)));
+  }
+}
+
+const keyOf = ({ edge, from, to }) => `${edge.id}|${from}>${to}`;
+
+/** What tells the ways of wires apart; a value is met beside it. */
+const wayKey = (wire) => `${keyOf(wire)} ${wire.ends.source?.row.key} ${wire.ends.output?.row.key}`;
+
+const callsOf = (scene) => {
+  const calls = scene.phases.filter((one) => one.kind === "backward");
+  return calls.length ? calls : [null];
+};
+
+/** The backward call of a moment: the one that runs, else the next one, else the last one; null where there is none. */
+function callAt({ phase, scene, t }) {
+  const calls = callsOf(scene);
+  return calls.includes(phase) ? phase : calls.find((one) => one && one.start >= t) ?? calls.at(-1);
+}
+
+/** Where the wires of a call end, worked out once for those of one edge. */
+function endsIn(call) {
+  const known = new Map();
+  return (wire) => {
+    let ends = known.get(wire.edge);
+    if (!ends) known.set(wire.edge, (ends = endsOf(wire, call)));
+    return ends;
+  };
+}
+
+/**
+ * Where a wire ends: in the row that shows what goes over it.  Where it arrives, that is a `.grad` that the call writes; where it
+ * sets out, the gradient that the call passes, or a `.grad` that it left as this op gets it.  A card that shows it in no row is met
+ * at its border, beside its value, or where it sets out from several cells under them: the value itself is not what is passed.
+ */
+function endsOf({ op, source, output }, call) {
+  const [seed, kept] = [placeOf(output, "seed"), placeOf(output, "grad")];
+  const start = seed && isPassed(seed.row, call) ? seed : kept && isWritten(kept.row, call) && isGiven(kept.row, op, call) ? kept : null;
+  const grad = placeOf(source, "grad");
+  return { source: grad && isWritten(grad.row, call) ? grad : besideValue(source), output: start ?? besideValue(output, true) };
+}
+
+const placeOf = (node, key) => rowsOf(node).find((one) => one.row.key === key && one.row.cols);
+
+function besideValue(node, leaves = false) {
+  const value = placeOf(node, "value");
+  return value && { ...value, border: true, leaves };
+}
+
+function isWritten({ track }, call) {
+  return call !== null && track.some(([step, id]) => step > call.start && step <= call.end && id !== null);
+}
+
+/** Whether a `.grad` after a call is what the call passed on to an op: not where it had grown in an earlier call (equal values have one id). */
+const isGiven = ({ track }, op, call) => at(track, call.end) === at(op.tracks.upstream, call.end);
+
+function isPassed(row, call) {
+  return call !== null && (Array.isArray(row.call) ? row.call.some(([, one]) => one === call.call) : (row.call ?? call.call) === call.call);
+}
+
+/** What comes to the cell that a wire leads to, of all wires of its edge. */
+function sentOn(moment, { edge, from, given, local }) {
+  const flow = moment.step?.flows.find((one) => one.back && one.edge === edge.id);
+  const id = flow ? flow.value : at(edge.tracks.cotangent, moment.t);
+  const data = id === null || id === undefined ? null : moment.scene.values[id].data;
+  return data && from !== null ? toNumber(data[from]) : given * toNumber(local);
+}
+
+/** Whether what a wire would bring is a zero in its dtype: 1e-4 times 1e-4 in half precision. */
+function isLost(wire, wires) {
+  return wire.sent === 0 && !wires.some((one) => one !== wire && one.carries && one.edge === wire.edge && one.from === wire.from);
+}
+
+function isOpen(node) {
+  return node.rows.some((row) => row.cols);
+}
+
+/** Whether a wire ends at rows of one line: of several lines the framed cells tell better, since a way to the upper ones runs past the lower. */
+function isPlain({ ends }) {
+  return [ends.source, ends.output].every((place) => !place || place.row.rows === 1);
+}
+
+/**
+ * Where a wire leaves a card, so that it crosses no cell and no text: what ends in the last line of cells from below, all else at the
+ * card's side.  Columns are aligned, so a cell is told by its column, at the side by its place in the height of its line; one alone
+ * has no column to tell.  What goes the same way several times has as many lanes, side by side.
+ */
+function anchor(node, row, cell, op, { i, n } = ONE) {
+  const frame = { under: node.y + node.h / 2, top: node.y - node.h / 2, side: (sign) => node.x + sign * (node.w / 2 + 4), towards: op.x < node.x ? -1 : 1 };
+  if (!row) return { ...frame, x: node.x + (i - (n - 1) / 2) * LANE, y: frame.under, ny: 1, part: 0 };
+  const above = op.y + op.h / 2 < frame.top;
+  const { rows, cols } = row.row;
+  const box = cellOf(row, cell);
+  const [line, column] = [Math.floor(cell / cols), cell % cols];
+  const part = (cell * n + i + 0.5) / (rows * cols * n) - 0.5;
+  const last = (row.leaves || row.row === rowsOf(node).at(-1).row) && line === rows - 1;
+  if (last && !above && (!row.border || cols > 1)) return { ...frame, x: box.x + box.w / 2 + (i - (n - 1) / 2) * Math.min(LANE, box.w / (n + 1)), part, y: row.border ? frame.under : box.y + box.h + DOT, ny: 1 };
+  const y = row.leaves && cols === 1 ? box.y + box.h / 2 + HEAD + 4 : box.y + (box.h * (column * n + i + 1)) / (cols * n + 1); // one alone leaves under the arrowhead of its value
+  return { ...frame, x: node.x + (frame.towards * node.w) / 2, y, part, aside: true };
+}
+
+/** Where a wire meets an op: at the side at which the card stands, where values come and go above it, or over or under it. */
+function port(op, node, part, ends) {
+  const [dx, dy] = [node.x - op.x, node.y - op.y];
+  if (Math.abs(dy) - (node.h + op.h) / 2 > Math.abs(dx) - (node.w + op.w) / 2) {
+    const side = Math.sign(dy) || 1;
+    return { at: [op.x + part * op.w * SPREAD, op.y + (side * op.h) / 2], nx: 0, ny: side };
+  }
+  const side = Math.sign(dx) || 1;
+  const [half, round] = [op.h / 2, cornerOf(op)];
+  const heads = ends.filter(([x]) => (x - op.x) * side > 0).map(([, y]) => y + HEAD - op.y);
+  const low = half * LOW;
+  const high = Math.min(Math.max(-half * SPREAD, ...heads), low - LEAST);
+  const y = high + (part + 0.5) * (low - high);
+  const inset = round - Math.sqrt(round ** 2 - Math.max(Math.abs(y) - half + round, 0) ** 2);
+  return { at: [op.x + side * (op.w / 2 - inset), op.y + y], nx: side, ny: 0 };
+}
+
+/** From a cell to a port; where the port is beside the card, around the card's lower corner instead of over its numbers. */
+function half(cell, port) {
+  const [px, py] = port.at;
+  if (cell.aside) return sideways(cell.x, cell.y, cell, port);
+  if (port.nx !== 0 && cell.ny > 0 && py < cell.under) {
+    const wx = cell.side(-port.nx);
+    const bundle = Math.min(BUNDLE, Math.max(cell.room - 2 * CLEAR, 0));
+    const wy = cell.under + Math.min(CLEAR, cell.room / 2) + (0.5 - cell.part * port.nx * -1) * bundle;
+    const reach = Math.max(Math.abs(px - wx) * 0.5, 14);
+    return [[cell.x, cell.y, cell.x, wy, cell.x, wy, wx, wy],
+      [wx, wy, wx - port.nx * reach, wy, px + port.nx * reach, py, px, py]];
+  }
+  const reach = Math.max(Math.hypot(px - cell.x, py - cell.y) * 0.4, 18);
+  const drop = Math.min(Math.max(reach, 40), 70);
+  return [[cell.x, cell.y, cell.x, cell.y + cell.ny * drop, px + port.nx * reach, py + port.ny * reach, px, py]];
+}
+
+/** From a card's side to a port: straight to one that is beside it, and past its border first to one under or over it. */
+function sideways(x, y, cell, port) {
+  const [px, py] = port.at;
+  const { towards } = cell;
+  if (port.ny === 0) {
+    const reach = Math.max(Math.abs(px - x) * 0.5, 14);
+    return [[x, y, x + towards * reach, y, px + port.nx * reach, py, px, py]];
+  }
+  const [out, border] = [x + towards * BEND, port.ny < 0 ? cell.under : cell.top];
+  const reach = Math.max(Math.abs(py - border) * 0.5, 14);
+  return [[x, y, out, y, out, y, out, border], [out, border, out, border - port.ny * reach, px, py + port.ny * reach, px, py]];
+}
+
+/** The same curve from its other end. */
+const reversed = (curve) => curve.slice().reverse().map((b) => [b[6], b[7], b[4], b[5], b[2], b[3], b[0], b[1]]);
+
+/** The wire within `reach` units of a point, or null. */
+export function wireAt(wires, x, y, reach) {
+  let best = null;
+  let nearest = reach;
+  for (const wire of wires) {
+    const distance = wire.from === null ? Infinity : distanceTo(wire.flat, x, y);
+    if (distance < nearest) [best, nearest] = [wire, distance];
+  }
+  return best;
+}
