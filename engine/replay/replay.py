@@ -10,9 +10,9 @@ Cost: that of the recorded ops, run once.
 
 from __future__ import annotations
 
-import re
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from itertools import cycle, islice
 from typing import Any
 
 from ..arrays.array import home, xp
@@ -39,6 +39,7 @@ from ..trace.events import (
     OpCalled,
     Trace,
 )
+from ..trace.messages import gradients_passed
 from ..trace.recorder import written_out
 from ..trace.short import in_full
 from ..trace.source import Sources
@@ -64,10 +65,6 @@ def replay(trace: Trace, edits: Edits | None = None) -> Trace:
     True
     """
     return _Replay(trace, edits or Edits()).run()
-
-
-_MISCOUNTED = re.compile(r"got \d+ tensors and (\d+) gradients")
-"""How a call was refused that had another number of gradients than roots: a trace has one place per root."""
 
 
 class _Replay(Rerun):
@@ -268,9 +265,9 @@ class _Replay(Rerun):
             return None
         at = recorded.index
         given = [None if r.source is None else self.met(r.source, at) for r in recorded.roots]
-        refused = next((e.message for e in self.groups[recorded.call] if isinstance(e, ErrorRaised)), "")
-        wrong = _MISCOUNTED.match(refused)
-        return given if wrong is None else [*given, *given][: int(wrong[1])]
+        refused = next((e for e in self.groups[recorded.call] if isinstance(e, ErrorRaised)), None)
+        passed = gradients_passed(refused)  # a trace has one place per root
+        return given if passed is None else list(islice(cycle(given), passed))
 
     def survived(self, recorded: BackwardStarted | None) -> bool:
         """Whether the recorded program went on after this call raised (it caught the error)."""

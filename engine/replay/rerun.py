@@ -14,11 +14,10 @@ from typing import Any
 from ..api.inplace.inplace import set_data
 from ..api.shape.reshaping import GEOMETRY, becomes
 from ..arrays.array import xp
-from ..autograd.calls import CREATE_GRAPH
 from ..ops.op import CUSTOM, REGISTRY
 from ..tensor.dispatch import apply
 from ..tensor.grad_mode import mode
-from ..tensor.inplace import DEPRECATIONS, JOINT, apply_inplace, share_data
+from ..tensor.inplace import JOINT, apply_inplace, share_data
 from ..tensor.tensor import Tensor, tensor_of
 from ..tensor.views import RETAKE, refresh_view
 from ..trace.building import value_of
@@ -41,6 +40,7 @@ from ..trace.events import (
     WarningGiven,
     WrittenOutside,
 )
+from ..trace.messages import WarningKind, warning_kind
 from ..trace.recorder import Recorder
 from ..trace.summary import Summary
 from .blocks import Block
@@ -48,6 +48,9 @@ from .doubts import ESCAPED, FORWARD, MISSING, NOT_DONE, PASSED_OVER, SEEN, WROT
 from .gradient_names import Held
 from .program import Edits, calls_of, given_numbers
 from .standins import StandIns
+
+GIVEN_AGAIN: frozenset[WarningKind] = frozenset({"graph-in-grad", "expanded-write"})
+"""Warnings of calls and writes that run again: these give them again."""
 
 
 class Stopped(Exception):
@@ -177,7 +180,7 @@ class Rerun:
         elif isinstance(event, Escaped):
             self.escaped(event)
         elif isinstance(event, WarningGiven):
-            if event.message != CREATE_GRAPH and event.message not in DEPRECATIONS:  # which what gave them gives again
+            if warning_kind(event) not in GIVEN_AGAIN:
                 self.recorder.event("warning", event.category, event.message)
         elif isinstance(event, CodeEntered):
             if event.place == "pack":

@@ -52,7 +52,6 @@ REPEATING: dict[str, tuple[str, ...]] = {
     "index_put": ("index_put", "indices", "tensor"),
 }  # fmt: skip
 """Ops that may write a place of an expanded tensor more than once, by name; how torch's warning calls them, if any."""
-DEPRECATIONS = frozenset(DEPRECATED.format(*words) for words in REPEATING.values() if words)
 
 
 def check_inplace(tensor: Tensor, needs: bool = True) -> None:

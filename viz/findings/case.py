@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from engine.trace.events import ErrorRaised, Frame, OpCalled
+from engine.trace.messages import Message, read_error
+from engine.trace.source import Sources
 
 from ..graph.graph import Drawing
 from ..reading.facts import CallFact, Facts
@@ -23,6 +26,10 @@ class Case:
     drawing: Drawing
     event: ErrorRaised
     edits: Mapping[str, Any] | None
+
+    @property
+    def message(self) -> Message:
+        return read_error(self.event)
 
     @property
     def call(self) -> CallFact | None:
@@ -57,6 +64,13 @@ class Case:
 
     def written(self, stack: int) -> str:
         return self._quoted(self.facts.frame(stack))
+
+    def called(self, stack: int) -> str:
+        """The name of the function that the expression at a stack calls, without what stands before its dot."""
+        frame = self.facts.frame(stack)
+        node = Sources(self.facts.trace.files).node(frame) if frame is not None else None
+        function = node.func if isinstance(node, ast.Call) else None
+        return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
     @property
     def line(self) -> str:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from engine.trace.events import BackwardEnded, ErrorRaised, ModeChanged, OpCalled, VjpRun, WarningGiven
+from engine.trace.events import BackwardEnded, ErrorRaised, Escaped, ModeChanged, OpCalled, VjpRun, WarningGiven
+from engine.trace.messages import ErrorKind, gradients_passed, warning_kind
 
 from ..graph.graph import Drawing
 from ..reading import labels, text
 from ..reading.facts import CallFact, Facts
+from ..reading.source_text import source
 from ..reading.values import shortest
-from . import refusals
+from . import nonfinite
 from .carried import carried
 from .case import Answer, Case, Json
 from .fixes import edited
@@ -42,19 +45,15 @@ def explain(facts: Facts, drawing: Drawing, edits: Mapping[str, Any] | None = No
         return None
     event = facts.errors[-1]
     case = Case(facts, drawing, event, edits)
-    answer = next((answer(case) for start, answer in _KNOWN if start in event.message), None)
-    why, fix, mended = answer if answer is not None else _other(case)
+    why, fix, mended = _ANSWERS[case.message.kind](case)
     return Explained(event, _place(case), why, fix, mended)
 
 
 def _place(case: Case) -> str | None:
     if case.event.node is not None and case.event.node in case.facts.op_of_node:
         return case.facts.ops[case.facts.op_of_node[case.event.node]].id
-    places = (case.drawing.place(t) for t in case.event.tensors or refusals.about(case))
+    places = (case.drawing.place(t) for t in case.event.tensors or _about(case))
     return next((place for place in places if place is not None), None)
-
-
-# -- what is known ------------------------------------------------------------------------------------------------
 
 
 def _second_backward(case: Case) -> Answer:
@@ -116,7 +115,7 @@ def _not_scalar(case: Case) -> Answer:
     return why, fix, edited(case, case.call, gradient=np.ones(shape).tolist())
 
 
-def _mismatch(case: Case) -> Answer:
+def _seed_shape(case: Case) -> Answer:
     shape, name = _root(case)
     given = (
         case.facts.trace.value(case.call.event.roots[0].gradient)
@@ -204,11 +203,10 @@ def _switched_off(case: Case, where: str, cut: OpCalled, name: str) -> Answer:
     """Gradients were off at an op: by which line, and how they come back."""
     events = case.facts.trace.events[: cut.index]
     off = next((e for e in reversed(events) if isinstance(e, ModeChanged) and not e.grad_enabled), None)
-    by = case.written(off.stack) if off is not None else ""
-    if "set_grad_enabled" not in by:
+    if off is None or case.called(off.stack) != "set_grad_enabled":
         how = "it was computed where gradients are switched off (no_grad)"
         return _ends(where, how, name), "Compute it outside of no_grad().", None
-    how = f"{by} has switched gradients off, and they stay off until they are switched on again"
+    how = f"{case.written(off.stack)} has switched gradients off, and they stay off until they are switched on again"
     fix = (
         "Use `with torch.no_grad():` there, which ends with its block, or call `torch.set_grad_enabled(True)` after it."
     )
@@ -282,7 +280,7 @@ _TYPED = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
 """Ops with an augmented assignment, as it is typed."""
 
 
-def _in_place(case: Case) -> Answer:
+def _saved_changed(case: Case) -> Answer:
     tensor = case.event.tensors[0] if case.event.tensors else None
     writer = next(
         (op.event for op in reversed(case.facts.ops)
@@ -315,7 +313,7 @@ def _in_place(case: Case) -> Answer:
     )
 
 
-def _leaf_in_place(case: Case) -> Answer:
+def _leaf_changed(case: Case) -> Answer:
     name = case.first
     why = (
         f"{name} is a leaf that requires a gradient: its gradient belongs to the value it began with, "
@@ -324,59 +322,308 @@ def _leaf_in_place(case: Case) -> Answer:
     return why, f"Change {name} inside `with torch.no_grad():` (an update step), or work on {name}.clone().", None
 
 
+def _about(case: Case) -> tuple[int, ...]:
+    """The tensors that an error is about which does not name any itself."""
+    passed = gradients_passed(case.event)
+    if passed is None or case.call is None:
+        return ()
+    return tuple(root.tensor for root in case.call.event.roots[passed:])
+
+
+def _seed_count(case: Case) -> Answer:
+    parts = case.message.parts
+    roots = [root.tensor for root in case.call.event.roots] if case.call is not None else []
+    names = text.join([case.named(root) for root in roots]) or "the roots"
+    passed = text.count(int(parts["gradients"]), "gradient")
+    why = (
+        f"The call starts from {names}: {parts['roots']} tensors, and {passed} came with them. Each root needs its own."
+    )
+    return why, "Pass one gradient for each, in a list; None stands for the 1 of a single number.", None
+
+
+def _constant_input(case: Case) -> Answer:
+    name = case.first
+    why = (
+        f"{name} did not require a gradient when it was used, so on the way forward nothing was noted that leads to it."
+    )
+    return why, f"Make {name} with requires_grad=True (or call {name}.requires_grad_()) before it is used.", None
+
+
+def _unused_input(case: Case) -> Answer:
+    name = case.named(case.event.tensors[0]) if case.event.tensors else "one of the inputs"
+    why = f"autograd.grad was asked for {name}, but no path leads from the root to {name}, so it has no gradient."
+    return why, "Pass allow_unused=True to get None for it, or leave it out of the inputs.", None
+
+
+def _no_inputs(case: Case) -> Answer:
+    why = "`inputs=` names the leaves that are to receive a gradient, and the list is empty: nothing would be computed."
+    return why, "Name the leaves, or leave `inputs=` out: then all of them receive one.", None
+
+
+def _integer_leaf(case: Case) -> Answer:
+    """What is made so is not there yet, so that nothing can be called on it; what is asked later is there."""
+    why = (
+        "A gradient says what happens when a number moves a little. Whole numbers, and True and False, cannot move "
+        "a little."
+    )
+    name = case.facts.name(case.event.tensors[0]) if case.event.tensors else None
+    if name is None:
+        return why, "Write one of its numbers with a dot, as in `1.`, or pass `dtype=torch.float32`.", None
+    floats = f"`{name} = {name}.float()` first, and then `{name}.requires_grad_()`"
+    return why, f"Write one of its numbers with a dot, or {floats}.", None
+
+
+def _numpy_of_grad(case: Case) -> Answer:
+    why = "The value would leave the graph with numpy, and gradients cannot follow it there."
+    return why, f"Write `{case.first}.detach().numpy()`: so you say that no gradient is to come back from there.", None
+
+
+def _flag_of_inner(case: Case) -> Answer:
+    name = case.first
+    why = (
+        f"{name} was computed from tensors that require a gradient. That it requires one too is a consequence, "
+        "not a switch: the way back is there already."
+    )
+    return why, f"Take `{name}.detach()`: the same numbers, without the way back.", None
+
+
+def _size_of_grad(case: Case) -> Answer:
+    tensor = case.event.tensors[0] if case.event.tensors else None
+    fact = case.facts.tensors.get(tensor) if tensor is not None else None
+    size = f" {list(fact.shape)}" if fact is not None else ""
+    name = case.named(tensor)
+    why = f"`{name}.grad` belongs to {name} element by element, and gradients are added to it: it has its shape{size}."
+    return why, "Assign a tensor of this shape, or None: then the next backward call makes one.", None
+
+
+def _retain_constant(case: Case) -> Answer:
+    name = case.first
+    why = f"{name} requires no gradient, so none will ever reach it: there is nothing to keep."
+    return why, f"Make {name} require one: `{name}.requires_grad_()` before it is used.", None
+
+
+def _leaf_view_changed(case: Case) -> Answer:
+    name = case.last
+    why = (
+        f"What is written is a view, a window onto the memory of {name}. {name} is a leaf that requires a gradient: "
+        "to write through the window is to write the leaf itself."
+    )
+    return why, f"Write inside `with torch.no_grad():`, or leave {name} alone and multiply by a mask.", None
+
+
+def _several_views(case: Case) -> Answer:
+    name = case.first
+    base = case.last
+    why = (
+        f"{name} is one of several views that one op made of {base}. The graph would "
+        "have to pass a write to it on to all of them, and that is not supported."
+    )
+    return why, f"Write out of place, as in `{_out_of_place(case, name)}`, or write {base} by index.", None
+
+
+def _out_of_place(case: Case, name: str) -> str:
+    """The write that was refused as an assignment of a new tensor: `top = top * 10` for the program's `top *= 10`."""
+    frame = case.facts.frame_of(case.event)
+    written = source(case.facts.trace, frame) if frame is not None else ""
+    try:
+        (statement,) = ast.parse(written).body
+    except (SyntaxError, ValueError):
+        return f"{name} = {name} * 2"
+    sign = next((s for op, s in _SIGNS if isinstance(statement, ast.AugAssign) and isinstance(statement.op, op)), None)
+    if sign is None or not isinstance(statement, ast.AugAssign) or ast.unparse(statement.target) != name:
+        return f"{name} = {name} * 2"
+    value = ast.unparse(statement.value)
+    return f"{name} = {name} {sign} " + (f"({value})" if isinstance(statement.value, ast.BinOp) else value)
+
+
+_SIGNS = ((ast.Add, "+"), (ast.Sub, "-"), (ast.Mult, "*"), (ast.Div, "/"), (ast.Pow, "**"))
+
+
+def _unrecorded_view(case: Case) -> Answer:
+    name = case.first
+    base = case.last
+    why = (
+        f"{name} is a view of {base} that was made under no_grad, so that nothing is recorded between the two. The "
+        f"write is to be recorded. Whether it counts for the gradient of {base} cannot be known."
+    )
+    return why, "Put the view and the write both inside of no_grad(), or both outside.", None
+
+
+def _inference_tensor(case: Case) -> Answer:
+    why = (
+        "A tensor made under inference_mode() keeps no version, so a node cannot save it: a change would go unnoticed."
+    )
+    return why, "Compute it under no_grad() instead, or use a clone() of it.", None
+
+
+def _nan_found(case: Case) -> Answer:
+    """The node that anomaly mode names, and the one before it where an infinity was born."""
+    node = case.op.node.name if case.op is not None and case.op.node is not None else "This node"
+    earlier = next((found for found in nonfinite.findings(case.facts) if found.kind == "inf-gradient"), None)
+    why = f"{node} is the first to *show* a nan on the way back."
+    if earlier is None:
+        return why, "Look at what it was given: 0 times inf, or 0 / 0.", None
+    return f"{why} The trouble begins before it. {earlier.why}", earlier.fix or "Keep its input away from there.", None
+
+
+def _jacobian_mismatch(case: Case) -> Answer:
+    name = case.last
+    why = (
+        f"gradcheck moved each element of {name} a little and looked how the result changed (numerical), and asked "
+        "backward for the same (analytical). The two differ, so the backward pass does not belong to this function."
+    )
+    return (
+        why,
+        "Look for a way that is cut, such as detach(), .data or item(), or for a wrong backward of your own.",
+        None,
+    )
+
+
+def _gradient_count(case: Case) -> Answer:
+    expected, returned = int(case.message.parts["expected"]), int(case.message.parts["returned"])
+    why = (
+        f"forward was called with {text.count(expected, 'input')}, and backward returned "
+        f"{text.count(returned, 'gradient')}: it owes one to each input."
+    )
+    return why, "Return one gradient per argument of forward, in their order, and None for what needs none.", None
+
+
+def _gradient_shape(case: Case) -> Answer:
+    index, returned, expected = (case.message.parts[part] for part in ("index", "returned", "expected"))
+    why = f"Input {index} of forward has shape {expected}, and backward returned a gradient of shape {returned}."
+    return why, f"Return a gradient of shape {expected}: what did not take part receives zeros.", None
+
+
+def _no_input(case: Case) -> Answer:
+    asks = case.line or "input()"
+    why = f"{asks} waits for a line that is typed, and none can come: the standard input is at its end."
+    fix = (
+        "`backstep run` hands on what is typed in its terminal, or piped into it (`echo 2 | backstep run script.py`); "
+        "without a terminal, and where --watch records again, there is no keyboard. Write the value into the "
+        "script, or give it as an argument, behind the script's name, and read `sys.argv`."
+    )
+    return why, fix, None
+
+
+def _no_backward(case: Case) -> Answer:
+    why = "This Function says how to go forward, and not how to go back."
+    return why, "Give it a static method backward(ctx, grad) that returns one gradient per input.", None
+
+
+_STEPS = {"floor_divide": "It rounds: as its input grows it stands still, then jumps. "}
+
+
+def _no_derivative(case: Case) -> Answer:
+    name = case.message.parts["op"]
+    where = case.written(case.op.stack) if case.op is not None else name
+    why = f"The way back comes to {where}, and PyTorch has no derivative for {name}. {_STEPS.get(name, '')}"
+    fix = "Write it with an op that has one, or leave it out of the way back with .detach()."
+    if name == "floor_divide":
+        fix = "Write `/` where a fraction is meant; where rounding is, round `.detach()`: no gradient comes that way."
+    return why.strip(), fix, None
+
+
+def _once_differentiable(case: Case) -> Answer:
+    why = (
+        "This backward was marked @once_differentiable: what it computes is not noted, so it has no derivative itself."
+    )
+    return why, "Leave the mark out, and write backward in tensor ops.", None
+
+
+def _number_backward(case: Case) -> Answer:
+    left = _left(case)
+    name = case.named(left.tensor if left is not None else None)
+    where = f" ({case.written(left.stack)})" if left is not None else ""
+    why = f"item() took the number of {name} out of the graph{where}. A Python float does not know how it was computed."
+    return why, "Add up the tensors themselves and leave item() out; use it for printing.", None
+
+
+def _left(case: Case) -> Escaped | None:
+    before = case.facts.trace.events[: case.event.index]
+    return next((e for e in reversed(before) if isinstance(e, Escaped) and e.kind == "item"), None)
+
+
 def _other(case: Case) -> Answer:
-    where = case.line
-    at = f" at {where}" if where else ""
-    if case.event.type in ("SyntaxError", "IndentationError", "TabError"):
-        return f"The file is no valid Python{at}, so nothing of it ran.", "Mend this line, or the one above it.", None
-    if case.event.type == "ModuleNotFoundError" and "No module named" in case.event.message:
-        return _not_installed(case, at)
-    if case.event.type == "FileNotFoundError":
-        why = f"The program stopped{at}: there is no such file where it looked."
-        fix = "A path without a leading folder is looked for in the folder in which Backstep was started, as by Python."
-        return why, f"{fix} Start it in the folder of the file, or write the whole path.", None
-    if case.event.type == "KeyboardInterrupt":
-        return (
-            f"The program was ended from outside (Ctrl-C){at}; everything up to there is in the graph.",
-            ("Nothing has to be mended. Run it again, and longer, for what comes behind."),
-            None,
-        )
-    if "'float' object has no attribute 'backward'" in case.event.message:
-        return refusals.float_has_no_past(case)
-    if "'NoneType' object" in case.event.message and _asked_inner_grad(case):
-        return (
-            "`.grad` is None here: the tensor was computed, so it is no leaf, "
-            "and backward() fills in `.grad` of leaves only.",
-            "Call `.retain_grad()` on that tensor before backward(), or take torch.autograd.grad(root, tensor).",
-            None,
-        )
     note = case.event.note.strip().removeprefix("Backstep: ")
-    why = note[:1].upper() + note[1:] or f"The program stopped{at}; everything up to there is in the graph."
+    why = note[:1].upper() + note[1:] or f"The program stopped{_at(case)}; everything up to there is in the graph."
     return why, "Change the program at this line; the traceback, under Commands, says how it came there.", None
 
 
-def _not_installed(case: Case, at: str) -> Answer:
-    name = case.event.message.rpartition("No module named ")[2].strip("'\"").partition(".")[0]
-    why = f"The program stopped{at}: the Python that runs Backstep has no module {name}."
+def _at(case: Case) -> str:
+    return f" at {case.line}" if case.line else ""
+
+
+def _syntax(case: Case) -> Answer:
+    why = f"The file is no valid Python{_at(case)}, so nothing of it ran."
+    return why, "Mend this line, or the one above it.", None
+
+
+def _no_file(case: Case) -> Answer:
+    why = f"The program stopped{_at(case)}: there is no such file where it looked."
+    fix = "A path without a leading folder is looked for in the folder in which Backstep was started, as by Python."
+    return why, f"{fix} Start it in the folder of the file, or write the whole path.", None
+
+
+def _interrupted(case: Case) -> Answer:
+    why = f"The program was ended from outside (Ctrl-C){_at(case)}; everything up to there is in the graph."
+    return why, "Nothing has to be mended. Run it again, and longer, for what comes behind.", None
+
+
+def _no_module(case: Case) -> Answer:
+    name = case.message.parts["name"]
+    why = f"The program stopped{_at(case)}: the Python that runs Backstep has no module {name}."
     return why, f"Install {name} where Backstep is installed, or leave the import out here.", None
 
 
-def _asked_inner_grad(case: Case) -> bool:
-    """Whether the program was warned just before that it looks at .grad of an inner tensor."""
+def _none_used(case: Case) -> Answer:
     before = case.facts.trace.events[max(0, case.event.index - 3) : case.event.index]
-    return any(isinstance(e, WarningGiven) and "not a leaf Tensor" in e.message for e in before)
+    if not any(isinstance(e, WarningGiven) and warning_kind(e) == "grad-of-inner" for e in before):
+        return _other(case)
+    why = (
+        "`.grad` is None here: the tensor was computed, so it is no leaf, and backward() fills in `.grad` of leaves "
+        "only."
+    )
+    fix = "Call `.retain_grad()` on that tensor before backward(), or take torch.autograd.grad(root, tensor)."
+    return why, fix, None
 
 
-_KNOWN: Sequence[tuple[str, Callable[[Case], Answer]]] = (
-    ("Trying to backward through the graph a second time", _second_backward),
-    ("grad can be implicitly created only for scalar outputs", _not_scalar),
-    ("Mismatch in shape: grad_output", _mismatch),
-    ("does not require grad and does not have a grad_fn", _no_history),
-    ("modified by an inplace operation", _in_place),
-    ("a view of a leaf Variable that requires grad", refusals.view_of_leaf),
-    ("a leaf Variable that requires grad", _leaf_in_place),
-    *refusals.KNOWN,
-)
+_ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
+    "second-backward": _second_backward,
+    "not-scalar": _not_scalar,
+    "seed-shape": _seed_shape,
+    "seed-count": _seed_count,
+    "no-history": _no_history,
+    "constant-input": _constant_input,
+    "unused-input": _unused_input,
+    "no-inputs": _no_inputs,
+    "saved-changed": _saved_changed,
+    "leaf-changed": _leaf_changed,
+    "leaf-view-changed": _leaf_view_changed,
+    "several-views": _several_views,
+    "unrecorded-view": _unrecorded_view,
+    "inference-tensor": _inference_tensor,
+    "integer-leaf": _integer_leaf,
+    "numpy-of-grad": _numpy_of_grad,
+    "flag-of-inner": _flag_of_inner,
+    "size-of-grad": _size_of_grad,
+    "retain-constant": _retain_constant,
+    "nan-found": _nan_found,
+    "jacobian-mismatch": _jacobian_mismatch,
+    "gradient-count": _gradient_count,
+    "gradient-shape": _gradient_shape,
+    "no-backward": _no_backward,
+    "once-differentiable": _once_differentiable,
+    "no-derivative": _no_derivative,
+    "number-backward": _number_backward,
+    "none-used": _none_used,
+    "syntax": _syntax,
+    "no-module": _no_module,
+    "no-file": _no_file,
+    "no-input": _no_input,
+    "interrupted": _interrupted,
+    "other": _other,
+}
+"""Who explains an error of a kind."""
 
 
 def _root(case: Case) -> tuple[tuple[int, ...], str]:

@@ -22,6 +22,7 @@ from engine.trace.events import (
     VjpRun,
     WarningGiven,
 )
+from engine.trace.messages import warning_kind
 
 from ..reading import labels, text
 from ..reading.facts import Facts
@@ -244,10 +245,7 @@ class _Search:
         """`.grad` of a tensor that is no leaf was looked at: of each name the first time."""
         told: set[str] = set()
         for event in self.trace.events:
-            if (
-                not isinstance(event, WarningGiven)
-                or ".grad attribute of a Tensor that is not a leaf" not in event.message
-            ):
+            if not isinstance(event, WarningGiven) or warning_kind(event) != "grad-of-inner":
                 continue
             frame = self.facts.frame(event.stack)
             asked = source(self.trace, frame, 60) if frame is not None else ""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.trace.events import BackwardStarted, ErrorRaised, OpCalled, Trace
+from engine.trace.messages import gradients_passed
 
 from . import text
 
@@ -127,12 +128,7 @@ def written_call(call: BackwardStarted, trace: Trace, name: Callable[[int], str 
 def _count_passed(call: BackwardStarted, trace: Trace) -> int | None:
     """How many gradients were passed where that was refused because there are more roots; None: as many as roots."""
     after = trace.events[call.index + 1] if call.index + 1 < len(trace.events) else None
-    refused = COUNTED.match(after.message) if isinstance(after, ErrorRaised) else None
-    return None if refused is None else int(refused[2])
-
-
-COUNTED = re.compile(r"got (\d+) tensors and (\d+) gradients")
-"""The refusal of a call with another number of gradients than of roots."""
+    return gradients_passed(after) if isinstance(after, ErrorRaised) else None
 
 
 def _several(names: Sequence[str]) -> str:

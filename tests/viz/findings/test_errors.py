@@ -107,6 +107,14 @@ def test_the_birth_of_an_infinity_is_found_forward_and_backward(tmp_path: Path) 
     assert "It is born here, in `torch.log(c)` (line 3)." in found[0].why and "in its local derivative" in found[1].why
 
 
+@pytest.mark.filterwarnings("ignore:Error detected in")
+def test_anomaly_mode_is_explained_by_the_op_that_sent_the_first_inf(tmp_path: Path) -> None:
+    body = "x = torch.zeros(2, requires_grad=True)\nwith torch.autograd.set_detect_anomaly(True):\n"
+    _, found = explained(HEAD + body + "    (x * x).sum().sqrt().backward()\n", tmp_path)
+    assert "No inf comes to SqrtBackward0 from above, but it sends one on" in found.why
+    assert found.fix.startswith("The slope of a root is infinite at 0")
+
+
 def test_a_nan_from_an_infinity_that_came_is_blamed_on_where_that_was_born(tmp_path: Path) -> None:
     source = HEAD + "x = torch.zeros(2, requires_grad=True)\n(x ** 2).sqrt().sum().backward()\n"
     born, spread = findings(reading(recorded(source, tmp_path)).facts)

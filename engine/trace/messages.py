@@ -1,0 +1,135 @@
+"""Which error or warning an event is: the one place that reads PyTorch's messages, and Python's.  Pure.
+
+A trace has messages word for word, so that they can be shown; what is to be done about one is decided by its kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .events import ErrorRaised, WarningGiven
+
+ErrorKind = Literal[
+    "second-backward",  # backward through a graph whose saved values were freed
+    "not-scalar",  # backward from several elements without a gradient
+    "seed-shape",  # a seed gradient of another shape than its root
+    "seed-count",  # another number of seed gradients than of roots
+    "no-history",  # backward from what does not require a gradient
+    "constant-input",  # the gradient of a tensor that does not require one
+    "unused-input",  # the gradient of a tensor that the root does not depend on
+    "no-inputs",  # an empty `inputs=`
+    "saved-changed",  # a saved tensor was written in place
+    "leaf-changed",  # a leaf that requires a gradient is written in place
+    "leaf-view-changed",  # the same through a view of it
+    "several-views",  # one of several views that an op made is written in place
+    "unrecorded-view",  # a view that was made under no_grad is written in place
+    "inference-tensor",  # a tensor of inference_mode is saved for backward
+    "integer-leaf",  # integers are to require a gradient
+    "numpy-of-grad",  # numpy() of a tensor that requires a gradient
+    "flag-of-inner",  # requires_grad of a computed tensor is switched
+    "size-of-grad",  # `.grad` is set to another shape
+    "retain-constant",  # retain_grad() of a tensor that does not require a gradient
+    "nan-found",  # anomaly mode found a nan
+    "jacobian-mismatch",  # gradcheck found a difference
+    "gradient-count",  # backward of a Function returns another number of gradients than forward has inputs
+    "gradient-shape",  # backward of a Function returns a gradient of another shape than its input
+    "no-backward",  # a Function without a backward
+    "once-differentiable",  # the derivative of a backward that is marked as having none
+    "no-derivative",  # an op that PyTorch has no derivative for
+    "number-backward",  # backward() of a Python number
+    "none-used",  # something is asked of None
+    "syntax",  # the file is not Python
+    "no-module",  # a module that is not installed
+    "no-file",  # a file that is not there
+    "no-input",  # a line is asked of a standard input that has ended
+    "interrupted",  # Ctrl-C
+    "other",
+]
+WarningKind = Literal[
+    "grad-of-inner",  # `.grad` of a tensor that is not a leaf is looked at
+    "graph-in-grad",  # backward(create_graph=True)
+    "expanded-write",  # a place of an expanded tensor may be written more than once
+    "other",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """The kind of an error, and the parts of its message that its explanation needs, by name."""
+
+    kind: ErrorKind
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+
+_ERRORS: tuple[tuple[ErrorKind, str], ...] = (
+    ("second-backward", r"Trying to backward through the graph a second time"),
+    ("not-scalar", r"grad can be implicitly created only for scalar outputs"),
+    ("seed-shape", r"Mismatch in shape: grad_output"),
+    ("seed-count", r"got (?P<roots>\d+) tensors and (?P<gradients>\d+) gradients"),
+    ("no-history", r"does not require grad and does not have a grad_fn"),
+    ("constant-input", r"One of the differentiated Tensors does not require grad"),
+    ("unused-input", r"appears to not have been used in the graph"),
+    ("no-inputs", r"`inputs` argument to `backward\(\)` cannot be empty"),
+    ("saved-changed", r"modified by an inplace operation"),
+    ("leaf-view-changed", r"a view of a leaf Variable that requires grad"),
+    ("leaf-changed", r"a leaf Variable that requires grad"),
+    ("several-views", r"function that returns multiple views"),
+    ("unrecorded-view", r"Given that this use case is ambiguous and error-prone"),
+    ("inference-tensor", r"Inference tensors cannot be saved for backward"),
+    ("integer-leaf", r"can require gradients"),
+    ("numpy-of-grad", r"Can't call numpy\(\) on Tensor that requires grad"),
+    ("flag-of-inner", r"you can only change requires_grad flags of leaf variables"),
+    ("size-of-grad", r"attempting to assign a gradient of size"),
+    ("retain-constant", r"can't retain_grad on Tensor"),
+    ("nan-found", r"returned nan values in its"),
+    ("jacobian-mismatch", r"Jacobian mismatch for output"),
+    ("gradient-count", r"an incorrect number of gradients \(expected (?P<expected>\d+), got (?P<returned>\d+)\)"),
+    (
+        "gradient-shape",
+        r"returned an invalid gradient at index (?P<index>\d+) - got (?P<returned>\[.*?\]) "
+        r"but expected shape compatible with (?P<expected>\[.*?\])",
+    ),
+    ("no-backward", r"must implement either the backward"),
+    ("once-differentiable", r"marked with @once_differentiable"),
+    ("no-derivative", r"derivative for aten::(?P<op>\w+)"),
+    ("number-backward", r"'float' object has no attribute 'backward'"),
+    ("none-used", r"'NoneType' object"),
+    ("syntax", r"^(SyntaxError|IndentationError|TabError):"),
+    ("no-module", r"^ModuleNotFoundError: No module named '?(?P<name>\w+)"),
+    ("no-file", r"^FileNotFoundError:"),
+    ("no-input", r"^EOFError: EOF when reading a line"),
+    ("interrupted", r"^KeyboardInterrupt:"),
+)
+"""What an error has in the line that a terminal shows, `type: message`; the first one counts."""
+_WARNINGS: tuple[tuple[WarningKind, str], ...] = (
+    ("grad-of-inner", r"^The \.grad attribute of a Tensor that is not a leaf Tensor is being accessed"),
+    ("graph-in-grad", r"^Using backward\(\) with create_graph=True will create a reference cycle"),
+    ("expanded-write", r"^Use of \w+_ on expanded tensors is deprecated"),
+)
+
+
+def read_error(event: ErrorRaised) -> Message:
+    """The kind of an error, with the parts of its message.
+
+    >>> read_error(ErrorRaised(0, -1, "RuntimeError", "got 2 tensors and 1 gradients", "", None, None, (), "")).parts
+    {'roots': '2', 'gradients': '1'}
+    """
+    line = f"{event.type}: {event.message}"
+    for kind, pattern in _ERRORS:
+        if match := re.search(pattern, line):
+            return Message(kind, match.groupdict())
+    return Message("other")
+
+
+def gradients_passed(error: ErrorRaised | None) -> int | None:
+    """How many seed gradients a call was given that was refused because it has another number of roots."""
+    message = read_error(error) if error is not None else None
+    return int(message.parts["gradients"]) if message is not None and message.kind == "seed-count" else None
+
+
+def warning_kind(event: WarningGiven) -> WarningKind:
+    """The kind of a warning."""
+    return next((kind for kind, pattern in _WARNINGS if re.search(pattern, event.message)), "other")
