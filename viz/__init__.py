@@ -50,7 +50,8 @@ def show(
         running = server.start(store, listening, path)
         _shown.append((catalogue, running))
     print(
-        f"Backstep is open at {running.url}\nIt ends with this Python, or with close() on what show() returned.",
+        f"Backstep is open at {running.url}\n"
+        "It stops when this Python process ends, or when you call close() on the object that show() returned.",
         flush=True,
     )
     if browser:

@@ -40,7 +40,7 @@ class Parser(argparse.ArgumentParser):
         found = re.match(r"argument \{run,open\}: invalid choice: '(.+?)' \(", message)
         if found:
             verb = "open" if found[1].endswith(SUFFIX) else "run"
-            message = f"{found[1]!r} is no command: `run` or `open` stands first, as in `backstep {verb} {found[1]}`"
+            message = f"{found[1]!r} is not a command. Put `run` or `open` first, as in `backstep {verb} {found[1]}`"
         super().error(message)
 
 
@@ -54,30 +54,33 @@ def parser() -> argparse.ArgumentParser:
     )
     _serving(top, suppress=False)
     commands = top.add_subparsers(dest="command", metavar="{run,open}")
-    run = commands.add_parser("run", help="record a script as Python would run it, and open it")
+    run = commands.add_parser("run", help="run a script as Python would, record it, and open it")
     _serving(run, suppress=True)
-    run.add_argument("--as-torch", action="store_true", help="answer the script's `import torch` with the engine")
+    run.add_argument("--as-torch", action="store_true", help="use Backstep's engine for the script's `import torch`")
     run.add_argument("--watch", action="store_true", help="record again whenever the script is saved")
     _events(run)
     run.add_argument("script", type=Path, help="the Python file")
-    rest = run.add_argument("args", nargs=argparse.REMAINDER, help="its own arguments")
+    rest = run.add_argument("args", nargs=argparse.REMAINDER, help="arguments of the script")
     rest.required = False  # else the complaint about a missing script asks for these too
     opened = commands.add_parser("open", help="open a trace file")
     _serving(opened, suppress=True)
     _events(opened)
-    opened.add_argument("file", type=Path, help="a file that trace.save() or a run wrote")
+    opened.add_argument("file", type=Path, help="a file written by trace.save() or `backstep run`")
     return top
 
 
 def _events(target: argparse.ArgumentParser) -> None:
     target.add_argument(
-        "--events", type=_count, metavar="N", help="events shown of a long recording (default: its first 20000)"
+        "--events",
+        type=_count,
+        metavar="N",
+        help="number of events to show of a long recording (default: the first 20000)",
     )
 
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of events: give a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of events: give a whole number of at least 1")
     return int(text)
 
 
@@ -95,14 +98,14 @@ def _serving(target: argparse.ArgumentParser, suppress: bool) -> None:
         type=_port,
         default=default(None),
         metavar="N",
-        help="the port; left out: 8050, or the next free one" if not suppress else argparse.SUPPRESS,
+        help="the port (default: 8050, or the next free one)" if not suppress else argparse.SUPPRESS,
     )
     target.add_argument(
         "--allow-host",
         action="append",
         default=default(None),
         metavar="NAME",
-        help="a host name that requests may use, beside the loopback names; may be repeated"
+        help="a host name that requests may use besides the loopback names; may be repeated"
         if not suppress
         else argparse.SUPPRESS,
     )
@@ -110,7 +113,7 @@ def _serving(target: argparse.ArgumentParser, suppress: bool) -> None:
         "--no-browser",
         action="store_true",
         default=default(False),
-        help="print the address and open no browser" if not suppress else argparse.SUPPRESS,
+        help="print the address and do not open a browser" if not suppress else argparse.SUPPRESS,
     )
 
 
@@ -187,7 +190,7 @@ def _mistaken(options: argparse.Namespace) -> str:
         if options.file.is_dir():
             return f"{str(options.file)!r} is a folder. Give the path of a trace file (*{SUFFIX}) in it."
         if not options.file.is_file():
-            return f"There is no file {str(options.file)!r}. A trace is written by trace.save(path)."
+            return f"There is no file {str(options.file)!r}. trace.save(path) writes a trace file."
         if options.file.suffix == ".py":
             return f"{str(options.file)!r} is a script: record it with `backstep run {options.file}`."
     return ""
@@ -212,7 +215,11 @@ def _serve(options: argparse.Namespace) -> int:
     except (ValueError, server.PortTaken, OSError) as error:
         return _refuse(str(error))
     if options.host not in (*LOOPBACK, "::1"):
-        how = "" if options.allow_host else " --allow-host NAME lets in those that ask by that name or address."
+        how = (
+            ""
+            if options.allow_host
+            else " Use --allow-host NAME for each name or address by which they may ask for it."
+        )
         print(f"backstep: other machines on this network can reach this address.{how}", file=sys.stderr)
     try:
         catalogue, path = _catalogue(options)

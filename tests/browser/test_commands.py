@@ -258,7 +258,7 @@ def test_edit_that_does_not_fit_is_refused_in_words_and_forgotten(view: View) ->
     notice.wait_for(state="visible")
     text = notice.inner_text()
     assert "expected numbers in shape [1, 4]" in text and "found shape [1, 3]" in text and "Nothing was changed" in text
-    notice.get_by_role("button", name="Back to what was shown").click()
+    notice.get_by_role("button", name="Go back").click()
     notice.wait_for(state="hidden")
     assert view.revision() == base and view.row("x", "value") == [1, 2, 3, 4]
     assert "edits=" not in view.js("location.search")
@@ -284,7 +284,7 @@ def test_what_an_edit_changes_stands_in_the_program_and_in_an_address_opened_ane
 
     def says() -> None:
         view.until("document.querySelectorAll('#code li.change').length === 2")
-        assert marked(view) == ["edited: gradient [[0 1 0 5]]", "left out here"]
+        assert marked(view) == ["edited: gradient [[0 1 0 5]]", "removed"]
         assert view.js(lines) == ["12", "13"]
         assert view.js(chips) == ["edited"]
         view.until("document.querySelector('#inspect-head .chip.changed')")

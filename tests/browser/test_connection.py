@@ -18,7 +18,7 @@ x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = 2 * x
 y.backward(torch.tensor([1.0, 0.5]))
 """
-ENDED = "Backstep has ended; stepping goes on. Start it again to edit."
+ENDED = "Backstep has stopped. You can still step; start it again to edit."
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_edit_at_a_server_started_again_needs_no_reconnecting_and_another_progra
     serve("run", str(other), cwd=script.parent)
     view.page.get_by_role("button", name="Reconnect").click()
     view.page.wait_for_selector("#notice >> text=There is no such program here")
-    view.page.get_by_role("button", name="Back to what was shown").click()
+    view.page.get_by_role("button", name="Go back").click()
     assert view.row("x", "value") == [3, 4]
 
 
@@ -140,7 +140,7 @@ def test_program_that_could_not_be_opened_is_asked_for_again(serve: Callable[...
     view.open()
     kill(app)
     view.page.locator("#gallery a[data-program]").first.click()
-    ended(view, "Backstep has ended. Start it again to go on.")
+    ended(view, "Backstep has stopped. Start it again to go on.")
     serve()
     view.page.get_by_role("button", name="Reconnect").click()
     view.until("document.documentElement.dataset.page === 'player' && backstep.scene().nodes.length")

@@ -111,7 +111,7 @@ def test_tour_has_six_stops_and_is_left_at_any_time(view: View) -> None:
 
 def test_tour_is_started_again_from_the_help(view: View) -> None:
     view.open("?program=weights")
-    view.page.get_by_role("button", name="No tour, thank you").click()
+    view.page.get_by_role("button", name="No, thank you").click()
     view.page.keyboard.press("?")
     view.page.get_by_role("dialog", name="All keys").get_by_role("button", name="Take the tour").click()
     view.until(f"{TOUR}.textContent.includes('Stop 1 of 6')")
@@ -142,7 +142,7 @@ def test_button_that_was_clicked_does_not_keep_space_from_the_story(view: View) 
     view.open("?program=weights&step=0")
     view.js("backstep.speed(4)")
     view.page.get_by_role("button", name="Next chapter").click()
-    view.page.get_by_role("button", name="Chapter before").click()
+    view.page.get_by_role("button", name="Previous chapter").click()
     view.tab("Commands")
     view.page.keyboard.press("Space")
     end = view.js("backstep.scene().program.chapters[0].step")
@@ -180,10 +180,10 @@ def test_empty_places_teach(view: View) -> None:
     view.tab("Events")
     view.page.get_by_label("Filter the events").fill("zzz")
     view.until("document.getElementById('events-note').textContent.includes('zzz')")
-    assert "No step has" in view.page.locator("#events-note").inner_text()
+    assert "No step contains" in view.page.locator("#events-note").inner_text()
     view.open()
     view.page.get_by_label("Search the gallery").fill("zzz")
-    view.page.get_by_text("No program has").wait_for()
+    view.page.get_by_text("No program contains").wait_for()
 
 
 def test_term_of_a_formula_lights_its_tensor(view: View) -> None:

@@ -87,5 +87,5 @@ def test_where_no_graph_is_drawn_the_entries_say_so(
     assert view.js("backstep.picture()") is None
     view.page.get_by_label("Save this revision").click()
     for form in ("SVG", "PNG"):
-        entry: Any = view.page.get_by_role("menuitem", name=f"Picture ({form}): no graph is drawn")
+        entry: Any = view.page.get_by_role("menuitem", name=f"Picture ({form}): there is no graph")
         assert entry.is_disabled()

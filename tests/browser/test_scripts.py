@@ -71,7 +71,7 @@ def test_script_that_ends_itself_is_told_on_the_page(
 ) -> None:
     script.write_text(DOUBLED + "raise SystemExit(3)\n", "utf-8")
     view = opened(view_of, start("run", str(script), cwd=script.parent))
-    assert "lesson.py ended itself in line 6, with status 3." in view.page.locator("#doubt").inner_text()
+    assert "lesson.py exited in line 6 with status 3." in view.page.locator("#doubt").inner_text()
     assert view.js("backstep.scene().error") is None
 
 
@@ -82,7 +82,7 @@ def test_watched_script_that_ends_itself_is_told_and_counts_as_recorded(
     before = view.revision()
     script.write_text(DOUBLED + "raise SystemExit('enough')\n", "utf-8")
     view.changed(before)
-    assert view.page.locator("#doubt").inner_text().startswith("lesson.py ended itself in line 6, with status 1")
+    assert view.page.locator("#doubt").inner_text().startswith("lesson.py exited in line 6 with status 1")
     assert view.page.locator("#live-bar").inner_text() == "watching the script"
     before = view.revision()
     script.write_text(DOUBLED, "utf-8")

@@ -140,7 +140,7 @@ def test_hostile_host_is_refused_by_the_running_app(app: App) -> None:
 def test_share_copies_the_address_and_exports_are_saved(view: View) -> None:
     view.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     view.open("?program=weights&step=3")
-    view.page.get_by_label("Copy the address of this view").click()
+    view.page.get_by_label("Copy a link to this view").click()
     view.until("!document.getElementById('toast').hidden")
     assert "step=3" in view.js("navigator.clipboard.readText()")
     for item, ending in (("Scene as JSON", ".scene.json"), ("Trace file", ".backstep")):

@@ -60,7 +60,7 @@ def test_arrows_of_the_story_lead_to_the_time_before_a_move(view: View) -> None:
     title(view, 2)
     assert view.js("backstep.t()") == ends(view)[1]
     assert view.js("document.activeElement.getAttribute('aria-label')") == "Next chapter"
-    view.page.get_by_role("button", name="Chapter before").click()
+    view.page.get_by_role("button", name="Previous chapter").click()
     title(view, 1)
     assert view.js("backstep.t()") == ends(view)[0]
     view.page.get_by_role("button", name="watch again").wait_for(state="hidden")

@@ -61,7 +61,7 @@ test("in a narrow card the shape outlasts the role, and the row that is passed s
   assert.deepEqual([300, 110].map((w) => told(w).filter((text) => /\d\u00d7\d/.test(text))[0]), ["1\u00d74 \u00b7 root", "1\u00d74"]);
   for (const w of [300, 130, 100]) assert.ok(told(w, first).some((text) => text.startsWith("gradient")), `${w}`);
   for (const w of [300, 130]) assert.ok(told(w, other).some((text) => text.includes("other call")), `of another call at ${w}`);
-  assert.ok(told(300, other).includes("gradient of another call"));
+  assert.ok(told(300, other).includes("gradient from another call"));
 });
 
 test("a gradient that is not the one that was passed says how it was made of that", () => {

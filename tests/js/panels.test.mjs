@@ -85,7 +85,7 @@ test("what a call cannot start from says why; what torch refuses can be chosen",
   assert.deepEqual(["t0", "t0@n1", "t1", "t3"].map(why), [null, null, null, null]);
   assert.match(why("t2"), /^t2 is not yet computed where this call runs\. Move the call further down/);
   assert.match(why("n1"), /^sum is an op\. Choose a tensor/);
-  assert.match(why("g1"), /a group of ops\. Choose a tensor in it; a double click opens/);
+  assert.match(why("g1"), /a group of ops\. Choose a tensor in it; double-click to open/);
   assert.match(roots.whyNoRoot(grown, spec, 2, { id: "g1", label: "open", members: [] }), /a group of ops/);
 });
 
@@ -381,7 +381,7 @@ test("of two places too far apart the first one is seen", () => {
 test("a step says which derivative its call computes where there is a second one", () => {
   const steps = [0, 1, 2].map((order) => ({ order }));
   assert.deepEqual(steps.map((step) => read.orderOf({ steps }, step)?.text), [undefined, "order 1", "order 2"]);
-  assert.equal(read.orderOf({ steps }, steps[2]).title, "This call computes a second derivative: what it differentiates holds a gradient.");
+  assert.equal(read.orderOf({ steps }, steps[2]).title, "This call computes a second derivative: it differentiates an expression that contains a gradient.");
   assert.equal(read.orderOf({ steps: steps.slice(0, 2) }, steps[1]), null);
   assert.equal(read.orderOf({ steps }, undefined), null);
 });

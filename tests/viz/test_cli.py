@@ -109,7 +109,7 @@ def test_command_serves_until_it_is_interrupted_and_ends_without_a_traceback(sen
         out, err = process.communicate(timeout=20)
     finally:
         process.kill()
-    assert process.returncode == 0 and "Backstep has ended" in out and "Traceback" not in err
+    assert process.returncode == 0 and "Backstep has stopped" in out and "Traceback" not in err
 
 
 def test_command_says_that_its_port_is_taken() -> None:

@@ -12,14 +12,14 @@ from typing import Any, NoReturn
 
 from engine.arrays.errors import OutOfScope
 
-_ONE = "a recording is of one process: leave it out, or ask for it only where there are several"
+_ONE = "a recording covers one process: leave it out, or use it only where there are several processes"
 _GRAPH = "the program is recorded as Python runs it, op by op: use the module or function itself"
-_ITSELF = "a recording is of one process: use the module itself"
-_TIMES = "nothing is timed here, for a recording costs time itself: leave the block out"
+_ITSELF = "a recording covers one process: use the module itself"
+_TIMES = "times mean little here, because recording takes time itself: leave the block out"
 _KINDS = "tensors hold real numbers, one per element: write it with those, or leave it out"
-_NET = "nothing is loaded from the net: save the numbers with numpy, and load them by load_state_dict"
-_CPU = "there is no such device here: use 'cpu'"
-_WATCH = "print what is to be watched, or look for it in the recording"
+_NET = "the engine downloads nothing: save the numbers with numpy, and load them with load_state_dict"
+_CPU = "this device is not supported: use 'cpu'"
+_WATCH = "print the values that you want to watch, or look at them in the recording"
 _OWN = "the engine is written in Python, and its ops are listed in docs/ops.md: write it with those"
 
 REASONS = {
@@ -138,7 +138,7 @@ def reason(name: str) -> str | None:
     """Why a name, from below torch, is left out, and what to do; None where no room of these has it.
 
     >>> reason("nn.parallel.DistributedDataParallel")
-    'a recording is of one process: use the module itself'
+    'a recording covers one process: use the module itself'
     """
     room = room_of(name)
     return None if room is None else REASONS[room]

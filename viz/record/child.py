@@ -94,7 +94,7 @@ def _say(text: str) -> None:
 
 
 def _progress(written: int, of: int) -> None:
-    _say(f"writing the recording: {written:,} of {of:,} events; Ctrl-C stops here.")
+    _say(f"writing the recording: {written:,} of {of:,} events; press Ctrl-C to stop here.")
 
 
 def _end_with_the_starting_process(life: int) -> None:
@@ -134,7 +134,7 @@ def _prepare(script: str, args: list[str], folder: str) -> None:
 
 def _left_out(*_: Any, **__: Any) -> None:
     """In place of viz.show, which would wait here for Ctrl-C: what it shows is opened when the script has ended."""
-    text = "backstep: viz.show() is left out here: `backstep run` opens the recording when the script has ended."
+    text = "backstep: viz.show() does nothing here: `backstep run` opens the recording when the script has ended."
     print(text, file=sys.stderr)
 
 

@@ -65,10 +65,10 @@ def check_script(path: str | os.PathLike[str]) -> Path:
         raise ScriptError(f"{os.fspath(path)!r} is a folder. {hint}")
     if not script.exists():
         beside = sorted(p.name for p in script.parent.glob("*.py"))[:4] if script.parent.is_dir() else []
-        hint = f" In that folder there are {', '.join(beside)}." if beside else ""
+        hint = f" That folder contains {', '.join(beside)}." if beside else ""
         raise ScriptError(f"There is no script {os.fspath(path)!r}.{hint}")
     if not os.access(script, os.R_OK):
-        raise ScriptError(f"The script {os.fspath(path)!r} may not be read by this user.")
+        raise ScriptError(f"The script {os.fspath(path)!r} cannot be read: you have no permission to read it.")
     return script
 
 
@@ -142,7 +142,7 @@ def new_folder() -> Path:
 
 
 def _still_running(script: str, quiet: bool) -> str:
-    how = "Save it again to end it" if quiet else "Ctrl-C ends it, and what it has recorded is shown"
+    how = "Save it again to stop it" if quiet else "Press Ctrl-C to stop it and see the recording up to there"
     return f"{script} is still running. {how}."
 
 
@@ -188,7 +188,7 @@ def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any]
     cut = said.get("cut")
     if said.get("failure"):
         log.error("the recording failed:\n%s", said["failure"])
-        notes.append("Backstep itself failed while it recorded; the traceback is in the terminal. Please report it.")
+        notes.append("Backstep itself failed during the recording; the traceback is in the terminal. Please report it.")
     elif cut:
         notes.append(unrecorded.cut(**cut))
     elif not said:
@@ -399,7 +399,7 @@ def _unparsable(files: Sequence[Path]) -> str:
         try:
             compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
         except OSError:
-            return f"{file.name} is not there any more."
+            return f"{file.name} no longer exists."
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None)
             where = f" line {line}" if line else ""

@@ -20,7 +20,7 @@ from engine.arrays.errors import message_of
 from engine.arrays.session import is_users
 from viz.record.absent import REASONS, Absent, reason, room_of
 
-LIST = "docs/ops.md lists those that are there"
+LIST = "docs/ops.md lists the available ones"
 MOVED = {
     "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils", "nn.utils.convert_parameters": "nn.utils",
     "nn.utils.stateless": "func", "utils.data.dataloader": "utils.data",
@@ -33,10 +33,7 @@ MOVED = {
 }  # fmt: skip
 """Rooms of torch's whose names stand in another one here."""
 
-BY_HAND = (
-    "What is not there can be written with tensors: a layer as in `x @ W + b`, an update as `W -= lr * W.grad` under "
-    "no_grad()."
-)
+BY_HAND = "You can write it with tensor ops: a layer as `x @ W + b`, an update as `W -= lr * W.grad` under no_grad()."
 
 
 class Finder(MetaPathFinder, Loader):
@@ -99,15 +96,15 @@ def explain_missing(error: BaseException, as_torch: bool) -> str | None:
     full = f"{where}.{name}" if where else name
     if name == "torch" and not as_torch:
         return (
-            f"Backstep: this script imports torch{_line(error)}, which is not installed. Backstep can answer that "
-            "import with its own engine: run it with --as-torch."
+            f"Backstep: this script imports torch{_line(error)}, which is not installed. Run it with --as-torch to "
+            "use Backstep's own engine instead."
         )
     known_reason = reason(full.partition(".")[2])
     if known_reason is not None:
         return f"Backstep: the engine has no {shown_name(full, as_torch)}, asked for{_line(error)}: {known_reason}."
     near = difflib.get_close_matches(name.rpartition(".")[2], known, 1, 0.6)
     shown = shown_name(full, as_torch)
-    remedy = f"The nearest name is {near[0]!r}; {LIST}." if near else f"No name is near; {LIST}."
+    remedy = f"The nearest name is {near[0]!r}; {LIST}." if near else f"There is no similar name; {LIST}."
     if {"nn", "optim"} & set(full.split(".")[:2]) and not near:
         remedy = BY_HAND
     return f"Backstep: the engine has no {shown}, asked for{_line(error)}. {remedy}"

@@ -59,28 +59,28 @@ def nothing_recorded(script: str, text: str, counts: Counts, as_torch: bool, err
     if counts.backwards or (error and counts.nodes):
         return ""
     found = imports(text)
-    stopped = f" It stopped with {error} before." if error else ""
+    stopped = f" It stopped before that, with {error}." if error else ""
     if not counts.ops:
         return _no_ops(script, found, as_torch, error, counts.leaves)
     if not counts.nodes:
         return (
-            f"{script} ran {_count(counts.ops, 'op')}, but no tensor requires a gradient: "
-            f"there is nothing to go back through.{stopped} Create a leaf with requires_grad=True, and do not run "
-            "everything under no_grad()."
+            f"{script} ran {_count(counts.ops, 'op')}, but no tensor requires a gradient, so backward has nothing "
+            f"to run through.{stopped} Create a leaf with requires_grad=True, and do not run everything "
+            "under no_grad()."
         )
     return (
         f"{script} ran {_count(counts.ops, 'op')} and never called backward.{stopped} "
-        "Add z.backward() (or autograd.grad), or run the backward from here in the commands panel."
+        "Add z.backward() (or autograd.grad), or add the call here, in the commands panel."
     )
 
 
 def _no_ops(script: str, found: Imports, as_torch: bool, error: str, leaves: int) -> str:
     if error in ("SyntaxError", "IndentationError", "TabError"):
-        return f"{script} is no valid Python ({error}): nothing of it ran. The message names the line."
+        return f"{script} is not valid Python ({error}), so none of it ran. The message names the line."
     if found.torch and not found.engine and not as_torch:
         return (
             f"{script} imports torch (line {found.torch}), whose ops Backstep does not see. Run it with "
-            "--as-torch, which answers that import with Backstep's engine, or write `import engine as torch` in "
+            "--as-torch to use Backstep's engine for that import, or write `import engine as torch` in "
             f"line {found.torch}."
         )
     if error and leaves:
@@ -93,13 +93,13 @@ def _no_ops(script: str, found: Imports, as_torch: bool, error: str, leaves: int
         return f"{script} stopped with {error} before its first op. The traceback names the line."
     if not found.engine and not found.torch:
         return (
-            f"{script} does not import the engine itself, and no op of it ran. Write `import engine as torch` where "
-            "the tensors are made; what other processes compute is not seen."
+            f"{script} does not import the engine, and no op of the engine ran. Write `import engine as torch` where "
+            "the tensors are made. Ops that other processes run are not recorded."
         )
     line = found.engine or found.torch
     return (
         f"{script} imports the engine (line {line}), but no op ran. If its work needs "
-        "arguments, give them after the script's name; what other processes compute is not seen."
+        "arguments, give them after the script's name. Ops that other processes run are not recorded."
     )
 
 
@@ -107,21 +107,21 @@ def exited(script: str, status: int, said: str, file: str, line: int) -> str:
     """How a script ended itself, by `sys.exit` or a parser of arguments; "" for status 0, which is an end like any.
 
     >>> exited("train.py", 1, "no data", "train.py", 9)
-    'train.py ended itself in line 9, with status 1 and the message “no data”.'
+    'train.py exited in line 9 with status 1 and the message “no data”.'
     """
     if not status:
         return ""
     where = f" in line {line}" + (f" of {file}" if file != script else "") if line else ""
     shown = one_line(said, 160)
     message = f" and the message “{shown}”" if shown else ""
-    return f"{script} ended itself{where}, with status {status}{message}."
+    return f"{script} exited{where} with status {status}{message}."
 
 
 def killed(script: str, how: str) -> str:
     """The explanation for a script that was ended from outside, or by os._exit or a crash."""
     return (
-        f"{script} ended without Python's own ending ({how}). The recording ends less than a second before that, with "
-        "what was written by then."
+        f"{script} was ended before Python could finish ({how}). The recording contains everything up to less than a "
+        "second before that."
     )
 
 
@@ -132,10 +132,10 @@ def cut(kind: str, written: int, of: int | None = None, reason: str = "") -> str
     'The recording ends after 512 events: the disk is full. The script itself went on.'
     """
     if kind == "gone":
-        return "The recording is lost: its file was taken away while the script ran."
+        return "The recording is lost: its file was deleted while the script ran."
     if kind == "stopped":
         return f"The recording ends after {written:,} of {of or written:,} events: Ctrl-C stopped the writing there."
-    more = " Fewer rounds, or smaller tensors, need less." if kind == "memory" else ""
+    more = " Use fewer iterations or smaller tensors." if kind == "memory" else ""
     return f"The recording ends after {written:,} events: {reason}. The script itself went on.{more}"
 
 
@@ -143,7 +143,7 @@ def ended(meta: Mapping[str, Any]) -> str:
     """The same of a recording that was opened, by what it tells of itself; "" where it says nothing of that.
 
     >>> ended({"script": "train.py", "exit": {"status": 3, "said": "", "file": "train.py", "line": 9}})
-    'train.py ended itself in line 9, with status 3.'
+    'train.py exited in line 9 with status 3.'
     >>> ended({"script": "train.py", "exit": "yes"})
     ''
     """
@@ -153,7 +153,8 @@ def ended(meta: Mapping[str, Any]) -> str:
             said.append(cut(kind, written, of, one_line(reason, 160)))
         case {"incomplete": True}:
             said.append(
-                "The recording was cut off: its script was killed, or is still running. What was written is here."
+                "The recording was cut off: its script was killed or is still running. "
+                "Everything written so far is here."
             )
     match meta:
         case {
@@ -182,8 +183,8 @@ def shadowed(script: str, found: Sequence[str]) -> str:
     names = " and ".join(f"`{name}`" for name in found)
     module = Path(found[0]).parts[0].removesuffix(".py")
     return (
-        f"Beside {script} there is {names}, which has the name of a part of Backstep. Here `import {module}` means "
-        f"Backstep's; yours is not loaded. Rename yours (for instance to my_{module}) if the script needs it."
+        f"{names} beside {script} has the same name as a part of Backstep. Here `import {module}` loads "
+        f"Backstep's, not yours. Rename yours (for instance to my_{module}) if the script needs it."
     )
 
 

@@ -80,7 +80,7 @@ def _harden(server: Flask) -> None:
 
     @server.errorhandler(500)
     def failed(_error: Any) -> Response:
-        return Response("Backstep could not answer; its terminal has the details.\n", 500, mimetype="text/plain")
+        return Response("Backstep could not answer; the details are in its terminal.\n", 500, mimetype="text/plain")
 
     @server.errorhandler(HTTPException)
     def refused(error: HTTPException) -> Response:
@@ -88,7 +88,7 @@ def _harden(server: Flask) -> None:
 
     @server.errorhandler(DependencyException)
     def unknown_file(_error: Any) -> Response:
-        return Response("Backstep's page has no such file.\n", 404, mimetype="text/plain")
+        return Response("Backstep has no such file.\n", 404, mimetype="text/plain")
 
 
 def _on_error(error: Exception) -> None:

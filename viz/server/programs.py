@@ -119,7 +119,7 @@ def unchecked(file: Trace) -> str:
     """What is to be said of a file that was written before rows had checksums; "" of all others."""
     if not file.meta.get("unchecked"):
         return ""
-    return "This file is of an earlier format, without checksums of its steps: damage to them would not be noticed."
+    return "This file has an earlier format, without checksums for its steps, so damage to them cannot be detected."
 
 
 def harmed(file: Trace) -> str:
@@ -128,7 +128,7 @@ def harmed(file: Trace) -> str:
         case [*lost] if lost:
             what = join([one_line(str(one), 80) for one in lost[:5]])
             remedy = "Copy it again, or record the program again."
-            return f"This file is damaged: {what} cannot be read and is left out. {remedy}"
+            return f"This file is damaged. It is shown without the parts that cannot be read: {what}. {remedy}"
     return ""
 
 

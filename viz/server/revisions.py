@@ -18,7 +18,7 @@ from viz.scene.reading import reading
 from viz.server.store import Json, Problem, SceneJob
 
 LAYOUT = "layered"
-AGAIN = "Nothing was changed: what is shown is still the revision before. Give other numbers or another place."
+AGAIN = "Nothing was changed: the previous revision is still shown. Try other numbers or another position."
 
 
 class Computed:
@@ -39,7 +39,7 @@ class Computed:
         read = reading(trace)
         if element not in read.drawing.items and element not in read.drawing.grouping.labels:
             text = f"This revision has no element {element[:100]!r}."
-            raise Problem("unknown-element", "There is no such element here", text)
+            raise Problem("unknown-element", "This element does not exist", text)
         return viz_details.details(trace, scene, element)
 
 
@@ -113,7 +113,7 @@ def _all_gradients(first: Any, recorded: Command, base: Trace) -> list[Any]:
     arrays = [base.value(root.gradient).array for root in roots]
     listed = [array.tolist() for array in arrays if array is not None]
     if len(listed) < len(arrays):
-        raise ValueError("the other roots' gradients were recorded as samples only; record with a higher limit")
+        raise ValueError("the gradients of the other roots were recorded only as samples; record with a higher limit")
     return [first, *listed]
 
 

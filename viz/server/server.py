@@ -84,7 +84,7 @@ def _why(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} is in use on {host}. Leave out --port to take the next free one, or give another."
     if error.errno == errno.EACCES:
-        return f"Port {port} needs more rights. Give one above 1023."
+        return f"Port {port} needs administrator rights. Choose a port above 1023."
     return (
         f"Cannot listen on {host!r}, port {port}: {error.strerror or error}. --host takes an address of this machine."
     )
@@ -130,7 +130,7 @@ def serve(
     url = address(made) + path
     with contextlib.suppress(ValueError):  # not in the main thread: the caller ends us
         signal.signal(signal.SIGTERM, _stop)
-    print(f"Backstep is open at {url}\nPress Ctrl-C to end it.", flush=True)
+    print(f"Backstep is open at {url}\nPress Ctrl-C to stop it.", flush=True)
     if browser:
         threading.Thread(target=open_browser, args=(url,), daemon=True).start()
     sys.setswitchinterval(SWITCH)
@@ -141,7 +141,7 @@ def serve(
         pass  # waitress catches it while it waits; a signal between two waits arrives here
     finally:
         server.close()
-    print("\nBackstep has ended.", flush=True)
+    print("\nBackstep has stopped.", flush=True)
 
 
 def start(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[str] = ()) -> Running:
@@ -210,7 +210,7 @@ def open_browser(url: str) -> None:
     try:
         webbrowser.open(url)
     except webbrowser.Error:
-        log.info("no browser could be opened; open %s yourself", url)
+        log.info("no browser could be opened: open %s yourself", url)
 
 
 def _stop(_number: int, _frame: object) -> None:

@@ -140,12 +140,12 @@ def checked(edits: Mapping[str, Any] | None) -> Json:
     given = dict(edits or NO_EDITS)
     leaves, commands = given.get("leaves") or {}, given.get("commands")
     if not isinstance(leaves, Mapping) or not all(isinstance(key, str) for key in leaves):
-        raise bad_edits("`leaves` maps the number of a tensor to its values.")
+        raise bad_edits("`leaves` must map the number of a tensor to its values.")
     if commands is not None:
         if not isinstance(commands, Sequence) or isinstance(commands, str):
-            raise bad_edits("`commands` is a list.")
+            raise bad_edits("`commands` must be a list.")
         if not all(isinstance(command, Mapping) and "kind" in command for command in commands):
-            raise bad_edits("Each command has a kind: backward, zero or set.")
+            raise bad_edits("Each command must have a kind: backward, zero or set.")
     return {"leaves": {str(key): leaves[key] for key in leaves}, "commands": commands}
 
 
@@ -166,9 +166,9 @@ class Catalogue:
         if found is None:
             raise Problem(
                 "unknown-program",
-                "There is no such program here",
-                f"The address names the program {program!r}, which is neither in the gallery nor opened in this "
-                "session. A script or a file is known only to the session that opened it: start it again with "
+                "This program is not open here",
+                f"The program {program!r} in this link is not in the gallery and was not opened in this session. "
+                "A script or a file is known only to the session that opened it: open it again with "
                 "`backstep run script.py` or `backstep open FILE`.",
                 [("Open the gallery", "/")],
             )
@@ -360,9 +360,9 @@ def unreadable(error: Exception) -> Problem:
 def _ended(error: Ended) -> Problem:
     return Problem(
         "ended",
-        "The process that made this picture has ended",
-        f"It was stopped from outside ({error}); the machine may have had no more memory. What was shown before is "
-        "still there. Start Backstep with a smaller `--events`, or try again.",
+        "The process that made this picture has stopped",
+        f"It was stopped from outside ({error}); the machine may have run out of memory. The previous view is still "
+        "there. Start Backstep with a smaller `--events`, or try again.",
         [("Open the gallery", "/")],
     )
 
@@ -371,7 +371,7 @@ def _recorded_again(program: str) -> Problem:
     return Problem(
         "recorded-again",
         "The program was recorded again",
-        "It has changed while this answer was made, and the recording before is no longer here.",
+        "It changed while this view was being computed, and the previous recording is no longer available.",
         [("Open the program as it is now", f"/?program={program}"), ("Open the gallery", "/")],
     )
 
@@ -380,8 +380,8 @@ def _unknown_revision(program: str, revision: str) -> Problem:
     return Problem(
         "unknown-revision",
         "This revision is no longer known",
-        f"The address names the revision {revision!r}. Its edits were too long to stand in the address, and this "
-        "session has not made them: it was made by another session, or the program has changed since. "
+        f"The edits of revision {revision!r} were too long for the link, and this session does not have them: "
+        "another session made them, or the program has changed since. "
         "The program itself is still here, as it was recorded.",
         [("Open the program as recorded", f"/?program={program}"), ("Open the gallery", "/")],
     )

@@ -8,7 +8,7 @@ const PAN = 80;
 function keyTable(app) {
   return [
     { title: "Time", rows: [
-      [[" "], "Space", "Play or pause (or what the chapter offers)", () => app.space()],
+      [[" "], "Space", "Next move of the story; after that, play or pause", () => app.space()],
       [["ArrowRight"], "\u2192", "Step", () => app.player.forward()],
       [["ArrowLeft"], "\u2190", "Step back", () => app.player.back()],
       [["Shift+ArrowRight"], "Shift \u2192", "Next backward call", () => app.nextCall()],
@@ -19,36 +19,36 @@ function keyTable(app) {
       [["<", ">"], "< >", "Slower, faster", (key) => app.changeSpeed(key === ">" ? 1 : -1)],
     ] },
     { title: "Graph", rows: [
-      [["Tab", "Shift+Tab"], "Tab", "Next node in order of execution (Shift: the one before)",
+      [["Tab", "Shift+Tab"], "Tab", "Next node in order of execution (Shift: previous)",
         (key) => app.selectNext(key === "Tab" ? 1 : -1), "stage"],
       [["Enter"], "Enter", "Edit the selected node\u2019s cells, or unfold it", () => app.enter(), "stage"],
       [["Escape"], "Esc", "Clear the selection", () => app.escape()],
       [["/"], "/", "Search in the graph", () => app.search.toggle(true)],
       [["f", "F"], "F", "Fold or unfold the selected group", () => app.foldSelected()],
-      [["m", "M"], "M", "From a mistake to the program without it, and back", () => app.bus.emit("other")],
-      [["c", "C"], "C", "Wiring cell by cell, everywhere", () => app.toggleCells()],
+      [["m", "M"], "M", "Switch between a mistake and its corrected version", () => app.bus.emit("other")],
+      [["c", "C"], "C", "Show the wires from cell to cell everywhere", () => app.toggleCells()],
     ] },
     { title: "View", rows: [
-      [["0"], "0", "Fit; again: all of it", () => app.stage.fitMore()],
+      [["0"], "0", "Fit the view; press again for the whole graph", () => app.stage.fitMore()],
       [["+", "="], "+", "Zoom in", () => app.stage.zoom(1.2)],
       [["-", "_"], "\u2212", "Zoom out", () => app.stage.zoom(1 / 1.2)],
       [["w", "W", "Shift+ArrowUp"], "W, Shift \u2191", "Move up", () => app.stage.pan(0, PAN)],
       [["s", "S", "Shift+ArrowDown"], "S, Shift \u2193", "Move down", () => app.stage.pan(0, -PAN)],
       [["a", "A"], "A", "Move left", () => app.stage.pan(PAN, 0)],
       [["d", "D"], "D", "Move right", () => app.stage.pan(-PAN, 0)],
-      [["l", "L"], "L", "Follow what happens while playing", () => app.toggleFollow()],
+      [["l", "L"], "L", "Follow the steps while playing", () => app.toggleFollow()],
       [["["], "[", "Show or hide the left panel", () => app.bus.emit("panel", "left")],
       [["]"], "]", "Show or hide the right panel", () => app.bus.emit("panel", "right")],
     ] },
     { title: "Explanations", rows: [
-      [["k", "K"], "K", "Legend: what all signs mean", () => app.legend.toggle()],
-      [["i", "I"], "I", "What am I looking at? Again: the next panel", () => app.bus.emit("explain")],
+      [["k", "K"], "K", "Legend: what the signs mean", () => app.legend.toggle()],
+      [["i", "I"], "I", "What am I looking at? Press again for the next panel", () => app.bus.emit("explain")],
       [["t", "T"], "T", "Tour of six stops", () => app.bus.emit("tour")],
       [["?"], "?", "This list", () => app.help()],
     ] },
     { title: "Changes", rows: [
       [[], "Ctrl Z", "Undo an edit"], // the header listens to these two: they work while typing elsewhere too
-      [[], "Ctrl Y", "Do it again"],
+      [[], "Ctrl Y", "Redo an edit"],
     ] },
   ];
 }

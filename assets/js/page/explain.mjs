@@ -7,19 +7,19 @@ const TABS = { inspect: "inspector", commands: "commands", events: "events" };
 /** The panels in the order in which one reads the page: `place` is the element, `tab` the tab that shows it. */
 const PANELS = {
   story: { title: "The story", place: "story",
-    text: "What this program shows, in short chapters. Each is a text first; then `Space` plays one short move, and `Space` again goes on to the next chapter. The arrows ‹ › turn the pages without playing." },
+    text: "This program explained in short chapters. Read a chapter, then press `Space` to play one short move; `Space` again goes on to the next chapter. The arrows ‹ › turn the pages without playing." },
   code: { title: "The program", place: "code",
-    text: "The lines that were recorded. The expression that runs now is filled with colour, blue forward and orange backward, and a bar marks the call that runs it. Click a line to select what it computed." },
+    text: "The recorded program. The expression that is running is filled with colour, blue in the forward pass and orange in the backward pass, and a bar marks the backward call. Click a line to select the tensor that it computed." },
   graph: { title: "The graph", place: "stage",
-    text: "Every tensor is a card with its numbers, every op a pill. Grey arrows lead from the leaves to the root, as the program computes; gradients travel back on orange routes of their own. Click to select, drag to move, turn the wheel to zoom; `/` searches it, `K` says what each sign means." },
+    text: "Every tensor is a card with its numbers, every op a pill. Grey arrows lead from the leaves to the root, in the direction of the forward pass; gradients travel back on their own orange routes. Click to select, drag to move, turn the wheel to zoom; `/` searches the graph, `K` explains the signs." },
   inspector: { title: "The inspector", place: "right", tab: "inspect",
-    text: "Exactly how: the rule of the op as a formula, then the same with this step’s numbers, what it saved, and a check against finite differences. It speaks of what you selected, or else of the present step." },
+    text: "Exactly how: the rule of the op as a formula, then with this step’s numbers, the saved tensors, and a check against finite differences. It describes the node you selected, or the current step if you selected none." },
   commands: { title: "The commands", place: "right", tab: "commands",
-    text: "The calls that the program made, in order, and those that you add. Change the gradient that is passed, the flags, or a leaf’s values, and run: you get a new revision with all its gradients, and undo brings the old one back." },
+    text: "The calls that the program made, in order, and those that you add. Change the gradient that is passed, the flags, or a leaf’s values, and run: you get a new revision with all its gradients. Undo brings the old one back." },
   events: { title: "The events", place: "right", tab: "events",
-    text: "Every step as one row in words, to search and to jump to. It is the same sentence that stands above the timeline." },
+    text: "Every step as one row of the table, with the sentence shown above the timeline. Search the steps, or click one to go there." },
   timeline: { title: "The timeline", place: "timeline",
-    text: "When: one segment per phase, one part per step, labelled with the call as it is written. Drag to scrub, `←` and `→` step, `Shift` with them goes from call to call. Marks below show errors, edits and where a gradient is set to zero." },
+    text: "When: one segment per phase, one part per step, labelled with the call as written. Drag to scrub. `←` and `→` step; with `Shift` they go from call to call. Marks below show errors, edits, and where a gradient is set to zero." },
 };
 
 let box = null;

@@ -10,7 +10,7 @@ let noted = "";
 export function load() {
   clearTimeout(timer);
   const { watch, note } = session.state();
-  fill(byId("live-bar"), watch ? [h("span.dot", { "aria-hidden": "true" }), note ? "not the newest version" : "watching the script"] : null);
+  fill(byId("live-bar"), watch ? [h("span.dot", { "aria-hidden": "true" }), note ? "an older recording" : "watching the script"] : null);
   byId("live-bar").classList.toggle("wrong", Boolean(watch && note));
   remark(watch && note);
   if (watch) timer = setTimeout(look, EVERY);
@@ -26,7 +26,7 @@ function remark(note) {
   place.dataset.by = "live";
   place.hidden = false;
   fill(place, h("div", {}, h("p", {}, h("b", {}, "Not recorded again: "), note.trim().split("\n").pop()),
-    h("p.hint", {}, "Save the script once more, and what it records is shown here.")));
+    h("p.hint", {}, "Save the script again to record it and show it here.")));
 }
 
 async function look() {

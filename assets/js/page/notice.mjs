@@ -10,7 +10,7 @@ export function show(problem, stay) {
     h("h1", {}, problem.title), prose(problem.text),
     h("div.row.wrap", {},
       (problem.ways || []).map(([label, address]) => h("a.btn", { href: address }, label)),
-      stay ? h("button.btn.primary", { type: "button", onclick: hide }, "Back to what was shown") : null)));
+      stay ? h("button.btn.primary", { type: "button", onclick: hide }, "Go back") : null)));
   place.querySelector("a, button")?.focus();
 }
 

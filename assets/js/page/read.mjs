@@ -110,7 +110,7 @@ const ORDINALS = ["", "first", "second", "third"];
 export function orderOf(scene, step) {
   if (!step?.order || scene.steps.every(({ order }) => order < 2)) return null;
   const which = ORDINALS[step.order] ?? `${step.order}th`;
-  return { text: `order ${step.order}`, title: `This call computes a ${which} derivative${step.order > 1 ? ": what it differentiates holds a gradient" : ""}.` };
+  return { text: `order ${step.order}`, title: `This call computes a ${which} derivative${step.order > 1 ? ": it differentiates an expression that contains a gradient" : ""}.` };
 }
 
 /** What an op without a card gave, by what is written on it, as the sentences say it: `the result of to(dtype=float32)`. */

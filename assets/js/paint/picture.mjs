@@ -54,6 +54,6 @@ export async function pngOf(picture) {
     URL.revokeObjectURL(image.src);
   }
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
-  if (!blob) throw new Error("the browser has no room for it; the SVG needs none");
+  if (!blob) throw new Error("it is too large for this browser; export an SVG instead");
   return { blob, scale, isWhole: scale === TWICE };
 }

@@ -24,11 +24,11 @@ export class Choosing {
   begin(ask) {
     this.end();
     this.asked = ask;
-    this.text.textContent = `${ask.text}: a click, or Tab and Enter.`;
+    this.text.textContent = `${ask.text}: click it, or use Tab and Enter.`;
     this.why.textContent = "";
     this.show(true);
     this.stage.host.focus({ preventScroll: true });
-    announce(`${ask.text}. Tab goes through what can be chosen, Enter chooses, Escape cancels.`);
+    announce(`${ask.text}. Tab goes through the choices, Enter chooses, Escape cancels.`);
   }
 
   show(on) {

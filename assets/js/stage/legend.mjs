@@ -18,7 +18,7 @@ const LOW = 16; // how much lower one looks where the foot of a pill is what is 
 export class Legend {
   constructor(stage) {
     this.stage = stage;
-    this.more = h("button.bs-legend-more", { type: "button", "aria-expanded": "false", "aria-controls": "bs-signs", title: "What all signs mean (K)",
+    this.more = h("button.bs-legend-more", { type: "button", "aria-expanded": "false", "aria-controls": "bs-signs", title: "What the signs mean (K)",
       onclick: () => this.toggle() }, "Legend");
     this.more.addEventListener("mousedown", keepFocus);
     this.strip = h("div.bs-legend", {}, this.more, h("ul", { "aria-label": "The most common signs" },

@@ -41,7 +41,7 @@ function nodeText(moment, node) {
   for (const row of node.rows) {
     const { value, past, other, derived } = rowState(moment, row);
     const passed = other ? "gradient passed in another call" : derived ? "gradient" : "gradient you pass";
-    const name = row.key === "value" ? "value" : past ? "gradient it had before" : row.key === "grad" ? "gradient" : passed + (derived ? `, ${derived},` : "");
+    const name = row.key === "value" ? "value" : past ? "previous gradient" : row.key === "grad" ? "gradient" : passed + (derived ? `, ${derived},` : "");
     if (value?.data) parts.push(`${name} ${value.data.map((_, i) => element(value, i)).join(" ")}`);
     else if (value) parts.push(`${name} ${normText(value)}`);
   }

@@ -19,8 +19,8 @@ const WHY = {
   ones: "Every element counts once: the gradient of the sum",
   "one-hot": "Only one element counts: click its cell",
   random: "Weights between \u22121 and 1",
-  zeros: "Nothing counts",
-  none: "No gradient is passed: 1 is filled in, which only a single number can start with",
+  zeros: "No element counts",
+  none: "No gradient is passed: PyTorch fills in 1, which works only for a single number",
 };
 
 export class Presets {

@@ -81,7 +81,7 @@ export class Search {
   /** What one can type here, in the words of this program. */
   hints(typed) {
     const { left_out: leftOut } = this.scene.program;
-    const say = typed ? [h("p", {}, "Nothing in this program has ", h("b", {}, this.input.value.trim()), ". Each word is looked for in"), leftOut ? h("p", {}, leftOut) : null]
+    const say = typed ? [h("p", {}, "Nothing in this program matches ", h("b", {}, this.input.value.trim()), ". Each word is searched in"), leftOut ? h("p", {}, leftOut) : null]
       : [h("p", {}, "Search by")];
     const rows = examples(this.all).map(([what, ...queries]) => [h("dt", {}, what),
       h("dd", {}, ...queries.map((query) => h("button", { type: "button", onclick: () => this.fill(query) }, query)))]);

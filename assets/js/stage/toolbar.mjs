@@ -9,8 +9,8 @@ export function toolbar(acts) {
   const tool = (name, label, key, act, pressed = null) => h("button", {
     type: "button", title: `${label} (${key})`, "aria-label": label, "aria-pressed": pressed, "data-tool": name, onclick: act,
   }, icon(name));
-  const follow = tool("follow", "Follow what happens while playing", "L", acts.follow, "true");
-  const cells = tool("cells", "Wiring cell by cell, everywhere", "C", acts.cells, "false");
+  const follow = tool("follow", "Follow the steps while playing", "L", acts.follow, "true");
+  const cells = tool("cells", "Show the wires from cell to cell everywhere", "C", acts.cells, "false");
   const element = h("div.bs-tools", { role: "toolbar", "aria-label": "View" },
     tool("search", "Search in the graph", "/", acts.search), tool("plus", "Zoom in", "+", acts.zoomIn), tool("minus", "Zoom out", "\u2212", acts.zoomOut),
     tool("fit", "Fit", "0", acts.fit), follow, cells);

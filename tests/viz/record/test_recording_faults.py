@@ -35,7 +35,9 @@ def test_fast_loop_that_is_killed_loses_its_last_moments_only(script: Script) ->
     loop = f"for _ in range({rounds}):\n    x * 2\nimport os\nos.kill(os.getpid(), 9)\n"
     recording, trace = script("import engine as torch\nx = torch.ones(3, requires_grad=True)\n" + loop)
     assert recording.returncode == -signal.SIGKILL and len(trace.events) > rounds / 2
-    assert "(signal 9). The recording ends less than a second before that" in recording.explanation
+    assert (
+        "(signal 9). The recording contains everything up to less than a second before that." in recording.explanation
+    )
 
 
 def stream_of(path: Path, events: int, **more: Any) -> tuple[Stream, Any]:
@@ -148,7 +150,7 @@ def test_recording_whose_file_was_taken_away_is_said_to_be_lost(script: Script, 
     gone = f"import os\nos.remove({str(tmp_path / 'trace.backstep')!r})\n"
     (tmp_path / "s.py").write_text(SMALL + gone)
     recording = run_script(tmp_path / "s.py", trace_path=tmp_path / "trace.backstep")
-    assert recording.explanation == "The recording is lost: its file was taken away while the script ran."
+    assert recording.explanation == "The recording is lost: its file was deleted while the script ran."
     assert unrecorded.cut("gone", 0) in recording.explanation and recording.returncode == 0
 
 

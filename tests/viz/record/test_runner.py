@@ -180,9 +180,12 @@ def test_script_that_does_not_end_is_told_how_it_is_ended(
 ) -> None:
     monkeypatch.setattr(runner, "LONG", 0.0)
     script(SMALL)
-    assert "script.py is still running. Ctrl-C ends it, and what it has recorded is shown." in capfd.readouterr().err
+    assert (
+        "script.py is still running. Press Ctrl-C to stop it and see the recording up to there."
+        in capfd.readouterr().err
+    )
     script(SMALL, quiet=True)
-    assert "script.py is still running. Save it again to end it." in capfd.readouterr().err
+    assert "script.py is still running. Save it again to stop it." in capfd.readouterr().err
 
 
 class _Due(threading.Timer):
@@ -212,7 +215,7 @@ def test_script_that_has_ended_is_not_said_to_run_while_its_process_does(
         due.function(*due.args, **due.kwargs)
         on.write_bytes(b"")
     runs.join()
-    assert said == ["script.py is still running. Ctrl-C ends it, and what it has recorded is shown."]
+    assert said == ["script.py is still running. Press Ctrl-C to stop it and see the recording up to there."]
 
 
 def test_trace_tells_no_folder_of_this_machine(script: Script, tmp_path: Path) -> None:
@@ -265,7 +268,7 @@ def test_script_that_is_no_python_is_explained(script: Script, text: str | bytes
 
 def test_paths_that_cannot_be_run_are_explained(tmp_path: Path) -> None:
     (tmp_path / "there.py").touch()
-    with pytest.raises(ScriptError, match=r"no script .*In that folder there are there\.py"):
+    with pytest.raises(ScriptError, match=r"no script .*That folder contains there\.py"):
         run_script(tmp_path / "their.py")
     with pytest.raises(ScriptError, match=r"is a folder\. Give the path"):
         run_script(tmp_path)
@@ -340,4 +343,4 @@ def test_viz_show_does_not_hold_up_a_script_that_is_run(script: Script, capfd: C
     text = SMALL + "import viz\nwith torch.record() as trace:\n    x.mul(2)\nviz.show(trace)\nprint('on')\n"
     recording, _ = script(text)
     printed = capfd.readouterr()
-    assert recording.returncode == 0 and printed.out == "on\n" and "viz.show() is left out" in printed.err
+    assert recording.returncode == 0 and printed.out == "on\n" and "viz.show() does nothing here" in printed.err

@@ -135,11 +135,11 @@ def test_rooms_that_are_not_there_may_be_imported_and_left_unused(script: Script
     ("line", "says"),
     [
         ("torch.onnx.export(x)", "torch.onnx.export is not in Backstep: the program is recorded as Python runs it"),
-        ("with torch.utils.benchmark.Timer() as p: pass", "torch.utils.benchmark.Timer is not in Backstep: nothing is"),
+        ("with torch.utils.benchmark.Timer() as p: pass", "torch.utils.benchmark.Timer is not in Backstep: times mean"),
         ("with torch.utils.benchmark.never: pass", "torch.utils.benchmark.never is not in Backstep"),
         ("class Tracer(torch.fx.Tracer): pass", "torch.fx.Tracer is not in Backstep: the program is recorded"),
         ("torch.nn.parallel.DistributedDataParallel(x)", "use the module itself"),
-        ("import torch.distributed as d; d.init_process_group('gloo')", "a recording is of one process"),
+        ("import torch.distributed as d; d.init_process_group('gloo')", "a recording covers one process"),
         ("torch.testing.assert_close(x, x)", "compare with torch.allclose()"),
     ],
 )

@@ -50,10 +50,10 @@ def test_own_files_do_not_shadow_themselves() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("import sys\nsys.exit(3)\n", "script.py ended itself in line 6, with status 3."),
+        ("import sys\nsys.exit(3)\n", "script.py exited in line 6 with status 3."),
         ("def f():\n    raise SystemExit('no\\ndata')\nf()\n",
-         "script.py ended itself in line 6, with status 1 and the message “no data”."),
-        ("import argparse\nargparse.ArgumentParser().parse_args(['--x'])\n", "itself in line 6, with status 2."),
+         "script.py exited in line 6 with status 1 and the message “no data”."),
+        ("import argparse\nargparse.ArgumentParser().parse_args(['--x'])\n", "exited in line 6 with status 2."),
         ("import sys\nsys.exit()\n", ""),
         ("import sys\nsys.exit(0)\n", ""),
         ("import sys\ntry:\n    sys.exit(3)\nexcept SystemExit:\n    pass\n", ""),
@@ -67,10 +67,10 @@ def test_script_that_ends_itself_is_told_with_its_status_and_line(script: Script
 def test_script_that_ends_itself_in_another_file_is_told_of_that(script: Script, tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("import sys\n\ndef stop():\n    sys.exit(4)\n")
     said = script(SMALL + "import helper\nhelper.stop()\n")[0].explanation
-    assert said == "script.py ended itself in line 4 of helper.py, with status 4."
+    assert said == "script.py exited in line 4 of helper.py with status 4."
 
 
 def test_opened_trace_says_how_its_script_ended(script: Script) -> None:
     recording, _ = script(SMALL + "import sys\nsys.exit(3)\n")
-    assert from_file(recording.trace_path).about["note"] == "script.py ended itself in line 6, with status 3."
+    assert from_file(recording.trace_path).about["note"] == "script.py exited in line 6 with status 3."
     assert from_file(script(SMALL)[0].trace_path).about["note"] == ""

@@ -112,7 +112,7 @@ def test_watch_says_that_a_script_does_not_end_until_it_is_saved_again(
     with Watch(path, on_change=heard) as watch:
         monkeypatch.setattr(runner, "LONG", 0.0)
         replace(path, "import threading\nthreading.Event().wait()\n")
-        assert heard.wait(2) == (1, "s.py is still running. Save it again to end it.") and leaf(watch) == [1, 2]
+        assert heard.wait(2) == (1, "s.py is still running. Save it again to stop it.") and leaf(watch) == [1, 2]
         replace(path, SMALL.replace("[1., 2.]", "[3., 4.]"))
         wait_for(lambda: watch.generation > 1 and not watch.error)
         assert leaf(watch) == [3, 4]

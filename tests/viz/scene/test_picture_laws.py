@@ -78,7 +78,7 @@ def test_the_numbers_of_a_step_are_what_a_calculator_gives_and_tell_of_each_rece
 BROKEN_BY = {
     "ends": "a wire ends where no gradient is, brings a zero, or passes over a cell that is not its end",
     "early": "a gradient's route is drawn where an op is only computed",
-    "starts": "a gradient's route begins at a row that holds the gradient of another call",
+    "starts": "a gradient's route begins at a row that holds the gradient from another call",
     "values": "a line from cell to cell hides the arrowhead of a value that comes to its op, or to the card behind it",
     "lanes": "a line from cell to cell, or the halo of what runs, lies on a route between two lines",
     "hairpins": "a route turns back at once",

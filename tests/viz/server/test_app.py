@@ -164,7 +164,7 @@ def test_unknown_program_is_explained_and_no_error(client: Client) -> None:
 @pytest.mark.parametrize("path", ["/", "/assets/viz.mjs", "/_dash-layout", "/_dash-dependencies", "/scene", "/nothing"])
 def test_hostile_host_gets_nothing(client: Client, path: str) -> None:
     answer = client.get(path, headers={"Host": "evil.example"})
-    assert answer.status_code == 400 and "Backstep does not answer" in answer.text
+    assert answer.status_code == 400 and "Backstep does not accept this host name" in answer.text
 
 
 def test_rebinding_cannot_run_a_callback(client: Client) -> None:

@@ -69,7 +69,7 @@ def test_that_no_gradient_is_passed_is_asked_for_in_one_word(gradient: Any, fits
     if fits:
         assert asks.read(asks.EXPORT, json.dumps(asked).encode()) == asked
         return
-    with pytest.raises(asks.Misshapen, match="should be numbers; of texts only nan, inf and -inf are"):
+    with pytest.raises(asks.Misshapen, match="should be numbers, or the strings nan, inf and -inf"):
         asks.read(asks.EXPORT, json.dumps(asked).encode())
 
 

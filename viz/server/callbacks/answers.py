@@ -101,14 +101,14 @@ def _revision(store: Store, ask: Mapping[str, Any]) -> Revision:
     if edits is None and isinstance(named, str) and named:
         return store.revision(program, None, named)
     if edits is not None and not isinstance(edits, Mapping):
-        raise bad_edits("Edits are an object with leaves and commands.")
+        raise bad_edits("Edits must be an object with `leaves` and `commands`.")
     return store.revision(program, edits or {})
 
 
 def _text(ask: Mapping[str, Any], key: str) -> str:
     value = ask.get(key)
     if not isinstance(value, str) or not value:
-        raise Problem("bad-ask", "This question cannot be read", f"It names no {key}.", [("Open the gallery", "/")])
+        raise Problem("bad-ask", "This request cannot be read", f"It has no {key}.", [("Open the gallery", "/")])
     return value
 
 
@@ -131,7 +131,7 @@ def failure(error: BaseException) -> Problem:
     return Problem(
         "failed",
         "Backstep could not answer",
-        f"{type(error).__name__}: {first}. This is a fault of Backstep, not of your program; the terminal that it was "
-        "started in has the details. What was shown before is still there.",
+        f"{type(error).__name__}: {first}. This is a fault in Backstep, not in your program; the details are in the "
+        "terminal that it was started in. The previous view is still there.",
         [("Open the gallery", "/")],
     )

@@ -48,11 +48,11 @@ def _numbers(value: Any) -> Any:
         if not kinds <= {int, float, bool, str}:
             raise ValueError("should be numbers")
         if float in kinds and not all(map(math.isfinite, (n for n in level if type(n) is float))):
-            raise ValueError("JSON has no such number; nan and inf are written as strings")
+            raise ValueError("JSON does not have this number; write nan and inf as strings")
         if int in kinds and not all(-LARGEST < n < LARGEST for n in level if type(n) is int):
             raise ValueError("has an integer of more than 64 bits")
         if str in kinds and not {n for n in level if type(n) is str} <= {"nan", "inf", "-inf"}:
-            raise ValueError("should be numbers; of texts only nan, inf and -inf are")
+            raise ValueError("should be numbers, or the strings nan, inf and -inf")
         return value
     return value
 

@@ -16,14 +16,14 @@ from viz.server.components.extra import also
 PRESETS = (
     ("ones", "ones", "Every element counts once: the gradient of the sum"),
     ("one-hot", "one-hot", "Click a cell: only that element counts, one row of the Jacobian"),
-    ("zeros", "zeros", "Nothing counts"),
+    ("zeros", "zeros", "No element counts"),
     ("random", "random", "Weights between -1 and 1"),
-    ("none", "none", "No gradient is passed: 1 is filled in, which only a single number can start with"),
+    ("none", "none", "No gradient is passed: PyTorch fills in 1, which works only for a single number"),
     ("case", "as in the program", "The weights that the program passes"),
 )
 
 PICK = "Click a tensor of the graph, or go to it with Tab and press Enter; Escape cancels"
-RETAIN = "Keep the saved tensors, so that the graph can be run again"
+RETAIN = "Keep the saved tensors, so that backward can run through the graph again"
 CREATE = "Record this backward too, so that it can be differentiated"
 
 
@@ -101,7 +101,7 @@ def command_form() -> list[Any]:
                 dmc.MultiSelect(
                     id="command-inputs",
                     label="inputs",
-                    description="none chosen: every leaf",
+                    description="none chosen: all leaves",
                     size="sm",
                     data=[],
                     clearable=True,

@@ -31,6 +31,6 @@ def separator(name: str, panel: str, orientation: str, label: str) -> html.Div:
         className=f"split {orientation}",
         role="separator",
         tabIndex=0,
-        title="Drag, or move with the arrow keys; double click: as it was",
+        title="Drag, or move with the arrow keys; double-click to reset",
         **aria,
     )

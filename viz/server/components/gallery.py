@@ -41,7 +41,7 @@ def gallery(programs: Sequence[Program]) -> html.Main:
                     html.Code("backstep run script.py"),
                     " records it and opens it here; ",
                     html.Code("--as-torch"),
-                    " runs one that imports torch.",
+                    " runs a script that imports torch.",
                 ],
                 className="gallery-foot",
             ),
@@ -56,7 +56,7 @@ def head(programs: Sequence[Program]) -> html.Div:
             html.H1("Step through backpropagation, forwards and backwards"),
             html.P(
                 "Every program here is a few lines of ordinary code. Open one, press Space and watch the "
-                "gradient travel; then change what was asked, and see what follows.",
+                "gradient travel. Then change the gradient or a value, and see the result.",
                 className="lead",
             ),
             *first_steps(programs),

@@ -12,7 +12,7 @@ from viz.server.components.extra import also
 
 LAYOUTS = {
     "layered": "Layered (Graphviz)",
-    "layered-own": "Layered, our own",
+    "layered-own": "Layered (Backstep)",
     "multipartite": "Multipartite",
     "spring": "Spring",
     "kamada_kawai": "Kamada-Kawai",
@@ -61,7 +61,7 @@ def header() -> html.Header:
                     icon_button("undo", "Undo the edit (Ctrl+Z)", "undo", disabled=True),
                     icon_button("redo", "Redo the edit (Ctrl+Shift+Z)", "redo", disabled=True),
                     layout_menu(),
-                    text_button("share", "Share", "Copy the address of this view"),
+                    text_button("share", "Share", "Copy a link to this view"),
                     export_menu(),
                 ],
                 className="for-player",
@@ -87,7 +87,7 @@ def tour_offer() -> html.Div:
         [
             html.Button("Take the tour", className="link", type="button", **also(data_act="tour")),
             html.Button(
-                "✕", className="quiet", type="button", **also(data_act="tour-decline", aria_label="No tour, thank you")
+                "✕", className="quiet", type="button", **also(data_act="tour-decline", aria_label="No, thank you")
             ),
         ],
         id="tour-offer",

@@ -30,7 +30,7 @@ def right_panel() -> html.Aside:
                 className="what at-tabs",
                 type="button",
                 title="What am I looking at? (I)",
-                **also(data_what="right", aria_haspopup="dialog", aria_label="What am I looking at? This tab"),
+                **also(data_what="right", aria_haspopup="dialog", aria_label="What am I looking at? (this tab)"),
             ),
             dmc.TabsPanel(inspect_panel(), value="inspect"),
             dmc.TabsPanel(commands_panel(), value="commands"),

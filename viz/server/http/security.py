@@ -85,15 +85,15 @@ def refusal(ask: Ask, trusted: frozenset[str]) -> Refusal | None:
     if name is None or name not in trusted:
         return Refusal(
             "400 Bad Request",
-            "Backstep does not answer to this host name. Open the address that it printed, "
-            "or start it with --allow-host NAME to let a name through.",
+            "Backstep does not accept this host name. Open the address that it printed, "
+            "or start it with --allow-host NAME to allow a name.",
         )
     if ask.method not in ("GET", "HEAD", "POST"):
         return Refusal("405 Method Not Allowed", "Backstep answers GET, HEAD and POST.")
     if ask.origin and not _is_own(ask):
-        return Refusal("403 Forbidden", "Backstep answers its own page only; this request came from another site.")
+        return Refusal("403 Forbidden", "Backstep answers only its own page; this request came from another site.")
     if ask.site not in ("", "same-origin", "none") and not _is_link(ask):
-        return Refusal("403 Forbidden", "Backstep answers its own page only; this request came from another site.")
+        return Refusal("403 Forbidden", "Backstep answers only its own page; this request came from another site.")
     if ask.method == "POST" and ask.content_type.partition(";")[0].strip().lower() != "application/json":
         return Refusal("415 Unsupported Media Type", "Backstep reads JSON (Content-Type: application/json).")
     return None

@@ -71,19 +71,19 @@ function writeError() {
 
 function writeList() {
   const rows = list().map(row);
-  fill(byId("command-list"), h("h2", {}, "Calls, in order"), rows.length ? h("ol.commands", {}, rows) : h("p.empty", {}, scene.error ? "No backward call began before the program stopped. Add a call and see what it does." : "This program calls no backward. Add a call and see what it does."), leaves());
+  fill(byId("command-list"), h("h2", {}, "Calls, in order"), rows.length ? h("ol.commands", {}, rows) : h("p.empty", {}, scene.error ? "The program stopped before its first backward call. Add a call to see what it does." : "This program never calls backward(). Add a call to see what it does."), leaves());
 }
 
 function row(one, i) {
   const label = labelOf(one);
   const chips = [
-    one.unreached ? "not reached: the error before it ends the program" : null,
+    one.unreached ? "not reached: an earlier error ends the program" : null,
     one.roots?.length > 1 ? `${one.roots.length} roots: ${one.roots.map(nameOf).join(", ")}` : null,
     one.kind === "zero" ? null : one.retain_graph ? "retain_graph" : null,
     one.create_graph ? "create_graph" : null,
     one.inputs ? `inputs: ${one.inputs.map(nameOf).join(", ")}` : null,
   ].filter(Boolean).map((text) => h("span.chip.grey", {}, text));
-  const weights = one.kind === "backward" && one.gradient !== null ? h("span.weights", {}, one.implicit ? (count(one.shape) === 1 ? "gradient 1, filled in" : "no gradient") : `gradient ${brief(scene.values[one.gradient])}`) : null;
+  const weights = one.kind === "backward" && one.gradient !== null ? h("span.weights", {}, one.implicit ? (count(one.shape) === 1 ? "implicit gradient 1" : "no gradient") : `gradient ${brief(scene.values[one.gradient])}`) : null;
   const small = (act, name, sign, off) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${label}`, title: name, disabled: off }, sign);
   const movable = (by) => places.move(scene, current(), one.id, by) !== null;
   const marks = [one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, one.changed ? h("span.chip.changed", {}, one.changed) : null];
@@ -278,7 +278,7 @@ function writePlace(one) {
   const all = places.spots(scene, current(), spec);
   fill(place, h("label.where", {}, h("span.label", {}, "Place "), h("select.native", { "data-do": "place", "aria-label": "Place in the program" },
     all.map((each) => h("option", { value: each.key, selected: each.key === now }, placeText(each))))),
-  h("button.btn", { type: "button", "data-do": "duplicate", title: "The same command once more, right behind" }, "Duplicate"));
+  h("button.btn", { type: "button", "data-do": "duplicate", title: "Add the same command again, directly after this one" }, "Duplicate"));
 }
 
 /** The shape that the gradient has now: for an error, that which was passed. */
@@ -314,18 +314,18 @@ function writeValues(shape, value, leaf, fresh) {
   const none = !leaf && command(form.id)?.implicit;
   const editable = shape !== null && size > 0 && size <= MOST_CELLS && !(none && size !== 1);
   place.hidden = !editable;
-  if (shape === null) { fill(label); fill(hint, "Sets .grad of every leaf back: the next call adds to nothing."); return; }
+  if (shape === null) { fill(label); fill(hint, "Clears .grad of every leaf, so that the next call does not add to old gradients."); return; }
   const many = !leaf && command(form.id)?.roots?.length > 1 ? ` of ${node(command(form.id).root)?.label}, the first of its roots` : "";
   fill(label, leaf ? "values" : `gradient${many}`, h("span.hint", {}, ` · ${shapeText(shape)}`));
   document.querySelector('[data-preset="case"]').hidden = leaf ? false : !caseValue();
   const unpassed = document.querySelector('[data-preset="none"]');
   unpassed.hidden = leaf;
   unpassed.setAttribute("aria-pressed", String(Boolean(none)));
-  if (none && size !== 1) { fill(hint, "No gradient is passed, and 1 can be filled in for a single number only. Choose “ones”, or another of these, to pass one."); return; }
+  if (none && size !== 1) { fill(hint, "No gradient is passed, and the implicit 1 works only for a single number. Choose “ones” or another preset to pass one."); return; }
   if (!editable) { fill(hint, `${size} elements are too many to edit one by one; the presets set all of them.`); return; }
   const held = value?.data || (value && form.fetched?.of === value ? form.fetched.data : null);
   const data = held || (form.data?.length === size ? form.data : null) || edits.preset("ones", shape);
-  fill(hint, form.hot ? "Click the cell that should count." : !value || held ? hintOf(held, size) : size > MOST_FETCHED ? `More than ${MOST_FETCHED.toLocaleString("en")} elements stay with the server: editing one cell sets all others to 1.` : "Fetching the numbers …");
+  fill(hint, form.hot ? "Click the cell that should count." : !value || held ? hintOf(held, size) : size > MOST_FETCHED ? `Tensors with more than ${MOST_FETCHED.toLocaleString("en")} elements are not sent to the browser: editing one cell sets all others to 1.` : "Fetching the numbers …");
   if (!held && value && size <= MOST_FETCHED) fetchValues(value, leaf);
   if (!fresh && form.data && edits.same(form.data, data)) { form.data = data; return; }
   form.data = [...data];

@@ -21,7 +21,7 @@ export function whyNoRoot(scene, spec, start, node) {
     const made = scene.edges.filter((edge) => edge.source === node.id).map((edge) => scene.nodes.find((one) => one.id === edge.target)).find((one) => one?.kind === "tensor");
     return `${node.label} is an op. Choose a tensor${made ? `: ${made.label} is what it computes` : ""}.`;
   }
-  if (node.kind !== "tensor" && node.kind !== "stub") return "This is a group of ops. Choose a tensor in it; a double click opens and folds it.";
+  if (node.kind !== "tensor" && node.kind !== "stub") return "This is a group of ops. Choose a tensor in it; double-click to open it.";
   const there = isThere(scene, spec, tensorOf(node.id)) && at(node.tracks.state, start) !== "future";
   return there ? null : `${node.label} is not yet computed where this call runs. Move the call further down first.`;
 }

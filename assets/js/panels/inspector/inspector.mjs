@@ -224,12 +224,12 @@ function held(node, time, details) {
 /** Where retain_grad() was called and nothing is there (yet). */
 const RETAINS = {
   kept: "None yet: retain_grad() was called, so the backward() that reaches this tensor writes one here.",
-  unheld: "None: retain_grad() was called, but when the gradient came nobody held this tensor any more: its name stands for another one, or is gone. Give the new tensor another name to keep both.",
+  unheld: "None: retain_grad() was called, but the program no longer held this tensor when the gradient arrived: its name was reassigned or deleted. Give the new tensor another name to keep both.",
   unreached: "None: retain_grad() was called, and no backward() reaches this tensor after it.",
 };
 
 /** What would bring one: a leaf waits for a call, any other tensor was not asked to keep it. */
-const noGradient = (node, track, time) => (track?.some(([from, held]) => from <= time && held !== null) ? "None: the program has dropped what had arrived."
+const noGradient = (node, track, time) => (track?.some(([from, held]) => from <= time && held !== null) ? "None: the program dropped the gradient that had arrived."
   : node.retains ? RETAINS[node.retains]
   : isLeaf(node) ? `None: no gradient has arrived. The first backward() that reaches ${node.label} writes one here.`
   : `None: only leaves keep their gradient. ${node.label}.retain_grad() before the call would keep this one${namesake(node) ? "; the one in the program is for another tensor of this name" : ""}.`);
@@ -337,7 +337,7 @@ function showStep(k) {
     formula.show(null);
     fill(byId("inspect-head"));
     fill(byId("inspect-body"), h("div.empty", {}, h("b", {}, "Nothing is selected"),
-      h("p", {}, "Click a tensor, an op or a line of code: its formula, its numbers and what it saved appear here, at the step that you look at."),
+      h("p", {}, "Click a tensor, an op or a line of code: its formula, its numbers and its saved tensors appear here, at the current step."),
       h("p", {}, h("kbd", {}, "Space"), " plays, ", h("kbd", {}, "→"), " takes a step.")));
     return;
   }
@@ -360,7 +360,7 @@ function showStep(k) {
 function stepBody(step, node, k) {
   const lines = linesOf(scene, k);
   const whole = node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => player.select(node.id) }, `Open ${node.kind === "op" && step.kind !== "error" ? step.name : node.label}`),
-    node.kind === "op" ? " for pictures, the check and all its moments." : node.kind === "group" ? " for what came back into it." : " for its value, its gradient and pictures.");
+    node.kind === "op" ? " for plots, the gradient check and all its steps." : node.kind === "group" ? " for the gradient that came back into it." : " for its value, its gradient and plots.");
   return [
     lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" || step.kind === "error" ? null : h("p", {}, spoken(step)),
     step.kind === "error" && scene.error?.step !== k ? h("p", {}, step.say) : null,
@@ -393,6 +393,6 @@ function showGroup(node, details, time) {
   writeParts(h("div.row.wrap", {}, h("span.chip.orange", {}, node.label), h("span.chip.grey", {}, "group, folded")),
     h("p", {}, node.sub),
     h("p.hint", {}, norm === null ? "No single gradient comes back into it at this step: open it to see what runs inside." : `The gradient that came back into it has ${norm}.`),
-    h("p.hint", {}, "Enter or a double click opens it."),
+    h("p.hint", {}, "Press Enter or double-click to open it."),
     details?.problem ? null : throughTime(details?.through, time, goTo));
 }

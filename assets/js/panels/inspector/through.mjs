@@ -17,7 +17,7 @@ export function throughTime(series, time, go) {
       h("div.series-axis", { "aria-hidden": "true" }, lines.map((line) => placed(h("span", {}, line.text), "bottom", line.at))),
       h("div.series-bars", {}, lines.map((line) => placed(h("i", { "aria-hidden": "true" }), "bottom", line.at)), bars.map((bar) => barOf(bar, go)))),
     h("div.series-ends", {}, h("span", {}, bars[0].label), h("b", {}, told || ""), h("span", {}, bars[bars.length - 1].label)),
-    h("p.hint", {}, `${most}${log ? "Each line across is ten times the one below it. " : ""}A click on a bar leads there.`));
+    h("p.hint", {}, `${most}${log ? "Each horizontal line is ten times the one below it. " : ""}Click a bar to go there.`));
 }
 
 function barOf(bar, go) {

@@ -10,10 +10,10 @@ const NARROW = 44; // letters of a line that fit beside the graph at 12 px and m
 const DEFINES = /^(def|class)\b|^@/;
 
 const WORDS = {
-  forward: "computed now", vjp: "the rule of this expression runs", accumulate: "this leaf receives its gradient", write: "this is set", error: "the error arose here",
+  forward: "computed now", vjp: "the VJP of this expression runs", accumulate: "this leaf receives its gradient", write: "this is set", error: "the error was raised here",
 };
 
-const SAID = { edited: "edited:", removed: "left out here", added: "added:", moved: "moved here:" }; // how a line is otherwise in this revision
+const SAID = { edited: "edited:", removed: "removed", added: "added:", moved: "moved here:" }; // how a line is otherwise in this revision
 
 let scene = null;
 let file = 0;
@@ -156,7 +156,7 @@ function mark(at, call, tone, arrives) {
   marks.forEach((list, n) => rewrite(lines[n - 1], list));
   shown.forEach(([n]) => lines[n - 1]?.classList.add("on", tone));
   const calling = call && !same(call, at) ? h("span", {}, h("i.call"), `called in line ${call.line}`) : null;
-  fill(byId("code-key"), at || call ? [h("span", {}, h(`i.${tone}`), said), calling] : "Press Space: what runs is marked here.");
+  fill(byId("code-key"), at || call ? [h("span", {}, h(`i.${tone}`), said), calling] : "Press Space: the expression that runs is marked here.");
   const both = [shown, from].map((list) => list.map(([n]) => lines[n - 1]).filter(Boolean)).filter((list) => list.length);
   resting = !at && !call;
   inView = resting ? atRest() : arrives ? both.reverse() : both; // a leaf was written long before: what matters is the call that runs

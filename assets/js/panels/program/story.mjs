@@ -132,7 +132,7 @@ function show() {
   }, sign);
   fill(
     place,
-    h("div.over", {}, h("span.fitting", {}, h("span", {}, `${chapter + 1} of ${chapters.length}`), h("span", {}, ` · ${STAGES[stage]}`)), h("div.row.turns", {}, arrow(-1, "Chapter before", "‹"), arrow(1, "Next chapter", "›"), what("story"))),
+    h("div.over", {}, h("span.fitting", {}, h("span", {}, `${chapter + 1} of ${chapters.length}`), h("span", {}, ` · ${STAGES[stage]}`)), h("div.row.turns", {}, arrow(-1, "Previous chapter", "‹"), arrow(1, "Next chapter", "›"), what("story"))),
     h("div.chapters", {}, told(chapter, hint, hint !== WATCH && stage === "over" && isMoving(chapters, chapter)), ...room),
   );
   if (held) place.querySelector(`[data-turn="${held}"]:not(:disabled)`)?.focus({ preventScroll: true });
@@ -149,8 +149,8 @@ function told(number, hint, again) {
     h("h1.story-title", {}, one.title),
     one.gone ? h("div.since", {}, prose(one.gone)) : null,
     prose(one.text),
-    one.now === undefined ? null : h("div.since", {}, h("p", {}, "You changed the program: the text above tells of the recording."), one.now ? h("p", {}, h("b", {}, "Now: "), one.now) : null),
-    legacy ? h("p.hint", {}, "Runs by the rule of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,
+    one.now === undefined ? null : h("div.since", {}, h("p", {}, "You changed the program: the text above describes the recording."), one.now ? h("p", {}, h("b", {}, "Now: "), one.now) : null),
+    legacy ? h("p.hint", {}, "Runs by the rules of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,
     h("div.story-acts", {},
       one.fix && scene.error?.fix?.edits ? h("button.btn.primary", { type: "button", "data-turn": "fix", onclick: () => session.edit(scene.error.fix.edits) }, "Try it: change the call") : null,
       other ? otherButton(other) : null,
@@ -175,12 +175,12 @@ function otherButton({ is_fixed: isFixed }) {
 
 const STAGES = { ahead: "about to happen", running: "happening", over: "has happened", gone: "no longer happens" }; // what a text tells of is not there before its move
 const WATCH = "watch it travel";
-const AT_END = "plays it all again";
+const AT_END = "play it all again";
 const nextIs = ({ title }) => `next: ${title}`;
 
 function hintOf(chapters) {
   if (player.playing()) return "pauses";
   const next = nextMove(chapters, chapter, player.t());
-  if (!next) return player.t() < scene.steps.length ? "plays on" : AT_END;
+  if (!next) return player.t() < scene.steps.length ? "play on" : AT_END;
   return next.turn !== undefined ? nextIs(chapters[next.turn]) : WATCH;
 }

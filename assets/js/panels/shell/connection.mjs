@@ -90,7 +90,7 @@ export class Connection {
   lose() {
     this.isLost = true;
     this.hear.gone();
-    this.write(this.hear.hasPicture() ? "Backstep has ended; stepping goes on. Start it again to edit." : "Backstep has ended. Start it again to go on.");
+    this.write(this.hear.hasPicture() ? "Backstep has stopped. You can still step; start it again to edit." : "Backstep has stopped. Start it again to go on.");
   }
 
   found() {

@@ -94,8 +94,8 @@ export function filter(text) {
 /** How many rows there are, and what helps where there is none. */
 function note(text, left) {
   const count = scene?.steps.length ?? 0;
-  const words = !count ? "This program has run no op on a tensor, so there is no step to list."
-    : !text ? `${count} steps. Click or Enter on one goes there.`
-      : left ? `${left} of ${count} steps have “${text}”.` : `No step has “${text}”. Try the name of a tensor, MulBackward0, leaf, saves, or line 3.`;
+  const words = !count ? "This program ran no op on a tensor, so there are no steps to list."
+    : !text ? `${count} steps. Click one, or press Enter on it, to go there.`
+      : left ? `${left} of ${count} steps contain “${text}”.` : `No step contains “${text}”. Try the name of a tensor, MulBackward0, leaf, saves, or line 3.`;
   fill(byId("events-note"), words);
 }

@@ -16,7 +16,7 @@ export function acts(player) {
 /** Pictures are offered where there is a graph; elsewhere the entries say why they are not. */
 export function offer(scene) {
   const drawn = scene.nodes.length > 0;
-  for (const [id, name] of Object.entries(PICTURES)) setProps(id, { "aria-disabled": String(!drawn), children: drawn ? name : `${name}: no graph is drawn` });
+  for (const [id, name] of Object.entries(PICTURES)) setProps(id, { "aria-disabled": String(!drawn), children: drawn ? name : `${name}: there is no graph` });
 }
 
 function save(blob, name) {
@@ -39,7 +39,7 @@ async function savePng(player) {
   try {
     const { blob, scale, isWhole } = await pngOf(player.picture());
     save(blob, name);
-    if (!isWhole) toast(`The PNG has ${scale.toPrecision(2)} px per unit in place of 2: browsers hold no larger one. The SVG has no such limit.`);
+    if (!isWhole) toast(`The PNG has ${scale.toPrecision(2)} px per unit instead of 2, because browsers limit the size of a picture. The SVG has no such limit.`);
   } catch (error) {
     toast(`The picture could not be saved: ${error.message}`);
   }

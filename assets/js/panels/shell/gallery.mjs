@@ -30,7 +30,7 @@ export function search(text) {
   }
   const none = byId("gallery-empty");
   none.hidden = shown > 0 || words.length === 0;
-  fill(none, h("p", {}, `No program has “${text}”. Try a word of a question: `, h("code", {}, "retain_graph"), ", ", h("code", {}, "jacobian"), ", ", h("code", {}, "nan"), "."));
+  fill(none, h("p", {}, `No program contains “${text}”. Try a word from a question:  `, h("code", {}, "retain_graph"), ", ", h("code", {}, "jacobian"), ", ", h("code", {}, "nan"), "."));
 }
 
 /** From the search box the arrow down leads to the first card that is left, and Enter opens it. */

@@ -141,8 +141,8 @@ async function share() {
   const address = location.href;
   try {
     await navigator.clipboard.writeText(address);
-    toast("The address of this view is copied.");
+    toast("The link to this view is copied.");
   } catch {
-    window.prompt("The address of this view:", address);
+    window.prompt("The link to this view:", address);
   }
 }

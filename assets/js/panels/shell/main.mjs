@@ -50,7 +50,7 @@ export async function install(backstep) {
   session.on("problem", refused);
   follow();
   new Connection({ quiet: () => !player.playing() && !session.state().waiting, gone: () => unanswered(),
-    failed: (question, why) => unanswered(question) && toast(`Backstep could not answer (${why}). What is shown has not changed; try again.`), returned: session.reconnect,
+    failed: (question, why) => unanswered(question) && toast(`Backstep could not answer (${why}). Nothing on the screen has changed; try again.`), returned: session.reconnect,
     hasPicture: () => root.dataset.page === "player" && session.state().scene !== null && !root.dataset.blank });
   window.addEventListener("popstate", () => visit(url.view(location.search), false));
   visit(url.view(location.search), false);
@@ -150,7 +150,7 @@ function visit(view, push) {
   if (!view.program) { home(push); return; }
   root.dataset.page = "player";
   if (view.damaged) {
-    notice.show({ title: "This address was cut", text: "The edits in it cannot be read; it was probably shortened on the way. The program is still here, as it was recorded.", ways: [["Open the program as recorded", `/?program=${encodeURIComponent(view.program)}`], ["Open the gallery", "/"]] }, false);
+    notice.show({ title: "This link is incomplete", text: "Its edits cannot be read; part of the link is probably missing. The program itself is still here, as it was recorded.", ways: [["Open the program as recorded", `/?program=${encodeURIComponent(view.program)}`], ["Open the gallery", "/"]] }, false);
     return;
   }
   const { program, scene } = session.state();

@@ -6,18 +6,18 @@ import { byId, h, prose } from "../../page/dom.mjs";
 const KEPT = "backstep.tour";
 
 const STOPS = [
-  { title: "A program, told in chapters", place: "story",
-    text: "Here is what this program shows. Read, then press `Space`: one short move plays, and rests. That is all one needs to get through a story." },
+  { title: "A program, explained in chapters", place: "story",
+    text: "The chapters explain what this program shows. Read one, then press `Space` to play one short move. That is all you need to follow a story." },
   { title: "The lines that run", place: "code",
-    text: "The expression that runs now is marked here: blue while it is computed, orange while its gradient is. Click a line to find it on the graph." },
+    text: "The expression that runs now is marked here: blue while it is computed, orange while its gradient is computed. Click a line to find it on the graph." },
   { title: "The graph", place: "stage",
-    text: "Tensors are cards with their numbers, ops are pills. Gradients travel from the purple root back to the green leaves, and stay there in `.grad`. `K` opens the legend." },
+    text: "Tensors are cards with their numbers, ops are pills. Gradients travel from the purple root back to the green leaves, and are added to their `.grad`. `K` opens the legend." },
   { title: "Time", place: "timeline",
     text: "Drag along the lane, or step with `←` and `→`: backwards works as well as forwards. The sentence says what the step does." },
   { title: "Exactly how", place: "right", tab: "inspect",
-    text: "The rule as a formula, and the same with the numbers of this step. Click a card, a pill or a line of code to keep it here while time goes on." },
-  { title: "Change what was asked", place: "right", tab: "commands",
-    text: "Choose a call, change the gradient that it passes or one of its flags, and run it. What would have been stands there at once, and `Ctrl+Z` takes it back. `?` lists all keys." },
+    text: "The rule as a formula, then with the numbers of this step. Click a card, a pill or a line of code to keep it here while you step." },
+  { title: "Change a call", place: "right", tab: "commands",
+    text: "Choose a call, change the gradient that it passes or one of its flags, and run it. The new gradients appear at once, and `Ctrl+Z` undoes the change. `?` lists all keys." },
 ];
 
 let box = null;
