@@ -151,7 +151,8 @@ def from_kernel(name: str, shapes: list[Any], error: Exception, note: str) -> Ba
 
 _SHAPES = re.compile(r"\((\d[\d,]*)?\)")
 _CHANGED = (
-    "Backstep: a value that was saved for backward has another shape now: `.data` was given one of another shape."
+    "Backstep: a saved tensor has changed its shape since the forward pass: `.data` was set to a tensor of another "
+    "shape."
 )
 
 

@@ -149,7 +149,7 @@ class CustomNode(Node):
                 f"function {self.name()} returned an incorrect number of gradients (expected {count}, got "
                 f"{len(found)})",
                 f"Backstep: {self.cls.__name__}.forward took {count} argument(s) besides ctx, and backward "
-                "returns one gradient for each, None for those that are no tensors.",
+                "returns one gradient for each, None for those that are not tensors.",
                 node=self,
             )
         edges = []

@@ -377,7 +377,8 @@ class _Run:
         if tensor._node is not None:
             raise errors.runtime(
                 "leaf variable has been moved into the graph interior",
-                "Backstep: it was a leaf when it was used, and was written since by an op that is recorded.",
+                "Backstep: it was a leaf when it was used, and has been written in place since by an op that "
+                "autograd records.",
                 tensors=(tensor,),
             )
         if gradient is not None and tensor._requires_grad:  # what was asked for by requires_grad_(False) since

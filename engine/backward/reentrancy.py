@@ -21,7 +21,7 @@ MOST = 50 * DEEP
 
 
 NESTED = (
-    "Backstep: {} calls of backward lay inside each other, each made by a backward or a hook of the one before. If the "
+    "Backstep: {} calls of backward were nested, each made by a backward or a hook of the previous one. If the "
     "chain of calls has an end, raise sys.setrecursionlimit, or write it as a loop."
 )
 

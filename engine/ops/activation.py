@@ -152,7 +152,9 @@ ISSUE = (
 def _told_apart(slope: float, name: str, more: str = "") -> None:
     """Raise torch's error where a negative slope makes both pieces positive: the sign of the result says nothing."""
     if slope < 0:
-        note = "Backstep: the input was overwritten, and the sign of the result does not say which side of 0 it was on."
+        note = (
+            "Backstep: the input was overwritten, and the sign of the result does not tell on which side of 0 it was."
+        )
         raise errors.runtime(REFUSED.format(name) + more, note)
 
 

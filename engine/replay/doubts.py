@@ -1,41 +1,44 @@
 """Why a replay may not be what the program would do: a reason in words for each kind of doubt."""
 
 ESCAPED = (
-    "A value that left for Python is another one here than in the recording: from this step on the program itself "
-    "might do otherwise."
+    "A value that the program read into Python differs from the recording: from this step on the program itself "
+    "might take another path."
 )
 SEEN = (
-    "A tensor that no recorded op made comes in here after a backward call: it holds what it held in the recording, "
-    "and might hold something else."
+    "This step uses a tensor that no recorded op made, after a backward call: the replay gives it the values of the "
+    "recording, but they might be different now."
 )
 WROTE = (
-    "The program wrote numbers past the recording into a tensor that holds others here: what is written are the "
-    "numbers of then."
+    "The program wrote numbers into this tensor without an op, and the tensor holds different values here: the replay "
+    "writes the numbers of the recording."
 )
-PASSED_OVER = "An optimiser passes over a parameter that has no gradient here, and had one in the recording."
-MISSING = "The program meets None here in place of a gradient: it might do otherwise than stop."
+PASSED_OVER = "An optimiser skips a parameter that has no gradient here but had one in the recording."
+MISSING = "The program finds None here instead of a gradient: it might do something other than stop."
 HOOK_GONE = (
-    "A hook that ran in the recording does not run here: what else it did is not done, and from this step on the "
-    "program itself might do otherwise."
+    "A hook that ran in the recording does not run here: its other effects are missing, and from this step on the "
+    "program itself might take another path."
 )
 ELSEWHERE = (
-    "A hook runs here in a backward call in which the recording has none of it: what it did in another call is done "
-    "again, if it was there by then."
+    "A hook runs here in a backward call in which it did not run in the recording: the replay repeats what the hook "
+    "did in another call, if it was registered by then."
 )
-NOT_DONE = "A tensor that code of the program's own made in the recording is not made here: it is that of then."
-NONE_GIVEN = "Code of the program's own is given None here in place of a gradient, or a gradient in place of None."
+NOT_DONE = (
+    "The program's own code made a tensor in the recording and does not make it here: the replay uses the recorded one."
+)
+NONE_GIVEN = "The program's own code receives None here instead of a gradient, or a gradient instead of None."
 OTHER_MODE = (
-    "Code of the program's own ran with a graph made of it here and without one in the recording, or the other way "
-    "round: it might do otherwise."
+    "The program's own code runs with graph recording on here and off in the recording, or the reverse: it might take "
+    "another path."
 )
 NOT_RECORDED = (
     "the recording has no gradient of {}: its backward is the program's own code, which a replay does not run. Add "
     "this backward call to the program, and record it again."
 )
 FORWARD = (
-    "{} is given other inputs here, and the recording does not say what its forward did: it returns what it did then."
+    "{} receives different inputs here, and the ops of its forward were not recorded: the replay uses the recorded "
+    "outputs."
 )
 NOT_UNPACKED = (
-    "A saved tensor that went through hooks of the program's is used here and was not in the recording: it is what was "
-    "saved, as if they gave it back unchanged."
+    "A saved tensor that went through the program's saved-tensor hooks is used here but was not used in the recording: "
+    "the replay uses the tensor as saved, as if the hooks returned it unchanged."
 )

@@ -123,13 +123,17 @@ def given_numbers(trace: Trace, leaves: Mapping[int, Any]) -> dict[int, OpCalled
     for tensor in sorted(wanted):
         name, op = trace.names.get(tensor, f"tensor {tensor}"), made.get(tensor)
         if op is None:
-            raise ValueError(f"values are edited of a leaf, and the program makes no tensor with the number {tensor}")
+            raise ValueError(
+                f"only the values of a leaf can be edited, and the program makes no tensor with the number {tensor}"
+            )
         if tensor not in asked or op.node is not None or op.call is not None:
-            what = f"values are edited of a leaf, and {name} is computed by {op.name}"
-            raise ValueError(f"{what}: edit a leaf that it is computed from")
+            what = f"only the values of a leaf can be edited, and {name} is computed by {op.name}"
+            raise ValueError(f"{what}: edit a leaf from which it is computed")
         if len(op.outputs) > 1:
-            what = f"values are edited of a leaf, and {name} is one of {len(op.outputs)} results of {op.name}"
-            raise ValueError(f"{what}: write {name}.clone().requires_grad_() in the program, and run it anew")
+            what = (
+                f"only the values of a leaf can be edited, and {name} is one of {len(op.outputs)} results of {op.name}"
+            )
+            raise ValueError(f"{what}: write {name}.clone().requires_grad_() in the program, and run it again")
     return {tensor: made[tensor] for tensor in wanted}
 
 

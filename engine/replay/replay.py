@@ -128,7 +128,7 @@ class _Replay(Rerun):
                 order.append(action)
                 order.extend(places.pop(index, []))
         if places:
-            raise ValueError(f"a command follows event {min(places)}, which is no fixed action of this program")
+            raise ValueError(f"a command follows event {min(places)}, which is not a fixed action of this program")
         return order
 
     def left_out(self, action: AnyEvent | Command) -> None:
@@ -171,7 +171,7 @@ class _Replay(Rerun):
         used = Sources(self.base.files).met_unasked(frames[-1]) if frames else None
         if used is not None:
             error = AttributeError(f"'NoneType' object has no attribute '{event.name.partition('.')[0]}_'")
-            error.add_note(f"Backstep: there is no {used} here, no backward call has filled it.")
+            error.add_note(f"Backstep: there is no {used} here, because no backward call has filled it.")
             self.recorder.error(error)
             raise Stopped from error
 

@@ -69,14 +69,15 @@ def check_inplace(tensor: Tensor, needs: bool = True) -> None:
     if tensor._requires_grad and tensor._node is None and view is None:
         raise errors.runtime(
             "a leaf Variable that requires grad is being used in an in-place operation.",
-            "Backstep: a leaf is the end of the graph, it has no earlier value to send its gradient to. "
+            "Backstep: a leaf is where the graph ends: it has no earlier value to send a gradient to. "
             "Write inside `with torch.no_grad():`, or work on a clone.",
             tensors=(tensor,),
         )
     if view is not None and view.base._requires_grad and view.base._node is None:
         raise errors.runtime(
             "a view of a leaf Variable that requires grad is being used in an in-place operation.",
-            "Backstep: writing the view would write the leaf. Write inside `with torch.no_grad():`, or on a clone.",
+            "Backstep: writing to the view would also write to the leaf. Write inside `with torch.no_grad():`, or on "
+            "a clone.",
             tensors=(tensor, view.base),
         )
 
@@ -345,7 +346,7 @@ class CopySlices(Node):
         whole = None
         if self.targets[0] is not None:
             if self.repeats:
-                raise errors.runtime(REPEATED, "Backstep: what was written is a tensor made by expand.", node=self)
+                raise errors.runtime(REPEATED, "Backstep: the written tensor was made by expand.", node=self)
             first = found[0]
             if first is None:
                 whole = zero_slice(upstream, self.path)

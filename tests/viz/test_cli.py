@@ -129,8 +129,8 @@ def test_help_loads_neither_dash_nor_the_engine() -> None:
 @pytest.mark.parametrize(
     ("command", "name", "content", "said"),
     [
-        ("open", "short.backstep", b"SQLite format 3", "is no trace"),
-        ("open", "text.backstep", b"hello\n", "is no trace"),
+        ("open", "short.backstep", b"SQLite format 3", "is not a trace"),
+        ("open", "text.backstep", b"hello\n", "is not a trace"),
         ("open", "empty.backstep", b"", "is empty"),
         ("open", "net.py", b"pass\n", "record it with `backstep run"),
         ("run", "net.backstep", b"", "open it with `backstep open"),

@@ -405,7 +405,7 @@ class _Scene:
         step = next((k for k, s in enumerate(self.line.steps) if s.event >= at), len(self.line.steps))
         return {
             "step": step,
-            "text": self.trace.meta.get("why") or "From this step on the program itself might do otherwise.",
+            "text": self.trace.meta.get("why") or "From this step on the program itself might take another path.",
         }
 
     def shown_place(self, tensor: int) -> str | None:

@@ -107,7 +107,7 @@ def embedding_bag(
     if input._array.ndim == 2:
         length = input._array.shape[1]
         if not length:
-            raise errors.runtime("step must be nonzero", "Backstep: the bags of a batch have one index at the least.")
+            raise errors.runtime("step must be nonzero", "Backstep: each bag of a batch needs at least one index.")
         offsets = tensor_of(xp.arange(0, input._array.size, length, dtype="int64", like=input._array))
         input = reshape(input, -1)
         if per_sample_weights is not None:

@@ -155,7 +155,7 @@ class _Seen:
         known = {given.name for given in event.inputs}
         for name in node.inputs:
             if name not in known:
-                raise Malformed(f"node: inputs: {name[:80]!r} is no input of the op")
+                raise Malformed(f"node: inputs: {name[:80]!r} is not an input of the op")
         for edge in node.edges:
             if edge is None:
                 continue
@@ -269,7 +269,7 @@ def _check_inputs(event: OpCalled) -> None:
     for name in (given.name for given in event.inputs):
         base, bracket, _ = name.partition("[")
         if base not in op.inputs or bool(bracket) != (base in op.lists):
-            raise Malformed(f"inputs: {name[:80]!r} is no input of {event.name[:80]}")
+            raise Malformed(f"inputs: {name[:80]!r} is not an input of {event.name[:80]}")
 
 
 def _check_dimensions(event: OpCalled, rank: int) -> None:

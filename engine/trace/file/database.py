@@ -65,19 +65,20 @@ def check_header(name: str) -> None:
     except OSError as error:
         raise TraceFileError(f"{name!r} cannot be read: {error.strerror}") from error
     if not head:
-        raise TraceFileError(f"{name!r} is empty: a trace file was expected. Record it again.")
+        raise TraceFileError(f"{name!r} is empty: expected a trace file. Record the program again.")
     if not head.startswith(b"SQLite format 3\0") or len(head) < 100:
         raise TraceFileError(
-            f"{name!r} is no trace: a SQLite file was expected, it begins with {_shown(head[:12])}. "
+            f"{name!r} is not a trace: expected a SQLite file, but it begins with {_shown(head[:12])}. "
             "Traces are written by trace.save(path); a script is recorded with `backstep run`."
         )
     if head[18:20] != b"\1\1":
-        raise TraceFileError(f"{name!r} keeps a log beside it (WAL), which no trace does. Record the program again.")
+        raise TraceFileError(f"{name!r} is in SQLite's WAL mode, which no trace file uses. Record the program again.")
     page = int.from_bytes(head[16:18], "big")
     expected = (65536 if page == 1 else page) * int.from_bytes(head[28:32], "big")
     if head[24:28] == head[92:96] and size < expected:
         raise TraceFileError(
-            f"{name!r} is cut off: {expected:,} bytes were expected, {size:,} found. Copy it again, or record it again."
+            f"{name!r} is cut off: expected {expected:,} bytes, found {size:,}. Copy it again, or record the program "
+            "again."
         )
 
 
@@ -132,7 +133,7 @@ class Database:
         with open(self.name + "-journal", "rb") as stream:
             stream.seek(-min(8, os.path.getsize(stream.name)), os.SEEK_END)
             if stream.read() == _JOURNAL:  # it names a journal of several files, which SQLite would delete
-                raise self.damaged("the journal beside it belongs to several files, as no trace's does")
+                raise self.damaged("the journal beside it belongs to several files, which a trace's never does")
         folder = tempfile.mkdtemp(prefix="backstep-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         copy = Path(folder) / "trace"

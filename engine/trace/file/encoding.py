@@ -165,7 +165,7 @@ def shape_of(data: Any) -> tuple[int, ...]:
         or len(data) > 64
         or not all(type(n) is int and 0 <= n < 2**40 for n in data)
     ):
-        raise Malformed(f"{str(data)[:80]} is no shape")
+        raise Malformed(f"{str(data)[:80]} is not a shape")
     return tuple(data)
 
 
@@ -214,7 +214,7 @@ def events_from(lengths: Mapping[str, int]) -> Callable[[str, int, int, Any], An
         if kind not in KINDS:
             raise Malformed(f"unknown kind of event {str(kind)[:80]!r}; known are {', '.join(KINDS)}")
         if type(stack) is not int or not -1 <= stack < stacks:
-            raise Malformed(f"stack: {str(stack)[:80]} is no number from -1 to below the number of stacks, {stacks}")
+            raise Malformed(f"stack: {str(stack)[:80]} is not a number from -1 to below the number of stacks, {stacks}")
         if not isinstance(fields, dict):
             raise Malformed(f"fields: an object is expected, found {str(fields)[:80]!r}")
         event: AnyEvent = records.of(KINDS[kind])({**fields, "index": index, "stack": stack})
@@ -353,7 +353,7 @@ def _whole(least: int, end: int, is_value: bool) -> Callable[[Any], int]:
 
     def read(data: Any) -> int:
         if type(data) is not int or not least <= data < end:
-            raise Malformed(f"{str(data)[:80]} is no whole number from {least} on and {bound}")
+            raise Malformed(f"{str(data)[:80]} is not a whole number of at least {least} and {bound}")
         return data
 
     return read

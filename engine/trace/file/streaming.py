@@ -220,7 +220,7 @@ class Stream:
 
     def _end(self, cut: Cut) -> None:
         self.cut = cut
-        ends = f"ends after {cut.written:,} events: {cut.reason}" if cut.reason else "is lost: its file was taken away"
+        ends = f"ends after {cut.written:,} events: {cut.reason}" if cut.reason else "is lost: its file was deleted"
         self.say(f"the recording {ends}. The script goes on unrecorded.")
 
     def _mind_memory(self) -> None:
@@ -229,8 +229,8 @@ class Stream:
             self._end(Cut("memory", self.written, None, f"it takes {_in_words(held)} of memory"))
         elif held > WARN_AT * self.memory and not self._warned:
             self._warned = True
-            text = f"the recording takes {_in_words(held)} of memory. At {_in_words(self.memory)} it will end"
-            self.say(f"{text}, and the script will go on unrecorded. Fewer rounds need less.")
+            text = f"the recording takes {_in_words(held)} of memory. At {_in_words(self.memory)} it will stop"
+            self.say(f"{text}, and the script will go on unrecorded. Use fewer iterations or smaller tensors.")
 
     def _drain(self, seconds: float = float("inf")) -> bool:
         """Write what was appended since the last time, for about that long; whether that was all of it."""

@@ -88,8 +88,8 @@ def _expected(schema: int) -> frozenset[tuple[Any, ...]]:
 _MASTER = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 
 
-SMALLER = "Split the op, or record less of the program."
-ROOM = "Give a path in a folder that exists and may be written, on a disk with room."
+SMALLER = "Split the op, or record a smaller part of the program."
+ROOM = "Give a path in an existing folder that you may write to, on a disk with enough space."
 
 
 class CannotWrite(TraceFileError):
@@ -299,7 +299,9 @@ def _reason(error: OSError | sqlite3.Error, path: str) -> str:
     if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
         return "its folder is not there"
     if code.startswith("SQLITE_IOERR"):
-        return "the system refused the write: the disk may be full or failing, or files may not become larger"
+        return (
+            "the system refused the write: the disk may be full or failing, or the file may have reached a size limit"
+        )
     return str(error)
 
 
@@ -345,7 +347,7 @@ def open_trace(path: str | os.PathLike[str]) -> Trace:
     """
     name = os.fspath(path)
     if not os.path.exists(name):
-        raise FileNotFoundError(f"no file {name!r}: give the path of a trace that trace.save(path) wrote")
+        raise FileNotFoundError(f"no file {name!r}: give the path of a trace written by trace.save(path)")
     if os.path.isdir(name):
         raise TraceFileError(f"{name!r} is a folder: give the path of a trace file in it")
     check_header(name)
@@ -399,7 +401,7 @@ def _trace(source: _File) -> Trace:
     told = meta.get("meta") or {}
     argv, counts = meta.get("argv") or (), meta.get("counts")
     if not isinstance(told, dict) or not all(isinstance(key, str) for key in told):
-        raise Malformed("row 'meta' of meta: names and what they stand for are expected")
+        raise Malformed("row 'meta' of meta: an object is expected")
     if not isinstance(argv, (list, tuple)) or not all(isinstance(word, str) for word in argv):
         raise Malformed("row 'argv' of meta: a list of texts is expected")
     if not meta.get("complete"):
@@ -463,8 +465,8 @@ RESTART = 64
 MOST_ROWS = 1_000_000
 """Rows of a table that is read as a whole when a file is opened."""
 _LOST = {
-    "meta": "what the recording tells of itself", "files": "the text of a file", "names": "the name of a tensor",
-    "stacks": "where some steps stand in the program",
+    "meta": "the description of the recording", "files": "the text of a file", "names": "the name of a tensor",
+    "stacks": "the source lines of some steps",
 }  # fmt: skip
 
 
@@ -487,7 +489,8 @@ class _File(Database):
         version = self.all("PRAGMA user_version")[0][0]
         if application != APPLICATION:
             raise TraceFileError(
-                f"{self.name!r} is a SQLite file of another program, no trace. Give a file that trace.save(path) wrote."
+                f"{self.name!r} is a SQLite file of another program, not a trace. Give a file written by "
+                "trace.save(path)."
             )
         if version > SCHEMA:
             raise TraceFileError(
@@ -496,7 +499,7 @@ class _File(Database):
             )
         if version < 1:
             raise TraceFileError(
-                f"{self.name!r} is a trace of schema {version}; schemas begin with 1. Record it again."
+                f"{self.name!r} is a trace of schema {version}, but schemas begin with 1. Record the program again."
             )
         found = set(self.all(_MASTER, most=len(_expected(version)) + 1))
         if found != _expected(version):
@@ -506,7 +509,8 @@ class _File(Database):
                 f"it lacks {', '.join(lacking)} as they are there" if lacking else f"it has {', '.join(more)} besides"
             )
             raise TraceFileError(
-                f"{self.name!r} has other tables than a trace of schema {version}: {told}. Record the program again."
+                f"{self.name!r} has different tables from a trace of schema {version}: {told}. Record the program "
+                "again."
             )
         if os.path.getsize(self.name) <= QUICK_CHECK and (said := self.all("PRAGMA quick_check(1)")[0][0]) != "ok":
             raise self.damaged(said)
@@ -594,7 +598,7 @@ def parsed(text: Any, column: str) -> Any:
 
 
 def _no_constant(name: str) -> Any:
-    raise Malformed(f"{name} is no number of JSON")
+    raise Malformed(f"{name} is not a JSON number")
 
 
 MOST_ITEMS = 200_000

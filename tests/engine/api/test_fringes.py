@@ -329,6 +329,6 @@ def test_backward_in_backward_without_end_says_how_deep_it_was() -> None:
     x = engine.ones(1, requires_grad=True)
     with pytest.raises(RecursionError) as raised:
         Again.apply(x).sum().backward()
-    assert "calls of backward lay inside each other" in raised.value.__notes__[0]
+    assert "calls of backward were nested" in raised.value.__notes__[0]
     x.sum().backward()  # an ordinary call afterwards goes well
     assert x.grad.item() == 1.0

@@ -126,7 +126,7 @@ def test_memory_has_a_limit_that_is_announced(tmp_path: Path) -> None:
     said: list[str] = []
     stream, x = stream_of(tmp_path / "t", 90, say=said.append, memory=100 * streaming.EVENT_BYTES)
     stream._write(9)
-    assert len(said) == 1 and "it will end, and the script will go on unrecorded" in said[0]
+    assert len(said) == 1 and "it will stop, and the script will go on unrecorded" in said[0]
     slot.active = stream.recorder
     for _ in range(50):
         x * 2

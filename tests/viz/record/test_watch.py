@@ -59,7 +59,7 @@ def test_watch_records_again_on_save_and_keeps_the_last_good_one(tmp_path: Path)
         replace(path, SMALL + "y.backward()\n")
         assert heard.wait(4) == (3, "") and watch.recording is not None and watch.recording.error == "RuntimeError"
         path.unlink()
-        assert "not there" in heard.wait(5)[1]
+        assert "no longer exists" in heard.wait(5)[1]
         path.write_text(SMALL)
         assert heard.wait(6) == (4, "")
         assert watch.trace_path is not None
