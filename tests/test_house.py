@@ -18,14 +18,16 @@ COLLECTIONS = {
     "engine/nn": "PyTorch's layers, one file per kind",
     "engine/nn/functional": "their functions, one file per kind",
     "engine/distributions": "one file per family",
-    "viz/gallery": "a script and a story per program",
 }
 """Folders that grow with what they collect, not with ideas."""
+PROGRAMS = ROOT / "viz" / "gallery"
+"""Each folder in it is a group of programs, and each folder in that a program: tests/viz/gallery has what they hold."""
 FOLDERS = sorted(
     {
         file.parent.relative_to(ROOT).as_posix()
         for package in ("engine", "viz")
         for file in (ROOT / package).rglob("*.py")
+        if PROGRAMS not in file.parent.parents
     }
 )
 LONGEST = 800

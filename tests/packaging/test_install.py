@@ -109,7 +109,7 @@ def test_wheel_has_the_packages_their_data_and_the_assets(distributions: tuple[P
         names = wheel.namelist()
     assert {f"viz/{name}" for name in FILES} <= set(names)
     expected = {p.relative_to(ROOT).as_posix() for top in ("engine", "viz") for p in (ROOT / top).rglob("*.py")}
-    expected |= {p.relative_to(ROOT).as_posix() for p in (ROOT / "viz" / "gallery").glob("*.toml")}
+    expected |= {p.relative_to(ROOT).as_posix() for p in (ROOT / "viz" / "gallery").rglob("*.toml")}
     assert expected <= set(names)
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"engine", "viz"}
 

@@ -1,166 +1,29 @@
-"""The programs that ship: a script `<id>.py`, shown as it stands, and beside it `<id>.toml` with what to say about it.
+"""The programs that ship, each in a folder of its own: a script `<id>.py`, shown as it stands, and its `story.toml`.
 
-This module only reads: no program runs here, and nothing is recorded.  `CONTENTS` has the order in which they are
-offered; the first one is what the app opens with.  A program that makes a mistake has a sibling without it,
-`<id>_fixed`, which is reached from it and not listed.  The form of the sidecar is described in docs/gallery.md.
+This module only reads: no program runs here, and nothing is recorded.  `contents.toml` has the groups, each a folder
+here, and the order in which the programs are offered.  Beside a program that makes a mistake lies `<id>_fixed.py`, the
+program without it, which is reached from it and not listed.  The form of a story is described in docs/gallery.md.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-T = TypeVar("T")
+from .chapters import Chapter, StepRef, find_line, read_chapter, resolve
+
+__all__ = [
+    "Chapter", "Program", "StepRef", "contents", "find", "find_line", "fixed_programs", "gallery", "read", "resolve",
+]  # fmt: skip
 
 HERE = Path(__file__).parent
 
-CONTENTS: Mapping[str, tuple[str, ...]] = {
-    "Founding cases": (
-        "weights",
-        "accumulation",
-        "three_inputs",
-        "scalar_root",
-        "twice",
-        "infinity",
-        "too_many_weights",
-        "element_by_element",
-        "scalar_only",
-        "weighted_matrix",
-        "jacobian",
-        "matrix_product",
-        "second_backward",
-        "inner_grad",
-        "scaling",
-        "row_of_weights",
-        "mean_of_cubes",
-        "several_losses",
-        "stage",
-        "mini_batches",
-        "rnn",
-        "leaf_facts",
-    ),
-    "As in PyTorch 0.3": (
-        "legacy_weights",
-        "legacy_scaling",
-        "legacy_rows",
-        "legacy_mean",
-    ),
-    "Surprises": (
-        "diamond",
-        "second_derivative",
-        "rnn_growing",
-    ),
-    "Networks": (
-        "two_layers",
-        "training_loop",
-        "loss_mixture",
-        "pooling",
-        "layer_norm",
-        "embedding_rows",
-        "attention_block",
-        "rnn_twenty",
-        "straight_through",
-    ),
-    "Mistakes: loud": (
-        "carried_state",
-        "shared_trunk",
-        "not_scalar",
-        "seed_shape",
-        "seed_count",
-        "no_grad",
-        "accuracy_as_loss",
-        "item_loss",
-        "no_create_graph",
-        "saved_in_place",
-        "step_between",
-        "slice_written",
-        "leaf_in_place",
-        "leaf_view",
-        "unbound_rows",
-        "view_of_no_grad",
-        "scaled_leaf",
-        "unused_input",
-        "constant_input",
-        "graph_in_grad",
-        "anomaly",
-        "forgotten_count",
-        "wrong_shape",
-        "no_backward",
-        "once",
-        "gradcheck",
-        "gradcheck_float",
-        "int_leaf",
-        "int_flag",
-        "numpy_of_leaf",
-        "flag_of_inner",
-        "inference",
-        "grad_of_other_size",
-        "no_inputs",
-        "retain_constant",
-    ),
-    "Mistakes: silent": (
-        "added_up",
-        "forgotten_zero",
-        "inner_adds_up",
-        "silent_second",
-        "data_edit",
-        "poisoned_where",
-        "root_of_zero",
-        "log_of_softmax",
-        "half_detached",
-        "ties",
-        "kink",
-        "cast_seed",
-        "broadcast_loss",
-        "broadcast_by_hand",
-        "half_underflow",
-        "copied_tensor",
-        "engine_order",
-    ),
-}
-
 FIXED = "_fixed"
 """What the name of a fixed program ends in; before it stands the name of the program with the mistake."""
-
-KINDS = frozenset({"forward", "vjp", "accumulate", "write", "error"})
-
-
-@dataclass(frozen=True, slots=True)
-class StepRef:
-    """A step by what happens in it: the `nth` (from 1; -1 is the last) of its kind that the lines caused.
-
-    `at` narrows it to one tensor or op, by label or by expression.  The lines of a backward step are those of the
-    backward call.
-    """
-
-    kind: str
-    nth: int = 1
-    line: str | None = None
-    at: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Chapter:
-    """One text of a story, tied to the source lines from `line` to `until` and leading to the end of a step.
-
-    A line is named by a text that it contains: `"x.grad.zero_()"`, the second such line `"x.grad.zero_() #2"`, the last
-    `"x.grad.zero_() #-1"`; an element by its label in the picture or by its expression: `"x"`, `"2 * x"`, `"h #3"`.
-    `inspect` is for a chapter that speaks of what the inspector shows: it is opened where it is not; `unfold` for one
-    that speaks of what is in folded groups.
-    """
-
-    title: str
-    text: str
-    line: str
-    until: str | None = None
-    step: StepRef | None = None
-    select: tuple[str, ...] = ()
-    inspect: bool = False
-    unfold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,13 +63,29 @@ class Program:
 
 
 @cache
+def contents() -> Mapping[str, tuple[Path, ...]]:
+    """The folders of the programs by the title of their group, in the order in which they are offered.
+
+    >>> [len(folders) for folders in contents().values()][:2]
+    [22, 4]
+    """
+    groups = tomllib.loads((HERE / "contents.toml").read_text("utf-8"))
+    return {group["title"]: tuple(HERE / kind / name for name in group["programs"]) for kind, group in groups.items()}
+
+
+@cache
+def _programs() -> tuple[Program, ...]:
+    return tuple(program for group, folders in contents().items() for one in folders for program in read(one, group))
+
+
+@cache
 def gallery() -> tuple[Program, ...]:
     """The programs that are offered, in their order.
 
     >>> gallery()[0].question
     'What do the weights in backward() select?'
     """
-    return tuple(read(HERE / f"{name}.py", group) for group, names in CONTENTS.items() for name in names)
+    return tuple(program for program in _programs() if program.fixes is None)
 
 
 @cache
@@ -216,11 +95,7 @@ def fixed_programs() -> tuple[Program, ...]:
     >>> [program.fixes for program in fixed_programs()][:2]
     ['carried_state', 'shared_trunk']
     """
-    wrong = [(program, program.fixed) for program in gallery() if program.fixed is not None]
-    return tuple(
-        read(HERE / f"{name}.py", program.group, title=f"{program.title}, fixed", question=program.question)
-        for program, name in wrong
-    )
+    return tuple(program for program in _programs() if program.fixes is not None)
 
 
 def find(name: str) -> Program | None:
@@ -229,156 +104,32 @@ def find(name: str) -> Program | None:
     >>> find("weights").title
     'One-hot weights'
     """
-    return next((program for program in (*gallery(), *fixed_programs()) if program.id == name), None)
+    return next((program for program in _programs() if program.id == name), None)
 
 
-def read(path: Path, group: str, **given: Any) -> Program:
-    """The program at `path` and its sidecar, which may leave out what is `given`.
+def read(folder: Path, group: str) -> Iterator[Program]:
+    """The program in a folder, and then the one without its mistake, if it makes one.
 
-    Raises ValueError that names a sidecar out of form.
+    Raises ValueError that names a story out of form.
     """
-    sidecar = path.with_suffix(".toml")
     try:
-        about = {**given, **tomllib.loads(sidecar.read_text("utf-8"))}
-        chapters = tuple(_chapter(entry) for entry in about.pop("chapter"))
-        rows, random = tuple(about.pop("rows", ())), tuple(about.pop("random", ()))
-        legacy = about.pop("legacy", False)
-        if "says" in about:
-            about.setdefault("outcome", about["says"])
-        source = path.read_text("utf-8")
-        return Program(
-            path.stem,
-            group=group,
-            legacy=legacy,
-            chapters=chapters,
-            source=source,
-            path=path,
-            rows=rows,
-            random=random,
-            **about,
-        )
+        story = tomllib.loads((folder / "story.toml").read_text("utf-8"))
+        fixed = story.pop("fixed") if "confusion" in story else None
+        yield _program(folder / f"{folder.name}.py", group, story)
+        if fixed is not None:
+            fixed = {"title": f"{story['title']}, fixed", "question": story["question"], **fixed}
+            yield _program(folder / f"{folder.name}{FIXED}.py", group, fixed)
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{sidecar.name}: {error}; docs/gallery.md has the form") from error
+        raise ValueError(f"{folder.name}/story.toml: {error}; docs/gallery.md has the form") from error
 
 
-def _chapter(entry: dict[str, Any]) -> Chapter:
-    step = entry.pop("step", None)
-    select = tuple(entry.pop("select", ()))
-    if step is not None and step["kind"] not in KINDS:
-        raise ValueError(f"a step is one of {', '.join(sorted(KINDS))}, not {step['kind']!r}")
-    return Chapter(**entry, step=StepRef(**step) if step else None, select=select)
-
-
-def find_line(source: str, name: str) -> int | None:
-    """The line (from 1) that contains the text, or with ` #2` behind it, the second such line.
-
-    >>> find_line("a = 1\\nb = a\\nc = a\\n", "= a #2")
-    3
-    """
-    text, nth = _split(name)
-    found = [number for number, line in enumerate(source.splitlines(), 1) if text in line]
-    return _nth(found, nth)
-
-
-def resolve(chapters: Sequence[Chapter], scene: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The chapters as a scene holds them: with line numbers, the time `t` that each leads to, and element ids.
-
-    The program is the one of the scene's files that has the most of the chapters' lines (the innermost if several do).
-    `step` is the time at which the step referred to is done (its number + 1).  What this scene does not have, since it
-    was edited or has stopped at an error, is None or left out.
-    """
-    texts = [file["text"] for file in scene["program"]["files"]] or [""]
-    file = max(range(len(texts)), key=lambda n: (sum(find_line(texts[n], c.line) is not None for c in chapters), n))
-    place = _Place(scene, file, texts[file])
-    return [
-        {
-            "title": chapter.title,
-            "text": chapter.text,
-            "lines": place.lines(chapter.line, chapter.until),
-            "step": place.step(chapter),
-            "select": [node["id"] for name in chapter.select if (node := place.element(name)) is not None],
-            **({"unfold": unfold} if chapter.unfold and (unfold := place.unfold(chapter.select)) else {}),
-            **({"inspect": True} if chapter.inspect else {}),
-        }
-        for chapter in chapters
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Looks things up in one scene; `file` is the number of the program's text among the scene's files."""
-
-    scene: Mapping[str, Any]
-    file: int
-    source: str
-
-    def lines(self, line: str, until: str | None) -> list[int] | None:
-        first = find_line(self.source, line)
-        last = first if until is None else find_line(self.source, until)
-        return None if first is None or last is None else [first, last]
-
-    def step(self, chapter: Chapter) -> int | None:
-        ref = chapter.step
-        if ref is None:
-            return None
-        lines = self.lines(ref.line, None) if ref.line else self.lines(chapter.line, chapter.until)
-        if lines is None:
-            return None
-        found = [
-            number
-            for number, step in enumerate(self.scene["steps"], 1)
-            if step["kind"] == ref.kind
-            and (ref.at is None or ref.at in (self.active(number - 1), self.expression(step["code"])))
-            and any(self.overlaps(code, lines) for code in _causes(step))
-        ]
-        return _nth(found, ref.nth)
-
-    def active(self, step: int) -> str | None:
-        """The label of what is active in a step."""
-        inside, element = self.scene.get("inside"), self.scene["steps"][step]["at"]
-        if inside:
-            label: str | None = inside["at"][step]
-            return label
-        return next((node["label"] for node in self.scene["nodes"] if node["id"] == element), None)
-
-    def unfold(self, names: Sequence[str]) -> list[str]:
-        """The folded groups around what a chapter speaks of, the outermost first."""
-        nodes = [node for name in names if (node := self.element(name)) is not None]
-        return list(dict.fromkeys(group for node in nodes for group in node.get("unfold", ())))
-
-    def element(self, name: str) -> Mapping[str, Any] | None:
-        text, nth = _split(name)
-        known = (self.scene.get("inside") or self.scene)["nodes"]  # of what is in a folded group, the group
-        nodes = [node for node in known if node["kind"] in ("tensor", "op")]
-        found = [node for node in nodes if text == node["label"]]
-        if not found:  # an expression: the op, not the tensor that it makes
-            found = [node for node in nodes if node["kind"] == "op" and text == self.expression(node["code"])]
-        return _nth(found, nth)
-
-    def expression(self, code: Mapping[str, int] | None) -> str | None:
-        if code is None or code["file"] != self.file or code["line"] != code["end"]:
-            return None
-        lines = self.source.splitlines()
-        return lines[code["line"] - 1][code["col"] : code["stop"]] if code["line"] <= len(lines) else None
-
-    def overlaps(self, code: Mapping[str, int], lines: Sequence[int]) -> bool:
-        return code["file"] == self.file and code["line"] <= lines[1] and code["end"] >= lines[0]
-
-
-def _causes(step: Mapping[str, Any]) -> Iterator[Mapping[str, int]]:
-    """The positions that a step counts as caused by: of a backward step the backward call, of others the expression."""
-    if step.get("from") is not None:
-        yield step["from"]
-    if step.get("code") is not None and (step.get("from") is None or step["kind"] == "error"):
-        yield step["code"]
-
-
-def _split(name: str) -> tuple[str, int]:
-    text, mark, number = name.rpartition(" #")
-    return (text, int(number)) if mark and number.removeprefix("-").isdigit() else (name, 1)
-
-
-def _nth(found: Sequence[T], nth: int) -> T | None:
-    """The member with this number: from 1, or from -1 backwards."""
-    place = nth - 1 if nth > 0 else nth
-    return found[place] if -len(found) <= place < len(found) else None
+def _program(path: Path, group: str, story: Mapping[str, Any]) -> Program:
+    about = dict(story)
+    chapters = tuple(map(read_chapter, about.pop("chapter")))
+    rows, random = (tuple(about.pop(name, ())) for name in ("rows", "random"))
+    if "says" in about:
+        about.setdefault("outcome", about["says"])
+    return Program(
+        path.stem, group=group, chapters=chapters, source=path.read_text("utf-8"), path=path, rows=rows, random=random,
+        **{"legacy": False, **about},
+    )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from engine.trace.events import ErrorRaised
-from viz.gallery import CONTENTS, HERE, Program, find_line, fixed_programs, gallery, read, resolve
+from viz.gallery import HERE, Program, contents, find, find_line, fixed_programs, gallery, read, resolve
 
 from ..programs import ALL, grads, named, picture, recorded
 
@@ -110,36 +110,50 @@ def test_gallery_opens_with_founding_case_one() -> None:
     assert gallery()[0].rows == (1,)
 
 
-def test_contents_name_every_program_once() -> None:
-    listed = [name for names in CONTENTS.values() for name in names]
-    listed += [program.id for program in fixed_programs()]
-    assert sorted(listed) == sorted(path.stem for path in HERE.glob("*.py") if path.stem != "__init__")
-    assert sorted(listed) == sorted(path.stem for path in HERE.glob("*.toml"))
+def test_contents_name_every_folder_once() -> None:
+    listed = [folder for folders in contents().values() for folder in folders]
+    assert sorted(listed) == sorted(path.parent for path in HERE.rglob("story.toml"))
+    assert len({folder.name for folder in listed}) == len(listed)
+
+
+def test_folder_of_a_program_has_its_scripts_and_its_story_and_nothing_else() -> None:
+    scripts = {program.path for program in ALL}
+    assert {path for path in HERE.glob("*/*/*") if path.name != "__pycache__"} == scripts | {
+        path.parent / "story.toml" for path in scripts
+    }
+    assert {program.path.parent for program in fixed_programs()} == {
+        program.path.parent for program in gallery() if program.confusion is not None
+    }
 
 
 def test_contents_are_read_without_running_a_program(tmp_path: Path) -> None:
-    (tmp_path / "loud.py").write_text("raise SystemExit('ran')\n")
-    (tmp_path / "loud.toml").write_text(
+    folder = tmp_path / "loud"
+    folder.mkdir()
+    (folder / "loud.py").write_text("raise SystemExit('ran')\n")
+    (folder / "story.toml").write_text(
         'title = "t"\nquestion = "q"\noutcome = "o"\n[[chapter]]\ntitle = "c"\ntext = "x"\nline = "raise"\n'
     )
-    assert read(tmp_path / "loud.py", "Group").source.startswith("raise")
+    assert [program.source for program in read(folder, "Group")] == ["raise SystemExit('ran')\n"]
 
 
 @pytest.mark.parametrize(
-    ("sidecar", "expected"),
+    ("story", "expected"),
     [
         ('title = "t"\n', "chapter"),
         ('title = "t"\nchapter = []\nsurprise = 1\n', "surprise"),
         ('title = "t"\n[[chapter]]\nstep = { kind = "tea" }\n', "tea"),
-        ("title =", "broken.toml"),
+        ("title =", "broken/story.toml"),
+        ('title = "t"\nconfusion = 1\nquestion = "q"\nsays = "s"\nchapter = []\n', "fixed"),
     ],
 )
-def test_sidecar_out_of_form_is_named(tmp_path: Path, sidecar: str, expected: str) -> None:
-    (tmp_path / "broken.py").write_text("")
-    (tmp_path / "broken.toml").write_text(sidecar)
+def test_story_out_of_form_is_named(tmp_path: Path, story: str, expected: str) -> None:
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "broken.py").write_text("")
+    (folder / "story.toml").write_text(story)
     with pytest.raises(ValueError, match=expected) as raised:
-        read(tmp_path / "broken.py", "Group")
-    assert "broken.toml" in str(raised.value)
+        list(read(folder, "Group"))
+    assert "broken/story.toml" in str(raised.value)
     assert "docs/gallery.md" in str(raised.value)
 
 
@@ -187,7 +201,9 @@ def test_chapters_name_lines_that_exist_in_the_order_of_the_program(program: Pro
 
 @pytest.mark.parametrize("name", ["infinity", "poisoned_where", "log_of_softmax"])
 def test_infinities_give_no_warning_of_the_array_library(name: str) -> None:
-    script = [sys.executable, str(HERE / f"{name}.py")]
+    program = find(name)
+    assert program is not None
+    script = [sys.executable, str(program.path)]
     environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
     run = subprocess.run(script, env=environment, capture_output=True, text=True, timeout=60, check=True)
     assert run.stderr == ""

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from viz.gallery import find
 from viz.scene.reading import Reading, reading
 from viz.scene.series import MOST, through, through_group
 from viz.server.programs import record_source
 
-GALLERY = Path(__file__).resolve().parents[3] / "viz" / "gallery"
-
 
 def program(name: str) -> Reading:
-    path = GALLERY / f"{name}.py"
-    return reading(record_source(path.read_text("utf-8"), path))
+    found = find(name)
+    assert found is not None
+    return reading(record_source(found.source, found.path))
 
 
 def run(text: str, tmp_path: Path) -> Reading:
