@@ -184,7 +184,7 @@ class Module(Hooks, State):
         if not isinstance(tensor, (Tensor, type(None))):
             self._refuse(tensor, f"object to buffer '{name}' (torch Tensor or None required)")
         self._buffers[name] = tensor
-        BUFFERS.add(name)
+        BUFFERS.add(id(tensor))
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
@@ -357,6 +357,7 @@ class Module(Hooks, State):
             if buffer is not None:
                 with no_grad():
                     self._buffers[name] = fn(buffer)
+                BUFFERS.add(id(self._buffers[name]))
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:

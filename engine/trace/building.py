@@ -151,8 +151,7 @@ def value_of(kept: Any) -> Value:
     if isinstance(kept, OnFile):  # read from memory all the same: only the file has its elements
         return damaged_value(tuple(kept.shape), str(kept.dtype))
     data = to_numpy(kept)
-    flat = data.reshape(-1)
-    return Value(data.shape, name_of(data.dtype), data, sample_of(flat), LazyStats(data))
+    return Value(data.shape, name_of(data.dtype), data, sample_of(data), LazyStats(data))
 
 
 def worked_out(kept: Any, values: list[Any]) -> Any:

@@ -31,7 +31,8 @@ class Kept(Short):
         self.values: list[Any] = []
         self.first = next_id()
         self.large: deque[Summary] = deque()
-        self.whole, self.passing = Arena(), Arena()  # copies that stay, and those that wait for their statistics
+        self.summaries: dict[int, Summary] = {}  # by the id of the array that each is of, as long as nobody wrote it
+        self.copies = Arena()
         self.waiting = 0
         self.having: dict[int, list[int]] = {}  # by the id of an array: the values that have its memory,
         self.noted = range(0)  # of those in here
@@ -48,19 +49,28 @@ class Kept(Short):
         return len(values) - 1
 
     def summary(self, data: Any) -> Summary:
-        """What is kept of a large array; where more than `WAITING` bytes wait to be looked at, the oldest are."""
-        made = Summary(data)
-        self.large.append(made)
+        """What is kept of a large array, one for all values that it is: a gradient is sent by one node and received by
+        the next.  Where more than `WAITING` bytes wait to be looked at, the oldest are."""
+        summary = self.summaries.get(id(data))
+        if summary is not None and summary.held is data:
+            return summary
+        summary = self.summaries[id(data)] = Summary(data)
+        self.large.append(summary)
         self.waiting += data.nbytes
         while self.waiting > WAITING:
             oldest = self.large.popleft()
             self.waiting -= oldest.size * oldest.dtype.itemsize
+            self.summaries.pop(id(oldest.held), None)
             oldest.settle()
-        return made
+        return summary
 
     def keep_copy(self, data: Any) -> int:
         """Keep what an array holds now, though it may be written later."""
-        return self.keep((self.whole if data.size <= self.limit else self.passing).copy(data))
+        if data.size <= self.limit:
+            return self.keep(self.copies.copy(data))
+        value = self.keep(data)
+        self.copy(value)
+        return value
 
     def keep_now(self, tensor: Any) -> int:
         """Keep what a tensor that is registered next holds now: by reference, as the next write is announced, unless
@@ -202,9 +212,9 @@ class Kept(Short):
         """Let the array that is kept as a value be written."""
         kept = self.values[value]
         if isinstance(kept, Summary):
-            kept.secure(self.passing)
+            kept.settle()
         elif array.is_array(kept):
-            self.values[value] = self.whole.copy(kept)
+            self.values[value] = self.copies.copy(kept)
 
     def secure(self, data: Any, since: int) -> None:
         """Copy what is kept of an array that is about to be written, among the values from `since` on.

@@ -10,8 +10,9 @@ from typing import Any
 
 from ..arrays.session import is_users
 
-BUFFERS: set[str] = set()
-"""Names of the buffers that modules have; while there are none, nothing but a parameter is looked for in them."""
+BUFFERS: set[int] = set()
+"""Ids of the tensors that modules took as buffers (by now perhaps another tensor's): besides parameters, only these are
+looked for in modules."""
 MOST = 1_000
 """Entries of a list or a dict that are looked through."""
 
@@ -94,7 +95,7 @@ class Names:
     def reached(self, tensor: Any) -> tuple[str, str | None]:
         """(source, name) of a tensor from before the recording: those that it has as a part of a module, which the
         program freezes or writes before the module is first called."""
-        may_be = type(tensor).__name__ == "Parameter" or BUFFERS
+        may_be = type(tensor).__name__ == "Parameter" or id(tensor) in BUFFERS
         for held, module in held_modules(sys._getframe(2)) if may_be and id(tensor) not in self._parts else ():
             if id(module) not in self._looked:
                 self._looked[id(module)] = module

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import isfinite, sqrt
 from typing import Any
 
+import numpy as np
+
 from ..arrays.array import Array, to_numpy, xp
-from .arena import Arena
 
 SAMPLE = 64
 """Elements in a sample."""
@@ -14,8 +17,8 @@ SAMPLE = 64
 class Summary:
     """What is kept of an array over the limit: statistics and at most 64 elements, taken with an even stride.
 
-    They are worked out when they are first asked for, or when many wait: till then the array itself is held, or a copy
-    of it where it may be written.
+    They are worked out when they are first asked for, when many wait, or just before the array is written, which is
+    sooner done than a copy: till then the array itself is held.
     """
 
     __slots__ = ("_data", "_made", "dtype", "shape", "size")
@@ -29,26 +32,20 @@ class Summary:
 
     @property
     def held(self) -> Any:
-        """The array itself, or its copy, while it waits to be looked at; None afterwards."""
+        """The array itself while it waits to be looked at; None afterwards."""
         return self._data
-
-    def secure(self, arena: Arena) -> None:
-        """Let the array be written: a copy is made much sooner than the statistics, which nobody may ask for."""
-        data = self._data
-        if data is not None:
-            self._data = arena.copy(data)
 
     def settle(self) -> tuple[Any, dict[str, float]]:
         """The sample and the statistics, and let the array go.  Linear in its size.
 
-        Two threads may be at it, the program and the one that streams.  What was found while the program was about to
-        write is not taken: by then the copy is held.
+        Two threads may be at it, the program and the one that streams.  What the second found while the first was
+        about to write is not taken: by then the array is let go.
         """
         while self._made is None:
             data = self._data
             if data is None:  # the other thread is just done
                 continue
-            made = to_numpy(sample_of(data.reshape(-1))).copy(), statistics(data)
+            made = to_numpy(sample_of(data)).copy(), statistics(data)
             if self._data is data:
                 self._made, self._data = made, None
         return self._made
@@ -71,45 +68,96 @@ class OnFile:
         self.shape, self.dtype, self.size = data.shape, data.dtype, data.size
 
 
-def sample_of(flat: Any) -> Any:
-    """At most `SAMPLE` of the elements of a vector, with an even stride."""
-    return flat[:: max(1, -(-flat.size // SAMPLE))]
+def sample_of(data: Any) -> Any:
+    """At most `SAMPLE` of the elements of an array, with an even stride in its own order; a vector.
+
+    >>> sample_of(np.arange(130).reshape(10, 13).T)[:4]
+    array([ 0, 39, 78, 117])
+    """
+    scattered = isinstance(data, np.ndarray) and not data.flags.c_contiguous
+    flat = data.flat if scattered else data.reshape(-1)
+    return flat[:: max(1, -(-data.size // SAMPLE))]
 
 
-BLOCK = 2**15
-"""Elements that are looked at together: few enough that what is worked out of them stays in the processor's cache."""
+BLOCK = 2**17
+"""Elements that are looked at together: few enough to stay in the processor's cache from one look to the next."""
+CACHE_LINE = 64
+"""Bytes."""
+ROW = 1024
+"""Elements whose sum is taken in float32: few enough that seven digits of it are true."""
+SQUARES = 1e-12, 1e15
+"""Between these lies the largest element of a block whose squares neither overflow in float32 nor vanish."""
 
 
 def statistics(data: Array) -> dict[str, float]:
     """min, max, mean and norm of the finite elements, and how many are nan, infinite, zero.  Linear in the size."""
-    flat = data.reshape(-1)
-    low, high = (flat.min(), flat.max()) if flat.size else (0, 0)
-    nan = inf = 0
-    if flat.dtype.kind == "f" and not xp.isfinite(low + high):
-        finite = xp.isfinite(flat)
-        nan = int(xp.isnan(flat).sum())
-        inf = int(flat.size - finite.sum()) - nan
-        flat = flat[finite]
-        low, high = (flat.min(), flat.max()) if flat.size else (0, 0)
-    total, squares = sums_of(flat)
+    low, high = float("inf"), -float("inf")
+    total = squares = 0.0
+    nan = inf = zeros = 0
+    for block in blocks(data):
+        least, most = float(block.min()), float(block.max())
+        if least <= 0 <= most or least != least:
+            zeros += int(xp.count_nonzero(block == 0))
+        if not isfinite(most - least):
+            finite = block[xp.isfinite(block)]
+            odd = int(xp.isnan(block).sum())
+            nan, inf = nan + odd, inf + int(block.size - finite.size) - odd
+            if not finite.size:
+                continue
+            block, least, most = finite, float(finite.min()), float(finite.max())
+        low, high = min(low, least), max(high, most)
+        added, squared = sums_of(block, max(-least, most))
+        total, squares = total + added, squares + squared
+    count = int(data.size) - nan - inf
     return {
-        "min": float(low),
-        "max": float(high),
-        "mean": float(total / max(flat.size, 1)),
-        "norm": float(xp.sqrt(squares)),
+        "min": low if count else 0.0,
+        "max": high if count else 0.0,
+        "mean": total / max(count, 1),
+        "norm": sqrt(squares),
         "nan": nan,
         "inf": inf,
-        "zeros": int(xp.count_nonzero(data == 0)),
+        "zeros": zeros,
         "size": int(data.size),
     }
 
 
-def sums_of(flat: Array) -> tuple[Any, Any]:
-    """The sum of a vector and that of its squares, in float64, block by block: a whole copy would go through memory."""
-    total = squares = xp.float64(0)
-    for start in range(0, flat.size, BLOCK):
-        block = flat[start : start + BLOCK].astype("float64")
-        total = total + block.sum()
-        block *= block
-        squares = squares + block.sum()
-    return total, squares
+def blocks(data: Array) -> Iterator[Array]:
+    """The elements of an array in its own order, as vectors of some `BLOCK` elements, on a GPU as one.
+
+    They are cut between rows, and copied to one place, whatever memory the array has: the sums of the same elements are
+    the same to the last bit, those of a transposed array too.
+    """
+    if not isinstance(data, np.ndarray):
+        yield data.reshape(-1)
+        return
+    data = np.atleast_1d(data)
+    while data.ndim > 1 and len(data) == 1:
+        data = data[0]
+    rows = max(1, BLOCK * len(data) // max(1, data.size))
+    place = aligned(data[:rows])
+    for start in range(0, len(data) if data.size else 0, rows):
+        part = data[start : start + rows]
+        np.copyto(place[: len(part)], part)
+        yield place[: len(part)].reshape(-1)
+
+
+def aligned(data: Array) -> Array:
+    """Memory for an array like this one, at the start of a line of the cache: on it depends how a dot product adds."""
+    memory = np.empty(data.nbytes + CACHE_LINE, "uint8")
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + data.nbytes].view(data.dtype).reshape(data.shape)
+
+
+def sums_of(block: Array, largest: float) -> tuple[float, float]:
+    """The sum of a vector and that of its squares; `largest` is the largest magnitude in it.
+
+    Rows of float32 are summed by the processor's dot product, in a tenth of the time of a sum in float64; the sums of
+    the rows are added in float64.
+    """
+    if not (isinstance(block, np.ndarray) and block.dtype == "float32" and SQUARES[0] < largest < SQUARES[1]):
+        wide = block.astype("float64")
+        return float(wide.sum()), float((wide * wide).sum())
+    whole, ones = block.size - block.size % ROW, np.ones(ROW, "float32")
+    rows, rest = block[:whole].reshape(-1, ROW), block[whole:].astype("float64")
+    total = np.vecdot(rows, ones).sum(dtype="float64") + rest.sum()
+    return float(total), float(np.vecdot(rows, rows).sum(dtype="float64") + (rest * rest).sum())

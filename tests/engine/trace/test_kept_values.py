@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 
 import engine
+from engine.trace import summary
 from engine.trace.arena import BLOCK, Arena
 from engine.trace.building import worked_out
+from engine.trace.events import Value
+from engine.trace.kept import LIMIT
 from engine.trace.recorder import Recorder
-from engine.trace.summary import Summary
+from engine.trace.summary import Summary, sample_of, statistics
 
 from ..walk import Walk
 
@@ -41,8 +44,10 @@ class Watched(list[Any]):
         return self
 
     def now(self, value: Any) -> Any:
-        """What a value holds now; None for the statistics of a large one."""
+        """What a value holds now: its elements, or the statistics of a large one."""
         made = worked_out(value, self)
+        if isinstance(made, Summary):
+            return np.array(list((made.stats if made.held is None else statistics(made.held)).values()))
         return made.copy() if isinstance(made, np.ndarray) else None
 
     def changed(self) -> list[int]:
@@ -68,10 +73,12 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Watched]]:
         yield made
 
 
-@pytest.mark.parametrize("first", range(0, 500, 25))
-def test_value_stays_as_it_was_when_it_was_kept(first: int, kept: list[Watched]) -> None:
+@pytest.mark.parametrize(
+    ("first", "limit"), [*((seed, LIMIT) for seed in range(0, 500, 25)), *((seed, 2) for seed in range(0, 200, 25))]
+)
+def test_value_stays_as_it_was_when_it_was_kept(first: int, limit: int, kept: list[Watched]) -> None:
     for seed in range(first, first + 25):
-        with engine.record():
+        with engine.record(limit=limit):
             Walk(seed).run(8 + seed % 24)
         values = kept.pop()
         assert len(values) > 2
@@ -88,22 +95,89 @@ def test_write_in_place_copies_what_is_recorded_once(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(Arena, "copy", noted)
     x = engine.zeros(100)
-    with engine.record(limit=10):
+    with engine.record():
         for _ in range(5):
             x.add_(1)
     assert copied == [100] * 5
 
 
-@pytest.mark.parametrize("size", [50_000, 100_000])
-def test_copies_of_a_training_lie_in_blocks(size: int, kept: list[Watched]) -> None:
+def test_large_value_is_looked_at_once_just_before_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float] = []
+
+    def noted(data: Any) -> dict[str, float]:
+        seen.append(float(data[0]))
+        return statistics(data)
+
+    monkeypatch.setattr(summary, "statistics", noted)
+    x = engine.zeros(100)
+    with engine.record(limit=10) as trace:
+        for _ in range(5):
+            x.add_(1)
+        assert seen == [0, 1, 2, 3, 4]
+    assert [trace.value(i).stats["max"] for i in range(6)] == [0, 1, 2, 3, 4, 5]
+    assert seen == [0, 1, 2, 3, 4, 5]
+
+
+def test_gradient_that_several_nodes_pass_on_is_looked_at_once(kept: list[Watched]) -> None:
+    x = engine.ones(100, requires_grad=True)
+    with engine.record(limit=10):
+        (((x + 1) - 2) + 3).backward(engine.ones(100))
+    large = [value for value in kept.pop() if isinstance(value, Summary)]
+    assert len(large) > 8
+    assert len({id(value) for value in large}) == 7  # x, three results, the seed gradient, its copy, and x.grad
+
+
+def test_copies_of_a_training_lie_in_blocks(kept: list[Watched]) -> None:
+    size = 50_000
     w = engine.ones(size, requires_grad=True)
     steps = engine.optim.Adam([w])
     with engine.record():
         for _ in range(4):
             w.grad = engine.ones(size)
             steps.step()
-    held = [value.held if isinstance(value, Summary) else value for value in kept.pop()]
+    held = list(kept.pop())
     blocks = {id(array.base) for array in held if array.base is not None and array.base.nbytes == BLOCK}
     copies = [array for array in held if array.nbytes == 4 * size and array.base is not None]
     assert len(copies) > 16
     assert len(blocks) == 1
+
+
+@pytest.mark.parametrize("shape", [(500, 300), (1, 70_000), (3, 1, 50_000), (70_000, 2), (8, 4, 64, 64), (2, 300_000)])
+def test_statistics_are_those_of_the_elements_wherever_they_lie(shape: tuple[int, ...]) -> None:
+    data = np.random.default_rng(0).standard_normal(shape).astype("float32")
+    memory = np.empty(data.nbytes + 64, "uint8")
+    found = [statistics(np.asfortranarray(data))]
+    for start in range(0, 64, 4):
+        moved = memory[start : start + data.nbytes].view("float32").reshape(shape)
+        moved[...] = data
+        found.append(statistics(moved))
+    assert all(stats == found[0] for stats in found)
+    exact = data.astype("float64")
+    assert found[0]["norm"] == pytest.approx(np.linalg.norm(exact), rel=1e-7)
+    assert found[0]["mean"] == pytest.approx(exact.mean(), abs=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e-44, 1e-30, 1e-12, 1e15, 1e30])
+def test_norm_of_tiny_and_of_huge_numbers_is_true(scale: float) -> None:
+    data = (np.arange(1, 5001) * np.float32(scale)).astype("float32")
+    stats = statistics(data)
+    assert stats["norm"] == pytest.approx(np.linalg.norm(data.astype("float64")), rel=1e-6)
+
+
+def test_what_is_not_finite_is_counted_and_left_out() -> None:
+    data = np.tile(np.float32([0, 1, -2, np.nan, np.inf, -np.inf, 3, 0]), 50_000)
+    stats = statistics(data)
+    assert (stats["min"], stats["max"], stats["mean"]) == (-2, 3, 0.4)
+    assert (stats["nan"], stats["inf"], stats["zeros"], stats["size"]) == (50_000, 100_000, 100_000, 400_000)
+
+
+def test_values_are_alike_whatever_the_order_of_their_sums() -> None:
+    data = np.random.default_rng(0).standard_normal(100_000).astype("float32")
+
+    def value(**other: float) -> Value:
+        return Value(data.shape, "float32", None, sample_of(data), {**statistics(data), **other})
+
+    stats = statistics(data)
+    assert value().is_like(value(norm=stats["norm"] * (1 + 1e-8), mean=stats["mean"] + 1e-9))
+    for key, change in {"min": 1e-6, "max": 1e-6, "zeros": 1, "nan": 1, "norm": 0.01, "mean": 1e-5}.items():
+        assert not value().is_like(value(**{key: stats[key] + change})), key
