@@ -21,14 +21,6 @@ from ..tensor.dispatch import AFTER
 from ..tensor.grad_mode import mode
 from ..tensor.tensor import Tensor
 
-HINT = (
-    "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
-)
-FOUND = (
-    "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
-    "question was changed in there or anywhere later. Good luck!"
-)
 NO_FORWARD = (
     "Error detected in {}. No forward pass information available. Enable detect anomaly during forward pass for more "
     "information."
@@ -91,11 +83,8 @@ def watching(node: Any) -> Iterator[None]:
     outer, running.node = running.node, node
     try:
         yield
-    except Exception as error:
+    except Exception:
         tell(node)
-        text = errors.message_of(error)
-        if HINT in text:
-            error.args = (text.replace(HINT, FOUND),)
         raise
     finally:
         running.node = outer

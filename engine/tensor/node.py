@@ -14,6 +14,7 @@ from ..arrays import errors
 from ..arrays.array import BY_NUMPY, Array, dtype_of
 from ..arrays.session import reserve
 from ..ops.op import Op, Plan
+from .grad_mode import mode
 
 SUFFIX = re.compile(r"Backward(?:0|(\d*))$")
 """What torch's messages leave out of a node's name: of TBackward1 they make T1."""
@@ -29,6 +30,15 @@ FREED = (
     "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved "
     "tensors after calling backward."
 )
+HINT = (
+    "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+HINT_SHOWN = (
+    "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+    "question was changed in there or anywhere later. Good luck!"
+)
+"""The same where anomalies are looked for."""
 
 
 class RemovableHandle:
@@ -232,8 +242,7 @@ def changed_message(kept: Any, maker: str | None, found: int, expected: int) -> 
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{dtype_of(kept._array).legacy} {list(kept._array.shape)}]{origin} is at version {found}; expected "
-        f"version {expected} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
-        "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        f"version {expected} instead. {HINT_SHOWN if mode.anomaly else HINT}"
     )
 
 

@@ -19,7 +19,7 @@ from ..reading.own_code import own_code
 from ..reading.source_text import source
 from . import nested_loops
 from .recursion import flatten, unroll
-from .scopes import Loop, Reader, Scope, inner_first, place_of
+from .scopes import Counted, Loop, Reader, Scope, inner_first, place_of
 
 MOST_MEMBERS = 40
 """Direct members above which a group is cut into parts: what does not fit on a screen is not read."""
@@ -29,8 +29,6 @@ MOST_NAMES = 2
 
 LIBRARY = 8
 """Ops of one call of the library from which on they are a group."""
-_COUNTED = re.compile(r"((?:.* · )?(?:round |\w+ = )|.* · )('.*'|[^,]+)")
-"""The name of a round or of a call that is one of several: what it begins with, and which one it is."""
 _NAME = re.compile(r"(?:[\w.]*\.)?(\w+)\(.*\)$", re.DOTALL)
 """A call as a whole; its function's own name."""
 
@@ -160,14 +158,14 @@ def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
         return []
     for n, one in enumerate(rounds):
         one.round = n % each + 1
-        one.label = one.round_name
+        one.count(one.nth_round)
     outer.members = [*before, *rounds[:each]]
     made = []
     for start in range(each, len(rounds), each):
         scope = Scope(f"g{reader.count}", "", outer.within, outer.key)
         scope.members, scope.round = list(rounds[start : start + each]), outer.round + start // each
         scope.seen, scope.loop, scope.text = outer.seen, outer.loop, outer.text
-        scope.label = scope.round_name
+        scope.count(scope.nth_round)
         reader.count += 1
         made.append(scope)
     made[-1].members += after
@@ -185,7 +183,7 @@ def _rounds_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int
             calls[scope.key[-1]] = names
         for member in scope.members:
             if isinstance(member, Scope):
-                todo.append((member, (*names, member.round_name) if member.round else names))
+                todo.append((member, (*names, member.nth_round.name) if member.round else names))
             elif names:
                 ops[member] = names
     return ops, calls
@@ -260,7 +258,8 @@ def _number(top: Scope) -> None:
         for call in calls:
             nth[call.key] += 1
             if often[call.key] > 1:
-                call.label += f" · {nth[call.key]}"
+                begin = f"{call.label} · "
+                call.count(Counted(begin, begin, str(nth[call.key])))
 
 
 def _prune(top: Scope) -> None:
@@ -273,9 +272,10 @@ def _prune(top: Scope) -> None:
                 continue
             for only in member.members:
                 if isinstance(only, Scope) and member.round and only.round:
-                    only.label = f"{member.round_name}, {only.label}"
+                    only.counted = member.nth_round
+                    only.label = f"{member.nth_round.name}, {only.label}"
                 elif isinstance(only, Scope) and member.round:  # a round that is one call: the call in this round
-                    only.label += f" · {member.round_name}"
+                    only.count(member.nth_round.behind(f"{only.label} · "))
             kept.extend(member.members)
         scope.members = kept
     while len(top.members) == 1 and isinstance(top.members[0], Scope):
@@ -296,38 +296,38 @@ def _cut(scope: Scope, reader: Reader) -> None:
             opened.members, opened.ranges = part, ranges
 
 
-def _ranges(part: list[int | Scope]) -> dict[str, tuple[str, str]]:
+def _ranges(part: list[int | Scope]) -> dict[str, tuple[Counted, Counted]]:
     """The first and the last of what comes again in a run of members, by what its names begin with: `t = `, `cell · `;
     none where something else is there too."""
-    found: dict[str, tuple[str, str]] = {}
+    found: dict[str, tuple[Counted, Counted]] = {}
     for member in part:
         if isinstance(member, int):
             return {}
         ranges = member.ranges
-        if not ranges and (match := _COUNTED.match(member.label)):
-            ranges = {match[1]: (match[2], match[2])}
+        if not ranges and member.counted is not None:
+            ranges = {member.counted.one: (member.counted, member.counted)}
         if not ranges:
             return {}
-        for begin, (low, high) in ranges.items():
-            found[begin] = found.get(begin, (low, high))[0], high
+        for begin, (first, last) in ranges.items():
+            found[begin] = found.get(begin, (first, last))[0], last
     return found
 
 
-def _span(part: list[int | Scope], start: int, ranges: Mapping[str, tuple[str, str]]) -> str:
+def _span(part: list[int | Scope], start: int, ranges: Mapping[str, tuple[Counted, Counted]]) -> str:
     """A name for a run of members: `t = 0–20`, `rounds 1–21`, `block × 5`, or their places."""
     if ranges and len(ranges) <= MOST_NAMES:
-        return ", ".join(_range(begin, *ends) for begin, ends in ranges.items())
+        return ", ".join(_range(first, last) for first, last in ranges.values())
     if all(isinstance(member, Scope) and member.label == part[0].label for member in part):  # type: ignore[union-attr]
         return f"{part[0].label} × {len(part)}"  # type: ignore[union-attr]
     return f"part {start + 1}–{start + len(part)}"
 
 
-def _range(begin: str, low: str, high: str) -> str:
+def _range(first: Counted, last: Counted) -> str:
     """`t = 0–20`, and of what is no count `t = 0.5 … 2.0`."""
-    if low == high:
-        return begin + low
-    dash = "–" if low.isdigit() and high.isdigit() else " … "
-    return f"{begin.replace('round ', 'rounds ')}{low}{dash}{high}"
+    if first.which == last.which:
+        return first.name
+    dash = "–" if first.which.isdigit() and last.which.isdigit() else " … "
+    return f"{first.many}{first.which}{dash}{last.which}"
 
 
 def _collect(top: Scope) -> Grouping:

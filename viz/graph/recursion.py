@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
-from .scopes import Reader, Scope, inner_first
+from .scopes import Counted, Reader, Scope, inner_first
 
 NESTED = 4
 """Calls of one function in each other up to which they stay nested."""
@@ -32,9 +32,10 @@ class Calls:
         depth = max(self.levels.values())
         return depth > NESTED and depth > 2 * math.log2(len(self.levels))
 
-    def label(self, call: Scope) -> str:
+    def counted(self, call: Scope) -> Counted:
         """The function and how deep the call is: `f · 3`."""
-        return f"{_function(self.root)[-1]} · {self.levels[call.id]}"
+        begin = f"{_function(self.root)[-1]} · "
+        return Counted(begin, begin, str(self.levels[call.id]))
 
 
 def unroll(top: Scope, reader: Reader) -> list[Scope]:
@@ -49,7 +50,7 @@ def unroll(top: Scope, reader: Reader) -> list[Scope]:
         for scope in inner_first(root):
             if any(isinstance(member, Scope) and member.id in deep for member in scope.members):
                 deep.add(scope.id)
-        _lay_out(root, reader, deep, calls.levels, calls.label)
+        _lay_out(root, reader, deep, calls.levels, calls.counted)
         gone |= deep
         found.append(root)
     return found
@@ -64,7 +65,7 @@ def flatten(top: Scope, reader: Reader) -> list[Scope]:
     for root in level:
         deep = {one.id for one in inner_first(root) if any(isinstance(member, Scope) for member in one.members)}
         if deep:
-            _lay_out(root, reader, deep, deep, lambda scope: scope.label)
+            _lay_out(root, reader, deep, deep, lambda scope: scope.counted)
             found.append(root)
     return found
 
@@ -96,7 +97,11 @@ def _recursions(top: Scope) -> list[Calls]:
 
 
 def _lay_out(
-    root: Scope, reader: Reader, deep: Collection[str], calls: Collection[str], name: Callable[[Scope], str]
+    root: Scope,
+    reader: Reader,
+    deep: Collection[str],
+    calls: Collection[str],
+    counted: Callable[[Scope], Counted | None],
 ) -> None:
     """Make of what is in `root` a row of runs: each is what one of `calls` runs at a time, before, between or after the
     calls in it.  Scopes `deep` are taken apart: of those that are no such call, what they run is a group in its run.
@@ -117,10 +122,15 @@ def _lay_out(
                     run, back = None, False
                 break
             if run is None:
-                label = name(open_calls[-1])
-                run = reader.open(root, f"back in {label}" if back else label, ("run", open_calls[-1].id))
+                call, nth = open_calls[-1], counted(open_calls[-1])
+                run = reader.open(root, nth.name if nth is not None else call.label, ("run", call.id))
+                run.counted = nth
+                if back:
+                    run.label = f"back in {run.label}"
+                    run.counted = nth.behind("back in ") if nth is not None else None
             if scope is not open_calls[-1] and part is None:
                 part = reader.open(run, scope.label, ("run", scope.id))
+                part.counted = scope.counted
             place = run if part is None else part
             place.members.append(member)
             if isinstance(member, Scope):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from engine.trace.events import AnyEvent, Frame, GroupEntered, OpCalled, Trace
 from engine.trace.loops import variable
@@ -15,11 +16,29 @@ _TRANSPARENT = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 """Frames that are no call to the reader."""
 
 
+class Counted(NamedTuple):
+    """The name of a round or of a call that is one of several: how the name begins, of one and of many, and which one
+    it is.  `round 3` is one of `rounds 1–21`, `t = 2` one of `t = 0–20`."""
+
+    one: str
+    many: str
+    which: str
+
+    @property
+    def name(self) -> str:
+        return self.one + self.which
+
+    def behind(self, text: str) -> Counted:
+        """The same with a text before it: `cell · t = 2`."""
+        return Counted(text + self.one, text + self.many, self.which)
+
+
 @dataclass(slots=True)
 class Scope:
     """A group while and after it is read.  `members` are its direct ones, `key` says which loop or call it is.
 
     A round of a loop has its number, `round`, and where it is known what the loop's variable holds in it, `text`.
+    What is one of several is `counted`.
     """
 
     id: str
@@ -32,15 +51,20 @@ class Scope:
     round: int = 0
     loop: Loop | None = None
     text: str | None = None
-    ranges: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    counted: Counted | None = None
+    ranges: Mapping[str, tuple[Counted, Counted]] = field(default_factory=dict)
     """Of a part: first and last of the rounds or calls in it, by what their names begin with."""
 
     @property
-    def round_name(self) -> str:
+    def nth_round(self) -> Counted:
         """`step = 2`; `round 3` where the loop has no variable that says more."""
         if self.text is None or self.loop is None:
-            return f"round {self.round}"
-        return f"{self.loop.variable} = {self.text}"
+            return Counted("round ", "rounds ", str(self.round))
+        return Counted(f"{self.loop.variable} = ", f"{self.loop.variable} = ", self.text)
+
+    def count(self, counted: Counted) -> None:
+        """Name it as one of several."""
+        self.counted, self.label = counted, counted.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +230,7 @@ class Reader:
             number = here.round + 1 if again and here is not None else 1
             here = self.open(around, "", key)
             here.round, here.loop, here.text = number, loop, text
-            here.label = here.round_name
+            here.count(here.nth_round)
             self.opened[level:] = [here]
         here.statement = statement
         here.seen.add(place)

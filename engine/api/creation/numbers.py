@@ -24,12 +24,13 @@ def array_of(data: Any, wanted: dtype | type | None) -> Any:
         return found
     if isinstance(data, complex) and target is None:
         raise errors.OutOfScope("complex tensors are out of scope in Backstep")
+    sizes = _sizes(data)
     try:
-        sizes = _check_data(data, target)
-    except (TypeError, ValueError, RuntimeError) as error:
-        if str(error).startswith("too many dimensions"):
-            raise
-        sizes = _check_data(data := _listed(data), target)
+        _check_data(data, sizes, target)
+    except (TypeError, ValueError, RuntimeError):
+        data = _listed(data)
+        sizes = _sizes(data)
+        _check_data(data, sizes, target)
     if 0 in sizes:
         return xp.zeros(sizes, arrays.default_dtype.numpy if target is None else target)
     numbers = _numbers(data)
@@ -75,20 +76,18 @@ def _listed(data: Any) -> Any:
     return [_listed(d) for d in data] if hasattr(data, "__getitem__") and hasattr(data, "__len__") else data
 
 
-def _check_data(data: Any, target: Any) -> tuple[int, ...]:
-    """The sizes of nested sequences, or torch's error where they are ragged or hold no numbers."""
+def _check_data(data: Any, sizes: tuple[int, ...], target: Any) -> None:
+    """Raise torch's error where nested sequences do not have these sizes throughout, or hold no numbers."""
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
-    sizes = _sizes(data)
     if 0 in sizes:  # what stands beside an empty sequence is not looked at
-        return sizes
+        return
     try:
         _check_inside(data, sizes, target)
     except (TypeError, ValueError):
         if target is None:  # first torch looks which dtype it is to be
             _check_inside(data, sizes, _inferred(data))
         raise
-    return sizes
 
 
 def _sizes(data: Any) -> tuple[int, ...]:

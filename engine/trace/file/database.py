@@ -150,7 +150,7 @@ class Database:
                 found = self._db.execute(query, values)
                 return found.fetchall() if most < 0 else found.fetchmany(most)
         except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
-            if "too big" in str(error):
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_TOOBIG:
                 table = query.partition(" FROM ")[2].split()[0]
                 raise self.damaged(f"{table} has a text or bytes of more than {MOST_BYTES // 2**20} MiB") from error
             raise self._failed(error) from error
