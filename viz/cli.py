@@ -29,6 +29,8 @@ EXAMPLES = """examples:
   backstep run train.py --epochs 2  record a script and open it
   backstep run --as-torch train.py  the same for a script that imports torch
   backstep run --watch lesson.py    record again on every save
+  backstep run -m my.training       the same for a module, as `python -m` would run it
+  backstep record -o run.backstep train.py   record a script without opening it
   backstep open run.backstep        open a recorded trace
 """
 
@@ -37,7 +39,7 @@ class Parser(argparse.ArgumentParser):
     """Says what to type where the command was left out."""
 
     def error(self, message: str) -> NoReturn:
-        found = re.match(r"argument \{run,open\}: invalid choice: '(.+?)' \(", message)
+        found = re.match(r"argument \{run,record,open\}: invalid choice: '(.+?)' \(", message)
         if found:
             verb = "open" if found[1].endswith(SUFFIX) else "run"
             message = f"{found[1]!r} is not a command. Put `run` or `open` first, as in `backstep {verb} {found[1]}`"
@@ -53,20 +55,39 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _serving(top, suppress=False)
-    commands = top.add_subparsers(dest="command", metavar="{run,open}")
+    commands = top.add_subparsers(dest="command", metavar="{run,record,open}")
     run = commands.add_parser("run", help="run a script as Python would, record it, and open it")
     _serving(run, suppress=True)
-    run.add_argument("--as-torch", action="store_true", help="use Backstep's engine for the script's `import torch`")
     run.add_argument("--watch", action="store_true", help="record again whenever the script is saved")
     _events(run)
-    run.add_argument("script", type=Path, help="the Python file")
-    rest = run.add_argument("args", nargs=argparse.REMAINDER, help="arguments of the script")
-    rest.required = False  # else the complaint about a missing script asks for these too
+    _script(run)
+    record = commands.add_parser("record", help="run a script as Python would and record it, without opening it")
+    record.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="the trace file to write (default: the script's name with .backstep, in the working folder)",
+    )
+    _script(record)
     opened = commands.add_parser("open", help="open a trace file")
     _serving(opened, suppress=True)
     _events(opened)
     opened.add_argument("file", type=Path, help="a file written by trace.save() or `backstep run`")
     return top
+
+
+def _script(target: argparse.ArgumentParser) -> None:
+    target.add_argument("--as-torch", action="store_true", help="use Backstep's engine for the script's `import torch`")
+    target.add_argument(
+        "-m",
+        nargs=argparse.REMAINDER,
+        dest="module",
+        metavar="MODULE",
+        help="run a module instead of a script, as `python -m` would; what follows are its arguments",
+    )
+    target.add_argument("script", type=Path, nargs="?", help="the Python file")
+    target.add_argument("args", nargs=argparse.REMAINDER, help="arguments of the script")
 
 
 def _events(target: argparse.ArgumentParser) -> None:
@@ -171,12 +192,18 @@ def _end_on_signals() -> None:
 def _main(options: argparse.Namespace) -> int:
     logging.basicConfig(format="backstep: %(message)s", level=logging.WARNING)
     wrong = _mistaken(options)
-    return _refuse(wrong) if wrong else _serve(options)
+    if wrong:
+        return _refuse(wrong)
+    return _record(options) if options.command == "record" else _serve(options)
 
 
 def _mistaken(options: argparse.Namespace) -> str:
     """What is wrong with the path that was given, before anything is started for it; "" if nothing is."""
-    if options.command == "run":
+    if options.command in ("run", "record"):
+        if options.module is not None:
+            return _mistaken_module(options)
+        if options.script is None:
+            return f"Give the Python file to run, as in `backstep {options.command} train.py`."
         if options.script.is_file() and options.script.suffix == SUFFIX:
             return f"{str(options.script)!r} is a recorded trace: open it with `backstep open {options.script}`."
         if not options.script.is_file():
@@ -194,6 +221,27 @@ def _mistaken(options: argparse.Namespace) -> str:
         if options.file.suffix == ".py":
             return f"{str(options.file)!r} is a script: record it with `backstep run {options.file}`."
     return ""
+
+
+def _mistaken_module(options: argparse.Namespace) -> str:
+    """What is wrong with `-m`; else `options` have the file, its arguments, and the module's whole name."""
+    from viz.record.runner import ScriptError, find_module  # only where a module is to be run
+
+    if not options.module:
+        return f"Give a module after -m, as in `backstep {options.command} -m my.training`."
+    name, *options.args = options.module
+    try:
+        options.module, options.script = find_module(name)
+    except ScriptError as error:
+        return str(error)
+    return ""
+
+
+def _record(options: argparse.Namespace) -> int:
+    """Records a script into a file; the status is the script's."""
+    from viz.record.into_file import record
+
+    return record(options.script, options.args, options.as_torch, module=options.module or "", output=options.output)
 
 
 def _refuse(text: str) -> int:
@@ -251,7 +299,11 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
         if options.command == "run":
             from viz.server.scripts import add  # the child process and the watcher
 
-            return catalogue, page(add(catalogue, options.script, options.args, options.as_torch, options.watch, most))
+            program = add(
+                catalogue, options.script, options.args, options.as_torch, options.watch, most,
+                module=options.module or "",
+            )  # fmt: skip
+            return catalogue, page(program)
     except (TraceFileError, OSError) as error:  # what is no trace is refused here, not in the browser
         raise Problem("bad-trace", "This file cannot be opened", str(error)) from error
     return catalogue, "/"

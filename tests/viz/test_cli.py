@@ -37,6 +37,14 @@ def test_parser_leaves_the_scripts_own_arguments_alone() -> None:
     ("argv", "words"),
     [
         (["run", "no-such.py"], "There is no script"),
+        (["run"], "as in `backstep run train.py`"),
+        (["record"], "as in `backstep record train.py`"),
+        (["record", "-m"], "as in `backstep record -m my.training`"),
+        (["run", "-m", "no.such"], "There is no module 'no'"),
+        (["run", "-m", "viz.server"], "'viz.server' is a package without a __main__.py"),
+        (["run", "-m", "_socket"], "is not a Python file"),
+        (["record", "-o", "no/such/run.backstep", __file__], "There is no folder 'no/such'"),
+        (["record", "-o", __file__, __file__], "exists and is not a trace"),
         (["open", "no-such.trace"], "There is no file"),
         (["--allow-host", "*", "--no-browser"], "not a host name"),
         (["--host", "no.such.host.invalid", "--no-browser"], "backstep:"),
@@ -59,7 +67,6 @@ def test_parser_refuses_what_is_no_port(port: str) -> None:
     [
         (["train.py"], "as in `backstep run train.py`"),
         (["--no-browser", "run.backstep"], "as in `backstep open run.backstep`"),
-        (["run"], "the following arguments are required: script\n"),
         (["open"], "the following arguments are required: file\n"),
         (["--frobnicate"], "unrecognized arguments: --frobnicate"),
     ],

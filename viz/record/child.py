@@ -1,10 +1,11 @@
 """The process in which a user's script runs: as Python would run it, recorded into a trace file.
 
 Started as a file by `viz.record.runner` (never forked, nor as `-m`: nothing in the user's folder can take our place):
-    python viz/record/child.py REPORT ENDED TRACE FLAGS LIFE SCRIPT [ARGS ...]
+    python viz/record/child.py REPORT ENDED TRACE FLAGS LIFE MODULE SCRIPT [ARGS ...]
 The script's `__main__`, `sys.argv`, `sys.path[0]`, working folder, streams and exit status are what they would be.
 REPORT is a JSON file about what happened, for the process that started this one; ENDED is an empty one, there from when
-the script has ended.  LIFE is the number of a pipe that ends when that process does, "" where there is none.
+the script has ended.  LIFE is the number of a pipe that ends when that process does,
+"" where there is none.  MODULE is the name by which `python -m` would run the script, "" where it is run by its path.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import _thread
 import atexit
 import builtins
 import contextlib
+import importlib.util
 import itertools
 import linecache
 import threading
@@ -56,12 +58,12 @@ GRACE = 5.0
 
 def main(argv: list[str]) -> int:
     """Run a script; the exit status that Python would give."""
-    report, ended, path, flags, life, script, *args = argv
+    report, ended, path, flags, life, name, script, *args = argv
     if life:
         _end_with_the_starting_process(int(life))
     as_torch = "as-torch" in flags.split(",")
     filename = os.path.abspath(script)
-    folder = os.path.dirname(os.path.realpath(script))
+    folder = os.getcwd() if name else os.path.dirname(os.path.realpath(script))
     places = Places(os.path.dirname(filename))
     _prepare(script, args, folder)
     if as_torch:
@@ -80,7 +82,7 @@ def main(argv: list[str]) -> int:
         places.add(filename)
         module = _main_module(filename)
         stream.start()
-        outcome.run(code, module)
+        outcome.run(code, module, name)
     _mark(ended)
     with _signals_stop(stream):
         failure = _finish(stream, outcome)
@@ -134,7 +136,7 @@ def _prepare(script: str, args: list[str], folder: str) -> None:
 
 def _left_out(*_: Any, **__: Any) -> None:
     """In place of viz.show, which would wait here for Ctrl-C: what it shows is opened when the script has ended."""
-    text = "backstep: viz.show() does nothing here: `backstep run` opens the recording when the script has ended."
+    text = "backstep: viz.show() does nothing here: the whole script is recorded, up to its end."
     print(text, file=sys.stderr)
 
 
@@ -158,6 +160,14 @@ def _main_module(filename: str) -> types.ModuleType:
     return module
 
 
+def _as_module(main: types.ModuleType, name: str) -> None:
+    """Give `__main__` what it has under `python -m name`; the packages around it are imported first."""
+    spec = importlib.util.find_spec(name)
+    if spec is None:
+        raise ImportError(f"No module named {name}", name=name)
+    main.__dict__.update(__spec__=spec, __package__=spec.parent, __loader__=spec.loader, __cached__=spec.cached)
+
+
 class _Outcome:
     """How a script ended."""
 
@@ -169,9 +179,11 @@ class _Outcome:
         self.note = ""
         self.exit: dict[str, Any] | None = None
 
-    def run(self, code: types.CodeType, module: types.ModuleType) -> None:
+    def run(self, code: types.CodeType, module: types.ModuleType, name: str) -> None:
         """Execute the script to its end, however it ends, and its threads to theirs: what they do is recorded too."""
         try:
+            if name:
+                _as_module(module, name)
             exec(code, module.__dict__)  # noqa: S102 the user asked for this script to be run
         except SystemExit as error:
             self.exited(error)

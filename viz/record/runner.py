@@ -12,6 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from typing import Any, Self
 
@@ -72,12 +73,35 @@ def check_script(path: str | os.PathLike[str]) -> Path:
     return script
 
 
+def find_module(name: str) -> tuple[str, Path]:
+    """The module that `python -m name` would run, and its file: of a package its `__main__`.  Nothing is imported.
+
+    Modules are looked for in the working folder, then where Python looks.  Raises ScriptError where there is none.
+    """
+    places: Sequence[str] | None = [os.getcwd(), *sys.path]
+    whole = ""
+    spec: ModuleSpec | None = None
+    for part in [*name.split("."), "__main__"]:
+        if part == "__main__" and places is None:
+            break
+        whole = f"{whole}.{part}" if whole else part
+        spec = None if places is None else PathFinder.find_spec(whole, list(places))
+        if spec is None:
+            is_package = part == "__main__" and whole != part
+            reason = f"{name!r} is a package without a __main__.py" if is_package else f"There is no module {whole!r}"
+            raise ScriptError(f"{reason}. Give the name of a module, with dots, as for `python -m`.")
+        places = spec.submodule_search_locations
+    if spec is None or not isinstance(spec.loader, SourceFileLoader):
+        raise ScriptError(f"The module {name!r} is not a Python file: only source code can be recorded.")
+    return whole, Path(spec.loader.path)
+
+
 def run_script(
-    path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False, *,
+    path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False, *, module: str = "",
     trace_path: str | os.PathLike[str] | None = None, quiet: bool = False,
     on_start: Callable[[subprocess.Popen[bytes]], None] | None = None, on_slow: Callable[[str], None] | None = None,
 ) -> Recording:  # fmt: skip
-    """Run a script as Python would, and record it.
+    """Run a script as Python would, as the module of this name if one is given, and record it.
 
     The trace goes to `trace_path`, by default a new file in a temporary folder.  `quiet` keeps the script from our
     standard input.  `on_start` gets the process, `on_slow` what is to be said where it does not end: by default that is
@@ -93,7 +117,7 @@ def run_script(
         command = [sys.executable, runs_it, str(report), str(ended), str(target), flags]
         life = _Lifeline()
         process = subprocess.Popen(
-            [*command, life.argument, os.fspath(path), *args], stdin=subprocess.DEVNULL if quiet else None,
+            [*command, life.argument, module, os.fspath(path), *args], stdin=subprocess.DEVNULL if quiet else None,
             pass_fds=life.passed,
         )  # fmt: skip
         if on_start is not None:
@@ -142,7 +166,7 @@ def new_folder() -> Path:
 
 
 def _still_running(script: str, quiet: bool) -> str:
-    how = "Save it again to stop it" if quiet else "Press Ctrl-C to stop it and see the recording up to there"
+    how = "Save it again to stop it" if quiet else "Press Ctrl-C to stop it and keep the recording up to there"
     return f"{script} is still running. {how}."
 
 
@@ -247,9 +271,10 @@ class Watch:
 
     def __init__(
         self, path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False,
-        on_change: Callable[[Watch], None] | None = None,
+        on_change: Callable[[Watch], None] | None = None, *, module: str = "",
     ) -> None:  # fmt: skip
         self.path, self.args, self.as_torch, self.on_change = Path(path), tuple(args), as_torch, on_change
+        self.module = module
         self.generation = 0
         self.recording: Recording | None = None
         self.error = ""
@@ -336,8 +361,8 @@ class Watch:
         target = self._folder / f"{self.path.stem}-{number}{SUFFIX}"
         try:
             recording = run_script(
-                self.path, self.args, self.as_torch, trace_path=target, quiet=quiet, on_start=self._started,
-                on_slow=self._slow if self.recording is not None else None,
+                self.path, self.args, self.as_torch, module=self.module, trace_path=target, quiet=quiet,
+                on_start=self._started, on_slow=self._slow if self.recording is not None else None,
             )  # fmt: skip
         except (ScriptError, OSError) as error:
             self.error = str(error)

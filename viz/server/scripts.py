@@ -18,8 +18,9 @@ from viz.server.workers import TraceFile
 
 
 def add(
-    catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, watch: bool, most: int = MOST
-) -> Program:
+    catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, watch: bool, most: int = MOST, *,
+    module: str = "",
+) -> Program:  # fmt: skip
     """Records the script and offers it; with `watch` each save replaces it by a newer version.
     Of a longer recording the first `most` events are shown.
 
@@ -28,8 +29,8 @@ def add(
     """
     try:
         if watch:
-            return _watched(catalogue, script, args, as_torch, most)
-        recording = run_script(script, args, as_torch)
+            return _watched(catalogue, script, args, as_torch, most, module)
+        recording = run_script(script, args, as_torch, module=module)
     except ScriptError as error:
         raise Problem("no-script", "Nothing to run", str(error)) from error
     atexit.register(shutil.rmtree, recording.trace_path.parent, ignore_errors=True)
@@ -37,7 +38,9 @@ def add(
     return catalogue.add(program_of(script, recording, most=most))
 
 
-def _watched(catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, most: int) -> Program:
+def _watched(
+    catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, most: int, module: str
+) -> Program:
     name = slug(script.stem)
     shown = 0
 
@@ -51,7 +54,7 @@ def _watched(catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: 
             say(watch.error)
             catalogue.annotate(name, watch.error)
 
-    watching = Watch(script, args, as_torch, changed)
+    watching = Watch(script, args, as_torch, changed, module=module)
     atexit.register(watching.stop)
     watching.start()
     return catalogue.find(name)

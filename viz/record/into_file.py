@@ -1,0 +1,62 @@
+"""`backstep record`: a script is run as Python would run it, and its recording stays in a file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.trace.file.database import TraceFileError
+from engine.trace.file.tracefile import SUFFIX, tally
+from viz.record.runner import ScriptError, run_script
+
+
+def record(script: Path, args: Sequence[str], as_torch: bool, *, module: str = "", output: Path | None = None) -> int:
+    """Runs a script and writes its trace to `output`, by default its name with `.backstep` in the working folder.
+
+    What we have to say goes to standard error.  The status is the script's, 128 and its number where a signal ended it,
+    2 where nothing was run.
+    """
+    name = module.removesuffix(".__main__") or script.stem
+    target = Path(f"{name}{SUFFIX}") if output is None else output
+    wrong = unfit(target)
+    if wrong:
+        _say(wrong)
+        return 2
+    try:
+        recording = run_script(script, args, as_torch, module=module, trace_path=target.absolute())
+    except ScriptError as error:
+        _say(str(error))
+        return 2
+    _say(recording.explanation)
+    _say(summary(target))
+    return recording.returncode if recording.returncode >= 0 else 128 - recording.returncode
+
+
+def unfit(target: Path) -> str:
+    """Why a trace cannot be written to a path; "" where it can.  Another trace is replaced, no other file is."""
+    if not target.parent.is_dir():
+        return f"There is no folder {str(target.parent)!r} to write {target.name!r} to."
+    if target.exists():
+        try:
+            tally(target)
+        except (OSError, TraceFileError):
+            return f"{str(target)!r} exists and is not a trace: give the path of a new file, or of a trace, after -o."
+    return ""
+
+
+def summary(target: Path) -> str:
+    """How much was recorded, and how to open it."""
+    try:
+        counts, size = tally(target), target.stat().st_size
+    except (OSError, TraceFileError):
+        return ""  # the explanation says what happened
+    much = f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
+    ops, runs = counts.get("OpCalled", 0), counts.get("VjpRun", 0)
+    said = f"recorded {ops:,} forward and {runs:,} backward ops into {target} ({much})"
+    return f"{said}. Open it with `backstep open {target}`."
+
+
+def _say(text: str) -> None:
+    if text:
+        print(f"backstep: {text}", file=sys.stderr, flush=True)
