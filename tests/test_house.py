@@ -30,9 +30,19 @@ FOLDERS = sorted(
         if PROGRAMS not in file.parent.parents
     }
 )
+TESTS = sorted(
+    {
+        file.parent.relative_to(ROOT).as_posix()
+        for room in ("engine", "parity")
+        for file in (ROOT / "tests" / room).rglob("*.py")
+    }
+)
+TEXTS = {"tests/parity/scripts"}
+"""Folders of tests that collect programs."""
 LONGEST = 800
 BROWSER = ("app", "panels", "stage", "paint", "page", "geometry", "scene")
 """The folders of assets/js; each imports only from those behind it."""
+ASKS_TORCH = re.compile(r'(importorskip|import_module)\("torch|^\s*(import torch$|from torch\b)', re.MULTILINE)
 IMPORTED = re.compile(r'"(\.{1,2}/[^"\n]+\.mjs)"')
 
 
@@ -42,6 +52,19 @@ def test_folder_says_what_lives_there_and_is_taken_in_at_a_glance(folder: str) -
     assert ast.get_docstring(ast.parse(text.read_text(encoding="utf-8"))), f"{folder} has no docstring"
     entries = [path.name for path in (ROOT / folder).iterdir() if not path.name.startswith((".", "__"))]
     assert len(entries) <= MOST or folder in COLLECTIONS, f"{folder} has {len(entries)} entries"
+
+
+@pytest.mark.parametrize("folder", TESTS)
+def test_folder_of_tests_is_taken_in_at_a_glance(folder: str) -> None:
+    entries = [path.name for path in (ROOT / folder).iterdir() if not path.name.startswith((".", "__"))]
+    assert len(entries) <= MOST or folder in TEXTS, f"{folder} has {len(entries)} entries"
+
+
+def test_all_that_compares_the_engine_with_pytorch_is_in_one_place() -> None:
+    """The tests of the engine alone run where torch is not installed."""
+    files = (ROOT / "tests" / "engine").rglob("*.py")
+    assert [file.name for file in files if ASKS_TORCH.search(file.read_text("utf-8"))] == []
+    assert any(ASKS_TORCH.search(file.read_text("utf-8")) for file in (ROOT / "tests" / "parity").rglob("*.py"))
 
 
 def test_collections_are_there_and_large() -> None:

@@ -8,7 +8,7 @@ from .rows import Sample, begin, positive, real
 
 begin()
 
-DRAWN = "random: tests/engine/test_drawing.py compares nodes and moments"
+DRAWN = "random: tests/parity/random/test_drawing.py compares nodes and moments"
 
 ROWS = [
     *(Sample(name, (positive(2, 3), real(2, 3)), reason=DRAWN) for name in ("bernoulli", "poisson")),

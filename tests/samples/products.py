@@ -11,7 +11,7 @@ begin()
 FACTORS = {"beta": 0.5, "alpha": 2.0}
 SPELLED = "beta=0.5, alpha=2.0"
 ONCE = (
-    "torch's cdist has no second derivative; values and gradients are compared in tests/engine/expressions/products.py"
+    "torch's cdist has no second derivative; values and gradients are compared in tests/parity/expressions/products.py"
 )
 
 

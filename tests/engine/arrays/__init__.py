@@ -1,0 +1,1 @@
+"""The array library under tensors: numpy, cupy, and a stand-in for cupy that needs no GPU."""

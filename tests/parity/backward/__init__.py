@@ -1,0 +1,1 @@
+"""What a backward pass leaves behind, in both libraries."""

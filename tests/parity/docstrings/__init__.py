@@ -1,0 +1,1 @@
+"""What public docstrings say: examples, shapes and errors, here and in PyTorch."""

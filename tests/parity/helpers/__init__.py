@@ -1,0 +1,1 @@
+"""How the two libraries are asked and compared."""

@@ -1,0 +1,1 @@
+"""Draws and distributions, in both libraries."""

@@ -1,0 +1,1 @@
+"""Replays of programs whose results PyTorch confirms."""

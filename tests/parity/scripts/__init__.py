@@ -1,0 +1,1 @@
+"""Scripts as people write them: both libraries print the same."""

@@ -1,0 +1,1 @@
+"""Tensors and their memory, in both libraries."""
