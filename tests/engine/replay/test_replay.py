@@ -107,8 +107,14 @@ def test_a_write_to_a_view_is_replayed_with_its_base() -> None:
             "before the program makes it: move it further down",
         ),
         (Edits(commands=(Command("a", "zero", 999, leaf=0),)), "follows event 999"),
-        (Edits(leaves={999: [1.0]}), "edited of a leaf, and the program makes no tensor with the number 999"),
-        (Edits(leaves={1: [1.0, 2.0]}), "edited of a leaf, and z is computed by mul: edit a leaf that it is computed"),
+        (
+            Edits(leaves={999: [1.0]}),
+            "only the values of a leaf can be edited, and the program makes no tensor with the number 999",
+        ),
+        (
+            Edits(leaves={1: [1.0, 2.0]}),
+            "only the values of a leaf can be edited, and z is computed by mul: edit a leaf that it is computed",
+        ),
     ],
 )
 def test_an_edit_that_does_not_fit_is_refused_with_what_was_expected_and_found(edits: Edits, text: str) -> None:
