@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import engine
-from docs import left_out, make_ops, make_reference
+from docs import left_out, make_ops, make_reference, make_scene_format
 from docs.left_out import names, sorted_out
 from engine.ops.op import REGISTRY
 from viz.graph import folds
@@ -46,6 +46,19 @@ def test_reference_says_something_of_every_name() -> None:
     page = make_reference.page()
     assert [line for line in page.splitlines() if line.endswith("|  |")] == []
     assert "|---|---|\n\n" not in page, "a section has no names"
+
+
+def test_page_of_the_scene_and_its_types_are_what_the_schema_says() -> None:
+    text = make_scene_format.PAGE.read_text(encoding="utf-8")
+    assert make_scene_format.page(text) == text, "run python -m docs.make_scene_format"
+    assert make_scene_format.TYPES.read_text(encoding="utf-8") == make_scene_format.declarations(), "likewise"
+
+
+def test_every_type_of_the_schema_is_explained() -> None:
+    named = [one for module in make_scene_format.MODULES for one in make_scene_format.types(module).values()]
+    assert len(named) > 50
+    assert [one.name for one in named if not one.alias and not one.about] == []
+    assert [one.name for one in named if not one.alias and not one.fields] == []
 
 
 @pytest.mark.parity

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from ..trace.events import (
     Accumulated,
@@ -46,7 +46,7 @@ class Command:
     """
 
     id: str
-    kind: str
+    kind: Literal["backward", "zero", "set"]
     after: int
     base: int | None = None
     roots: tuple[int, ...] = ()

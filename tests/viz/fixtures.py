@@ -219,7 +219,7 @@ class Fake:
         label = "as recorded" if job.revision.is_base else "gradient edited"
         return scene(job.program.id, job.revision.id, label, tuple(weights))
 
-    def details(self, trace: Trace, scene: Json, element: str) -> Json:
+    def details(self, trace: Trace, scene: Mapping[str, Any], element: str) -> Json:
         self.asked += 1
         if element == "t9":
             raise RuntimeError("no such element")

@@ -45,10 +45,10 @@ def recorded(name: str) -> tuple[Trace, dict[str, Any], str]:
     return _recorded[name]
 
 
-_drawn: dict[str, dict[str, Any]] = {}
+_drawn: dict[str, Any] = {}
 
 
-def picture(name: str) -> dict[str, Any]:
+def picture(name: str) -> Any:
     """The scene of a program; made once for all tests, which only read it."""
     if name not in _drawn:
         _drawn[name] = drawn.scene(recorded(name)[0])

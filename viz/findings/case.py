@@ -14,8 +14,7 @@ from engine.trace.source import Sources
 from ..graph.graph import Drawing
 from ..reading.facts import CallFact, Facts
 from ..reading.source_text import source
-
-Json = dict[str, Any]
+from ..schema.edits import Edits
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,5 +80,5 @@ class Case:
         return "" if frame is None else f"`{source(self.facts.trace, frame, 48)}` in {self.facts.line(frame)}"
 
 
-Answer = tuple[str, str, Json | None]
+Answer = tuple[str, str, Edits | None]
 """Why it came about, the smallest fix, and the edits that make it where edits can."""

@@ -17,9 +17,10 @@ from ..reading import labels, text
 from ..reading.facts import CallFact, Facts
 from ..reading.source_text import source
 from ..reading.values import shortest
+from ..schema.edits import Edits
 from . import nonfinite
 from .carried import carried
-from .case import Answer, Case, Json
+from .case import Answer, Case
 from .fixes import edited
 
 MOST_NAMED = 4
@@ -36,7 +37,7 @@ class Explained:
     at: str | None
     why: str
     fix: str
-    edits: Json | None = None
+    edits: Edits | None = None
 
 
 def explain(facts: Facts, drawing: Drawing, edits: Mapping[str, Any] | None = None) -> Explained | None:

@@ -8,10 +8,11 @@ from typing import Any
 from engine.replay.program import Command, commands
 
 from ..reading.facts import CallFact
-from .case import Case, Json
+from ..schema.edits import CommandSpec, Edits
+from .case import Case
 
 
-def edited(case: Case, call: CallFact | None, **changes: Any) -> Json | None:
+def edited(case: Case, call: CallFact | None, **changes: Any) -> Edits | None:
     """The edits so far, with one backward call changed; None where the call is not a command of its own."""
     if call is None:
         return None
@@ -21,15 +22,14 @@ def edited(case: Case, call: CallFact | None, **changes: Any) -> Json | None:
         return None
     given = (case.edits or {}).get("commands")
     if given is None:
-        specs = [command_spec(c) for c in ran]
-        target: Json | None = specs[place]
+        specs: list[Any] = [command_spec(c) for c in ran]
     else:
         specs = [dict(spec) for spec in given]
         order = in_order(specs)
-        target = specs[order[place]] if place < len(order) else None
-    if target is None:
-        return None
-    target.update(changes)
+        if place >= len(order):
+            return None
+        place = order[place]
+    specs[place] = {**specs[place], **changes}
     return {"leaves": dict((case.edits or {}).get("leaves") or {}), "commands": specs}
 
 
@@ -39,7 +39,7 @@ def in_order(specs: Sequence[Mapping[str, Any]]) -> list[int]:
     return sorted(range(len(specs)), key=lambda i: float("inf") if after[i] is None else float(after[i] or 0))
 
 
-def command_spec(command: Command) -> Json:
+def command_spec(command: Command) -> CommandSpec:
     """A recorded command in the browser's form."""
     return {
         "id": command.id,

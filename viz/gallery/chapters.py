@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from ..schema.scene import Chapter as ChapterOfScene
+
 T = TypeVar("T")
 
 KINDS = frozenset({"forward", "vjp", "accumulate", "write", "error"})
@@ -65,7 +67,7 @@ def find_line(source: str, name: str) -> int | None:
     return _nth(found, nth)
 
 
-def resolve(chapters: Sequence[Chapter], scene: Mapping[str, Any]) -> list[dict[str, Any]]:
+def resolve(chapters: Sequence[Chapter], scene: Mapping[str, Any]) -> list[ChapterOfScene]:
     """The chapters as a scene holds them: with line numbers, the time `t` that each leads to, and element ids.
 
     The program is the one of the scene's files that has the most of the chapters' lines (the innermost if several do).
@@ -75,18 +77,7 @@ def resolve(chapters: Sequence[Chapter], scene: Mapping[str, Any]) -> list[dict[
     texts = [file["text"] for file in scene["program"]["files"]] or [""]
     file = max(range(len(texts)), key=lambda n: (sum(find_line(texts[n], c.line) is not None for c in chapters), n))
     place = _Place(scene, file, texts[file])
-    return [
-        {
-            "title": chapter.title,
-            "text": chapter.text,
-            "lines": place.lines(chapter.line, chapter.until),
-            "step": place.step(chapter),
-            "select": [node["id"] for name in chapter.select if (node := place.element(name)) is not None],
-            **({"unfold": unfold} if chapter.unfold and (unfold := place.unfold(chapter.select)) else {}),
-            **({"inspect": True} if chapter.inspect else {}),
-        }
-        for chapter in chapters
-    ]
+    return [place.chapter(chapter) for chapter in chapters]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +88,24 @@ class _Place:
     file: int
     source: str
 
-    def lines(self, line: str, until: str | None) -> list[int] | None:
+    def chapter(self, chapter: Chapter) -> ChapterOfScene:
+        found: ChapterOfScene = {
+            "title": chapter.title,
+            "text": chapter.text,
+            "lines": self.lines(chapter.line, chapter.until),
+            "step": self.step(chapter),
+            "select": [node["id"] for name in chapter.select if (node := self.element(name)) is not None],
+        }
+        if chapter.unfold and (groups := self.unfold(chapter.select)):
+            found["unfold"] = groups
+        if chapter.inspect:
+            found["inspect"] = True
+        return found
+
+    def lines(self, line: str, until: str | None) -> tuple[int, int] | None:
         first = find_line(self.source, line)
         last = first if until is None else find_line(self.source, until)
-        return None if first is None or last is None else [first, last]
+        return None if first is None or last is None else (first, last)
 
     def step(self, chapter: Chapter) -> int | None:
         ref = chapter.step

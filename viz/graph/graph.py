@@ -15,6 +15,7 @@ import networkx as nx
 from engine.trace.events import OpCalled
 
 from ..reading.facts import Facts
+from ..schema.scene import NodeKind, Role
 from . import placement
 from .groups import Grouping
 
@@ -29,8 +30,8 @@ class Item:
     """What is drawn as one node.  `op` is the op's index, `tensor` and `version` a card's or a stub's."""
 
     id: str
-    kind: str
-    role: str
+    kind: NodeKind
+    role: Role
     tensor: int | None = None
     version: int = 0
     op: int | None = None
@@ -117,8 +118,8 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
         )
     for op in drawn:
         ident = op.id
-        role = "inner" if any(o.requires_grad for o in op.event.outputs) else "constant"
-        drawing.items[ident] = Item(ident, "op", role, op=op.index, group=grouping.of.get(op.index))
+        shown: Role = "inner" if any(o.requires_grad for o in op.event.outputs) else "constant"
+        drawing.items[ident] = Item(ident, "op", shown, op=op.index, group=grouping.of.get(op.index))
     _writes(drawing)
     _given(drawing)
     stubs = _stubs(facts, grouping, drawing)
@@ -130,9 +131,9 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
     return drawing
 
 
-def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
+def _cards(facts: Facts) -> Mapping[tuple[int, int], Role]:
     """Which versions of which tensors get a card, and their role, in order of appearance."""
-    cards: dict[tuple[int, int], str] = {}
+    cards: dict[tuple[int, int], Role] = {}
     special = facts.retained.keys() | facts.troubled | facts.receives
     for tensor, fact in facts.tensors.items():
         if facts.is_gradient(tensor):
@@ -166,7 +167,7 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], str]:
     return cards
 
 
-def _drop_given(facts: Facts, cards: dict[tuple[int, int], str]) -> None:
+def _drop_given(facts: Facts, cards: dict[tuple[int, int], Role]) -> None:
     """Of `x.data = x.data - …` and `x.data -= …` the result stands on the next card of x alone."""
     for tensor, fact in facts.tensors.items():
         for version, given in fact.given.items():
@@ -176,7 +177,7 @@ def _drop_given(facts: Facts, cards: dict[tuple[int, int], str]) -> None:
                 del cards[given]
 
 
-def _latest_root(facts: Facts, tensor: int, cards: dict[tuple[int, int], str]) -> None:
+def _latest_root(facts: Facts, tensor: int, cards: dict[tuple[int, int], Role]) -> None:
     """Backward calls start from a tensor as it is then: of several versions only the newest is drawn as a root."""
     held = [version for version in facts.tensors[tensor].versions if (tensor, version) in cards]
     for version in held[:-1]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from engine.trace.events import OpCalled
 
@@ -13,6 +12,7 @@ from ..graph.graph import Drawing, Item
 from ..reading import labels, text
 from ..reading.facts import Facts, TensorFact
 from ..reading.source_text import source
+from ..schema.values import Chip, RowKey, RowSize
 from .layered.layered import FOLDED
 from .layered.ports import SHIFT, Anchors
 from .sheet import Size
@@ -66,14 +66,14 @@ def cells(shape: Sequence[int]) -> tuple[int, int]:
     return size // columns, columns
 
 
-def rows(item: Item, drawing: Drawing) -> list[dict[str, Any]]:
+def rows(item: Item, drawing: Drawing) -> list[RowSize]:
     """The rows of a card, without tracks.  The gradient has its row from the start: nothing shifts when it comes."""
     if item.kind != "tensor" or item.tensor is None:
         return []
     facts, tensor = drawing.facts, item.tensor
     fact = facts.tensors[tensor]
     high, wide = cells(fact.shape)
-    keys = [("value", "value")]
+    keys: list[tuple[RowKey, str]] = [("value", "value")]
     leaf = facts.is_leaf(tensor, item.version)
     used = bool(facts.uses.get((tensor, item.version))) or len(fact.values) == 1
     if (leaf and used) or tensor in facts.retained or tensor in facts.receives:
@@ -83,7 +83,7 @@ def rows(item: Item, drawing: Drawing) -> list[dict[str, Any]]:
     return [{"key": key, "label": label, "rows": high, "cols": wide} for key, label in keys]
 
 
-def card_size(label: str, sub: str, card_rows: Sequence[dict[str, Any]], zoom: float = 1.0) -> Size:
+def card_size(label: str, sub: str, card_rows: Sequence[RowSize], zoom: float = 1.0) -> Size:
     """The natural size of a tensor card; with a `zoom` below 1, the size in which its text has room there as well.
 
     Name and shape have room at the least zoom of a whole graph too.
@@ -105,7 +105,7 @@ def card_size(label: str, sub: str, card_rows: Sequence[dict[str, Any]], zoom: f
     return round(width), height
 
 
-def card_anchors(size: Size, card_rows: Sequence[dict[str, Any]]) -> Anchors:
+def card_anchors(size: Size, card_rows: Sequence[RowSize]) -> Anchors:
     """Values meet a card at its value row, gradients at `.grad` (coming back) or at the seed (setting out)."""
     at: dict[str, float] = {}
     y = HEAD - size[1] / 2
@@ -119,12 +119,12 @@ def card_anchors(size: Size, card_rows: Sequence[dict[str, Any]]) -> Anchors:
     return Anchors(value, at.get("grad", below), value, at.get("seed", at.get("grad", below)), fan=False)
 
 
-def passing_height(size: Size, card_rows: Sequence[dict[str, Any]]) -> float:
+def passing_height(size: Size, card_rows: Sequence[RowSize]) -> float:
     """How far below its middle a gradient leaves the card of a root that passes it on: in a call from another root."""
     return card_anchors(size, [row for row in card_rows if row["key"] != "seed"]).left_back
 
 
-def under(card_rows: Sequence[dict[str, Any]]) -> float:
+def under(card_rows: Sequence[RowSize]) -> float:
     """How far below a card the ways between lines keep, of one through which gradients go: it may glow, and the lines
     from its last row run around it where that is one line of cells, a value in several columns or a gradient."""
     wired = [row for row in card_rows[-1:] if row["rows"] == 1 and (row["cols"] > 1 or row["key"] != "value")]
@@ -156,12 +156,12 @@ def group_size(label: str, zoom: float = 1.0) -> Size:
     return round(max(much * FOLDED[0], much * name + 60, GROWN_NAME * name + 44)), FOLDED[1]
 
 
-def saved_chips(op: int, facts: Facts) -> list[dict[str, Any]]:
+def saved_chips(op: int, facts: Facts) -> list[Chip]:
     """What an op saved, short enough for its pill; more than two become one chip."""
     record = facts.ops[op].event.node
     if record is None or not record.saved:
         return []
-    chips: list[dict[str, Any]] = []
+    chips: list[Chip] = []
     for saved in record.saved:
         if saved.tensor is None:
             shown = text.scalar(saved.scalar)

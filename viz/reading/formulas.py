@@ -8,10 +8,11 @@ from engine.formula.formula import Formula, formulas_of
 from engine.formula.formula import called as names_of
 from engine.trace.events import OpCalled, VjpRun
 
+from ..schema.values import Formula as Document
 from .facts import Facts
 
 
-def formulas(facts: Facts, event: OpCalled) -> list[dict[str, Any]]:
+def formulas(facts: Facts, event: OpCalled) -> list[Document]:
     """One {input, tex, text, terms, words} per input whose gradient was asked for; of `x * x`, whose two read the same,
     one.  `calls`, where not all backward calls asked for it: those that did.
     """
@@ -36,10 +37,10 @@ def _names(facts: Facts, event: OpCalled) -> dict[int, str]:
     return {t: name for t in tensors if (name := facts.name(t)) is not None}
 
 
-def _document(alike: list[Formula], calls: list[tuple[int, ...] | None]) -> dict[str, Any]:
+def _document(alike: list[Formula], calls: list[tuple[int, ...] | None]) -> Document:
     """One formula for all inputs that it is the same for."""
     first = alike[0]
-    made: dict[str, Any] = {
+    made: Document = {
         "input": first.input,
         "tex": first.tex + _times(len(alike), r"\quad\text{%s}"),
         "text": first.text + _times(len(alike), ", %s"),
@@ -47,7 +48,9 @@ def _document(alike: list[Formula], calls: list[tuple[int, ...] | None]) -> dict
         "words": dict(first.words),
     }
     told = sorted({call for one in calls for call in one or ()})
-    return made if None in calls else made | {"calls": told}
+    if None not in calls:
+        made["calls"] = told
+    return made
 
 
 def asked(facts: Facts, event: OpCalled) -> dict[str, tuple[int, ...] | None]:

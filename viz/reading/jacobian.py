@@ -12,10 +12,10 @@ from engine.formula.formula import REPLACING
 from engine.ops.op import REGISTRY
 from engine.trace.events import OpCalled
 
+from ..schema.values import Num, Wire
 from . import text
 from .facts import Facts
 
-Wire = list[list[Any]]
 ELEMENTWISE = frozenset({
     "add", "sub", "mul", "div", "pow", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt",
     "reciprocal", "acos", "asin", "atanh", "acosh",
@@ -143,13 +143,13 @@ def _own(shape: tuple[int, ...], result: tuple[int, ...]) -> np.ndarray:
     return own
 
 
-def wires(matrix: np.ndarray) -> Wire:
-    """A local Jacobian as [source cell, target cell, derivative], where it is not zero."""
+def wires(matrix: np.ndarray) -> list[Wire]:
+    """A local Jacobian as (source cell, target cell, derivative), where it is not zero."""
     rows, columns = np.nonzero(matrix)
-    return [[int(j), int(i), value(matrix[i, j])] for i, j in zip(rows, columns, strict=True)]
+    return [(int(j), int(i), value(matrix[i, j])) for i, j in zip(rows, columns, strict=True)]
 
 
-def value(number: Any) -> Any:
+def value(number: Any) -> Num:
     """A number as JSON has it: nan and inf as text."""
     number = float(number)
     if number != number:

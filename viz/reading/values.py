@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from engine.trace.events import Trace, Value
 
+from ..schema.values import Value as Document
 from . import text
 from .jacobian import value as number
 
@@ -20,7 +22,7 @@ class Table:
 
     def __init__(self, limit: int = text.SMALL) -> None:
         self.limit = limit
-        self.rows: list[dict[str, Any]] = []
+        self.rows: list[Document] = []
         self._known: dict[tuple[int, int], int] = {}
         self._equal: dict[tuple[str, tuple[int, ...], bytes], int] = {}
 
@@ -47,14 +49,16 @@ class Table:
         return found
 
 
-def as_json(value: Value, limit: int = text.SMALL) -> dict[str, Any]:
+def as_json(value: Value, limit: int = text.SMALL) -> Document:
     """A value as in docs/scene-format.md: all elements up to `limit`, else at most 64 samples."""
     size = text.size(value.shape)
     if value.damaged:
-        unknown = dict.fromkeys(("min", "max", "mean", "norm", "nan", "inf", "zeros"))
         return {
             "shape": list(value.shape), "dtype": value.dtype, "data": None, "strip": [], "damaged": True,
-            "stats": {**unknown, "size": size},
+            "stats": {
+                "min": None, "max": None, "mean": None, "norm": None, "nan": None, "inf": None, "zeros": None,
+                "size": size,
+            },
         }  # fmt: skip
     data = strip = None
     if value.array is not None and size <= limit:
@@ -64,10 +68,14 @@ def as_json(value: Value, limit: int = text.SMALL) -> dict[str, Any]:
     if data is not None and size <= text.SMALL:
         stats = _small(value.array.reshape(-1).tolist() if value.array is not None else [])
     else:
-        stats = {key: value.stats[key] for key in ("min", "max", "mean", "norm", "nan", "inf", "zeros")}
+        stats = value.stats
     return {
         "shape": list(value.shape), "dtype": value.dtype, "data": data, "strip": strip,
-        "stats": {key: number(v) for key, v in stats.items()} | {"norm": number(text.norm(stats)), "size": size},
+        "stats": {
+            "min": number(stats["min"]), "max": number(stats["max"]), "mean": number(stats["mean"]),
+            "norm": number(text.norm(stats)), "nan": int(stats["nan"]), "inf": int(stats["inf"]),
+            "zeros": int(stats["zeros"]), "size": size,
+        },
     }  # fmt: skip
 
 
@@ -85,7 +93,7 @@ def shortest(array: np.ndarray) -> list[Any]:
     return flat.astype(np.str_).astype(np.float64).tolist()
 
 
-def _small(numbers: list[Any]) -> dict[str, float]:
+def _small(numbers: list[Any]) -> Mapping[str, float]:
     """Statistics of few elements: ten times quicker than by numpy."""
     floats = [float(v) for v in numbers]
     finite = [v for v in floats if math.isfinite(v)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from engine.trace.events import Frame, Trace
 
@@ -12,9 +11,10 @@ from ..findings.finding import EXPLODING, NONFINITE, NONFINITE_GRADIENT, OFTEN_M
 from ..findings.findings import findings
 from ..reading.facts import Facts
 from ..reading.source_text import source
+from ..schema.scene import Chapter, Error, Scene
+from ..schema.scene import Step as StepOfScene
+from ..schema.values import Code
 from .reading import reading
-
-Json = dict[str, Any]
 
 _BIRTHS: Mapping[Kind, str] = {
     "nan": "A nan is born", "inf": "An inf is born",
@@ -22,7 +22,7 @@ _BIRTHS: Mapping[Kind, str] = {
 }  # fmt: skip
 
 
-def chapters(trace: Trace, scene: Mapping[str, Any]) -> list[Json]:
+def chapters(trace: Trace, scene: Scene) -> list[Chapter]:
     """One chapter per finding and one for the error, in the order in which they happened; none where all is well.
 
     The `kind` of a chapter is that of its finding, or "error".
@@ -38,7 +38,7 @@ def chapters(trace: Trace, scene: Mapping[str, Any]) -> list[Json]:
             told.append(_found(finding, step + 1, [place] if place is not None else [], of))
     if scene["error"] is not None:
         told.append(stopped(scene["error"], scene["steps"], read.facts))
-    return sorted(told, key=lambda chapter: chapter["step"])
+    return sorted(told, key=lambda chapter: chapter["step"] or 0)
 
 
 def _sure(facts: Facts) -> list[Finding]:
@@ -50,7 +50,7 @@ def _sure(facts: Facts) -> list[Finding]:
     return sure
 
 
-def opens(trace: Trace, told: list[Json]) -> int | None:
+def opens(trace: Trace, told: list[Chapter]) -> int | None:
     """The time at which the program is shown first: at its error, else where the first wrong value is born, else at
     the first thing that is told.
 
@@ -63,24 +63,24 @@ def opens(trace: Trace, told: list[Json]) -> int | None:
     return next((c["step"] for c in [*stopped, *wrong, *born, *told]), None)
 
 
-def _of(facts: Facts, code: Json) -> str:
+def _of(facts: Facts, code: Code) -> str:
     """` of model.py` for a position in a file that is not the script itself."""
     file = list(facts.trace.files)[code["file"]]
     return f" of {file}" if file != facts.script else ""
 
 
-def _written(facts: Facts, code: Json) -> str:
+def _written(facts: Facts, code: Code) -> str:
     """The program's text of a position."""
     file = list(facts.trace.files)[code["file"]]
     return source(facts.trace, Frame(file, "", code["line"], code["end"], code["col"], code["stop"]))
 
 
-def _found(finding: Finding, step: int, select: list[str], of: str) -> Json:
+def _found(finding: Finding, step: int, select: list[str], of: str) -> Chapter:
     where = f" in line {finding.line}{of}" if finding.line is not None else ""
     title = _BIRTHS.get(finding.kind, finding.label)
     if finding.kind in EXPLODING | NONFINITE:
         title += where
-    lines = [finding.line, finding.line] if finding.line is not None and not of else None  # those of the script
+    lines = (finding.line, finding.line) if finding.line is not None and not of else None  # those of the script
     told = "\n\n".join(part for part in (finding.why, finding.fix) if part)
     return {
         "kind": finding.kind, "title": title, "text": told, "lines": lines, "step": step, "select": select,
@@ -88,12 +88,12 @@ def _found(finding: Finding, step: int, select: list[str], of: str) -> Json:
     }  # fmt: skip
 
 
-def stopped(error: Mapping[str, Any], steps: Sequence[Json], facts: Facts) -> Json:
+def stopped(error: Error, steps: Sequence[StepOfScene], facts: Facts) -> Chapter:
     """The chapter of the error that ended the program: where it stopped.  Why, and what helps, the inspector says."""
     code = steps[error["step"]]["from"] or steps[error["step"]]["code"] if steps else None
     of = _of(facts, code) if code is not None else ""
     where = f" in line {code['line']}{of}" if code is not None else ""
-    lines = [code["line"], code["line"]] if code is not None and not of else None
+    lines = (code["line"], code["line"]) if code is not None and not of else None
     at = f" at `{_written(facts, code)}`" if code is not None else ""
     told = f"The program stops{at}. The inspector shows why, and what helps."
     return {

@@ -14,11 +14,13 @@ from engine.replay.program import NONE_PASSED, Command, Edits, commands
 from engine.trace.events import BackwardStarted, Trace
 
 from ..reading import text
+from ..schema.scene import Change, ChangeKind
+from ..schema.values import Code
 from .places import places
-from .reading import Json, Reading, reading
+from .reading import Reading, reading
 
 
-def changes(base: Trace, edits: Edits) -> list[Json]:
+def changes(base: Trace, edits: Edits) -> list[Change]:
     """`{command, leaf, kind, code, text}` of each thing that is otherwise than in the recording `base`.
 
     `kind` is "edited", "removed", "added" or "moved" (here, from elsewhere); `code` is the line that it is about, None
@@ -31,13 +33,13 @@ def changes(base: Trace, edits: Edits) -> list[Json]:
     return found
 
 
-def _leaf(read: Reading, leaf: int, values: Any) -> Json:
+def _leaf(read: Reading, leaf: int, values: Any) -> Change:
     event = read.facts.trace.events[read.facts.tensors[leaf].event]
     said = f"{read.facts.name(leaf) or 'tensor'} = {_numbers(values)}"
     return _change("edited", read.code(event.stack), said, leaf=leaf)
 
 
-def _commands(read: Reading, listed: tuple[Command, ...]) -> Iterator[Json]:
+def _commands(read: Reading, listed: tuple[Command, ...]) -> Iterator[Change]:
     trace = read.facts.trace
     known = {command.id: command for command in commands(trace)}
     ordered = sorted(listed, key=lambda command: command.after)  # of one place they run as they are listed
@@ -118,5 +120,7 @@ def _numbers(values: Any) -> str:
     return text.listing(array) if array.size <= text.SMALL and array.dtype.kind in "bif" else "with other numbers"
 
 
-def _change(kind: str, code: Json | None, said: str, command: str | None = None, leaf: int | None = None) -> Json:
+def _change(
+    kind: ChangeKind, code: Code | None, said: str, command: str | None = None, leaf: int | None = None
+) -> Change:
     return {"kind": kind, "code": code, "text": said, "command": command, "leaf": leaf}

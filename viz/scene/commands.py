@@ -13,15 +13,17 @@ from ..findings.fixes import in_order
 from ..reading.labels import written_call
 from ..reading.source_text import source
 from ..reading.values import Table
-from .reading import Json, Reading
+from ..schema.scene import ChangeKind
+from ..schema.scene import Command as Document
+from .reading import Reading
 
 Place = Callable[[int], str | None]
 """Where a tensor is to be seen."""
 
 
 def commands(
-    read: Reading, values: Table, place: Place, edits: Mapping[str, Any] | None, changed: Mapping[str, str]
-) -> list[Json]:
+    read: Reading, values: Table, place: Place, edits: Mapping[str, Any] | None, changed: Mapping[str, ChangeKind]
+) -> list[Document]:
     """What the user told autograd to do, with the ids and places that edits know; `changed` says how which differ.
 
     One that is another than in the program is labelled as it would have to stand there.
@@ -57,11 +59,13 @@ def span(read: Reading, command: Command) -> tuple[int, int]:
     return start, behind if event is None else start + 1
 
 
-def _command(read: Reading, values: Table, place: Place, spec: tuple[str, Any, str | None], found: Command) -> Json:
+def _command(
+    read: Reading, values: Table, place: Place, spec: tuple[str, Any, ChangeKind | None], found: Command
+) -> Document:
     ident, after, changed = spec
     event = read.facts.trace.events[found.base] if found.base is not None else None
     start, end = span(read, found)
-    result: Json = {
+    result: Document = {
         "id": ident, "kind": found.kind, "label": found.kind, "code": None, "after": after, "start": start, "end": end,
         "root": None, "roots": [], "shape": None, "gradient": None, "implicit": False,
         "retain_graph": found.retain_graph, "create_graph": found.create_graph, "inputs": None, "changed": changed,

@@ -19,15 +19,18 @@ from ..reading.jacobian import jacobian, value
 from ..reading.source_text import source
 from ..reading.stale_values import held
 from ..reading.values import Table
+from ..schema import details as schema
+from ..schema.scene import Saved
+from ..schema.values import Line, Track
 from ..wording import arithmetic, names
-from .reading import Json, Reading, reading
+from .reading import Reading, reading
 from .series import through, through_group
 
 DATA = 4096
 """Elements up to which values and Jacobians are sent whole."""
 
 
-def details(trace: Any, scene: Mapping[str, Any], element: str) -> Json:
+def details(trace: Any, scene: Mapping[str, Any], element: str) -> schema.Details:
     """The details of one node or edge end of a scene.
 
     Raises KeyError for an element that the trace does not have.  Cost: linear in the events that concern the element,
@@ -45,20 +48,14 @@ class _Details:
         self.calls = {phase["call"]: phase["label"] for phase in scene.get("phases", ()) if phase["call"] is not None}
         self.table = Table(DATA)
 
-    def of(self, element: str) -> Json:
+    def of(self, element: str) -> schema.Details:
         if element in self.read.drawing.grouping.labels:
             return self.group(element)
         item = self.read.drawing.items[element]
         if item.twin is not None:
             item = self.read.drawing.items[item.twin]
         found = self.op(item) if item.op is not None else self.tensor(item)
-        return {
-            **found,
-            "through": through(self.read, item),
-            "revision": self.revision,
-            "element": element,
-            "values": self.table.rows,
-        }
+        return {**found, "element": element}
 
     def written(self, stack: int) -> str:
         frame = self.facts.frame(stack)
@@ -74,13 +71,13 @@ class _Details:
 
     # -- ops ------------------------------------------------------------------------------------------------------
 
-    def op(self, item: Item) -> Json:
+    def op(self, item: Item) -> schema.Details:
         assert item.op is not None
         fact = self.facts.ops[item.op]
         event, out = fact.event, fact.event.outputs[0]
         vjps = [e for i in fact.vjps if isinstance(e := self.trace.events[i], VjpRun)]
         steps = self.read.line.step_of
-        moments = [{
+        moments: list[schema.Moment] = [{
             "step": steps.get(event.index, 0), "title": f"forward: {self.written(event.stack) or labels.label(event)}",
             "lines": arithmetic.forward_lines(self.facts, event),
         }]  # fmt: skip
@@ -111,12 +108,16 @@ class _Details:
             "figures": self.op_figures(event, vjps),
             "check": self.check(event, vjps),
             "jacobian": self.jacobian(event),
+            "through": through(self.read, item),
+            "revision": self.revision,
+            "element": item.id,
+            "values": self.table.rows,
         }
 
-    def saved(self, element: str, event: OpCalled, vjps: list[VjpRun]) -> list[Json]:
+    def saved(self, element: str, event: OpCalled, vjps: list[VjpRun]) -> list[schema.SavedValue]:
         if event.node is None:
             return []
-        track = [[k, v] for k, v in self.read.line.tracks.get((element, "saved"), []) if v != "none"]
+        track: Track[Saved] = [(k, v) for k, v in self.read.line.tracks.get((element, "saved"), []) if v != "none"]
         freeing = next((e for e in vjps if e.freed), None)
         call = self.facts.calls.get(freeing.call) if freeing is not None else None
         label = (
@@ -126,7 +127,7 @@ class _Details:
             if freeing is not None
             else "kept: retain_graph"
         )
-        found = []
+        found: list[schema.SavedValue] = []
         for saved in event.node.saved:
             shown = names.saved_name(saved, event, self.facts)
             kept = text.brief(self.trace.value(saved.value)) if saved.value is not None else shown
@@ -138,26 +139,29 @@ class _Details:
             })  # fmt: skip
         return found
 
-    def op_figures(self, event: OpCalled, vjps: list[VjpRun]) -> list[Json]:
-        upstream = [[0, None]]
+    def op_figures(self, event: OpCalled, vjps: list[VjpRun]) -> list[schema.Figure]:
+        upstream: Track[int | None] = [(0, None)]
         for e in vjps:
             given = next((u for u in e.upstream if u is not None), None)
-            upstream.append([self.read.line.step_of.get(e.index, 0), self.table.add(self.trace, given)])
-        result = [
-            [0, None],
-            [self.read.line.step_of.get(event.index, 0) + 1, self.table.add(self.trace, event.outputs[0].value)],
+            upstream.append((self.read.line.step_of.get(e.index, 0), self.table.add(self.trace, given)))
+        result: Track[int | None] = [
+            (0, None),
+            (self.read.line.step_of.get(event.index, 0) + 1, self.table.add(self.trace, event.outputs[0].value)),
         ]
         found = self.pair("result", result)
         return found + (self.pair("upstream gradient", upstream) if vjps else [])
 
-    def pair(self, title: str, track: list[list[Any]]) -> list[Json]:
+    def pair(self, title: str, track: Track[int | None]) -> list[schema.Figure]:
         """Heat map and histogram of a track, where there is more than one number to show."""
         rows = [self.table.rows[v] for _, v in track if v is not None]
         if max((row["stats"]["size"] for row in rows), default=0) < 2 or any("damaged" in row for row in rows):
             return []
-        return [{"title": title, "kind": kind, "track": track} for kind in ("heatmap", "histogram")]
+        return [
+            {"title": title, "kind": "heatmap", "track": track},
+            {"title": title, "kind": "histogram", "track": track},
+        ]
 
-    def check(self, event: OpCalled, vjps: list[VjpRun]) -> Json | None:
+    def check(self, event: OpCalled, vjps: list[VjpRun]) -> schema.Check | None:
         """The last VJP against finite differences; before any ran, that of ones."""
         given = next((u for e in reversed(vjps) for u in e.upstream if u is not None), None)
         array = self.trace.value(given).array if given is not None else np.ones(event.outputs[0].shape)
@@ -169,7 +173,7 @@ class _Details:
             found = replace(found, text=f"{found.text}; with the gradient of {self.called(vjps[-1].call)}")
         return None if found is None else {"text": found.text, "worst": value(found.worst), "agrees": found.agrees}
 
-    def jacobian(self, event: OpCalled) -> Json | None:
+    def jacobian(self, event: OpCalled) -> schema.Matrix | None:
         if event.node is None:
             return None
         for name, edge in zip(event.node.inputs, event.node.edges, strict=True):
@@ -186,7 +190,7 @@ class _Details:
 
     # -- tensors --------------------------------------------------------------------------------------------------
 
-    def tensor(self, item: Item) -> Json:
+    def tensor(self, item: Item) -> schema.Details:
         assert item.tensor is not None
         fact = self.facts.tensors[item.tensor]
         producer = fact.producers.get(item.version)
@@ -194,14 +198,15 @@ class _Details:
         node = self.facts.node(producer) if producer is not None else None
         name = self.facts.name(item.tensor)
         line = self.read.line
-        figures = []
+        figures: list[schema.Figure] = []
         derived = any(how for _, how in line.tracks.get((item.id, "row:derived"), ()))
         passed = "gradient that backward starts with" if derived else "gradient passed"
         for key, title in (("row:value", "value"), ("row:seed", passed), ("row:grad", ".grad")):
             if (item.id, key) in line.tracks:
-                figures += self.pair(title, [[k, self.table.add(self.trace, v)] for k, v in line.tracks[item.id, key]])
-        begun = next((k for k, v in line.tracks.get((item.id, "state"), [[0, "idle"]]) if v != "future"), 0)
-        moments = [{"step": max(0, begun - 1), "title": "value", "lines": self.values(item)}]
+                figures += self.pair(title, [(k, self.table.add(self.trace, v)) for k, v in line.tracks[item.id, key]])
+        begun = next((k for k, v in line.tracks.get((item.id, "state"), [(0, "idle")]) if v != "future"), 0)
+        step = max(0, int(begun) - 1)
+        moments: list[schema.Moment] = [{"step": step, "title": "value", "lines": self.values(item)}]
         return {
             "kind": "tensor",
             "head": {
@@ -212,17 +217,18 @@ class _Details:
                 "sequence_nr": node.sequence_nr if node is not None else None,
             },
             "formula": [], "moments": moments, "ledger": self.ledger(item.tensor, name or "the tensor"), "saved": [],
-            "figures": figures, "check": None, "jacobian": None,
+            "figures": figures, "check": None, "jacobian": None, "through": through(self.read, item),
+            "revision": self.revision, "element": item.id, "values": self.table.rows,
         }  # fmt: skip
 
-    def values(self, item: Item) -> list[Json]:
+    def values(self, item: Item) -> list[Line]:
         assert item.tensor is not None
         index = self.facts.value(item.tensor, item.version)
         return [arithmetic.value_line("value", self.trace.value(index))] if index is not None else []
 
-    def ledger(self, tensor: int, name: str) -> list[Json]:
+    def ledger(self, tensor: int, name: str) -> list[schema.Entry]:
         """What came to `.grad`: contributions per edge, the sum per backward call, and what the program wrote."""
-        found: list[Json] = []
+        found: list[schema.Entry] = []
         coming: list[tuple[VjpRun, int, str]] = []
         for event in self.trace.events:
             if isinstance(event, VjpRun):
@@ -268,7 +274,7 @@ class _Details:
 
     def entry(
         self, event: Any, call: int | None, label: str, before: int | None, added: int | None, after: int | None
-    ) -> Json:
+    ) -> schema.Entry:
         add = self.table.add
         stack = self.facts.calls[call].event.stack if call is not None and call in self.facts.calls else event.stack
         return {
@@ -281,7 +287,7 @@ class _Details:
             "code": self.read.code(stack),
         }
 
-    def group(self, group: str) -> Json:
+    def group(self, group: str) -> schema.Details:
         """A folded group: what it holds, and the VJPs inside."""
         grouping, drawing = self.read.drawing.grouping, self.read.drawing
         inside = [i for i in drawing.items.values() if group in grouping.path(i.group)]

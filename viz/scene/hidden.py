@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..layout import cards
-from .reading import Json
+from ..schema.scene import HiddenElements, HiddenGroup, NodeKind, Role
 from .visible import Visible
 
 
-def hidden(seen: Visible) -> Json | None:
+def hidden(seen: Visible) -> HiddenElements | None:
     """The elements that a folded group stands for, and the groups inside of it; None where nothing is folded.
 
     Equal rounds of a loop have equal names, so these are listed once.  Cost: linear in the elements of folded groups.
@@ -15,20 +15,18 @@ def hidden(seen: Visible) -> Json | None:
     if not seen.folded:
         return None
     drawing, grouping = seen.drawing, seen.drawing.grouping
-    names: dict[tuple[str, ...], int] = {}
+    names: dict[tuple[NodeKind, Role, str, str, str], int] = {}
     nodes = []
     for ident in drawing.graph:
         item = drawing.items[ident]
         if seen.home[item.group] is None or item.kind == "stub":  # a stub is a tensor that is found at its own place
             continue
         name = (item.kind, item.role, *cards.head(item, drawing))
-        nodes.append([ident, names.setdefault(name, len(names)), item.group])
+        nodes.append((ident, names.setdefault(name, len(names)), item.group))
     inside = [group for group in grouping.labels if seen.home[group] not in (None, group)]
-    groups = [
-        {
-            "id": group, "label": grouping.labels[group], "within": grouping.within[group],
-            **({"round": True} if group in grouping.loops else {}),
-        }
-        for group in inside
-    ]  # fmt: skip
-    return {"names": [list(name) for name in names], "nodes": nodes, "groups": groups}
+    groups: list[HiddenGroup] = []
+    for group in inside:
+        groups.append({"id": group, "label": grouping.labels[group], "within": grouping.within[group]})
+        if group in grouping.loops:
+            groups[-1]["round"] = True
+    return {"names": list(names), "nodes": nodes, "groups": groups}

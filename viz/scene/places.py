@@ -5,13 +5,15 @@ from __future__ import annotations
 from engine.replay.program import commands, gradient_tensors
 from engine.trace.events import BackwardEnded, BackwardStarted, CodeEntered, CodeLeft, LeafCreated, OpCalled, Trace
 
-from .reading import Json, reading
+from ..schema.scene import Place
+from ..schema.values import Code
+from .reading import reading
 
 START = -1
 """The place before everything that a program did."""
 
 
-def places(trace: Trace) -> list[Json]:
+def places(trace: Trace) -> list[Place]:
     """The places of a recording, in order: `{after, code, makes}`, one for each run of events of one line.
 
     `after` is what CommandSpec has under this name, `makes` the tensors that exist from there on.  Inside of a backward
@@ -19,7 +21,7 @@ def places(trace: Trace) -> list[Json]:
     """
     read = reading(trace)
     holders = gradient_tensors(trace)
-    found: list[Json] = [{"after": START, "code": None, "makes": []}]
+    found: list[Place] = [{"after": START, "code": None, "makes": []}]
     depth, last = 0, None
     for event in trace.events:
         if isinstance(event, CodeEntered):
@@ -51,7 +53,8 @@ def last_place(trace: Trace) -> int:
     return max([int(places(trace)[-1]["after"]), *(command.after for command in commands(trace))])
 
 
-def _is_argument(place: Json, call: Json | None) -> bool:
+def _is_argument(place: Place, call: Code | None) -> bool:
     code = place["code"]
-    same = code is not None and call is not None and code["file"] == call["file"]
-    return bool(same and call and call["line"] <= code["line"] and code["end"] <= call["end"])
+    if code is None or call is None or code["file"] != call["file"]:
+        return False
+    return call["line"] <= code["line"] and code["end"] <= call["end"]

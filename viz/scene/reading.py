@@ -14,6 +14,8 @@ from ..graph.tangles import untangle
 from ..reading.collect import collect
 from ..reading.facts import Facts
 from ..reading.stale_values import Unseen, unseen
+from ..schema.scene import Origin
+from ..schema.values import Code
 from ..time.steps import Step, Timeline
 from ..time.timeline import timeline
 from ..work.lru import Lru
@@ -35,11 +37,11 @@ class Reading:
         """What rules were given other than what forward had, by the event of the VJP."""
         return unseen(self.facts)
 
-    def code(self, stack: int) -> Json | None:
+    def code(self, stack: int) -> Code | None:
         """The user's innermost position of a stack, as docs/scene-format.md has it."""
         return self.position(self.facts.frame(stack))
 
-    def places(self, step: Step) -> Json:
+    def places(self, step: Step) -> Origin:
         """Where a step stands in the program: the `code` of its expression; `from`: that of the call it is part of."""
         event = self.facts.trace.events[step.event]
         of = event.stack if step.op is None else self.facts.ops[step.op].event.stack
@@ -57,7 +59,7 @@ class Reading:
         event = self.facts.trace.events[step.event]
         return self.facts.begun_at(event.tensor if isinstance(event, Accumulated) else None)
 
-    def position(self, frame: Frame | None) -> Json | None:
+    def position(self, frame: Frame | None) -> Code | None:
         """A frame as the browser has it; None where its file is not part of the trace."""
         names = list(self.facts.trace.files)
         if frame is None or frame.file not in names:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal, NotRequired, cast
 
 import networkx as nx
 import numpy as np
+from typing_extensions import TypedDict
 
 from engine.trace.events import Trace
 
@@ -19,46 +20,90 @@ from ..graph.folds import FOLD_ABOVE_TOLD
 from ..graph.graph import Link
 from ..layout import cards, choice
 from ..layout.layered.ports import begun
-from ..layout.sheet import Point
+from ..layout.sheet import Size
 from ..reading import jacobian, stale_values, text
 from ..reading.formulas import call_key, formulas
 from ..reading.values import Table
+from ..schema import scene as schema
+from ..schema.scene import (
+    Change,
+    Command,
+    Doubt,
+    Edge,
+    Error,
+    Finding,
+    Mark,
+    Node,
+    NodeTracks,
+    Previous,
+    Program,
+    Revision,
+    Row,
+    Scene,
+)
+from ..schema.values import Box, Chip, Code, Formula, Point, RowSize, Track
 from ..time.steps import Flow, Phase, Step
 from ..time.tracks import differ, joint_state, together
 from ..wording import sentences
 from .commands import commands
 from .hidden import hidden
 from .opening import opening
-from .reading import Json, reading
-from .visible import Visible
+from .places import places
+from .reading import reading
+from .visible import Visible, rounded
 from .within import Within
 
 MOST_FAR = 2
 """Names of tensors that stand elsewhere on the card of a folded group; more are not told."""
 
-FORMAT = 1
-NEW = {"id": "", "number": 0, "label": "as recorded", "base": None}
+Sign = Literal[-1, 0, 1] | None
 TOLD = 1000
 """Elements up to which a graph is told of by chapters that speak of single ones."""
 WIRE_ABOVE = 220
 """Visible nodes above which cell-by-cell wiring is left to the details of an op."""
 
 
+class Element(TypedDict):
+    """An element of the program, by the place where it is shown."""
+
+    id: str
+    kind: str
+    label: str
+    code: Code | None
+    unfold: list[str]
+
+
+class Inside(TypedDict):
+    """What a story finds the elements in that it speaks of: those in folded groups too, in the order of the program."""
+
+    nodes: list[Element]
+    at: list[str | None]
+    """The label of what is active in each step."""
+
+
+class Told(Scene):
+    """A scene before its story is told."""
+
+    inside: NotRequired[Inside]
+    """Of a graph in which something is folded; not for the browser."""
+
+
 def scene(
     trace: Trace, *, revision: Mapping[str, Any] | None = None, program: Mapping[str, Any] | None = None,
     edits: Mapping[str, Any] | None = None, folds: Mapping[str, bool] | None = None, layout: str = "layered",
-    previous: Trace | None = None, fold_above: int = FOLD_ABOVE_TOLD, changes: Sequence[Json] = (),
-) -> Json:  # fmt: skip
+    previous: Trace | None = None, fold_above: int = FOLD_ABOVE_TOLD, changes: Sequence[Change] = (),
+    base: Trace | None = None,
+) -> Told:  # fmt: skip
     """The scene of a trace, deterministic and JSON as it stands.
 
     `revision` and `program` fill those parts of the document; `edits` are those that made this trace, in the browser's
-    form, and `changes` what they change (`changes.changes`); `folds` says of groups whether they are folded (of others
-    `opening.opening` does); `previous` is the trace whose values are shown as ghosts.  Cost: linear in events and
-    visible nodes.
+    form, out of the recording `base`, and `changes` what they change (`changes.changes`); `folds` says of groups
+    whether they are folded (of others `opening.opening` does); `previous` is the trace whose values are shown as
+    ghosts.  Cost: linear in events and visible nodes.
     """
     with unhurried():
         made = _Scene(trace, folds or {}, fold_above, layout, edits, changes)
-        return made.document(revision or {}, program or {}, previous)
+        return made.document(revision or {}, program or {}, previous, places(base or trace))
 
 
 @contextmanager
@@ -76,7 +121,7 @@ def unhurried() -> Iterator[None]:
 class _Scene:
     def __init__(
         self, trace: Trace, folds: Mapping[str, bool], above: int, layout_name: str, edits: Mapping[str, Any] | None,
-        changes: Sequence[Json],
+        changes: Sequence[Change],
     ) -> None:  # fmt: skip
         self.trace, self.layout_name, self.edits, self.changes = trace, layout_name, edits, changes
         read = self.read = reading(trace)
@@ -86,10 +131,12 @@ class _Scene:
         folded = {group for group in read.drawing.grouping.labels if folds.get(group, group in begin.folded)}
         self.seen = Visible(read.facts, read.drawing, folded, begin.lines, begin.limit, begin.folded, begin.zoom)
         self.matrices: dict[str, np.ndarray | None] = {}
-        self.written: dict[tuple[Any, ...], list[Json]] = {}
+        self.written: dict[tuple[Any, ...], list[Formula]] = {}
         self.within = Within(trace, self.seen, self.values, self.formula)
 
-    def document(self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None) -> Json:
+    def document(
+        self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None, room: list[schema.Place]
+    ) -> Told:
         graph = self.seen.graph()
         placed, note = choice.shown(graph, self.layout_name)
         nodes = [self.node(ident, graph, placed) for ident in graph]
@@ -100,16 +147,16 @@ class _Scene:
         changed = {change["command"]: change["kind"] for change in self.changes if change["command"] is not None}
         listed = commands(self.read, self.values, self.shown_place, self.edits, changed)
         edited = [command for command in listed if command["changed"] and command["start"] < len(line.steps)]
-        return {
-            "format": FORMAT,
-            "revision": {**NEW, "doubt": self.doubt(), **revision},
+        document: Told = {
+            "format": 1,
+            "revision": self.revision(revision),
             "program": self.program(program),
             "steps": [self.step(step) for step in line.steps],
             "phases": [self.phase(phase, edited) for phase in line.phases],
             "marks": self.marks(edited),
             "formulas": self.within.formulas,
             "nodes": nodes, "edges": edges, "groups": self.seen.groups(placed),
-            "commands": listed, "changes": list(self.changes),
+            "commands": listed, "changes": list(self.changes), "places": room,
             "error": self.error(), "findings": self.findings,
             "warnings": [{"step": k, "message": message} for k, message in line.warnings],
             "previous": self.previous(previous),
@@ -118,22 +165,23 @@ class _Scene:
             "layout": placed.name, "layout_note": note,
             "folded": sorted(self.seen.folded),
             "hidden": hidden(self.seen),
-            **({"inside": self.inside()} if self.seen.folded and len(self.drawing.items) <= TOLD else {}),
         }  # fmt: skip
+        if self.seen.folded and len(self.drawing.items) <= TOLD:
+            document["inside"] = self.inside()
+        return document
 
     # -- graph ----------------------------------------------------------------------------------------------------
 
-    def node(self, ident: str, graph: nx.MultiDiGraph, placed: choice.Placed) -> Json:
+    def node(self, ident: str, graph: nx.MultiDiGraph, placed: choice.Placed) -> Node:
         x, y = placed.positions[ident]
-        w, h = graph.nodes[ident]["size"]
-        base = {"id": ident, "x": round(x, 2), "y": round(y, 2), "w": w, "h": h}
+        size: Size = graph.nodes[ident]["size"]
         if ident in self.drawing.grouping.labels:
-            return base | self.folded_group(ident)
+            return self.folded_group(ident, (x, y), size)
         item = self.drawing.items[ident]
         label, sub, title = cards.head(item, self.drawing)
         fact = self.facts.tensors[item.tensor] if item.tensor is not None else None
-        tracks: Json = {"state": self.track(ident, "state", "future"), "faint": self.track(ident, "faint", False)}
-        saved: list[Json] = []
+        tracks: NodeTracks = {"state": self.track(ident, "state", "future"), "faint": self.track(ident, "faint", False)}
+        saved: list[Chip] = []
         stack = self.facts.begun_at(item.tensor) if fact is not None and fact.leaf is not None else -1
         if item.op is not None:
             tracks["saved"] = self.track(ident, "saved", "none")
@@ -142,25 +190,37 @@ class _Scene:
             stack = self.facts.ops[item.op].event.stack
         elif fact is not None and fact.producers.get(item.version) is not None:
             stack = self.facts.ops[fact.producers[item.version]].event.stack  # type: ignore[index]  # asked above
-        rows = []
-        for row in self.seen.rows.get(ident, []):
-            rows.append(row | {"track": self.value_track(ident, f"row:{row['key']}")})
-            if row["key"] == "seed":
-                rows[-1]["call"] = self.track(ident, "row:call", None)
-                if any(how for _, how in self.track(ident, "row:derived", None)):
-                    rows[-1]["derived"] = self.track(ident, "row:derived", None)
-            if row["key"] == "grad" and ident in self.line.until:
-                rows[-1]["until"] = self.line.until[ident]
-        return base | {
+        node: Node = {
+            "id": ident, "x": round(x, 2), "y": round(y, 2), "w": size[0], "h": size[1],
             "kind": item.kind, "role": item.role, "label": label, "sub": sub, "title": title,
             "group": item.group, "twin": self.seen.shown[item.twin] if item.twin is not None else None,
             "shape": list(fact.shape) if fact is not None else None, "dtype": fact.dtype if fact is not None else None,
-            "rows": rows, "saved": saved, "tracks": tracks, "code": self.read.code(stack),
-            "formula": self.formula(item.op),
-            **({"retains": self.retains(ident, item.tensor)} if item.tensor in self.facts.retained else {}),
+            "rows": [self.row(ident, row) for row in self.seen.rows.get(ident, [])], "saved": saved, "tracks": tracks,
+            "code": self.read.code(stack), "formula": self.formula(item.op),
         }  # fmt: skip
+        if item.tensor in self.facts.retained:
+            node["retains"] = self.retains(ident, item.tensor)
+        return node
 
-    def retains(self, ident: str, tensor: int) -> str:
+    def row(self, ident: str, size: RowSize) -> Row:
+        track = self.value_track(ident, f"row:{size['key']}")
+        row: Row = {
+            "key": size["key"],
+            "label": size["label"],
+            "rows": size["rows"],
+            "cols": size["cols"],
+            "track": track,
+        }
+        if row["key"] == "seed":
+            row["call"] = self.track(ident, "row:call", None)
+            derived = self.track(ident, "row:derived", None)
+            if any(how for _, how in derived):
+                row["derived"] = derived
+        if row["key"] == "grad" and ident in self.line.until:
+            row["until"] = self.line.until[ident]
+        return row
+
+    def retains(self, ident: str, tensor: int) -> Literal["kept", "unheld", "unreached"]:
         """What comes of a `retain_grad()`: the gradient is "kept"; no call reaches the tensor ("unreached"); or one
         does when nobody holds it any more ("unheld")."""
         if any(value is not None for _, value in self.line.tracks.get((ident, "row:grad"), ())):
@@ -169,7 +229,7 @@ class _Scene:
         passed = made is not None and any(vjp > since for vjp in self.facts.ops[made].vjps)
         return "unheld" if passed else "unreached"
 
-    def formula(self, op: int | None) -> list[Json]:
+    def formula(self, op: int | None) -> list[Formula]:
         """What an op's rule computes, worked out once for all calls that read the same."""
         if op is None:
             return []
@@ -180,7 +240,7 @@ class _Scene:
             found = self.written[key] = formulas(self.facts, event)
         return found
 
-    def folded_group(self, group: str) -> Json:
+    def folded_group(self, group: str, at: Point, size: Size) -> Node:
         grouping = self.drawing.grouping
         inside = self.seen.members[group]
         ops = [op for m in inside if (op := self.drawing.items[m].op) is not None]
@@ -188,6 +248,7 @@ class _Scene:
         shapes, back = self.seen.borders.shapes(group, max(ops, default=None)), self.seen.borders.gradient(group)
         sub = ", ".join([text.count(len(ops), "op"), *self.far(group, inside)]) + (f" · {shapes}" if shapes else "")
         return {
+            "id": group, "x": round(at[0], 2), "y": round(at[1], 2), "w": size[0], "h": size[1],
             "kind": "group", "role": "inner", "label": grouping.labels[group], "sub": sub,
             "title": f"{grouping.labels[group]}: {text.count(len(ops), 'op')}, folded",
             "group": grouping.within[group], "twin": None, "shape": None, "dtype": None, "rows": [], "saved": [],
@@ -195,7 +256,7 @@ class _Scene:
             "tracks": {
                 "state": together([self.computed(m, bool(ops)) for m in inside], joint_state),
                 "faint": together([self.track(m, "faint", False) for m in inside], all),
-                "upstream": self.value_track(back.id, "cotangent") if back is not None else [[0, None]],
+                "upstream": self.value_track(back.id, "cotangent") if back is not None else [(0, None)],
             },
             "code": self.read.code(self.facts.ops[first].event.stack) if first is not None else None,
         }  # fmt: skip
@@ -209,21 +270,21 @@ class _Scene:
         names = [f"{cards.head(items[twin], self.drawing)[0]} ↗" for twin in found]
         return names if len(names) <= MOST_FAR else [*names[:MOST_FAR], "…"]
 
-    def computed(self, member: str, with_ops: bool) -> list[list[Any]]:
+    def computed(self, member: str, with_ops: bool) -> Track[Any]:
         """The states of a member of a folded group; that a leaf used there exists does not make the group exist."""
         track = self.track(member, "state", "future")
         if not with_ops or self.drawing.items[member].role not in ("leaf", "constant"):
             return track
-        return [[k, "future" if state == "idle" else state] for k, state in track]
+        return [(k, "future" if state == "idle" else state) for k, state in track]
 
-    def edge(self, key: str, graph: nx.MultiDiGraph, placed: choice.Placed) -> Json:
+    def edge(self, key: str, graph: nx.MultiDiGraph, placed: choice.Placed) -> Edge:
         links = self.seen.merged[key]
         link = links[0]
         single = len(links) == 1
         value = any(member.value for member in links)
         back = _rounded(placed.back[key])
         matrix = self.matrices.get(link.id)
-        return {
+        edge: Edge = {
             "id": key,
             "source": self.seen.shown[link.source],
             "target": self.seen.shown[link.target],
@@ -231,7 +292,6 @@ class _Scene:
             "hands": self.hands(link) if single else None,
             "points": _rounded(placed.routes[key]) if value else back[::-1],
             "back": back,
-            **self.through(link, graph, placed, placed.back[key]),
             "grad": any(member.grad for member in links),
             "value": value,
             "tracks": {
@@ -241,8 +301,14 @@ class _Scene:
             },
             "wiring": jacobian.wires(matrix) if matrix is not None and single else None,
         }
+        through = self.through(link, graph, placed, placed.back[key])
+        if through is not None:
+            edge["through"] = through
+        return edge
 
-    def through(self, link: Link, graph: nx.MultiDiGraph, placed: choice.Placed, back: Sequence[Point]) -> Json:
+    def through(
+        self, link: Link, graph: nx.MultiDiGraph, placed: choice.Placed, back: Sequence[Point]
+    ) -> list[Point] | None:
         """The route of a gradient from a root that passes those of others on: not from the row of its own."""
         place = self.seen.shown[link.target]
         rows, (w, h), (x, y) = self.seen.rows.get(place, []), graph.nodes[place]["size"], placed.positions[place]
@@ -253,8 +319,8 @@ class _Scene:
             or not any(on)
             or abs(back[0][0] - x + w / 2) > 1
         ):
-            return {}
-        return {"through": _rounded(begun(back, y + cards.passing_height((w, h), rows)))}
+            return None
+        return _rounded(begun(back, y + cards.passing_height((w, h), rows)))
 
     def hands(self, link: Link) -> str | None:
         """The name of what an edge hands on where it does not begin at the card of that tensor: `w.grad`, or what a
@@ -279,12 +345,13 @@ class _Scene:
             if text.size(fact.shape) <= text.SMALL and all(text.size(o.shape) <= text.SMALL for o in event.outputs):
                 self.matrices[link.id] = jacobian.jacobian(self.facts, event, link.input, text.SMALL**2)
 
-    def inside(self) -> Json:
+    def inside(self) -> Inside:
         """All elements in the order of the program, those in folded groups too, by the place where each is shown.
 
         And the label of what is active in each step.  So that a story finds what it speaks of; not for the browser.
         """
-        found, at = [], [step.at for step in self.line.steps]
+        found: list[Element] = []
+        at = [step.at for step in self.line.steps]
         for ident in self.drawing.graph:
             item = self.drawing.items[ident]
             stack = self.facts.ops[item.op].event.stack if item.op is not None else -1
@@ -301,14 +368,14 @@ class _Scene:
 
     # -- time -----------------------------------------------------------------------------------------------------
 
-    def track(self, element: str, key: str, default: Any) -> list[list[Any]]:
-        return self.line.tracks.get((element, key)) or [[0, default]]
+    def track(self, element: str, key: str, default: Any) -> Track[Any]:
+        return self.line.tracks.get((element, key)) or [(0, default)]
 
-    def value_track(self, element: str, key: str) -> list[list[Any]]:
+    def value_track(self, element: str, key: str) -> Track[int | None]:
         track = self.track(element, key, None)
-        return [[k, self.values.add(self.trace, value)] for k, value in track]
+        return [(k, self.values.add(self.trace, value)) for k, value in track]
 
-    def phase(self, phase: Phase, edited: Sequence[Json]) -> Json:
+    def phase(self, phase: Phase, edited: Sequence[Command]) -> schema.Phase:
         code = self.read.code(phase.stack) if phase.kind != "forward" else None
         own = (c for c in edited if c["code"] == code and c["start"] <= phase.start < c["end"])
         label = phase.label if phase.call is None else next((c["label"] for c in own), phase.label)
@@ -317,7 +384,7 @@ class _Scene:
             "code": code, "failed": phase.failed,
         }  # fmt: skip
 
-    def step(self, step: Step) -> Json:
+    def step(self, step: Step) -> schema.Step:
         place = self.seen.shown.get(step.at) if step.at is not None else None
         return {
             "kind": step.kind,
@@ -331,9 +398,10 @@ class _Scene:
             **self.within.step(step),
         }
 
-    def found(self) -> list[Json]:
+    def found(self) -> list[Finding]:
         """What is wrong though nothing was raised, each at a node and from the end of a step on."""
-        steps, found = self.line.steps, []
+        steps = self.line.steps
+        found: list[Finding] = []
         for finding in findings(self.facts):
             known = self.line.step_of.get(finding.event)
             later = (k for k, step in enumerate(steps) if step.event > finding.event)
@@ -351,16 +419,18 @@ class _Scene:
             at = self.drawing.place(int(at.removeprefix("t")))
         return self.seen.shown.get(at) if at is not None else None
 
-    def marks(self, edited: Sequence[Json]) -> list[Json]:
+    def marks(self, edited: Sequence[Command]) -> list[Mark]:
         """What stands on the timeline; the birth of the first inf or nan too, and the commands that edits changed."""
-        found = [{"step": c["start"], "kind": "edit", "label": f"{c['changed']}: {c['label']}"} for c in edited]
+        found: list[Mark] = [
+            {"step": c["start"], "kind": "edit", "label": f"{c['changed']}: {c['label']}"} for c in edited
+        ]
         found += [{"step": k, "kind": kind, "label": label} for k, kind, label in self.line.marks]
         told = [finding for finding in self.findings if finding["kind"] not in ADDING_UP]  # meant as often as not
         found += [{"step": finding["step"], "kind": "warning", "label": finding["label"]} for finding in told]
         return sorted(found, key=lambda mark: mark["step"])
 
-    def flows(self, step: Step) -> list[Json]:
-        found: list[Json] = []
+    def flows(self, step: Step) -> list[schema.Flow]:
+        found: list[schema.Flow] = []
         known: set[str] = set()
         for flow in step.flows:
             key = self.seen.edge_of.get(flow.link.id)
@@ -368,7 +438,8 @@ class _Scene:
                 continue
             known.add(key)
             vid = self.values.add(self.trace, flow.value)
-            sign, size = None, 0.0
+            sign: Sign = None
+            size = 0.0
             if vid is not None and flow.back:
                 stats = self.values.rows[vid]["stats"]
                 sign, size = _sign(stats), _size(stats)
@@ -394,11 +465,18 @@ class _Scene:
 
     # -- around the graph -----------------------------------------------------------------------------------------
 
-    def program(self, given: Mapping[str, Any]) -> Json:
-        base: Json = {"id": "", "title": "", "question": "", "crumbs": [], "legacy": False, "chapters": []}
-        return {**base, **given, "files": [{"name": name, "text": code} for name, code in self.trace.files.items()]}
+    def program(self, given: Mapping[str, Any]) -> Program:
+        program: Program = {
+            "id": "", "title": "", "question": "", "crumbs": [], "legacy": False, "chapters": [],
+            "files": [{"name": name, "text": code} for name, code in self.trace.files.items()],
+        }  # fmt: skip
+        return cast("Program", {**program, **given})
 
-    def doubt(self) -> Json | None:
+    def revision(self, given: Mapping[str, Any]) -> Revision:
+        revision: Revision = {"id": "", "number": 0, "label": "as recorded", "base": None, "doubt": self.doubt()}
+        return cast("Revision", {**revision, **given})
+
+    def doubt(self) -> Doubt | None:
         at = self.trace.meta.get("doubt")
         if at is None:
             return None
@@ -412,7 +490,7 @@ class _Scene:
         place = self.drawing.place(tensor)
         return self.seen.shown[place] if place is not None else None
 
-    def error(self) -> Json | None:
+    def error(self) -> Error | None:
         found = errors.explain(self.facts, self.drawing, self.edits)
         if found is None:
             return None
@@ -429,26 +507,26 @@ class _Scene:
             "traceback": event.traceback,
         }
 
-    def previous(self, before: Trace | None) -> Json | None:
+    def previous(self, before: Trace | None) -> Previous | None:
         """Rows whose values differ from those of the revision before, with its tracks."""
         if before is None:
             return None
         old = reading(before)
-        found: Json = {}
+        found: dict[str, Track[int | None]] = {}
         for (element, key), track in old.line.tracks.items():
             if key not in ("row:value", "row:grad", "row:seed") or self.seen.shown.get(element) != element:
                 continue
-            now = self.line.tracks.get((element, key)) or [[0, None]]
+            now = self.line.tracks.get((element, key)) or [(0, None)]
             if differ(before, track, self.trace, now):
-                found[f"{element}|{key[4:]}"] = [[k, self.values.add(before, v)] for k, v in track]
+                found[f"{element}|{key[4:]}"] = [(k, self.values.add(before, v)) for k, v in track]
         return {"values": found}
 
 
-def _rounded(points: Sequence[tuple[float, float]]) -> list[list[float]]:
-    return [[round(x, 2), round(y, 2)] for x, y in points]
+def _rounded(points: Sequence[Point]) -> list[Point]:
+    return [(round(x, 2), round(y, 2)) for x, y in points]
 
 
-def _sign(stats: Mapping[str, Any]) -> int | None:
+def _sign(stats: Mapping[str, Any]) -> Sign:
     """The sign of a gradient whose elements agree; 0 where they do not, or are zero."""
     if stats["nan"] or stats["size"] == 0 or stats["norm"] is None:
         return None
@@ -465,11 +543,11 @@ def _size(stats: Mapping[str, Any]) -> float:
     return round(float(min(1.0, max(0.08, (np.log10(norm) + 5) / 8))), 3)
 
 
-def bounds(nodes: Sequence[Json], placed: choice.Placed) -> list[float]:
+def bounds(nodes: Sequence[Node], placed: choice.Placed) -> Box:
     """The box around everything."""
     boxes = [(n["x"] - n["w"] / 2, n["y"] - n["h"] / 2, n["x"] + n["w"] / 2, n["y"] + n["h"] / 2) for n in nodes]
     boxes += list(placed.boxes.values())
     if not boxes:
-        return [0.0, 0.0, 0.0, 0.0]
+        return 0.0, 0.0, 0.0, 0.0
     low, high = np.min(boxes, axis=0), np.max(boxes, axis=0)
-    return [round(float(v), 2) for v in (low[0], low[1], high[2], high[3])]
+    return rounded((float(low[0]), float(low[1]), float(high[2]), float(high[3])))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 from engine.trace.events import Accumulated, VjpRun
 
@@ -17,9 +17,9 @@ from ..graph.graph import Item
 from ..reading import text
 from ..reading.facts import Facts
 from ..reading.values import as_json
+from ..schema.details import Series
+from ..schema.values import Num, Track
 from .reading import Reading
-
-Json = dict[str, Any]
 
 FEWEST = 3
 """Points below which a series shows nothing that the cards do not."""
@@ -37,7 +37,7 @@ class Point:
     moments: tuple[tuple[int, int], ...]
 
 
-def through(read: Reading, item: Item) -> Json | None:
+def through(read: Reading, item: Item) -> Series | None:
     """The series that an element belongs to, as in docs/scene-format.md; None where it comes fewer than three times.
 
     Cost: linear in the ops.
@@ -56,7 +56,7 @@ def through(read: Reading, item: Item) -> Json | None:
     return _of_leaf(read, item.tensor) or _of_results(read, item)
 
 
-def through_group(read: Reading, group: str) -> Json | None:
+def through_group(read: Reading, group: str) -> Series | None:
     """The series of what a group hands on: the first result with a gradient that is used outside of it."""
     drawing = read.drawing
     inside = {i for i, item in drawing.items.items() if group in drawing.grouping.path(item.group)}
@@ -66,7 +66,7 @@ def through_group(read: Reading, group: str) -> Json | None:
     return None
 
 
-def _of_leaf(read: Reading, tensor: int) -> Json | None:
+def _of_leaf(read: Reading, tensor: int) -> Series | None:
     """What each backward call brought to a leaf."""
     facts = read.facts
     found = [e for e in facts.trace.events if isinstance(e, Accumulated) and e.tensor == tensor and not e.retained]
@@ -77,7 +77,7 @@ def _of_leaf(read: Reading, tensor: int) -> Json | None:
     return _series(read, f"norm of what each call adds to {name}.grad", "norm", points)
 
 
-def _of_results(read: Reading, item: Item) -> Json | None:
+def _of_results(read: Reading, item: Item) -> Series | None:
     """The results that one expression gave, round by round: values of a loss, gradients of all else."""
     facts = read.facts
     assert item.tensor is not None
@@ -166,23 +166,25 @@ def _gradient(
     return Point(label, card or facts.ops[op].id, tuple(sorted(moments)))
 
 
-def _series(read: Reading, title: str, kind: str, points: Sequence[Point], here: int | None = None) -> Json | None:
+def _series(
+    read: Reading, title: str, kind: Literal["norm", "size"], points: Sequence[Point], here: int | None = None
+) -> Series | None:
     known = [point for point in points if point.moments]
     if len(known) < FEWEST:
         return None
     chosen = list(_thinned(list(enumerate(points, 1))))
     trace, step_of = read.facts.trace, read.line.step_of
 
-    def size(index: int) -> Any:
+    def size(index: int) -> Num | None:
         return as_json(trace.value(index))["stats"]["norm"]
+
+    def track(point: Point) -> Track[Num | None]:
+        return [(0, None), *((step_of[at] + 1, size(value)) for at, value in point.moments if at in step_of)]
 
     return {
         "title": title, "kind": kind, "of": len(points),
         "points": [
-            {
-                "label": point.label, "element": point.element, "here": n - 1 == here,
-                "track": [[0, None], *([step_of[at] + 1, size(value)] for at, value in point.moments if at in step_of)],
-            }
+            {"label": point.label, "element": point.element, "here": n - 1 == here, "track": track(point)}
             for n, point in chosen
         ],
     }  # fmt: skip

@@ -17,16 +17,17 @@ from engine.trace.events import AnyEvent, ErrorRaised, last_value
 
 from ..layout import cards
 from ..reading.source_text import source
+from ..schema.scene import Chapter, Scene
 from ..wording import sentences
 from . import account
 from .commands import ran, span
-from .reading import Json, Reading
+from .reading import Reading
 
 Key = tuple[str | None, str, str | None, int]
 """What a step is called in every revision: its command, its kind, where it happens, and which of these it is."""
 
 
-def outline(read: Reading) -> Json:
+def outline(read: Reading) -> dict[str, Any]:
     """What a story looks things up in (`gallery.resolve`): a scene without a picture, all groups open."""
     items = read.drawing.items
     nodes = [
@@ -42,9 +43,9 @@ def outline(read: Reading) -> Json:
 
 
 def retold(
-    told: Sequence[Json], recorded: Sequence[Json], before: Reading, now: Reading, edits: Mapping[str, Any],
-    scene: Mapping[str, Any],
-) -> list[Json]:  # fmt: skip
+    told: Sequence[Chapter], recorded: Sequence[Chapter], before: Reading, now: Reading, edits: Mapping[str, Any],
+    scene: Scene,
+) -> list[Chapter]:  # fmt: skip
     """The chapters of an edited program.  `recorded` are those of the recording `before`, of which each names its step;
     `told` the same with the elements of the `scene` of `now`.
 
@@ -70,7 +71,7 @@ class _After:
     before: Reading
     now: Reading
     edits: Mapping[str, Any]
-    stop: Json | None
+    stop: Chapter | None
 
     @cached_property
     def keys(self) -> list[Key]:
@@ -81,7 +82,7 @@ class _After:
         """The steps of the revision."""
         return {key: step for step, key in enumerate(_keys(self.now, self.edits))}
 
-    def chapters(self, told: Sequence[Json], recorded: Sequence[Json]) -> Iterator[Json]:
+    def chapters(self, told: Sequence[Chapter], recorded: Sequence[Chapter]) -> Iterator[Chapter]:
         """Each chapter with its time in the revision; one without a step shares the fate of the one before it."""
         same = _same_until(self.before, self.now)
         end, time, gone = 0, 0, ""
@@ -95,8 +96,10 @@ class _After:
             if gone:
                 yield {**chapter, "step": None, "gone": gone}
             else:
-                now = {} if end <= same else {"now": "" if step is None else self.say(step)}
-                yield {**chapter, "step": None if step is None else time, **now}
+                then: Chapter = {**chapter, "step": None if step is None else time}
+                if end > same:
+                    then["now"] = "" if step is None else self.say(step)
+                yield then
 
     def say(self, step: int) -> str:
         return sentences.say(self.now.line.steps[step], self.now.drawing)
@@ -120,13 +123,13 @@ class _After:
         """Why a chapter behind the error does not happen."""
         return f"This no longer happens: the program stops first, at the {self.stop['title']}." if self.stop else ""
 
-    def is_behind(self, chapter: Json) -> bool:
+    def is_behind(self, chapter: Chapter) -> bool:
         """Whether a chapter comes after the error."""
         if self.stop is None:
             return False
         if "gone" in chapter:
             return bool(chapter["gone"] == self.stopped)
-        return int(chapter["step"] or 0) > int(self.stop["step"])
+        return (chapter["step"] or 0) > (self.stop["step"] or 0)
 
     @cached_property
     def kept(self) -> set[str]:
@@ -152,7 +155,8 @@ def _keys(read: Reading, edits: Mapping[str, Any] | None) -> list[Key]:
     owner: dict[int, str] = {}
     for ident, _, command in ran(read, edits):
         owner.update(dict.fromkeys(range(*span(read, command)), ident))
-    found, counted = [], Counter[tuple[str | None, str, str | None]]()
+    found: list[Key] = []
+    counted = Counter[tuple[str | None, str, str | None]]()
     for number, step in enumerate(read.line.steps):
         begin = (owner.get(number), step.kind, step.at)
         found.append((*begin, counted[begin]))

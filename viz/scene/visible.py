@@ -15,7 +15,8 @@ from ..layout import cards, choice
 from ..layout.layered.ports import Anchors, OfGradient
 from ..layout.sheet import Size
 from ..reading.facts import Facts
-from .reading import Json
+from ..schema.scene import Group
+from ..schema.values import Box, RowSize
 
 Lines = Mapping[str, tuple[int, int]]
 MOST_USERS = 24
@@ -62,7 +63,7 @@ class Visible:
             self.members[place].append(ident)
         self.merged: dict[str, list[Link]] = {}
         self.edge_of: dict[str, str] = {}
-        self.rows: dict[str, list[Json]] = {}
+        self.rows: dict[str, list[RowSize]] = {}
 
     def graph(self) -> nx.MultiDiGraph:
         """The graph with folded groups as nodes."""
@@ -126,13 +127,13 @@ class Visible:
             return cards.HALO
         return cards.under(self.rows.get(item.id, ())) if self.facts.tensors[item.tensor].requires_grad else 0.0
 
-    def groups(self, placed: choice.Placed) -> list[Json]:
+    def groups(self, placed: choice.Placed) -> list[Group]:
         grouping = self.drawing.grouping
         direct: dict[str, list[str]] = defaultdict(list)
         for ident, item in self.drawing.items.items():
             if item.group is not None and (item.twin is None or self.shown[ident] != self.shown[item.twin]):
                 direct[item.group].append(ident)
-        found = []
+        found: list[Group] = []
         for group, label in grouping.labels.items():
             box = placed.boxes.get(group)
             if box is None and self.home[group] == group:
@@ -141,10 +142,19 @@ class Visible:
                 box = (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
             if box is not None:
                 members = self.members[group] if self.home[group] == group else direct[group]
-                parts = [[round(v, 2) for v in part] for part in placed.parts.get(group, ())]
-                found.append({
+                shown: Group = {
                     "id": group, "label": label, "within": grouping.within[group], "members": members,
-                    "folded": group in self.folded, "box": [round(v, 2) for v in box],
-                    **({"parts": parts} if parts else {}), **({"round": True} if group in grouping.loops else {}),
-                })  # fmt: skip
+                    "folded": group in self.folded, "box": rounded(box),
+                }  # fmt: skip
+                if parts := placed.parts.get(group):
+                    shown["parts"] = [rounded(part) for part in parts]
+                if group in grouping.loops:
+                    shown["round"] = True
+                found.append(shown)
         return found
+
+
+def rounded(box: Box) -> Box:
+    """A box as the browser gets it."""
+    x0, y0, x1, y1 = box
+    return round(x0, 2), round(y0, 2), round(x1, 2), round(y1, 2)

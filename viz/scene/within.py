@@ -10,9 +10,10 @@ from engine.trace.events import Trace, VjpRun
 
 from ..reading import text
 from ..reading.values import Table
+from ..schema.scene import InGroup, Sent
+from ..schema.values import Formula
 from ..time.steps import Step
 from ..wording import sentences
-from .reading import Json
 from .visible import Visible
 
 
@@ -23,19 +24,19 @@ class Within:
     `values` are numbered as the scene has them, and `formula` has the formulas of an op.
     """
 
-    def __init__(self, trace: Trace, seen: Visible, values: Table, formula: Callable[[int], list[Json]]) -> None:
+    def __init__(self, trace: Trace, seen: Visible, values: Table, formula: Callable[[int], list[Formula]]) -> None:
         self.trace, self.seen, self.values, self.formula = trace, seen, values, formula
-        self.formulas: list[list[Json]] = []
+        self.formulas: list[list[Formula]] = []
         self._numbers: dict[str, int] = {}
 
-    def step(self, step: Step) -> Json:
+    def step(self, step: Step) -> InGroup:
         """The parts `within` and `sends` of a step, as far as it has them."""
         event = self.trace.events[step.event]
         if not isinstance(event, VjpRun) or step.op is None:
             return {}
         sends = self.sends(step, event)
         groups = self.seen.drawing.grouping.labels
-        found: Json = {"sends": sends} if sends else {}
+        found: InGroup = {"sends": sends} if sends else {}
         if step.at is None or self.seen.shown.get(step.at) not in groups:
             return found
         gets, gives = (
@@ -49,7 +50,7 @@ class Within:
         }  # fmt: skip
         return found
 
-    def sends(self, step: Step, event: VjpRun) -> list[Json]:
+    def sends(self, step: Step, event: VjpRun) -> list[Sent]:
         """One {name, value, in, edge} per receiver, named as the sentence names it; none where all are to be seen.
 
         `in` is the folded group that it is in, where that is another one; `edge` what is drawn from it to the op.
@@ -62,19 +63,19 @@ class Within:
         here = seen.shown.get(step.at) if step.at is not None else None
         if here not in groups and groups.keys().isdisjoint(places.values()):
             return []
-        found = []
+        found: list[Sent] = []
         for one in sentences.sent(event, drawing.facts.ops[step.op].event, drawing.facts):
             sent = self.values.add(self.trace, event.cotangents[one.slot])
-            told: Json = {"name": one.name or "a leaf", "value": sent}
+            told: Sent = {"name": one.name or "a leaf", "value": sent}
             place, link = places.get(one.slot), links.get(one.slot)
-            if place in groups and place != here:
+            if place is not None and place in groups and place != here:
                 told["in"] = place
             if link is not None and link.id in seen.edge_of:
                 told["edge"] = seen.edge_of[link.id]
             found.append(told)
         return found
 
-    def number(self, formulas: list[Json]) -> int | None:
+    def number(self, formulas: list[Formula]) -> int | None:
         """The place of formulas in the table; None for an op without any."""
         if not formulas:
             return None

@@ -13,8 +13,10 @@ from viz.scene import account, story
 from viz.scene import details as viz_details
 from viz.scene import scene as viz_scene
 from viz.scene.changes import changes
-from viz.scene.places import last_place, places
+from viz.scene.places import last_place
 from viz.scene.reading import reading
+from viz.schema.details import Details
+from viz.schema.scene import Scene
 from viz.server.store import Json, Problem, SceneJob
 
 LAYOUT = "layered"
@@ -32,10 +34,10 @@ class Computed:
             text = (str(error) or type(error).__name__).rstrip(".")
             raise Problem("edit-refused", "This edit does not fit the program", f"{text}. {AGAIN}") from error
 
-    def scene(self, job: SceneJob) -> Json:
+    def scene(self, job: SceneJob) -> Scene:
         return scene_of(job)
 
-    def details(self, trace: Trace, scene: Json, element: str) -> Json:
+    def details(self, trace: Trace, scene: Mapping[str, Any], element: str) -> Details:
         read = reading(trace)
         if element not in read.drawing.items and element not in read.drawing.grouping.labels:
             text = f"This revision has no element {element[:100]!r}."
@@ -43,7 +45,7 @@ class Computed:
         return viz_details.details(trace, scene, element)
 
 
-def scene_of(job: SceneJob) -> Json:
+def scene_of(job: SceneJob) -> Scene:
     """The scene of a revision, with the story's chapters tied to its steps."""
     about = {key: value for key, value in job.program.about.items() if key not in ("words", "chapters", "hidden")}
     edits = None if job.revision.is_base else job.revision.edits
@@ -56,9 +58,8 @@ def scene_of(job: SceneJob) -> Json:
         job.trace, revision=revision, program={"id": job.program.id, **about}, edits=edits, folds=job.folds,
         layout=job.layout or LAYOUT, previous=job.previous,
         fold_above=FOLD_ABOVE if job.program.chapters is None else FOLD_ABOVE_TOLD,
-        changes=() if edits is None else changes(job.base, to_edits(job.base, edits)),
+        changes=() if edits is None else changes(job.base, to_edits(job.base, edits)), base=job.base,
     )  # fmt: skip
-    made["places"] = places(job.base)
     inside = made.pop("inside", None)
     if job.program.chapters is not None:
         told = made["program"]["chapters"] = job.program.chapters({**made, "inside": inside})

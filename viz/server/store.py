@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..scene.reading import weight
+from ..schema.scene import Chapter
 from ..work.lru import Lru
 from ..work.single_flight import SingleFlight
 from .http.packed import Packed, pack_json
@@ -75,7 +76,7 @@ class Program:
     id: str
     about: Mapping[str, Any]
     record: Callable[[], Trace]
-    chapters: Callable[[Json], list[Json]] | None = None
+    chapters: Callable[[Mapping[str, Any]], list[Chapter]] | None = None
     version: int = 1
     watched: bool = False
     note: str = ""
@@ -107,9 +108,9 @@ class Pure(Protocol):
 
     def replay(self, trace: Trace, edits: Mapping[str, Any]) -> Trace: ...
 
-    def scene(self, job: SceneJob) -> Json: ...
+    def scene(self, job: SceneJob) -> Mapping[str, Any]: ...
 
-    def details(self, trace: Trace, scene: Json, element: str) -> Json: ...
+    def details(self, trace: Trace, scene: Mapping[str, Any], element: str) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from ..graph.graph import Drawing
 from ..graph.past_writes import way_back
+from ..schema.scene import State
 
 
 def participants(
@@ -15,13 +17,13 @@ def participants(
     leaves: set[int],
     asked: Sequence[int],
     roots: Sequence[str],
-) -> dict[str, str]:
+) -> dict[str, State | Literal[""]]:
     """By element that the call concerns the state in which it begins (empty: it only stays visible).
 
     `latest` is the newest card of each tensor by now, `ops` run, `leaves` and the cards `roots` are where it ends and
     begins, `asked` what it was asked for, where it may end before a leaf.  Cost: linear in the links of the ops.
     """
-    part: dict[str, str] = {}
+    part: dict[str, State | Literal[""]] = {}
     came = set(roots)
     for op in ops:
         part[drawing.facts.ops[op].id] = "waiting"

@@ -10,6 +10,7 @@ from engine.trace.events import BackwardEnded, BackwardStarted, DataSet, ErrorRa
 from ..reading.facts import Facts
 from ..reading.labels import written_call, written_name
 from ..reading.source_text import source
+from ..schema.scene import PhaseKind
 from .steps import Phase
 
 _TARGET = re.compile(r"^[\w.\[\], ]+ = ")
@@ -55,7 +56,7 @@ def failing(facts: Facts, event: ErrorRaised, last: Phase | None, now: int) -> P
     """
     frame = facts.frame_of(event)
     told = "error" if frame is None else source(facts.trace, frame, WHOLE)
-    kind = "backward" if _CALLS.search(told) else "forward"
+    kind: PhaseKind = "backward" if _CALLS.search(told) else "forward"
     if kind == "backward":
         told = _TARGET.sub("", told)  # the call, as that of one that begins
     same = last is not None and last.label == told

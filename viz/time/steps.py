@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..graph.graph import Link
+from ..schema.scene import MarkKind, PhaseKind, StepKind
+from ..schema.values import Track
 
-Track = list[list[Any]]
 BEGIN = 0.0005
 """A backward call begins when its first step moves, so much after the rest before it: a rest shows what happened."""
 HALF = 0.5
@@ -28,7 +29,7 @@ class Flow:
 class Step:
     """`order` is which derivative the backward call computes that the step is of; 0 outside of one."""
 
-    kind: str
+    kind: StepKind
     phase: int
     at: str | None
     name: str
@@ -41,7 +42,7 @@ class Step:
 
 @dataclass(slots=True)
 class Phase:
-    kind: str
+    kind: PhaseKind
     label: str
     start: int
     end: int
@@ -60,9 +61,9 @@ class Timeline:
 
     steps: list[Step] = field(default_factory=list)
     phases: list[Phase] = field(default_factory=list)
-    marks: list[tuple[int, str, str]] = field(default_factory=list)
+    marks: list[tuple[int, MarkKind, str]] = field(default_factory=list)
     warnings: list[tuple[int, str]] = field(default_factory=list)
-    tracks: dict[tuple[str, str], Track] = field(default_factory=dict)
+    tracks: dict[tuple[str, str], Track[Any]] = field(default_factory=dict)
     step_of: dict[int, int] = field(default_factory=dict)
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
     before: dict[int, int] = field(default_factory=dict)
@@ -74,13 +75,13 @@ class Timeline:
         """Let `value` hold from `step` on."""
         track = self.tracks.get((element, key))
         if track is None:
-            track = self.tracks[element, key] = [[0, default]]
+            track = self.tracks[element, key] = [(0, default)]
         if track[-1][0] == step:
-            track[-1][1] = value
+            track[-1] = (step, value)
             if len(track) > 1 and track[-2][1] == value:
                 track.pop()
         elif track[-1][1] != value:
-            track.append([step, value])
+            track.append((step, value))
 
     def at(self, element: str, key: str, step: float, default: Any = None) -> Any:
         """The value of a track at a time."""

@@ -29,6 +29,7 @@ from ..graph.graph import Drawing, Link
 from ..graph.past_writes import Come, results
 from ..reading.facts import Facts, derived, is_refused
 from ..reading.labels import written_name
+from ..schema.scene import MarkKind, PhaseKind, State, StepKind
 from . import phases
 from .participants import participants
 from .reach import edges, op_behind, reached
@@ -94,12 +95,12 @@ class _Player:
     # -- small helpers --------------------------------------------------------------------------------------------
 
     def step(
-        self, kind: str, event: Any, at: str | None, name: str, op: int | None = None, own: Phase | None = None
+        self, kind: StepKind, event: Any, at: str | None, name: str, op: int | None = None, own: Phase | None = None
     ) -> Step:
         """Append a step, in the phase that it belongs to (`own`: in this one)."""
         line = self.line
         call = self.call.call if self.call is not None else None
-        group = "backward" if call is not None else "write" if kind == "write" else "forward"
+        group: PhaseKind = "backward" if call is not None else "write" if kind == "write" else "forward"
         last = line.phases[-1] if line.phases else None
         if own is not None:
             if own is not last:
@@ -120,7 +121,7 @@ class _Player:
         line.steps.append(step)
         return step
 
-    def state(self, element: str, step: float, value: str) -> None:
+    def state(self, element: str, step: float, value: State) -> None:
         self.line.put(element, "state", step, value, "future")
 
     def faint(self, element: str, step: float, value: bool) -> None:
@@ -237,7 +238,7 @@ class _Player:
     def write_grad(self, event: Any, owner: int, leaves: Sequence[int], value: int | None, name: str) -> None:
         """A step that writes to a gradient: `leaves` have it, none of them where they have let go of it."""
         self.step("write", event, self.latest.get(leaves[-1] if leaves else owner), name)
-        sign = "zero" if name == "zero_" else "none" if value is None else "set"
+        sign: MarkKind = "zero" if name == "zero_" else "none" if value is None else "set"
         told = phases.label(self.facts, self.call, event.stack, event)
         self.line.marks.append((self.now - 1, sign, told))
         self.put_grads(leaves, value)

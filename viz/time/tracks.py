@@ -1,4 +1,4 @@
-"""Tracks joined and compared: lists of [step, value] pairs, as docs/scene-format.md has them."""
+"""Tracks joined and compared: lists of (step, value) pairs, as docs/scene-format.md has them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 
 from engine.trace.events import Trace
 
-_RANK = {"error": 0, "ready": 1, "waiting": 2, "done": 3, "idle": 4, "active": 1, "future": 5}
+from ..schema.values import T, Track
+
+_RANK = {"error": 0, "ready": 1, "waiting": 2, "done": 3, "idle": 4, "future": 5}
 
 
-def joint_state(states: Sequence[str]) -> str:
+def joint_state(states: Sequence[Any]) -> Any:
     """The state of a folded group: what its most urgent member does; some done and some waiting is `ready`."""
     kinds = set(states)
     if "error" not in kinds and {"waiting", "done"} <= kinds:
@@ -19,18 +21,18 @@ def joint_state(states: Sequence[str]) -> str:
     return min(kinds, key=lambda s: _RANK[s])
 
 
-def together(tracks: Sequence[list[list[Any]]], join: Callable[[list[Any]], Any]) -> list[list[Any]]:
+def together(tracks: Sequence[Track[Any]], join: Callable[[list[Any]], T]) -> Track[T]:
     """One track for several: `join` of their values wherever one changes.
 
-    >>> together([[[0, False], [2, True]], [[0, True]]], all)
-    [[0, False], [2, True]]
+    >>> together([[(0, False), (2, True)], [(0, True)]], all)
+    [(0, False), (2, True)]
     """
     if len(tracks) == 1:
         return tracks[0]
     changes = sorted((k, i, value) for i, track in enumerate(tracks) for k, value in track)
     now: dict[int, Any] = {}
     counts: dict[Any, int] = defaultdict(int)
-    joined: list[list[Any]] = []
+    joined: Track[T] = []
     for place, (k, i, value) in enumerate(changes):
         if i in now:
             counts[now[i]] -= 1
@@ -42,11 +44,11 @@ def together(tracks: Sequence[list[list[Any]]], join: Callable[[list[Any]], Any]
             continue
         result = join(list(counts))
         if not joined or joined[-1][1] != result:
-            joined.append([k, result])
+            joined.append((k, result))
     return joined
 
 
-def differ(before: Trace, track: Sequence[Sequence[Any]], trace: Trace, now: Sequence[Sequence[Any]]) -> bool:
+def differ(before: Trace, track: Track[int | None], trace: Trace, now: Track[int | None]) -> bool:
     """Whether a track of trace values has other numbers, or at other times, in one revision than in another."""
     if [k for k, _ in track] != [k for k, _ in now]:
         return True

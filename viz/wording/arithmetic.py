@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -14,17 +13,17 @@ from ..reading import text
 from ..reading.facts import Facts
 from ..reading.formulas import called
 from ..reading.jacobian import jacobian
+from ..schema.values import Line, Tone
 
-Line = dict[str, Any]
 TERMS = 64
 """Products in one sum up to which it is written out."""
 
 
-def line(label: str, cells: list[str], tone: str = "plain", total: str | None = None) -> Line:
+def line(label: str, cells: list[str], tone: Tone = "plain", total: str | None = None) -> Line:
     return {"label": label, "cells": cells, "total": total, "tone": tone}
 
 
-def value_line(label: str, value: Value, tone: str = "plain") -> Line:
+def value_line(label: str, value: Value, tone: Tone = "plain") -> Line:
     """All elements of a small value, else its shape, norm and range, or how many are True."""
     if value.array is not None and value.array.size <= text.SMALL:
         made = line(label, [text.number(v) for v in value.array.reshape(-1)], tone)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.viz.programs import MISTAKES, SILENT, picture
 from tests.viz.traces import recorded
 from viz.gallery import fixed_programs
 from viz.scene import scene as drawn
+from viz.schema.scene import Scene
 
 # Program -> the node's label, the kind, and the numbers that prove it.
 PROOFS = {
@@ -41,12 +43,12 @@ PROOFS = {
 }
 
 
-def found(scene: dict[str, Any]) -> list[tuple[str, str, str]]:
+def found(scene: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     labels = {node["id"]: node["label"] for node in scene["nodes"]}
     return [(labels.get(one["at"], ""), one["kind"], one["why"]) for one in scene["findings"]]
 
 
-def of(code: str, folder: Path) -> dict[str, Any]:
+def of(code: str, folder: Path) -> Scene:
     return drawn.scene(recorded(f"import engine as torch\n{code}\n", folder))
 
 

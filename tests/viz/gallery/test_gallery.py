@@ -226,9 +226,9 @@ def test_chapters_resolve_against_the_recorded_program(program: Program) -> None
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_chapters_lead_forwards_in_time(program: Program) -> None:
-    times = [chapter["step"] for chapter in resolve(program.chapters, picture(program.id))]
-    assert None not in times[1:]
-    later = times if times[0] is not None else times[1:]
+    first, *rest = [chapter["step"] for chapter in resolve(program.chapters, picture(program.id))]
+    later = [step for step in ([] if first is None else [first]) + rest if step is not None]
+    assert None not in rest
     assert later == sorted(set(later))
 
 

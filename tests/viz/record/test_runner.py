@@ -171,6 +171,7 @@ def test_script_that_asks_for_input_where_there_is_none_is_told_what_ran_and_wha
     said = "script.py had made 1 tensor when it stopped with EOFError, and computed nothing from it yet."
     assert recording.explanation.startswith(said)
     error = scene(trace)["error"]
+    assert error is not None
     assert error["why"].startswith("`n = float(input())` in line 3 waits for a line that is typed, and none can come")
     assert "read `sys.argv`" in error["fix"]["text"]
 
@@ -228,7 +229,8 @@ def test_interrupted_script_keeps_what_was_recorded(script: Script) -> None:
     recording, trace = script(SMALL + "import signal\nsignal.raise_signal(signal.SIGINT)\nx * 2\n")
     assert recording.returncode == -signal.SIGINT and recording.error == "KeyboardInterrupt"
     assert "BackwardEnded" in kinds(trace) and raised(trace).type == "KeyboardInterrupt"
-    assert scene(trace)["error"]["why"].startswith("The program was ended from outside (Ctrl-C) at ")
+    error = scene(trace)["error"]
+    assert error is not None and error["why"].startswith("The program was ended from outside (Ctrl-C) at ")
 
 
 WAITS = """

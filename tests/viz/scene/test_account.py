@@ -10,13 +10,14 @@ import pytest
 from viz.findings.nonfinite import findings
 from viz.scene import account, scene
 from viz.scene.reading import reading
+from viz.schema.scene import Chapter
 
 from ..traces import CASE_3, recorded
 
 HEAD = "import engine as torch\n"
 
 
-def told(source: str, folder: Path) -> list[dict[str, Any]]:
+def told(source: str, folder: Path) -> list[Chapter]:
     trace = recorded(HEAD + source, folder)
     made = scene.scene(trace, revision={"id": "r"}, program={"id": "p"})
     return account.chapters(trace, made)

@@ -110,6 +110,7 @@ def test_leaf_that_an_op_computes_is_edited_at_its_line_and_no_other_op_gets_a_n
 def test_edited_leaf_says_its_values_at_its_line() -> None:
     base = programs.recorded("weights")[0]
     (found,) = changes(base, Edits({0: [[1, 2, 3, 9]]}, None))
+    assert found["code"] is not None
     assert (found["kind"], found["code"]["line"], found["text"]) == ("edited", 3, "x = [[1 2 3 9]]")
 
 

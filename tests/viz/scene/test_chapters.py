@@ -34,7 +34,7 @@ def scene() -> dict[str, Any]:
     }
 
 
-def place(line: str, step: StepRef | None = None, **more: Any) -> dict[str, Any]:
+def place(line: str, step: StepRef | None = None, **more: Any) -> Any:
     return resolve([Chapter("title", "text", line, step=step, **more)], scene())[0]
 
 
@@ -66,8 +66,8 @@ def test_step_is_the_time_at_which_what_the_line_caused_is_done(line: str, step:
 
 
 def test_lines_are_those_that_contain_the_texts() -> None:
-    assert place("y.backward(", until="w)")["lines"] == [3, 4]
-    assert place("y = 2")["lines"] == [2, 2]
+    assert place("y.backward(", until="w)")["lines"] == (3, 4)
+    assert place("y = 2")["lines"] == (2, 2)
     assert place("not there")["lines"] is None
 
 

@@ -17,7 +17,7 @@ from viz.scene.scene import scene
 from ..traces import CASE_1, CASE_3, recorded
 
 
-def detailed(source: str, folder: Path, label: str) -> dict[str, Any]:
+def detailed(source: str, folder: Path, label: str) -> Any:
     trace = recorded(source, folder)
     found = scene(trace)
     element = next(n["id"] for n in found["nodes"] if n["label"] == label)
@@ -109,10 +109,11 @@ def test_the_ledger_leaves_out_what_grad_took_along(tmp_path: Path) -> None:
 def test_a_wrong_rule_fails_the_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = recorded("import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = torch.exp(x)\n", tmp_path)
     found = scene(trace)
-    assert details(trace, found, "n0")["check"]["agrees"]
+    right = details(trace, found, "n0")["check"]
+    assert right is not None and right["agrees"]
     monkeypatch.setattr(ops.REGISTRY["exp"], "rules", {"self": lambda grad, result: grad * result * 1.001})
     wrong = details(trace, found, "n0")["check"]
-    assert not wrong["agrees"] and "differs" in wrong["text"]
+    assert wrong is not None and not wrong["agrees"] and "differs" in wrong["text"]
 
 
 def test_a_check_takes_the_values_that_the_rule_was_given(tmp_path: Path) -> None:

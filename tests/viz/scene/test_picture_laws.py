@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.viz import pictures
+from tests.viz.forms import fault_of_scene
 from viz.graph.folds import FOLD_ABOVE_TOLD
 from viz.layout.choice import layout
 from viz.layout.views import EASY, HAIR, WHOLE, lower, zoom
@@ -56,6 +57,12 @@ def followed(scenes: Path) -> Any:
 def numbers(scenes: Path) -> Any:
     """The numbers that travel, by program and width."""
     return asked("numbers.mjs", scenes)
+
+
+def test_every_scene_has_the_form_of_the_schema(scenes: Path) -> None:
+    files = sorted(scenes.glob("*.json"))
+    assert len(files) == len(pictures.names())
+    assert {file.stem: fault for file in files if (fault := fault_of_scene(file.read_text(encoding="utf-8")))} == {}
 
 
 @pytest.mark.parametrize("law", ["routes", "wires"])

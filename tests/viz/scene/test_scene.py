@@ -12,7 +12,7 @@ import pytest
 
 import engine
 from engine.replay.replay import replay
-from engine.trace.events import VjpRun
+from engine.trace.events import Trace, VjpRun
 from tests.viz import pictures
 from viz import gallery
 from viz.graph.folds import FOLD_ABOVE, FOLD_ABOVE_TOLD
@@ -20,9 +20,9 @@ from viz.graph.graph import slots
 from viz.layout.views import WHOLE
 from viz.reading.formulas import call_key, formulas
 from viz.reading.jacobian import jacobian
+from viz.scene import scene as scenes
 from viz.scene.details import details
 from viz.scene.reading import reading
-from viz.scene.scene import scene
 from viz.scene.visible import VIEW
 from viz.server.programs import record_source
 from viz.server.revisions import to_edits
@@ -30,6 +30,11 @@ from viz.server.revisions import to_edits
 from ..traces import CASE_1, CASE_3, LOOP, recorded
 
 Json = dict[str, Any]
+
+
+def scene(trace: Trace, **asked: Any) -> Any:
+    """A scene as plain JSON, in which a test looks for what it wants."""
+    return scenes.scene(trace, **asked)
 
 
 def node(found: Json, label: str) -> Json:
@@ -192,11 +197,11 @@ def test_what_lies_in_folded_groups_is_listed_by_the_names_that_it_has_unfolded(
     opened = scene(trace, folds=dict.fromkeys(labels, False))
     assert opened["hidden"] is None
     kinds = ("kind", "role", "label", "sub", "title")
-    named = {n["id"]: [n[k] for k in kinds] for n in opened["nodes"] if n["kind"] != "stub"}
+    named = {n["id"]: tuple(n[k] for k in kinds) for n in opened["nodes"] if n["kind"] != "stub"}
     folded = scene(trace, folds=dict.fromkeys(labels, True))
     hidden = folded["hidden"]
     inside = {ident: hidden["names"][name] for ident, name, _ in hidden["nodes"]}
-    seen = {n["id"]: [n[k] for k in kinds] for n in folded["nodes"] if n["kind"] not in ("stub", "group")}
+    seen = {n["id"]: tuple(n[k] for k in kinds) for n in folded["nodes"] if n["kind"] not in ("stub", "group")}
     assert inside and seen.keys().isdisjoint(inside) and seen | inside == named
     assert len(hidden["names"]) < len(inside)  # rounds are alike
     groups = {g["id"]: g["label"] for g in [*folded["groups"], *hidden["groups"]]}
@@ -377,7 +382,7 @@ def test_what_a_rule_was_given_after_an_unseen_write_is_what_its_step_shows(tmp_
     ]
     products = [(flow["text"], flow.get("wiring")) for flow in back if "=" in flow["text"]]
     first = [("3 · 1 = 3", None), ("3 · 1 = 3", None), ("1 · 3 = 3", None)]
-    assert products == [*first, ("15 · 1 = 15", [[0, 0, 15]]), ("3 · 1 = 3", None), ("1 · 15 = 15", None)]
+    assert products == [*first, ("15 · 1 = 15", [(0, 0, 15)]), ("3 · 1 = 3", None), ("1 · 15 = 15", None)]
 
 
 def test_an_edge_names_the_gradient_that_it_hands_on(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_point_has_its_number_from_the_step_that_brought_it() -> None:
         step = read.line.steps[done - 1]
         made = read.facts.tensors[read.drawing.items[point["element"]].tensor or 0]
         assert (step.kind, step.op) == ("vjp", made.producers[made.first])
-        assert point["track"][0] == [0, None]
+        assert point["track"][0] == (0, None)
 
 
 def test_every_state_every_op_and_every_folded_round_tell_the_same_story() -> None:

@@ -8,6 +8,7 @@ import random
 import tracemalloc
 import weakref
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ class Counted(Computed):
         self.made.add(made)
         return made
 
-    def scene(self, job: SceneJob) -> Json:
+    def scene(self, job: SceneJob) -> Any:
         reading(job.trace)
         return scene(job.program.id, job.revision.id, "edited", (1, 0, 0, 0))
 

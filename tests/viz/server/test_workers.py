@@ -139,7 +139,7 @@ class Slow(Fake):
             self.begun.set()
             assert self.go_on.wait(PATIENCE)
 
-    def scene(self, job: SceneJob) -> Json:
+    def scene(self, job: SceneJob) -> Any:
         if job.program.id == "heavy":
             self.wait("scene")
         return super().scene(job)

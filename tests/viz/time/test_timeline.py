@@ -10,6 +10,7 @@ from engine.trace.events import BackwardStarted, NodeRecord, OpCalled, Trace
 from tests.viz import pictures, programs
 from tests.viz.programs import ALL
 from viz.scene.reading import Reading, reading
+from viz.schema.values import Track
 from viz.time.steps import BEGIN, Timeline
 from viz.wording.sentences import say
 
@@ -20,7 +21,7 @@ def read(source: str, folder: Path) -> Reading:
     return reading(recorded(source, folder))
 
 
-def track(found: Reading, element: str, key: str) -> list[list[object]]:
+def track(found: Reading, element: str, key: str) -> Track[object]:
     return found.line.tracks[element, key]
 
 
@@ -60,7 +61,7 @@ def test_a_gradient_that_is_not_the_one_that_was_passed_tells_how_it_was_made(
     source = f"import engine as torch\nx = torch.tensor([5., 6.], requires_grad=True)\ny = x * 2\n{passed}\n"
     found = read(source, tmp_path)
     (seed,) = [element for element, key in found.line.tracks if key == "row:seed"]
-    assert track(found, seed, "row:derived") == [[0, derived]]
+    assert track(found, seed, "row:derived") == [(0, derived)]
 
 
 def test_a_gradient_that_was_cast_in_one_call_is_the_one_passed_in_the_next(tmp_path: Path) -> None:
@@ -69,18 +70,18 @@ def test_a_gradient_that_was_cast_in_one_call_is_the_one_passed_in_the_next(tmp_
         "y.backward(torch.tensor([1, 2]), retain_graph=True)\ny.backward(torch.tensor([1., 2.]))\n"
     )
     found = read(source, tmp_path)
-    assert track(found, "t1", "row:derived") == [[0, "cast from int64"], [3 + BEGIN, None]]
+    assert track(found, "t1", "row:derived") == [(0, "cast from int64"), (3 + BEGIN, None)]
 
 
 def test_what_a_call_does_not_reach_is_faint_until_one_does(tmp_path: Path) -> None:
     found = read(CASE_1, tmp_path)
-    assert track(found, "t2", "faint") == [[0, False], [2 + BEGIN, True], [8 + BEGIN, False]]
-    assert track(found, "t0", "faint") == [[0, False]]
+    assert track(found, "t2", "faint") == [(0, False), (2 + BEGIN, True), (8 + BEGIN, False)]
+    assert track(found, "t0", "faint") == [(0, False)]
 
 
 def test_saved_values_are_kept_by_retain_graph_and_freed_by_the_last_call(tmp_path: Path) -> None:
     found = read(CASE_1, tmp_path)
-    assert track(found, "n0", "saved") == [[0, "none"], [1, "saved"], [2.5, "kept"], [9.5, "freed"]]
+    assert track(found, "n0", "saved") == [(0, "none"), (1, "saved"), (2.5, "kept"), (9.5, "freed")]
 
 
 def test_a_leaf_waits_until_all_contributions_are_there(tmp_path: Path) -> None:
@@ -89,7 +90,7 @@ def test_a_leaf_waits_until_all_contributions_are_there(tmp_path: Path) -> None:
     names = {found.facts.name(i.tensor): i.id for i in found.drawing.items.values() if i.tensor is not None}
     waits = track(found, names["b"], "state")
     accumulated = next(k for k, s in enumerate(line.steps) if s.kind == "accumulate" and s.at == names["b"])
-    assert waits == [[0, "idle"], [6 + BEGIN, "waiting"], [accumulated + 1, "done"]]
+    assert waits == [(0, "idle"), (6 + BEGIN, "waiting"), (accumulated + 1, "done")]
     contributions = [k for k, s in enumerate(line.steps) for f in s.flows if f.back and f.link.source == names["b"]]
     assert len(contributions) == 2 and max(contributions) < accumulated
 
@@ -102,7 +103,7 @@ def test_a_node_is_ready_when_its_last_upstream_contribution_has_come(tmp_path: 
     found = read(source, tmp_path)
     vjps = [k for k, s in enumerate(found.line.steps) if s.kind == "vjp"]
     assert track(found, "n0", "state") == [
-        [0, "future"], [1, "idle"], [4 + BEGIN, "waiting"], [vjps[2] + 1, "ready"], [vjps[3] + 1, "done"],
+        (0, "future"), (1, "idle"), (4 + BEGIN, "waiting"), (vjps[2] + 1, "ready"), (vjps[3] + 1, "done"),
     ]  # fmt: skip
 
 
@@ -126,8 +127,8 @@ def test_inputs_restrict_what_takes_part(tmp_path: Path) -> None:
     )
     found = read(source, tmp_path)
     names = {found.facts.name(i.tensor): i.id for i in found.drawing.items.values() if i.tensor is not None}
-    assert track(found, names["y"], "faint")[-1] == [3 + BEGIN, True]
-    assert track(found, names["x"], "faint") == [[0, False]]
+    assert track(found, names["y"], "faint")[-1] == (3 + BEGIN, True)
+    assert track(found, names["x"], "faint") == [(0, False)]
 
 
 def test_an_error_is_the_last_step_of_its_call_and_marks_its_node(tmp_path: Path) -> None:
@@ -136,7 +137,7 @@ def test_an_error_is_the_last_step_of_its_call_and_marks_its_node(tmp_path: Path
     last = found.line.steps[-1]
     assert last.kind == "error" and found.line.phases[-1].failed
     assert found.line.phases[-1].label.startswith("y.backward(")
-    assert track(found, str(last.at), "state")[-1] == [len(found.line.steps), "error"]
+    assert track(found, str(last.at), "state")[-1] == (len(found.line.steps), "error")
     assert found.line.marks[-1][1] == "error"
     assert found.line.steps[-1].order == 1, "an error of a first backward is of the first order"
 
@@ -147,7 +148,7 @@ def test_a_refused_call_is_a_phase_of_its_own(tmp_path: Path) -> None:
     assert [(p.kind, p.label, p.failed) for p in found.line.phases] == [
         ("forward", "forward", False), ("backward", "b.backward()", True),
     ]  # fmt: skip
-    assert track(found, "t1", "row:seed") == [[0, None]]
+    assert track(found, "t1", "row:seed") == [(0, None)]
     states = {key: [state for _, state in track(found, key, "state")] for key in ("t0", "n0", "t1")}
     none = {"t0": ["idle"], "n0": ["future", "idle"], "t1": ["future", "idle", "error"]}
     assert states == none, "nothing waits for a gradient, or has one"
@@ -180,7 +181,7 @@ def test_putting_the_same_value_again_adds_nothing() -> None:
     line.put("n0", "state", 3, "idle", "future")
     line.put("n0", "state", 4, "done", "future")
     line.put("n0", "state", 4, "idle", "future")
-    assert line.tracks["n0", "state"] == [[0, "future"], [1, "idle"]]
+    assert line.tracks["n0", "state"] == [(0, "future"), (1, "idle")]
     assert line.at("n0", "state", 0.5) == "future" and line.at("n0", "state", 9) == "idle"
 
 
@@ -213,7 +214,7 @@ def test_an_older_version_of_a_leaf_has_its_gradient_until_the_next_one(tmp_path
     assert (before, until) == ("t0", written + 1)
     last = max(float(str(k)) for k, _ in track(found, "t0", "row:grad"))
     assert last < until, "what happens later happens on the later card"
-    assert track(found, "t0.1", "row:grad")[-1] == [len(found.line.steps), None]
+    assert track(found, "t0.1", "row:grad")[-1] == (len(found.line.steps), None)
 
 
 def test_nothing_waits_once_a_call_has_ended(tmp_path: Path) -> None:
@@ -456,7 +457,7 @@ def test_a_gradient_that_the_program_works_out_is_of_its_call_before_it_is_there
         "y.backward(g)",
     ]
     found = read("\n".join(["import engine as torch", *lines]), tmp_path)
-    assert track(found, "t1", "row:call") == [[0, 1]]
+    assert track(found, "t1", "row:call") == [(0, 1)]
     assert [step for step, _ in track(found, "t1", "row:seed")] == [0, 3 + BEGIN]
 
 
@@ -468,7 +469,7 @@ def test_a_leaf_drawn_again_where_it_is_used_is_to_come_as_long_as_that_is() -> 
         for link in links:
             if link.source in drawn:
                 done = found.line.step_of[found.facts.ops[link.op or 0].event.index] + 1
-                assert begun.pop(link.source) == [[0, "future"], [done, "idle"]]
+                assert begun.pop(link.source) == [(0, "future"), (done, "idle")]
     assert drawn and not begun
 
 

@@ -160,7 +160,7 @@ def test_a_message_that_ends_with_a_full_stop_has_one(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def spoken() -> list[tuple[str, str, str]]:
     """(program, kind of the step, its sentence) of all steps of the gallery."""
-    found = []
+    found: list[tuple[str, str, str]] = []
     for program in gallery():
         read = reading(record(program)[0])
         found += [(program.id, step.kind, say(step, read.drawing)) for step in read.line.steps]

@@ -1,0 +1,806 @@
+// What the server sends, as types: made by `python -m docs.make_scene_format` from viz/schema; a test
+// fails where this file is older.  For checks only (tests/js/tsconfig.json): the browser never asks for it.
+
+/** The document: one revision of a trace, from its first step to its last. */
+export interface Scene {
+  format: 1;
+  revision: Revision;
+  program: Program;
+  steps: Step[];
+  phases: Phase[];
+  marks: Mark[];
+  /** Those of the ops in folded groups, each once. */
+  formulas: Formula[][];
+  nodes: Node[];
+  edges: Edge[];
+  groups: Group[];
+  values: Value[];
+  previous: Previous | null;
+  commands: Command[];
+  changes: Change[];
+  /** Where a command may stand. */
+  places: Place[];
+  error: Error | null;
+  findings: Finding[];
+  warnings: Warned[];
+  /** The box around everything. */
+  bounds: Box;
+  /** The name of the layout used. */
+  layout: string;
+  /** Why it is not the one asked for, in words to show. */
+  layout_note: string | null;
+  /** The folded groups. */
+  folded: ElementId[];
+  /** Null where nothing is folded. */
+  hidden: HiddenElements | null;
+}
+
+/** The program with a set of edits. */
+export interface Revision {
+  id: string;
+  number: number;
+  /** `as recorded`, `gradient edited` … */
+  label: string;
+  /** The revision as recorded; null for that itself. */
+  base: string | null;
+  doubt: Doubt | null;
+}
+
+/** From a step on the program itself might do something else. */
+export interface Doubt {
+  step: number;
+  /** Why. */
+  text: string;
+}
+
+/** The program whose revision is shown. */
+export interface Program {
+  id: string;
+  title: string;
+  question: string;
+  /** The way to it through the gallery. */
+  crumbs: string[];
+  /** Whether it is one of the founding cases. */
+  legacy: boolean;
+  /** How a script ended, and why it shows less than one expects; else empty. */
+  note?: string;
+  /** Of a long recording: what is shown of it, and how to see more; else empty. */
+  left_out?: string;
+  /** Of a mistake: its message, or `Silence.` and what goes wrong. */
+  says?: string | null;
+  other?: Other | null;
+  chapters: Chapter[];
+  /** The time shown first: of one's own program its error or where the first nan comes from; null for the start. */
+  opens?: number | null;
+  files: File[];
+}
+
+/** Of a mistake the program without it, and of that the mistake. */
+export interface Other {
+  id: string;
+  /** Whether this program is the one without the mistake. */
+  is_fixed: boolean;
+  /** The lines that only this one has. */
+  added: number[];
+  gone: Gone[];
+}
+
+/** Lines that the other program has and this one has not. */
+export interface Gone {
+  /** The line of this program before which they would stand. */
+  before: number;
+  lines: string[];
+}
+
+/** A part of the story of a program, or what is told first of one that has none. */
+export interface Chapter {
+  /** What it is about, of a program without a story. */
+  kind?: FindingKind | "error";
+  title: string;
+  text: string;
+  /** The first and the last line of the script that it is about. */
+  lines: [number, number] | null;
+  /** The time to which it leads. */
+  step: number | null;
+  select: ElementId[];
+  /** Whether it is the one about `error`, which offers `error.fix.edits`. */
+  fix?: boolean;
+  /** Whether it speaks of what the inspector shows, which is opened. */
+  inspect?: boolean;
+  /** The folded groups around what it speaks of: its move ends by opening them. */
+  unfold?: ElementId[];
+  /** Since an edit what it tells of does not happen: why. Its step is null then. */
+  gone?: string;
+  /** It tells of what an edit may have changed: what its step does now, empty for no step. */
+  now?: string;
+}
+
+/**
+ * What is wrong though nothing was raised. Whoever treats findings differently asks for their kind, never for a word of
+ * their texts.
+ */
+export type FindingKind =
+  | "nan" // an op of the forward pass gives the first nan
+  | "inf" // an op of the forward pass gives the first inf
+  | "nan-gradient" // a VJP sends on the first nan
+  | "inf-gradient" // a VJP sends on the first inf
+  | "growth" // numbers that overflow later pass a size here that those of a sound program seldom have
+  | "divergence" // each update makes the loss larger
+  | "sum" // a backward call adds to the gradient of an earlier one
+  | "not-zeroed" // the same, and a parameter was updated in between
+  | "cleared" // gradients are cleared after backward, before the optimiser's step
+  | "unreached" // an optimiser holds a parameter that no gradient comes to
+  | "unheld" // a module was changed after its optimiser was made, which does not hold the new parameter
+  | "unlisted" // a module uses a parameter that it does not list, so no optimiser holds it
+  | "stalled" // an op passes on zeros alone in every backward call
+  | "loss-dimension" // probabilities sum to 1 along another dimension than that of the classes
+  | "no-logarithm" // nll_loss of probabilities
+  | "softmax-twice" // cross entropy of probabilities
+  | "sigmoid-twice" // binary cross entropy, which takes scores, of probabilities
+  | "write" // a saved value was changed in a way that no version counts
+  | "cut" // an op of a tensor and of its detached copy
+  | "copy" // torch.tensor() made a leaf of a tensor with a history
+  | "leaf" // `.grad` was asked of a tensor that is not a leaf
+  | "tie" // several elements are the largest or the smallest
+  | "kink" // a function has no slope at this value
+  | "cast" // a gradient lost digits when it was cast
+  | "shape" // a column against a row is spread to a matrix
+  | "rounded" // a gradient is too small for float16
+;
+
+/** A file of the program. */
+export interface File {
+  name: string;
+  text: string;
+}
+
+/** One moment: a forward op, a VJP, an accumulation, a write, an error. */
+export interface Step {
+  /** The expression; of a VJP that of the *forward* op. */
+  code: Code | null;
+  /** Of backward steps, and of errors: the call that runs. */
+  from: Code | null;
+  /** Of a rule that runs in a folded group. */
+  within?: WithinGroup;
+  /** Of a rule, where a folded group hides it or a receiver: what it sends to each. */
+  sends?: Sent[];
+  kind: StepKind;
+  /** The place of its phase in `phases`. */
+  phase: number;
+  /** The node that is active: of a VJP the op, of an accumulation or a write the tensor. */
+  at: ElementId | null;
+  /** `mul`, `MulBackward0`, `AccumulateGrad`, `zero_`. */
+  name: string;
+  /** One sentence in words. */
+  say: string;
+  flows: Flow[];
+  /** Which derivative its call computes: 2 where that differentiates a gradient; 0 outside of calls. */
+  order: number;
+}
+
+/** What a rule that runs in a folded group gets and sends. */
+export interface WithinGroup {
+  /** The gradients that come to it, in few characters. */
+  gets: string;
+  /** The gradients that it sends. */
+  gives: string;
+  /** The first that comes to it. */
+  upstream: ValueId | null;
+  /** The place of its op's formulas in `formulas` of the scene. */
+  formula: number | null;
+}
+
+/** What a rule sends to one receiver. */
+export interface Sent {
+  /** The folded group that the receiver is in, where it is another one than the op's. */
+  in?: ElementId;
+  /** The receiver, as the sentence names it. */
+  name: string;
+  value: ValueId | null;
+  /** What is drawn from the receiver to the op. */
+  edge?: ElementId;
+}
+
+/** What happens in a step. */
+export type StepKind =
+  | "forward" // an op runs
+  | "vjp" // the rule of an op runs: upstream gradient in, gradients of the inputs out
+  | "accumulate" // a gradient is added into `.grad`
+  | "write" // the program writes to a leaf or a gradient
+  | "error" // the program stops
+;
+
+/** What travels along an edge in a step. */
+export interface Flow {
+  edge: ElementId;
+  /** From target to source: a gradient. */
+  back: boolean;
+  /** Null for a sum that is recorded nowhere. */
+  value: ValueId | null;
+  /** Of a gradient: `2 · 1 = 2` of one element, else `[2 0]`. */
+  text: string | null;
+  /** `2 · 1 = 2` where a gradient of several elements takes a single path: true of its cells, written on its wire. */
+  path?: string;
+  /** Of a gradient whose elements agree; 0 where they do not, or are zero; null where one is nan. */
+  sign: -1 | 0 | 1 | null;
+  /** How large a gradient is drawn, 0 to 1: by the logarithm of its norm. */
+  size: number;
+  /**
+   * As an edge's, where the step went by other local derivatives than those of forward, since a value was changed
+   * unseen.
+   */
+  wiring?: Wire[];
+}
+
+/** Steps that belong together; the phases are contiguous and cover all steps. */
+export interface Phase {
+  kind: PhaseKind;
+  /** As written in the program, or changed to. */
+  label: string;
+  start: number;
+  /** The step behind the last. */
+  end: number;
+  /** The number of the backward call. */
+  call: number | null;
+  code: Code | null;
+  failed: boolean;
+}
+
+/** What the steps of a phase are about. */
+export type PhaseKind = "forward" | "backward" | "write";
+
+/** Something that stands on the timeline at a step. */
+export interface Mark {
+  step: number;
+  kind: MarkKind;
+  label: string;
+}
+
+/** What a mark says. */
+export type MarkKind =
+  | "zero" // a gradient is zeroed
+  | "none" // `.grad` is set to None
+  | "set" // `.grad` or `.data` is set
+  | "error" // the program stops
+  | "edit" // a command that an edit changed
+  | "warning" // a finding, or a warning that the program was given
+;
+
+/** A tensor, an op, a stub or a folded group. */
+export interface Node {
+  id: ElementId;
+  kind: NodeKind;
+  role: Role;
+  /** The middle, in layout units. */
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  /** The first line: `x`, `× 2`, `sum`. */
+  label: string;
+  /** The second line: `1×4 · leaf`, `MulBackward0`; of a folded group `2 ops · 2 → 2`. */
+  sub: string;
+  /** The tooltip. */
+  title: string;
+  /** The innermost group around it. */
+  group: ElementId | null;
+  /** Of a stub: the node that it stands for. */
+  twin: ElementId | null;
+  /** Of tensors and stubs. */
+  shape: number[] | null;
+  /** Of tensors and stubs. */
+  dtype: string | null;
+  /** Of tensors; else empty. */
+  rows: Row[];
+  /** Of ops: the chips inside the pill; else empty. */
+  saved: Chip[];
+  /** Of ops: the gradient per differentiable input of this call; else empty. */
+  formula: Formula[];
+  tracks: NodeTracks;
+  /** Of a tensor the line that made it; null where the recording only met it in some line, as a parameter. */
+  code: Code | null;
+  /**
+   * Of a tensor on which `retain_grad()` was called: what comes of it. `unheld`: nobody holds the tensor when a call
+   * reaches it. `unreached`: no call does.
+   */
+  retains?: "kept" | "unheld" | "unreached";
+}
+
+/** What a node stands for. */
+export type NodeKind =
+  | "tensor"
+  | "op"
+  | "stub" // a further use of a tensor, drawn again where it is used
+  | "group" // a folded group
+;
+
+/** What part an element has in the graph. */
+export type Role =
+  | "leaf" // a tensor that the program made, and that asks for a gradient
+  | "root" // a tensor from which a backward call starts
+  | "constant" // a tensor or an op of which no gradient is asked
+  | "inner" // all else
+;
+
+/** A row of a tensor's card; the rows stand under the title, top to bottom. */
+export interface Row {
+  key: RowKey;
+  label: string;
+  /** Lines of cells, and `cols` cells in each; both 0 for a heat strip, of a tensor with more than 16 elements. */
+  rows: number;
+  cols: number;
+  track: Track<ValueId | null>;
+  /** Of a seed: which backward call. */
+  call?: Track<number | null>;
+  /**
+   * Of a seed, where it is not always null: how the gradient that backward starts with was made of what was passed:
+   * `cast from float64`, `stretched from shape 2`, `implicit 1` or `none passed` where nothing was, `by gradcheck`
+   * where a function of the library passes it.
+   */
+  derived?: Track<string | null>;
+  /**
+   * Of the gradient of an older version: from this time on `.grad` stands on a newer version's card, and what this one
+   * shows is past.
+   */
+  until?: number;
+}
+
+/** What a node is over time. */
+export interface NodeTracks {
+  state: Track<State>;
+  /** Whether the running backward call does not concern it. */
+  faint: Track<boolean>;
+  /** Of ops. */
+  saved?: Track<Saved>;
+  /** Of ops, and of folded groups: the gradient that comes to it in backward. */
+  upstream?: Track<ValueId | null>;
+}
+
+/** What a node is doing. */
+export type State =
+  | "future" // not yet computed in forward
+  | "idle" // computed; no backward call concerns it now
+  | "waiting" // takes part in the running backward call; some contributions are still missing
+  | "ready" // all contributions are there
+  | "done" // its VJP ran in this call; a leaf has received its gradient
+  | "error" // the program stopped here
+;
+
+/** What has become of the values that an op saved. */
+export type Saved =
+  | "none" // the op has not run yet, or saves nothing
+  | "saved" // saved in forward
+  | "kept" // kept by `retain_graph` when the rule ran
+  | "freed" // freed when the rule ran
+;
+
+/** A way from one node to another; source to target is the direction of forward. */
+export interface Edge {
+  id: ElementId;
+  source: ElementId;
+  target: ElementId;
+  /** The name of the target's input; null behind an op, and where several edges are drawn as one. */
+  input: string | null;
+  /**
+   * The name of what it hands on where that is not the tensor of its source, but `w.grad`, or one that a folded group
+   * gives.
+   */
+  hands: string | null;
+  /**
+   * The route of forward, from the source's border to the target's, drawn as a smooth curve through them. (One that
+   * goes on in another line of the picture runs under its line, down to that and down from it: rounded corners.)
+   */
+  points: Point[];
+  /** The route of the gradient, from target to source. */
+  back: Point[];
+  /** Where the target is a root that passes on the gradients of others' calls: the route of these. */
+  through?: Point[];
+  /** Whether a gradient can travel here. */
+  grad: boolean;
+  /**
+   * Whether a value travels here. Where only gradients do (from a tensor that was written to unrecorded to what it was
+   * before) `points` are those of `back`, and nothing is drawn at rest.
+   */
+  value: boolean;
+  tracks: EdgeTracks;
+  /** Of edges into an op of small tensors: from cell to cell; the target cell is one of the op's output. */
+  wiring: Wire[] | null;
+}
+
+/** What an edge is over time. */
+export interface EdgeTracks {
+  state: Track<EdgeState>;
+  faint: Track<boolean>;
+  /** The gradient that went along it in the latest backward call. */
+  cotangent: Track<ValueId | null>;
+}
+
+/** What an edge is doing. */
+export type EdgeState =
+  | "future" // what it hands on is not yet computed
+  | "idle" // computed; nothing has gone back along it in this call
+  | "done" // the gradient has gone along it in this call
+;
+
+/** A call of a module or function, a round of a loop: what is drawn as a box, or folded as a node too. */
+export interface Group {
+  id: ElementId;
+  label: string;
+  /** The elements directly in it; of a folded group all that it stands for. */
+  members: ElementId[];
+  /** The group around it. */
+  within: ElementId | null;
+  folded: boolean;
+  box: Box;
+  /** Its boxes line by line, where it goes on in other lines of the picture. */
+  parts?: Box[];
+  /** There where it is a round of a loop. */
+  round?: true;
+}
+
+/** The revision before, for ghosts. */
+export interface Previous {
+  /** The tracks of the rows that differ, by `<node id>|<key of the row>`. */
+  values: Record<string, Track<ValueId | null>>;
+}
+
+/** What the program told autograd to do, or an edit does. */
+export interface Command {
+  id: string;
+  kind: "backward" | "zero" | "set";
+  label: string;
+  code: Code | null;
+  /** The event that it follows, as in edits. */
+  after: number | null;
+  /** Its first step, and with `end` the step behind its last. */
+  start: number;
+  end: number;
+  /** Where a backward call starts, of several roots the first; the leaf whose gradient is zeroed or set. */
+  root: ElementId | null;
+  /** Where a backward call starts. */
+  roots: ElementId[];
+  /** Of the first root's seed gradient. */
+  shape: number[] | null;
+  /** The first root's seed gradient. */
+  gradient: ValueId | null;
+  /** Whether none was passed. */
+  implicit: boolean;
+  retain_graph: boolean;
+  create_graph: boolean;
+  inputs: ElementId[] | null;
+  /** How an edit changed it; the label is then that of the call as it ran. Null: as recorded. */
+  changed: ChangeKind | null;
+  /** The message of the error at which it stopped. */
+  error: string | null;
+}
+
+/** How an edit changes a command; `moved`: it comes from elsewhere. */
+export type ChangeKind = "edited" | "removed" | "added" | "moved";
+
+/** Something that the edits of a revision change. */
+export interface Change {
+  kind: ChangeKind;
+  /** The line that it is about; null for the start of the program. */
+  code: Code | null;
+  /** What changed, as Python would write it. */
+  text: string;
+  command: string | null;
+  leaf: number | null;
+}
+
+/** A place where a command may stand, behind some lines of the program. */
+export interface Place {
+  /** The event that a command in this place follows; -1 for the start. */
+  after: number;
+  /** The line before it. */
+  code: Code | null;
+  /** The tensors that are made there. */
+  makes: number[];
+}
+
+/** The error that ended the program, explained. */
+export interface Error {
+  step: number;
+  node: ElementId | null;
+  type: string;
+  /** As PyTorch words it. */
+  message: string;
+  /** What Backstep added to the exception. */
+  note: string;
+  why: string;
+  fix: Fix;
+  traceback: string;
+}
+
+/** The smallest remedy of an error. */
+export interface Fix {
+  text: string;
+  /** Null where edits cannot make it. */
+  edits: Edits | null;
+}
+
+/** Something that is wrong though nothing was raised, from the end of `step` on. */
+export interface Finding {
+  kind: FindingKind;
+  step: number;
+  at: ElementId | null;
+  label: string;
+  /** With the numbers of this run. */
+  why: string;
+  /** What helps; empty where nothing is known to. */
+  fix: string;
+}
+
+/** A warning that the program was given. */
+export interface Warned {
+  step: number;
+  message: string;
+}
+
+/** What lies in folded groups, by name: a search finds it and unfolds what is around it. */
+export interface HiddenElements {
+  /** Kind, role, label, sub, title: rounds of a loop have the same. */
+  names: [NodeKind, Role, string, string, string][];
+  /** Id, place of its name in `names`, group; in the order of the program, without stubs. */
+  nodes: ([ElementId, number, ElementId | null])[];
+  groups: HiddenGroup[];
+}
+
+/** A group inside of a folded one. */
+export interface HiddenGroup {
+  id: ElementId;
+  label: string;
+  within: ElementId | null;
+  round?: true;
+}
+
+/**
+ * Stable across steps, edits and folds: `t3` tensor 3, `t3.1` its version 1, `n5` the sixth op that the program ran
+ * (commands are not counted), `n2.0` the first that backward call 2 recorded, `t3@n5` the stub of `t3` at `n5`, `g…` a
+ * group, `e…` an edge.
+ */
+export type ElementId = string;
+
+/** A position in the program's text; the first line is 1, the first column 0. */
+export interface Code {
+  /** The place of the file in `program.files`. */
+  file: number;
+  line: number;
+  /** The last line. */
+  end: number;
+  /** In characters. */
+  col: number;
+  /** The column behind the last character. */
+  stop: number;
+}
+
+/** The place of a value in the `values` of its document. */
+export type ValueId = number;
+
+/** Source cell, target cell, and the local derivative of the one by the other, where it is not zero. */
+export type Wire = [number, number, Num];
+
+/** A number; JSON has no nan and no infinities, so these are text. */
+export type Num = number | "nan" | "inf" | "-inf";
+
+/** The gradient of one input of an op, from the rule itself. */
+export interface Formula {
+  /** The name of the input in the rule. */
+  input: string;
+  text: string;
+  tex: string;
+  /**
+   * What each name in the formula stands for: an input, `result` or `result[1]`. U+0304 stands behind the name of a
+   * gradient; a tensor without a name has a letter that no other in the program has.
+   */
+  terms: Record<string, string>;
+  /** What each function and sign does, and what a further result is. */
+  words: Record<string, string>;
+  /** The backward calls that asked for it, where not all that ran the rule did. */
+  calls?: number[];
+}
+
+/** What stands in a row of a card. */
+export type RowKey =
+  | "value"
+  | "grad" // what has been added up in `.grad`
+  | "seed" // the gradient that a backward call starts with
+;
+
+/** What something is over time: pairs `(k, value)`, ascending in `k`, the first at 0; each holds up to the next. */
+export type Track<T> = [number, T][];
+
+/** Something that an op saved, or all of it, as the chip inside of the op shows it. */
+export interface Chip {
+  /** The field of the node that holds it, or `saved` for all of them. */
+  name: string;
+  text: string;
+  bytes: number;
+}
+
+/** x and y in layout units, which are CSS px at zoom 1. */
+export type Point = [number, number];
+
+/** x0, y0, x1, y1 in layout units. */
+export type Box = [number, number, number, number];
+
+/** A value of a tensor: all elements where they are few, else samples. */
+export interface Value {
+  shape: number[];
+  dtype: string;
+  /** All elements, row by row: of a scene up to 16, of details up to 4,096; null where there are more. */
+  data: Num[] | null;
+  /** Of more than 16 elements at most 64 samples, for the heat strip; else null. */
+  strip: Num[] | null;
+  stats: Stats;
+  /** There where the file's bytes are not those that were saved. */
+  damaged?: true;
+}
+
+/** Statistics of all elements; null where the file's bytes are damaged, all but `size`. */
+export interface Stats {
+  /** Of the finite elements, as `max` and `mean`; 0 where there are none. */
+  min: Num | null;
+  max: Num | null;
+  mean: Num | null;
+  /** The norm of all elements, as torch has it: nan or inf where one is. */
+  norm: Num | null;
+  /** How many elements are nan. */
+  nan: number | null;
+  /** How many elements are infinite. */
+  inf: number | null;
+  /** How many elements are zero; of truth values those that are False. */
+  zeros: number | null;
+  /** How many elements there are. */
+  size: number;
+}
+
+/** A line of arithmetic. */
+export interface Line {
+  label: string;
+  cells: string[];
+  /**
+   * What the cells come to, with its sign: `= 6`, or `≈ 0.3333` where the factors as written give another last digit.
+   */
+  total: string | null;
+  tone: Tone;
+  /** Cells in a row, of a matrix. */
+  cols?: number;
+}
+
+/** What the numbers of a line are, by which they are coloured. */
+export type Tone = "upstream" | "local" | "cotangent" | "plain";
+
+/** What a revision changes. */
+export interface Edits {
+  /** The values of a leaf by the number of its tensor. */
+  leaves: Record<string, NestedNumbers>;
+  /** All commands of the program; null: as recorded. */
+  commands: CommandSpec[] | null;
+}
+
+/** A number, or a list of these, as deep as the tensor has dimensions. */
+export type NestedNumbers = any;
+
+/** A command in edits. */
+export interface CommandSpec {
+  id: string;
+  kind: "backward" | "zero" | "set";
+  /** The event that it follows, -1 for the start; null: behind all. */
+  after: number | null;
+  /** The tensor from which a backward call starts; of several the first. */
+  root: number | null;
+  /**
+   * The seed gradient; `"none"` where none is passed, null for what the program passes; of several roots that of the
+   * first.
+   */
+  gradient: NestedNumbers;
+  retain_graph: boolean;
+  create_graph: boolean;
+  /** The tensors of `inputs=`; null in it is one that has no name in the picture. */
+  inputs: (number | null)[] | null;
+  /** The tensor whose gradient is zeroed or set. */
+  leaf: number | null;
+}
+
+/** The answer for one element of a revision. */
+export interface Details {
+  revision: string;
+  element: ElementId;
+  kind: "tensor" | "op" | "group";
+  head: Head;
+  /** Of this call, from the rule itself. */
+  formula: Formula[];
+  moments: Moment[];
+  /** Of leaves. */
+  ledger: Entry[];
+  saved: SavedValue[];
+  /** With their own numbers, not those of the scene. */
+  values: Value[];
+  figures: Figure[];
+  check: Check | null;
+  jacobian: Matrix | null;
+  through: Series | null;
+}
+
+/** What an element is. */
+export interface Head {
+  name: string;
+  label: string;
+  code: Code | null;
+  shape: number[] | null;
+  dtype: string | null;
+  device: string;
+  /** Of the node: the higher number runs first in backward. */
+  sequence_nr: number | null;
+}
+
+/** The arithmetic of a step: upstream gradient, local derivatives, the cotangent per input, sums written out. */
+export interface Moment {
+  step: number;
+  title: string;
+  lines: Line[];
+}
+
+/** What came to `.grad` of a leaf, or what the program wrote there. */
+export interface Entry {
+  step: number;
+  call: number | null;
+  label: string;
+  before: ValueId | null;
+  added: ValueId | null;
+  after: ValueId | null;
+  code: Code | null;
+}
+
+/** Something that an op saved. */
+export interface SavedValue {
+  name: string;
+  text: string;
+  bytes: number;
+  /** Without `none`; it may be empty. */
+  track: Track<Saved>;
+  freed_by: Code | null;
+  label: string;
+}
+
+/** A picture of the elements of a value over time. */
+export interface Figure {
+  title: string;
+  kind: "heatmap" | "histogram";
+  track: Track<ValueId | null>;
+}
+
+/** One VJP against finite differences. */
+export interface Check {
+  text: string;
+  /** The worst relative difference. */
+  worst: Num;
+  agrees: boolean;
+}
+
+/** The local Jacobian of a call by one input: a row for each element of the result. */
+export interface Matrix {
+  input: string;
+  rows: number;
+  cols: number;
+  data: Num[];
+}
+
+/** What the same code made, or a leaf received, three times or more. */
+export interface Series {
+  title: string;
+  kind: "norm" | "size";
+  /** How often; of more than 256 as many are sent, evenly apart. */
+  of: number;
+  points: SeriesPoint[];
+}
+
+/** One round. */
+export interface SeriesPoint {
+  label: string;
+  element: ElementId | null;
+  /** Whether it is the element that was asked for. */
+  here: boolean;
+  track: Track<Num | null>;
+}

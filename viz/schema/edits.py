@@ -1,0 +1,39 @@
+"""Edits: what the browser asks to be different from the recording, and what makes a revision of it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+NestedNumbers = Any
+"""A number, or a list of these, as deep as the tensor has dimensions."""
+
+
+class CommandSpec(TypedDict):
+    """A command in edits."""
+
+    id: str
+    kind: Literal["backward", "zero", "set"]
+    after: int | None
+    """The event that it follows, -1 for the start; null: behind all."""
+    root: int | None
+    """The tensor from which a backward call starts; of several the first."""
+    gradient: NestedNumbers
+    """The seed gradient; `"none"` where none is passed, null for what the program passes; of several roots that of the
+    first."""
+    retain_graph: bool
+    create_graph: bool
+    inputs: list[int | None] | None
+    """The tensors of `inputs=`; null in it is one that has no name in the picture."""
+    leaf: int | None
+    """The tensor whose gradient is zeroed or set."""
+
+
+class Edits(TypedDict):
+    """What a revision changes."""
+
+    leaves: dict[str, NestedNumbers]
+    """The values of a leaf by the number of its tensor."""
+    commands: list[CommandSpec] | None
+    """All commands of the program; null: as recorded."""

@@ -1,0 +1,597 @@
+"""The scene: the document that has everything with which the browser plays one revision of a trace."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from .edits import Edits
+from .values import Box, Chip, Code, ElementId, Formula, Point, RowSize, Track, Value, ValueId, Wire
+
+State = Literal[
+    "future",  # not yet computed in forward
+    "idle",  # computed; no backward call concerns it now
+    "waiting",  # takes part in the running backward call; some contributions are still missing
+    "ready",  # all contributions are there
+    "done",  # its VJP ran in this call; a leaf has received its gradient
+    "error",  # the program stopped here
+]
+"""What a node is doing."""
+
+EdgeState = Literal[
+    "future",  # what it hands on is not yet computed
+    "idle",  # computed; nothing has gone back along it in this call
+    "done",  # the gradient has gone along it in this call
+]
+"""What an edge is doing."""
+
+Saved = Literal[
+    "none",  # the op has not run yet, or saves nothing
+    "saved",  # saved in forward
+    "kept",  # kept by `retain_graph` when the rule ran
+    "freed",  # freed when the rule ran
+]
+"""What has become of the values that an op saved."""
+
+NodeKind = Literal[
+    "tensor",
+    "op",
+    "stub",  # a further use of a tensor, drawn again where it is used
+    "group",  # a folded group
+]
+"""What a node stands for."""
+
+Role = Literal[
+    "leaf",  # a tensor that the program made, and that asks for a gradient
+    "root",  # a tensor from which a backward call starts
+    "constant",  # a tensor or an op of which no gradient is asked
+    "inner",  # all else
+]
+"""What part an element has in the graph."""
+
+StepKind = Literal[
+    "forward",  # an op runs
+    "vjp",  # the rule of an op runs: upstream gradient in, gradients of the inputs out
+    "accumulate",  # a gradient is added into `.grad`
+    "write",  # the program writes to a leaf or a gradient
+    "error",  # the program stops
+]
+"""What happens in a step."""
+
+PhaseKind = Literal["forward", "backward", "write"]
+"""What the steps of a phase are about."""
+
+MarkKind = Literal[
+    "zero",  # a gradient is zeroed
+    "none",  # `.grad` is set to None
+    "set",  # `.grad` or `.data` is set
+    "error",  # the program stops
+    "edit",  # a command that an edit changed
+    "warning",  # a finding, or a warning that the program was given
+]
+"""What a mark says."""
+
+FindingKind = Literal[
+    "nan",  # an op of the forward pass gives the first nan
+    "inf",  # an op of the forward pass gives the first inf
+    "nan-gradient",  # a VJP sends on the first nan
+    "inf-gradient",  # a VJP sends on the first inf
+    "growth",  # numbers that overflow later pass a size here that those of a sound program seldom have
+    "divergence",  # each update makes the loss larger
+    "sum",  # a backward call adds to the gradient of an earlier one
+    "not-zeroed",  # the same, and a parameter was updated in between
+    "cleared",  # gradients are cleared after backward, before the optimiser's step
+    "unreached",  # an optimiser holds a parameter that no gradient comes to
+    "unheld",  # a module was changed after its optimiser was made, which does not hold the new parameter
+    "unlisted",  # a module uses a parameter that it does not list, so no optimiser holds it
+    "stalled",  # an op passes on zeros alone in every backward call
+    "loss-dimension",  # probabilities sum to 1 along another dimension than that of the classes
+    "no-logarithm",  # nll_loss of probabilities
+    "softmax-twice",  # cross entropy of probabilities
+    "sigmoid-twice",  # binary cross entropy, which takes scores, of probabilities
+    "write",  # a saved value was changed in a way that no version counts
+    "cut",  # an op of a tensor and of its detached copy
+    "copy",  # torch.tensor() made a leaf of a tensor with a history
+    "leaf",  # `.grad` was asked of a tensor that is not a leaf
+    "tie",  # several elements are the largest or the smallest
+    "kink",  # a function has no slope at this value
+    "cast",  # a gradient lost digits when it was cast
+    "shape",  # a column against a row is spread to a matrix
+    "rounded",  # a gradient is too small for float16
+]
+"""What is wrong though nothing was raised.  Whoever treats findings differently asks for their kind, never for a word
+of their texts."""
+
+
+class NodeTracks(TypedDict):
+    """What a node is over time."""
+
+    state: Track[State]
+    faint: Track[bool]
+    """Whether the running backward call does not concern it."""
+    saved: NotRequired[Track[Saved]]
+    """Of ops."""
+    upstream: NotRequired[Track[ValueId | None]]
+    """Of ops, and of folded groups: the gradient that comes to it in backward."""
+
+
+class Row(RowSize):
+    """A row of a tensor's card; the rows stand under the title, top to bottom."""
+
+    track: Track[ValueId | None]
+    call: NotRequired[Track[int | None]]
+    """Of a seed: which backward call."""
+    derived: NotRequired[Track[str | None]]
+    """Of a seed, where it is not always null: how the gradient that backward starts with was made of what was passed:
+    `cast from float64`, `stretched from shape 2`, `implicit 1` or `none passed` where nothing was, `by gradcheck` where
+    a function of the library passes it."""
+    until: NotRequired[int]
+    """Of the gradient of an older version: from this time on `.grad` stands on a newer version's card, and what this
+    one shows is past."""
+
+
+class Node(TypedDict):
+    """A tensor, an op, a stub or a folded group."""
+
+    id: ElementId
+    kind: NodeKind
+    role: Role
+    x: float
+    """The middle, in layout units."""
+    y: float
+    w: float
+    h: float
+    label: str
+    """The first line: `x`, `× 2`, `sum`."""
+    sub: str
+    """The second line: `1×4 · leaf`, `MulBackward0`; of a folded group `2 ops · 2 → 2`."""
+    title: str
+    """The tooltip."""
+    group: ElementId | None
+    """The innermost group around it."""
+    twin: ElementId | None
+    """Of a stub: the node that it stands for."""
+    shape: list[int] | None
+    """Of tensors and stubs."""
+    dtype: str | None
+    """Of tensors and stubs."""
+    rows: list[Row]
+    """Of tensors; else empty."""
+    saved: list[Chip]
+    """Of ops: the chips inside the pill; else empty."""
+    formula: list[Formula]
+    """Of ops: the gradient per differentiable input of this call; else empty."""
+    tracks: NodeTracks
+    code: Code | None
+    """Of a tensor the line that made it; null where the recording only met it in some line, as a parameter."""
+    retains: NotRequired[Literal["kept", "unheld", "unreached"]]
+    """Of a tensor on which `retain_grad()` was called: what comes of it. `unheld`: nobody holds the tensor when a call
+    reaches it. `unreached`: no call does."""
+
+
+class EdgeTracks(TypedDict):
+    """What an edge is over time."""
+
+    state: Track[EdgeState]
+    faint: Track[bool]
+    cotangent: Track[ValueId | None]
+    """The gradient that went along it in the latest backward call."""
+
+
+class Edge(TypedDict):
+    """A way from one node to another; source to target is the direction of forward."""
+
+    id: ElementId
+    source: ElementId
+    target: ElementId
+    input: str | None
+    """The name of the target's input; null behind an op, and where several edges are drawn as one."""
+    hands: str | None
+    """The name of what it hands on where that is not the tensor of its source, but `w.grad`, or one that a folded group
+    gives."""
+    points: list[Point]
+    """The route of forward, from the source's border to the target's, drawn as a smooth curve through them. (One that
+    goes on in another line of the picture runs under its line, down to that and down from it: rounded corners.)"""
+    back: list[Point]
+    """The route of the gradient, from target to source."""
+    through: NotRequired[list[Point]]
+    """Where the target is a root that passes on the gradients of others' calls: the route of these."""
+    grad: bool
+    """Whether a gradient can travel here."""
+    value: bool
+    """Whether a value travels here. Where only gradients do (from a tensor that was written to unrecorded to what it
+    was before) `points` are those of `back`, and nothing is drawn at rest."""
+    tracks: EdgeTracks
+    wiring: list[Wire] | None
+    """Of edges into an op of small tensors: from cell to cell; the target cell is one of the op's output."""
+
+
+class Group(TypedDict):
+    """A call of a module or function, a round of a loop: what is drawn as a box, or folded as a node too."""
+
+    id: ElementId
+    label: str
+    members: list[ElementId]
+    """The elements directly in it; of a folded group all that it stands for."""
+    within: ElementId | None
+    """The group around it."""
+    folded: bool
+    box: Box
+    parts: NotRequired[list[Box]]
+    """Its boxes line by line, where it goes on in other lines of the picture."""
+    round: NotRequired[Literal[True]]
+    """There where it is a round of a loop."""
+
+
+class Flow(TypedDict):
+    """What travels along an edge in a step."""
+
+    edge: ElementId
+    back: bool
+    """From target to source: a gradient."""
+    value: ValueId | None
+    """Null for a sum that is recorded nowhere."""
+    text: str | None
+    """Of a gradient: `2 · 1 = 2` of one element, else `[2 0]`."""
+    path: NotRequired[str]
+    """`2 · 1 = 2` where a gradient of several elements takes a single path: true of its cells, written on its wire."""
+    sign: Literal[-1, 0, 1] | None
+    """Of a gradient whose elements agree; 0 where they do not, or are zero; null where one is nan."""
+    size: float
+    """How large a gradient is drawn, 0 to 1: by the logarithm of its norm."""
+    wiring: NotRequired[list[Wire]]
+    """As an edge's, where the step went by other local derivatives than those of forward, since a value was
+    changed unseen."""
+
+
+class WithinGroup(TypedDict):
+    """What a rule that runs in a folded group gets and sends."""
+
+    gets: str
+    """The gradients that come to it, in few characters."""
+    gives: str
+    """The gradients that it sends."""
+    upstream: ValueId | None
+    """The first that comes to it."""
+    formula: int | None
+    """The place of its op's formulas in `formulas` of the scene."""
+
+
+_In = TypedDict(
+    "_In",
+    {
+        "in": NotRequired[
+            Annotated[ElementId, "The folded group that the receiver is in, where it is another one than the op's."]
+        ]
+    },
+)
+
+
+class Sent(_In):
+    """What a rule sends to one receiver."""
+
+    name: str
+    """The receiver, as the sentence names it."""
+    value: ValueId | None
+    edge: NotRequired[ElementId]
+    """What is drawn from the receiver to the op."""
+
+
+Origin = TypedDict(
+    "Origin",
+    {
+        "code": Annotated[Code | None, "The expression; of a VJP that of the *forward* op."],
+        "from": Annotated[Code | None, "Of backward steps, and of errors: the call that runs."],
+    },
+)
+"""Where a step stands in the program."""
+
+
+class InGroup(TypedDict):
+    """What a folded group hides of the rule of a step."""
+
+    within: NotRequired[WithinGroup]
+    """Of a rule that runs in a folded group."""
+    sends: NotRequired[list[Sent]]
+    """Of a rule, where a folded group hides it or a receiver: what it sends to each."""
+
+
+class Step(Origin, InGroup):
+    """One moment: a forward op, a VJP, an accumulation, a write, an error."""
+
+    kind: StepKind
+    phase: int
+    """The place of its phase in `phases`."""
+    at: ElementId | None
+    """The node that is active: of a VJP the op, of an accumulation or a write the tensor."""
+    name: str
+    """`mul`, `MulBackward0`, `AccumulateGrad`, `zero_`."""
+    say: str
+    """One sentence in words."""
+    flows: list[Flow]
+    order: int
+    """Which derivative its call computes: 2 where that differentiates a gradient; 0 outside of calls."""
+
+
+class Phase(TypedDict):
+    """Steps that belong together; the phases are contiguous and cover all steps."""
+
+    kind: PhaseKind
+    label: str
+    """As written in the program, or changed to."""
+    start: int
+    end: int
+    """The step behind the last."""
+    call: int | None
+    """The number of the backward call."""
+    code: Code | None
+    failed: bool
+
+
+class Mark(TypedDict):
+    """Something that stands on the timeline at a step."""
+
+    step: int
+    kind: MarkKind
+    label: str
+
+
+ChangeKind = Literal["edited", "removed", "added", "moved"]
+"""How an edit changes a command; `moved`: it comes from elsewhere."""
+
+
+class Command(TypedDict):
+    """What the program told autograd to do, or an edit does."""
+
+    id: str
+    kind: Literal["backward", "zero", "set"]
+    label: str
+    code: Code | None
+    after: int | None
+    """The event that it follows, as in edits."""
+    start: int
+    """Its first step, and with `end` the step behind its last."""
+    end: int
+    root: ElementId | None
+    """Where a backward call starts, of several roots the first; the leaf whose gradient is zeroed or set."""
+    roots: list[ElementId]
+    """Where a backward call starts."""
+    shape: list[int] | None
+    """Of the first root's seed gradient."""
+    gradient: ValueId | None
+    """The first root's seed gradient."""
+    implicit: bool
+    """Whether none was passed."""
+    retain_graph: bool
+    create_graph: bool
+    inputs: list[ElementId] | None
+    changed: ChangeKind | None
+    """How an edit changed it; the label is then that of the call as it ran. Null: as recorded."""
+    error: str | None
+    """The message of the error at which it stopped."""
+
+
+class Change(TypedDict):
+    """Something that the edits of a revision change."""
+
+    kind: ChangeKind
+    code: Code | None
+    """The line that it is about; null for the start of the program."""
+    text: str
+    """What changed, as Python would write it."""
+    command: str | None
+    leaf: int | None
+
+
+class Place(TypedDict):
+    """A place where a command may stand, behind some lines of the program."""
+
+    after: int
+    """The event that a command in this place follows; -1 for the start."""
+    code: Code | None
+    """The line before it."""
+    makes: list[int]
+    """The tensors that are made there."""
+
+
+class Fix(TypedDict):
+    """The smallest remedy of an error."""
+
+    text: str
+    edits: Edits | None
+    """Null where edits cannot make it."""
+
+
+class Error(TypedDict):
+    """The error that ended the program, explained."""
+
+    step: int
+    node: ElementId | None
+    type: str
+    message: str
+    """As PyTorch words it."""
+    note: str
+    """What Backstep added to the exception."""
+    why: str
+    fix: Fix
+    traceback: str
+
+
+class Finding(TypedDict):
+    """Something that is wrong though nothing was raised, from the end of `step` on."""
+
+    kind: FindingKind
+    step: int
+    at: ElementId | None
+    label: str
+    why: str
+    """With the numbers of this run."""
+    fix: str
+    """What helps; empty where nothing is known to."""
+
+
+class Warned(TypedDict):
+    """A warning that the program was given."""
+
+    step: int
+    message: str
+
+
+class Doubt(TypedDict):
+    """From a step on the program itself might do something else."""
+
+    step: int
+    text: str
+    """Why."""
+
+
+class Revision(TypedDict):
+    """The program with a set of edits."""
+
+    id: str
+    number: int
+    label: str
+    """`as recorded`, `gradient edited` …"""
+    base: str | None
+    """The revision as recorded; null for that itself."""
+    doubt: Doubt | None
+
+
+class Chapter(TypedDict):
+    """A part of the story of a program, or what is told first of one that has none."""
+
+    kind: NotRequired[FindingKind | Literal["error"]]
+    """What it is about, of a program without a story."""
+    title: str
+    text: str
+    lines: tuple[int, int] | None
+    """The first and the last line of the script that it is about."""
+    step: int | None
+    """The time to which it leads."""
+    select: list[ElementId]
+    fix: NotRequired[bool]
+    """Whether it is the one about `error`, which offers `error.fix.edits`."""
+    inspect: NotRequired[bool]
+    """Whether it speaks of what the inspector shows, which is opened."""
+    unfold: NotRequired[list[ElementId]]
+    """The folded groups around what it speaks of: its move ends by opening them."""
+    gone: NotRequired[str]
+    """Since an edit what it tells of does not happen: why. Its step is null then."""
+    now: NotRequired[str]
+    """It tells of what an edit may have changed: what its step does now, empty for no step."""
+
+
+class File(TypedDict):
+    """A file of the program."""
+
+    name: str
+    text: str
+
+
+class Gone(TypedDict):
+    """Lines that the other program has and this one has not."""
+
+    before: int
+    """The line of this program before which they would stand."""
+    lines: list[str]
+
+
+class Other(TypedDict):
+    """Of a mistake the program without it, and of that the mistake."""
+
+    id: str
+    is_fixed: bool
+    """Whether this program is the one without the mistake."""
+    added: list[int]
+    """The lines that only this one has."""
+    gone: list[Gone]
+
+
+class About(TypedDict):
+    """What is known of a program without its recording."""
+
+    id: str
+    title: str
+    question: str
+    crumbs: list[str]
+    """The way to it through the gallery."""
+    legacy: bool
+    """Whether it is one of the founding cases."""
+    note: NotRequired[str]
+    """How a script ended, and why it shows less than one expects; else empty."""
+    left_out: NotRequired[str]
+    """Of a long recording: what is shown of it, and how to see more; else empty."""
+    says: NotRequired[str | None]
+    """Of a mistake: its message, or `Silence.` and what goes wrong."""
+    other: NotRequired[Other | None]
+
+
+class Program(About):
+    """The program whose revision is shown."""
+
+    chapters: list[Chapter]
+    opens: NotRequired[int | None]
+    """The time shown first: of one's own program its error or where the first nan comes from; null for the start."""
+    files: list[File]
+
+
+class HiddenGroup(TypedDict):
+    """A group inside of a folded one."""
+
+    id: ElementId
+    label: str
+    within: ElementId | None
+    round: NotRequired[Literal[True]]
+
+
+class HiddenElements(TypedDict):
+    """What lies in folded groups, by name: a search finds it and unfolds what is around it."""
+
+    names: list[tuple[NodeKind, Role, str, str, str]]
+    """Kind, role, label, sub, title: rounds of a loop have the same."""
+    nodes: list[tuple[ElementId, int, ElementId | None]]
+    """Id, place of its name in `names`, group; in the order of the program, without stubs."""
+    groups: list[HiddenGroup]
+
+
+class Previous(TypedDict):
+    """The revision before, for ghosts."""
+
+    values: dict[str, Track[ValueId | None]]
+    """The tracks of the rows that differ, by `<node id>|<key of the row>`."""
+
+
+class Scene(TypedDict):
+    """The document: one revision of a trace, from its first step to its last."""
+
+    format: Literal[1]
+    revision: Revision
+    program: Program
+    steps: list[Step]
+    phases: list[Phase]
+    marks: list[Mark]
+    formulas: list[list[Formula]]
+    """Those of the ops in folded groups, each once."""
+    nodes: list[Node]
+    edges: list[Edge]
+    groups: list[Group]
+    values: list[Value]
+    previous: Previous | None
+    commands: list[Command]
+    changes: list[Change]
+    places: list[Place]
+    """Where a command may stand."""
+    error: Error | None
+    findings: list[Finding]
+    warnings: list[Warned]
+    bounds: Box
+    """The box around everything."""
+    layout: str
+    """The name of the layout used."""
+    layout_note: str | None
+    """Why it is not the one asked for, in words to show."""
+    folded: list[ElementId]
+    """The folded groups."""
+    hidden: HiddenElements | None
+    """Null where nothing is folded."""

@@ -1,0 +1,139 @@
+"""What scenes and details are made of: numbers, tracks, positions in the program, values, formulas."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypeVar
+
+from typing_extensions import TypedDict
+
+T = TypeVar("T")
+
+Num = float | Literal["nan", "inf", "-inf"]
+"""A number; JSON has no nan and no infinities, so these are text."""
+
+Track = list[tuple[float, T]]
+"""What something is over time: pairs `(k, value)`, ascending in `k`, the first at 0; each holds up to the next."""
+
+ElementId = str
+"""Stable across steps, edits and folds: `t3` tensor 3, `t3.1` its version 1, `n5` the sixth op that the program ran
+(commands are not counted), `n2.0` the first that backward call 2 recorded, `t3@n5` the stub of `t3` at `n5`, `g…` a
+group, `e…` an edge."""
+
+ValueId = int
+"""The place of a value in the `values` of its document."""
+
+Point = tuple[float, float]
+"""x and y in layout units, which are CSS px at zoom 1."""
+
+Box = tuple[float, float, float, float]
+"""x0, y0, x1, y1 in layout units."""
+
+Wire = tuple[int, int, Num]
+"""Source cell, target cell, and the local derivative of the one by the other, where it is not zero."""
+
+
+class Code(TypedDict):
+    """A position in the program's text; the first line is 1, the first column 0."""
+
+    file: int
+    """The place of the file in `program.files`."""
+    line: int
+    end: int
+    """The last line."""
+    col: int
+    """In characters."""
+    stop: int
+    """The column behind the last character."""
+
+
+class Stats(TypedDict):
+    """Statistics of all elements; null where the file's bytes are damaged, all but `size`."""
+
+    min: Num | None
+    """Of the finite elements, as `max` and `mean`; 0 where there are none."""
+    max: Num | None
+    mean: Num | None
+    norm: Num | None
+    """The norm of all elements, as torch has it: nan or inf where one is."""
+    nan: int | None
+    """How many elements are nan."""
+    inf: int | None
+    """How many elements are infinite."""
+    zeros: int | None
+    """How many elements are zero; of truth values those that are False."""
+    size: int
+    """How many elements there are."""
+
+
+class Value(TypedDict):
+    """A value of a tensor: all elements where they are few, else samples."""
+
+    shape: list[int]
+    dtype: str
+    data: list[Num] | None
+    """All elements, row by row: of a scene up to 16, of details up to 4,096; null where there are more."""
+    strip: list[Num] | None
+    """Of more than 16 elements at most 64 samples, for the heat strip; else null."""
+    stats: Stats
+    damaged: NotRequired[Literal[True]]
+    """There where the file's bytes are not those that were saved."""
+
+
+class Formula(TypedDict):
+    """The gradient of one input of an op, from the rule itself."""
+
+    input: str
+    """The name of the input in the rule."""
+    text: str
+    tex: str
+    terms: dict[str, str]
+    """What each name in the formula stands for: an input, `result` or `result[1]`. U+0304 stands behind the name of a
+    gradient; a tensor without a name has a letter that no other in the program has."""
+    words: dict[str, str]
+    """What each function and sign does, and what a further result is."""
+    calls: NotRequired[list[int]]
+    """The backward calls that asked for it, where not all that ran the rule did."""
+
+
+class Chip(TypedDict):
+    """Something that an op saved, or all of it, as the chip inside of the op shows it."""
+
+    name: str
+    """The field of the node that holds it, or `saved` for all of them."""
+    text: str
+    bytes: int
+
+
+RowKey = Literal[
+    "value",
+    "grad",  # what has been added up in `.grad`
+    "seed",  # the gradient that a backward call starts with
+]
+"""What stands in a row of a card."""
+
+
+class RowSize(TypedDict):
+    """A row of a tensor's card, without what stands in it."""
+
+    key: RowKey
+    label: str
+    rows: int
+    """Lines of cells, and `cols` cells in each; both 0 for a heat strip, of a tensor with more than 16 elements."""
+    cols: int
+
+
+Tone = Literal["upstream", "local", "cotangent", "plain"]
+"""What the numbers of a line are, by which they are coloured."""
+
+
+class Line(TypedDict):
+    """A line of arithmetic."""
+
+    label: str
+    cells: list[str]
+    total: str | None
+    """What the cells come to, with its sign: `= 6`, or `≈ 0.3333` where the factors as written give another last
+    digit."""
+    tone: Tone
+    cols: NotRequired[int]
+    """Cells in a row, of a matrix."""
