@@ -1,6 +1,6 @@
 """What a trace says, in tables, and what is asked of them: shared by graph, timeline, details and findings.
 
-They are filled by `collect`.
+`collect` fills them, in one pass over the events.
 """
 
 from __future__ import annotations
@@ -15,20 +15,26 @@ from functools import cached_property
 from operator import itemgetter
 
 from engine.trace.events import (
+    Accumulated,
     AnyEvent,
+    BackwardEnded,
     BackwardStarted,
+    DataSet,
     ErrorRaised,
     FlagChanged,
     Frame,
+    GradSet,
     LeafCreated,
     NodeRecord,
     OpCalled,
+    Refreshed,
     Root,
     Trace,
+    VjpRun,
 )
 
 from . import text
-from .own_code import OwnCode
+from .own_code import OwnCode, own_code
 
 MET = frozenset({"seen", "parameter"})
 """Sources of leaves that were there before an op first used them: that line did not make them."""
@@ -343,6 +349,206 @@ class Facts:
             return frame
         written = lines[0].strip().encode()[: statement.end_col_offset].decode()
         return replace(frame, end_col=frame.col + len(written))
+
+
+def collect(trace: Trace) -> Facts:
+    """Read a trace once.  Cost: linear in its events."""
+    facts = Facts(trace)
+    facts.own = own_code(trace.events)
+    running: list[CallFact] = []
+    written: dict[int, int] = {}  # x -> `x.data`, written to and not yet refreshed
+    for event in trace.events:
+        match event:
+            case OpCalled() if event.index not in facts.own.hidden:
+                _add_op(facts, event, running[-1] if running else None)
+                if event.inplace in facts.behind:
+                    written[facts.behind[event.inplace]] = event.inplace
+            case LeafCreated():
+                _add_leaf(facts, event)
+                if running and event.tensor not in facts.own.made:
+                    facts.seeds.add(event.tensor)
+            case Refreshed() if event.tensor in facts.tensors:
+                fact = facts.tensors[event.tensor]
+                fact.hold(event.version, event.value, event.index)
+                if isinstance(event, DataSet):
+                    fact.replaced.append(event.version)
+                    written[event.tensor] = event.source
+                if source := facts.tensors.get(written.pop(event.tensor, -1)):
+                    fact.given[event.version] = source.tensor, source.last
+            case FlagChanged(flag="requires_grad") if event.tensor in facts.tensors:
+                _add_flag(facts, facts.tensors[event.tensor], event)
+            case FlagChanged(flag="retain_grad"):
+                facts.retained.setdefault(event.tensor, event.index)
+            case BackwardStarted():
+                running.append(_add_call(facts, event))
+            case VjpRun() if running:
+                running[-1].vjps.append(event.index)
+                op = facts.op_of_node.get(event.node)
+                if op is not None:
+                    facts.ops[op].vjps.append(event.index)
+            case Accumulated():
+                _give_gradient(facts, event.grad, event.tensor, event.index)
+                _hold_gradient(facts, event.grad, event.tensor, event.index)
+                _add_gradient(facts, event)
+                facts.receives.add(event.tensor)
+                if event.retained:
+                    facts.retained.setdefault(event.tensor, event.index)
+            case GradSet():
+                if event.source is not None:
+                    _give_gradient(facts, event.source, event.tensor, event.index)
+                _hold_gradient(facts, event.source, event.tensor, event.index)
+            case ErrorRaised():
+                facts.troubled.update(event.tensors)
+                facts.errors.append(event)
+            case BackwardEnded() if event.call in facts.calls:
+                facts.calls[event.call].end = event.index
+                facts.calls[event.call].completed = event.completed
+                if running:
+                    running.pop()
+    return facts
+
+
+def _add_leaf(facts: Facts, event: LeafCreated) -> None:
+    fact = facts.tensors[event.tensor] = TensorFact(
+        event.tensor, event.shape, event.dtype, event.requires_grad, event, event.version, event.index,
+        producers={event.version: None},
+    )  # fmt: skip
+    fact.hold(event.version, event.value, event.index)
+    facts.storages[event.tensor] = event.storage
+    if event.source == "edited":  # it stands in the place of an op, whose number no other one takes
+        facts.counted[None] = facts.counted.get(None, 0) + 1
+    if event.grad is not None:
+        _give_gradient(facts, event.grad, event.tensor, event.index)
+        _hold_gradient(facts, event.grad, event.tensor, event.index)
+
+
+def _add_flag(facts: Facts, fact: TensorFact, event: FlagChanged) -> None:
+    """The program switches `requires_grad`; what is frozen before it is used never required a gradient."""
+    fact.flags.append(event)
+    fact.asked |= event.value
+    unused = fact.leaf is not None and all((event.tensor, version) not in facts.uses for version in fact.values)
+    fact.requires_grad = event.value if unused else fact.requires_grad or event.value
+
+
+def _give_gradient(facts: Facts, gradient: int, leaf: int, event: int) -> None:
+    """A tensor is the `.grad` of a leaf from an event on."""
+    fact = facts.tensors.get(gradient)
+    if gradient not in facts.owner and fact is not None and any((gradient, v) in facts.uses for v in fact.values):
+        facts.before.add(gradient)
+    if facts.owner.get(gradient) != leaf:
+        facts.owner[gradient] = leaf
+        facts.handed[gradient].append((event, leaf))
+
+
+def _hold_gradient(facts: Facts, gradient: int | None, leaf: int, event: int) -> None:
+    """A tensor, or none, is the `.grad` of a leaf from an event on; other leaves may have the same one."""
+    before = facts.grads.get(leaf)
+    if before == gradient:
+        return
+    for one in (before, gradient):
+        if one is not None:
+            others = tuple(held for held in facts.holding(one, event) if held != leaf)
+            facts.holders[one].append((event, (*others, leaf) if one == gradient else others))
+    if gradient is None:
+        del facts.grads[leaf]
+    else:
+        facts.grads[leaf] = gradient
+
+
+def _add_gradient(facts: Facts, event: Accumulated) -> None:
+    """The tensor that `.grad` holds: adding to it in place makes a new version of it, a sum that an op made has its
+    own."""
+    fact = facts.tensors.get(event.grad)
+    kept = facts.trace.value(event.after)
+    if fact is None:
+        fact = facts.tensors[event.grad] = TensorFact(event.grad, kept.shape, kept.dtype, False, None, 0, event.index)
+    if fact.producers.get(fact.last) is not None and event.before != fact.values[fact.last]:
+        fact.values[fact.last] = event.after
+    else:
+        fact.hold(fact.last + 1 if fact.versions else 0, event.after, event.index)
+
+
+def _add_op(facts: Facts, event: OpCalled, current: CallFact | None) -> None:
+    index = len(facts.ops)
+    inside = event.call is not None and current is not None
+    op = OpFact(index, event, current.order if inside and current is not None else 0)
+    facts.derived |= op.order > 0
+    facts.ops.append(op)
+    facts.op_at[event.index] = index
+    if event.node is not None:
+        facts.op_of_node[event.node.node] = index
+    if event.inplace is not None and event.inplace in facts.owner:
+        op.writes_grad = facts.owner[event.inplace]
+    op.id = _op_id(facts, op)
+    if event.name == "data" and event.inplace is None and event.inputs[0].tensor is not None:
+        facts.behind[event.outputs[0].tensor] = event.inputs[0].tensor
+    for position, argument in enumerate(event.inputs):
+        if argument.tensor is not None and op.writes_grad is None:
+            version = facts.resolve(argument.tensor, argument.version)
+            if version is not None:
+                facts.uses[argument.tensor, version].append((index, position))
+    for out in event.outputs:
+        fact = facts.tensors.get(out.tensor)
+        if fact is None:
+            fact = facts.tensors[out.tensor] = TensorFact(
+                out.tensor, out.shape, out.dtype, out.requires_grad, None, out.version, event.index
+            )
+            facts.storages[out.tensor] = out.storage
+        fact.requires_grad |= out.requires_grad
+        fact.hold(out.version, out.value, event.index)
+        fact.since[out.version] = event.index  # a view of what was written is given anew, by the op that is its history
+        fact.producers[out.version] = index
+        if out.requires_grad and fact.differentiable is None:
+            fact.differentiable = out.version
+        if event.node is not None and fact.recorded is None:
+            fact.recorded = out.version
+        if event.inplace is not None:
+            facts.writers[out.storage].append((out.version, index))
+
+
+def _op_id(facts: Facts, op: OpFact) -> str:
+    """`n5` for the program's own sixth op, `n2.0` for the first one that the third backward call recorded.
+
+    Commands (what writes a gradient) are not counted, so that the id survives when one is added or taken away.
+    """
+    if op.writes_grad is not None:
+        return f"w{op.index}"
+    call = op.event.call if op.order else None
+    number = facts.counted.get(call, 0)
+    facts.counted[call] = number + 1
+    return f"n{number}" if call is None else f"n{call}.{number}"
+
+
+def _add_call(facts: Facts, event: BackwardStarted) -> CallFact:
+    order = 1
+    for root in event.roots:
+        facts.roots[root.tensor].append(event.call)
+        fact = facts.tensors.get(root.tensor)
+        if fact is not None:
+            order = max(order, 1 + _highest_order(facts, root.tensor))
+    call = facts.calls[event.call] = CallFact(event.call, event, event.index, len(facts.trace.events), order)
+    return call
+
+
+def _highest_order(facts: Facts, tensor: int) -> int:
+    """The highest order among the ops that a backward from `tensor` would reach."""
+    fact = facts.tensors[tensor]
+    first = facts.producer(tensor, fact.last) if fact.versions else None
+    if first is None:
+        return 0
+    if not facts.derived:
+        return 0
+    highest, seen, todo = 0, {first}, [first]
+    while todo:
+        op = todo.pop()
+        highest = max(highest, facts.ops[op].order)
+        record = facts.ops[op].event.node
+        for edge in record.edges if record else ():
+            following = facts.op_of_node.get(edge.node) if edge is not None and edge.node is not None else None
+            if following is not None and following not in seen:
+                seen.add(following)
+                todo.append(following)
+    return highest
 
 
 def derived(facts: Facts, event: BackwardStarted, root: Root) -> str | None:

@@ -11,8 +11,7 @@ from engine.trace.events import Accumulated, Frame, Trace
 from ..graph.graph import Drawing, draw
 from ..graph.groups import groups
 from ..graph.tangles import untangle
-from ..reading.collect import collect
-from ..reading.facts import Facts
+from ..reading.facts import Facts, collect
 from ..reading.stale_values import Unseen, unseen
 from ..schema.scene import Origin
 from ..schema.values import Code

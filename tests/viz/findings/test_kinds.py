@@ -8,7 +8,7 @@ import pytest
 
 from viz.findings.finding import KINDS, Kind
 from viz.findings.findings import findings
-from viz.reading.collect import collect
+from viz.reading.facts import collect
 
 from ..programs import ALL
 from ..programs import recorded as run

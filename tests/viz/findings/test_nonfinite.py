@@ -8,7 +8,7 @@ import pytest
 
 from viz.findings.finding import Finding
 from viz.findings.nonfinite import findings
-from viz.reading.collect import collect
+from viz.reading.facts import collect
 
 from ..traces import recorded
 

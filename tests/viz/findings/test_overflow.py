@@ -9,7 +9,7 @@ import pytest
 from viz.findings import nonfinite
 from viz.findings.overflow import growth
 from viz.reading import text
-from viz.reading.collect import collect
+from viz.reading.facts import collect
 
 from ..scene.test_account import HEAD, told
 from ..traces import recorded

@@ -9,7 +9,7 @@ import pytest
 
 from viz.findings.finding import Finding
 from viz.findings.unreached import unreached
-from viz.reading.collect import collect
+from viz.reading.facts import collect
 
 from ..traces import recorded
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from viz.findings.wrong_loss import scores
-from viz.reading.collect import collect
+from viz.reading.facts import collect
 
 from ..traces import recorded
 

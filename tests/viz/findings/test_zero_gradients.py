@@ -6,7 +6,7 @@ from pathlib import Path
 
 from viz.findings.finding import Finding
 from viz.findings.zero_gradients import stalled
-from viz.reading.collect import collect
+from viz.reading.facts import collect
 
 from ..traces import recorded
 

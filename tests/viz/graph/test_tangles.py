@@ -16,7 +16,7 @@ from viz.graph.graph import Drawing, draw
 from viz.graph.groups import groups
 from viz.graph.tangles import untangle
 from viz.layout import choice, simple, views
-from viz.reading.collect import collect
+from viz.reading.facts import collect
 from viz.scene.reading import reading
 from viz.scene.scene import scene
 

@@ -13,7 +13,7 @@ import engine
 from engine.trace.events import OpCalled
 from engine.trace.recorder import Recorder
 from tests.engine.walk import Walk
-from viz.reading.collect import collect
+from viz.reading.facts import collect
 
 Given = dict[int, list[Any]]
 
