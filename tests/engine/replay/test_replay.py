@@ -113,7 +113,7 @@ def test_a_write_to_a_view_is_replayed_with_its_base() -> None:
         ),
         (
             Edits(leaves={1: [1.0, 2.0]}),
-            "only the values of a leaf can be edited, and z is computed by mul: edit a leaf that it is computed",
+            "only the values of a leaf can be edited, and z is computed by mul: edit a leaf from which it is computed",
         ),
     ],
 )
