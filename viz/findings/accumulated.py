@@ -76,9 +76,9 @@ def _finding(facts: Facts, event: Accumulated, step: str) -> Finding:
     )
     why = (
         f"`{name}.grad` still held {held} from an earlier call, and the backward call{where} added {added}: {now}. "
-        f"{name} was updated in between, so the sum mixes gradients of two different values of it."
+        f"{name} was updated in between, so the sum mixes gradients at two different values of {name}."
     )
-    fix = f"If that is not meant, set `{name}.grad = None` (or call `{name}.grad.zero_()`) after each update."
+    fix = f"If you do not want this, set `{name}.grad = None` (or call `{name}.grad.zero_()`) after each update."
     if step:
-        fix = f"If that is not meant, call zero_grad() of the {step.removesuffix('.step')} before each backward()."
+        fix = f"If you do not want this, call zero_grad() of the {step.removesuffix('.step')} before each backward()."
     return Finding("not-zeroed", event.index, None, f"{name}.grad not zeroed", why, fix, line)

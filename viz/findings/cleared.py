@@ -49,8 +49,8 @@ def _finding(facts: Facts, step: GroupEntered, leaf: int, lost: dict[int, tuple[
     left = "None" if isinstance(went, GradSet) and went.value is None else "0"
     why = (
         f"The backward call{brought} brought `{name}.grad` {text.brief(facts.trace.value(came.after))}; "
-        f"{_line(facts, went.stack).removeprefix(' in ') or 'what followed'} cleared it, so {optimizer}.step()"
-        f"{_line(facts, step.stack)} found {left}: what was computed is used by nobody."
+        f"{_line(facts, went.stack).removeprefix(' in ') or 'the program'} cleared it, so {optimizer}.step()"
+        f"{_line(facts, step.stack)} found {left}: nothing used the computed gradient."
     )
     fix = "Call zero_grad() before backward() or after step(), never between the two."
     frame = facts.frame(went.stack)

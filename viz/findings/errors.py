@@ -67,9 +67,9 @@ def _second_backward(case: Case) -> Answer:
     name = case.op.node.name if case.op is not None and case.op.node is not None else "This node"
     by = case.written(earlier.event.stack) if earlier is not None else "an earlier backward call"
     why = (
-        f"{name} needs what it saved in forward ({saved or 'its inputs'}), "
-        f"but {by} has run through it already and freed it: "
-        "a backward call frees saved values as it goes, because most graphs are used once."
+        f"{name} needs the tensors it saved in forward ({saved or 'its inputs'}), "
+        f"but {by} has already run through it and freed them: "
+        "a backward call frees saved tensors as it goes, because most graphs are used only once."
     )
     fix = f"Pass retain_graph=True to the earlier call ({by}), or compute the result again before the second call."
     held = carried(case, earlier) if earlier is not None else None
@@ -79,15 +79,15 @@ def _second_backward(case: Case) -> Answer:
     where = f" (in {held.where})" if held.where else ""
     why = (
         f"{held.said} was computed before {by} and is used again after it{where}. "
-        f"So this call goes back through a graph that was freed: {node} no longer has what it saved "
+        f"So this call goes back through a graph that was freed: {node} no longer has its saved tensors "
         f"({saved or 'its inputs'})."
     )
     name = held.name or "it"
     how = f"`{held.name} = {held.name}.detach()`" if held.name else "`.detach()`"
-    fix = f"If {name} only carries a value over, cut it off after the call: {how}."
+    fix = f"If {name} only carries a value over, detach it after the call: {how}."
     updated = _was_updated(case, earlier)
     if updated:
-        return why, f"{fix} retain_graph=True would not do: {updated} has another value since.", None
+        return why, f"{fix} retain_graph=True would not help: the value of {updated} has changed since.", None
     fix += f" To go back through all of it, pass retain_graph=True to {by}."
     return why, fix, edited(case, earlier, retain_graph=True)
 
@@ -107,10 +107,10 @@ def _not_scalar(case: Case) -> Answer:
     why = (
         f"backward() without a gradient starts with the number 1, which only fits a scalar; "
         f"{name} has shape {list(shape)}. "
-        "For several outputs there is no one derivative: a gradient of its shape says how much each element counts."
+        "Several outputs have no single derivative: a gradient of the same shape says how much each element counts."
     )
     fix = (
-        f"Pass a gradient of shape {list(shape)} (ones count every element alike), "
+        f"Pass a gradient of shape {list(shape)} (with ones, all elements count equally), "
         f"or reduce {name} first, as in {name}.sum()."
     )
     return why, fix, edited(case, case.call, gradient=np.ones(shape).tolist())
@@ -128,8 +128,8 @@ def _seed_shape(case: Case) -> Answer:
     if given is not None and given.array is not None:
         wanted = fitted(given.array, shape)
     why = (
-        f"The gradient that is passed says how much each element of {name} counts, "
-        f"so it has the shape of {name}, {list(shape)}.{size}"
+        f"The gradient passed says how much each element of {name} counts, "
+        f"so it must have the shape of {name}, {list(shape)}.{size}"
     )
     fix = f"Pass a gradient of shape {list(shape)}."
     if wanted.size <= MOST_NUMBERS:
@@ -172,7 +172,7 @@ def _no_history(case: Case) -> Answer:
             why = f"{name} is not computed from anything, and does not require a gradient itself."
             return (
                 why,
-                f"Create {name} with requires_grad=True, or start from what is computed from a leaf that has it.",
+                f"Create {name} with requires_grad=True, or start from a tensor computed from a leaf that requires it.",
                 None,
             )
         names = text.join([n for n in (case.facts.trace.names.get(t) for t in leaves) if n]) or "any of its inputs"
@@ -180,15 +180,15 @@ def _no_history(case: Case) -> Answer:
         return why, f"Create {names} with requires_grad=True before {name} is computed.", None
     where = case.written(cut.stack) or labels.written_name(cut)
     if cut.name == "detach":
-        return _ends(where, "detach() cuts it off", name), "Leave out the detach().", None
+        return _ends(where, "detach() cuts it off", name), "Remove the detach().", None
     if not all(out.dtype.startswith("float") for out in cut.outputs):
         made = (
-            f"{labels.written_name(cut)} answers with {'yes or no' if cut.outputs[0].dtype == 'bool' else 'a position'}"
+            f"{labels.written_name(cut)} returns {'True or False' if cut.outputs[0].dtype == 'bool' else 'a position'}"
         )
-        how = f"{made}, which jumps instead of changing smoothly and has no slope"
+        how = f"{made}, which jumps instead of changing smoothly and has no derivative"
         return (
             _ends(where, how, name),
-            "Compute the loss from something smooth, such as log_softmax of the scores.",
+            "Compute the loss from a differentiable quantity, such as log_softmax of the scores.",
             None,
         )
     return _switched_off(case, where, cut, name)
@@ -196,8 +196,8 @@ def _no_history(case: Case) -> Answer:
 
 def _whole(name: str) -> Answer:
     """The root is made of whole numbers alone."""
-    why = f"{name} is made of whole numbers, or True and False: they cannot move a little, so they have no gradient."
-    return why, "Start from what is computed from a leaf of floating point numbers that requires a gradient.", None
+    why = f"{name} holds integers, or True and False: they cannot change a little, so they have no gradient."
+    return why, "Start from a tensor computed from a floating-point leaf that requires a gradient.", None
 
 
 def _switched_off(case: Case, where: str, cut: OpCalled, name: str) -> Answer:
@@ -205,12 +205,10 @@ def _switched_off(case: Case, where: str, cut: OpCalled, name: str) -> Answer:
     events = case.facts.trace.events[: cut.index]
     off = next((e for e in reversed(events) if isinstance(e, ModeChanged) and not e.grad_enabled), None)
     if off is None or case.called(off.stack) != "set_grad_enabled":
-        how = "it was computed where gradients are switched off (no_grad)"
+        how = "it was computed while gradients were switched off (no_grad)"
         return _ends(where, how, name), "Compute it outside of no_grad().", None
     how = f"{case.written(off.stack)} has switched gradients off, and they stay off until they are switched on again"
-    fix = (
-        "Use `with torch.no_grad():` there, which ends with its block, or call `torch.set_grad_enabled(True)` after it."
-    )
+    fix = "Use `with torch.no_grad():`, which ends with its block, or call `torch.set_grad_enabled(True)` afterwards."
     return _ends(where, how, name), fix, None
 
 
@@ -221,11 +219,11 @@ def _frozen(case: Case, name: str, frozen: Sequence[int]) -> Answer:
     names = text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and {len(known) - 1} more"
     switched = f"requires_grad was switched off for {names}: {text.join([line for line in lines if line])}"
     why = f"Nothing that {name} was computed from requires a gradient, so no graph leads from it to a leaf. {switched}."
-    return why, "Leave requires_grad on for what is to learn.", None
+    return why, "Leave requires_grad on for the parameters that should learn.", None
 
 
 def _ends(where: str, how: str, name: str) -> str:
-    return f"The graph ends at {where}: {how}, so nothing leads from {name} to a leaf."
+    return f"The graph ends at {where}: {how}, so no path leads from {name} to a leaf."
 
 
 def _derivative(case: Case, root: int | None) -> Answer | None:
@@ -235,8 +233,8 @@ def _derivative(case: Case, root: int | None) -> Answer | None:
             call = case.facts.calls[event.call]
             by = case.written(call.event.stack) or "an autograd.grad call"
             why = (
-                f"{case.named(root)} is what {by} returned. That call ran without create_graph=True, so its own steps "
-                "were not noted: the derivative is a plain number, with no way back."
+                f"{case.named(root)} was returned by {by}. That call ran without create_graph=True, so its own steps "
+                "were not recorded in a graph: backward cannot run through the derivative."
             )
             return why, "Pass create_graph=True to that call.", edited(case, call, create_graph=True)
     return None
@@ -293,15 +291,15 @@ def _saved_changed(case: Case) -> Answer:
     node = case.op.node.name if case.op is not None and case.op.node is not None else "A node"
     by = case.written(writer.stack) or labels.written_name(writer) if writer is not None else "an in-place operation"
     why = (
-        f"{node} saved {name} in forward and needs that value for its derivative, but {by} has overwritten it since: "
-        "with the new value the gradient would be wrong, so the engine refuses."
+        f"{node} saved {name} in forward and needs that value for its derivative, but {by} has overwritten it since. "
+        "With the new value the gradient would be wrong, so the engine refuses."
     )
     if tensor is not None and writer is not None and tensor != writer.inplace:
         why = (
-            f"{node} saved {name}. Since then {by} wrote into the same memory. One version counts for all of it, "
-            "so what was saved counts as changed even where other places were written, and the engine refuses."
+            f"{node} saved {name}. Since then {by} wrote into the same memory. One version counter covers all of that "
+            "memory, so the saved tensor counts as changed even if other elements were written, and the engine refuses."
         )
-        return why, "Keep the parts as tensors of their own, in a list, and put them together with torch.stack().", None
+        return why, "Keep the parts as separate tensors in a list, and combine them with torch.stack().", None
     if tensor is not None and tensor in case.facts.tensors and case.facts.is_leaf(tensor):
         return why, f"Run every backward call before {name} is updated, or compute the loss again after it.", None
     plain = labels.written_name(writer).rstrip("_") if writer is not None else "the operation"
@@ -309,7 +307,7 @@ def _saved_changed(case: Case) -> Answer:
     instead = f"`{name} = {name} {sign} …`" if sign else f"`{plain}`"
     return (
         why,
-        f"Use the form that makes a new tensor, {instead}, without the underscore or the augmented assignment.",
+        f"Use the out-of-place form, {instead}, without the underscore or the augmented assignment.",
         None,
     )
 
@@ -317,8 +315,8 @@ def _saved_changed(case: Case) -> Answer:
 def _leaf_changed(case: Case) -> Answer:
     name = case.first
     why = (
-        f"{name} is a leaf that requires a gradient: its gradient belongs to the value it began with, "
-        "and after a recorded in-place change that value would be gone."
+        f"{name} is a leaf that requires a gradient. Its gradient belongs to its original value, "
+        "and a recorded in-place change would overwrite that value."
     )
     return why, f"Change {name} inside `with torch.no_grad():` (an update step), or work on {name}.clone().", None
 
@@ -336,18 +334,14 @@ def _seed_count(case: Case) -> Answer:
     roots = [root.tensor for root in case.call.event.roots] if case.call is not None else []
     names = text.join([case.named(root) for root in roots]) or "the roots"
     passed = text.count(int(parts["gradients"]), "gradient")
-    why = (
-        f"The call starts from {names}: {parts['roots']} tensors, and {passed} came with them. Each root needs its own."
-    )
-    return why, "Pass one gradient for each, in a list; None stands for the 1 of a single number.", None
+    why = f"The call starts from {names}: {parts['roots']} tensors, but it passes {passed}. Each root needs its own."
+    return why, "Pass one gradient per root, in a list; None stands for the implicit 1 of a single number.", None
 
 
 def _constant_input(case: Case) -> Answer:
     name = case.first
-    why = (
-        f"{name} did not require a gradient when it was used, so on the way forward nothing was noted that leads to it."
-    )
-    return why, f"Make {name} with requires_grad=True (or call {name}.requires_grad_()) before it is used.", None
+    why = f"{name} did not require a gradient when it was used, so the forward pass recorded no edge to it."
+    return why, f"Create {name} with requires_grad=True (or call {name}.requires_grad_()) before it is used.", None
 
 
 def _unused_input(case: Case) -> Answer:
@@ -357,35 +351,35 @@ def _unused_input(case: Case) -> Answer:
 
 
 def _no_inputs(case: Case) -> Answer:
-    why = "`inputs=` names the leaves that are to receive a gradient, and the list is empty: nothing would be computed."
-    return why, "Name the leaves, or leave `inputs=` out: then all of them receive one.", None
+    why = "`inputs=` lists the leaves that should receive a gradient, but the list is empty: nothing would be computed."
+    return why, "List the leaves, or omit `inputs=`: then all leaves receive a gradient.", None
 
 
 def _integer_leaf(case: Case) -> Answer:
     """What is made so is not there yet, so that nothing can be called on it; what is asked later is there."""
     why = (
-        "A gradient says what happens when a number moves a little. Whole numbers, and True and False, cannot move "
+        "A gradient says what happens when a number changes a little. Integers, and True and False, cannot change "
         "a little."
     )
     name = case.facts.name(case.event.tensors[0]) if case.event.tensors else None
     if name is None:
-        return why, "Write one of its numbers with a dot, as in `1.`, or pass `dtype=torch.float32`.", None
-    floats = f"`{name} = {name}.float()` first, and then `{name}.requires_grad_()`"
-    return why, f"Write one of its numbers with a dot, or {floats}.", None
+        return why, "Write one of its numbers with a decimal point, as in `1.`, or pass `dtype=torch.float32`.", None
+    floats = f"call `{name} = {name}.float()` first, then `{name}.requires_grad_()`"
+    return why, f"Write one of its numbers with a decimal point, or {floats}.", None
 
 
 def _numpy_of_grad(case: Case) -> Answer:
-    why = "The value would leave the graph with numpy, and gradients cannot follow it there."
-    return why, f"Write `{case.first}.detach().numpy()`: so you say that no gradient is to come back from there.", None
+    why = "The value would leave the graph through numpy, and gradients cannot follow it there."
+    return why, f"Write `{case.first}.detach().numpy()` to say that no gradient should come back from there.", None
 
 
 def _flag_of_inner(case: Case) -> Answer:
     name = case.first
     why = (
-        f"{name} was computed from tensors that require a gradient. That it requires one too is a consequence, "
-        "not a switch: the way back is there already."
+        f"{name} was computed from tensors that require a gradient, so it requires one too. Only the flag of a leaf "
+        "can be switched off: the graph behind this tensor already exists."
     )
-    return why, f"Take `{name}.detach()`: the same numbers, without the way back.", None
+    return why, f"Use `{name}.detach()`: the same numbers, without the graph.", None
 
 
 def _size_of_grad(case: Case) -> Answer:
@@ -393,21 +387,24 @@ def _size_of_grad(case: Case) -> Answer:
     fact = case.facts.tensors.get(tensor) if tensor is not None else None
     size = f" {list(fact.shape)}" if fact is not None else ""
     name = case.named(tensor)
-    why = f"`{name}.grad` belongs to {name} element by element, and gradients are added to it: it has its shape{size}."
-    return why, "Assign a tensor of this shape, or None: then the next backward call makes one.", None
+    why = (
+        f"`{name}.grad` has one element for each element of {name}, and gradients are added to it, so it must have the "
+        f"same shape{size}."
+    )
+    return why, "Assign a tensor of this shape, or None: then the next backward call creates one.", None
 
 
 def _retain_constant(case: Case) -> Answer:
     name = case.first
-    why = f"{name} requires no gradient, so none will ever reach it: there is nothing to keep."
-    return why, f"Make {name} require one: `{name}.requires_grad_()` before it is used.", None
+    why = f"{name} does not require a gradient, so none will ever reach it: there is nothing to retain."
+    return why, f"Call `{name}.requires_grad_()` before it is used.", None
 
 
 def _leaf_view_changed(case: Case) -> Answer:
     name = case.last
     why = (
-        f"What is written is a view, a window onto the memory of {name}. {name} is a leaf that requires a gradient: "
-        "to write through the window is to write the leaf itself."
+        f"The written tensor is a view, a window onto the memory of {name}. {name} is a leaf that requires a gradient, "
+        "and writing to the view writes to the leaf itself."
     )
     return why, f"Write inside `with torch.no_grad():`, or leave {name} alone and multiply by a mask.", None
 
@@ -416,10 +413,10 @@ def _several_views(case: Case) -> Answer:
     name = case.first
     base = case.last
     why = (
-        f"{name} is one of several views that one op made of {base}. The graph would "
-        "have to pass a write to it on to all of them, and that is not supported."
+        f"{name} is one of several views that one op made of {base}. Autograd would have to apply the write "
+        "to all of them, and does not support that."
     )
-    return why, f"Write out of place, as in `{_out_of_place(case, name)}`, or write {base} by index.", None
+    return why, f"Write out of place, as in `{_out_of_place(case, name)}`, or write to {base} by index.", None
 
 
 def _out_of_place(case: Case, name: str) -> str:
@@ -444,15 +441,16 @@ def _unrecorded_view(case: Case) -> Answer:
     name = case.first
     base = case.last
     why = (
-        f"{name} is a view of {base} that was made under no_grad, so that nothing is recorded between the two. The "
-        f"write is to be recorded. Whether it counts for the gradient of {base} cannot be known."
+        f"{name} is a view of {base} that was made under no_grad, so the graph has no edge between the two. This "
+        f"write would be recorded, and autograd cannot tell whether it should affect the gradient of {base}."
     )
-    return why, "Put the view and the write both inside of no_grad(), or both outside.", None
+    return why, "Put the view and the write either both inside no_grad() or both outside.", None
 
 
 def _inference_tensor(case: Case) -> Answer:
     why = (
-        "A tensor made under inference_mode() keeps no version, so a node cannot save it: a change would go unnoticed."
+        "A tensor made under inference_mode() has no version counter, so a node cannot save it: a later change would "
+        "go unnoticed."
     )
     return why, "Compute it under no_grad() instead, or use a clone() of it.", None
 
@@ -461,21 +459,23 @@ def _nan_found(case: Case) -> Answer:
     """The node that anomaly mode names, and the one before it where an infinity was born."""
     node = case.op.node.name if case.op is not None and case.op.node is not None else "This node"
     earlier = next((found for found in nonfinite.findings(case.facts) if found.kind == "inf-gradient"), None)
-    why = f"{node} is the first to *show* a nan on the way back."
+    why = f"{node} is the first node of the backward pass to *show* a nan."
     if earlier is None:
-        return why, "Look at what it was given: 0 times inf, or 0 / 0.", None
-    return f"{why} The trouble begins before it. {earlier.why}", earlier.fix or "Keep its input away from there.", None
+        return why, "Look at its inputs: 0 times inf, or 0 / 0.", None
+    return f"{why} The cause is earlier. {earlier.why}", earlier.fix or "Keep its input away from that value.", None
 
 
 def _jacobian_mismatch(case: Case) -> Answer:
     name = case.last
     why = (
-        f"gradcheck moved each element of {name} a little and looked how the result changed (numerical), and asked "
-        "backward for the same (analytical). The two differ, so the backward pass does not belong to this function."
+        f"gradcheck moved each element of {name} a little and measured how the result changed (numerical). It compared "
+        "that with the result of backward (analytical). The two differ, so the backward pass does not match this "
+        "function."
     )
     return (
         why,
-        "Look for a way that is cut, such as detach(), .data or item(), or for a wrong backward of your own.",
+        "Look for a path that is cut, for instance by detach(), .data or item(), or for a mistake in your own "
+        "backward.",
         None,
     )
 
@@ -483,60 +483,61 @@ def _jacobian_mismatch(case: Case) -> Answer:
 def _gradient_count(case: Case) -> Answer:
     expected, returned = int(case.message.parts["expected"]), int(case.message.parts["returned"])
     why = (
-        f"forward was called with {text.count(expected, 'input')}, and backward returned "
-        f"{text.count(returned, 'gradient')}: it owes one to each input."
+        f"forward was called with {text.count(expected, 'input')}, but backward returned "
+        f"{text.count(returned, 'gradient')}. It must return one per input."
     )
-    return why, "Return one gradient per argument of forward, in their order, and None for what needs none.", None
+    return why, "Return one gradient per argument of forward, in order, and None for arguments that need none.", None
 
 
 def _gradient_shape(case: Case) -> Answer:
     index, returned, expected = (case.message.parts[part] for part in ("index", "returned", "expected"))
     why = f"Input {index} of forward has shape {expected}, and backward returned a gradient of shape {returned}."
-    return why, f"Return a gradient of shape {expected}: what did not take part receives zeros.", None
+    return why, f"Return a gradient of shape {expected}, with zeros for the elements that took no part.", None
 
 
 def _no_input(case: Case) -> Answer:
     asks = case.line or "input()"
-    why = f"{asks} waits for a line that is typed, and none can come: the standard input is at its end."
+    why = f"{asks} waits for a line of input, but the standard input has ended."
     fix = (
-        "`backstep run` hands on what is typed in its terminal, or piped into it (`echo 2 | backstep run script.py`); "
-        "without a terminal, and where --watch records again, there is no keyboard. Write the value into the "
-        "script, or give it as an argument, behind the script's name, and read `sys.argv`."
+        "`backstep run` passes on text typed in its terminal or piped into it (`echo 2 | backstep run script.py`). "
+        "Without a terminal, and when --watch records again, there is no keyboard. Write the value into the "
+        "script, or pass it as an argument after the script's name and read `sys.argv`."
     )
     return why, fix, None
 
 
 def _no_backward(case: Case) -> Answer:
-    why = "This Function says how to go forward, and not how to go back."
+    why = "This Function defines forward but not backward."
     return why, "Give it a static method backward(ctx, grad) that returns one gradient per input.", None
 
 
-_STEPS = {"floor_divide": "It rounds: as its input grows it stands still, then jumps. "}
+_STEPS = {"floor_divide": "It rounds: as its input grows, the result stays constant, then jumps. "}
 
 
 def _no_derivative(case: Case) -> Answer:
     name = case.message.parts["op"]
     where = case.written(case.op.stack) if case.op is not None else name
-    why = f"The way back comes to {where}, and PyTorch has no derivative for {name}. {_STEPS.get(name, '')}"
-    fix = "Write it with an op that has one, or leave it out of the way back with .detach()."
+    why = f"The gradient reaches {where}, but PyTorch has no derivative for {name}. {_STEPS.get(name, '')}"
+    fix = "Use an op that has a derivative, or exclude this one from the backward pass with .detach()."
     if name == "floor_divide":
-        fix = "Write `/` where a fraction is meant; where rounding is, round `.detach()`: no gradient comes that way."
+        fix = "Write `/` if you mean a fraction. If you mean rounding, round `.detach()`: no gradient flows through it."
     return why.strip(), fix, None
 
 
 def _once_differentiable(case: Case) -> Answer:
     why = (
-        "This backward was marked @once_differentiable: what it computes is not noted, so it has no derivative itself."
+        "This backward is marked @once_differentiable: its ops are not recorded in a graph, so it cannot be "
+        "differentiated again."
     )
-    return why, "Leave the mark out, and write backward in tensor ops.", None
+    return why, "Remove the decorator, and write backward with tensor ops.", None
 
 
 def _number_backward(case: Case) -> Answer:
     left = _left(case)
     name = case.named(left.tensor if left is not None else None)
     where = f" ({case.written(left.stack)})" if left is not None else ""
-    why = f"item() took the number of {name} out of the graph{where}. A Python float does not know how it was computed."
-    return why, "Add up the tensors themselves and leave item() out; use it for printing.", None
+    why = f"item() took the number of {name} out of the graph{where}. A Python float has no history."
+    return why, "Add up the tensors themselves, without item(); use item() for printing.", None
 
 
 def _left(case: Case) -> Escaped | None:
@@ -547,7 +548,7 @@ def _left(case: Case) -> Escaped | None:
 def _other(case: Case) -> Answer:
     note = case.event.note.strip().removeprefix("Backstep: ")
     why = note[:1].upper() + note[1:] or f"The program stopped{_at(case)}; everything up to there is in the graph."
-    return why, "Change the program at this line; the traceback, under Commands, says how it came there.", None
+    return why, "Change the program at this line; the traceback, under Commands, shows how it got there.", None
 
 
 def _at(case: Case) -> str:
@@ -555,25 +556,25 @@ def _at(case: Case) -> str:
 
 
 def _syntax(case: Case) -> Answer:
-    why = f"The file is no valid Python{_at(case)}, so nothing of it ran."
-    return why, "Mend this line, or the one above it.", None
+    why = f"The file is not valid Python{_at(case)}, so none of it ran."
+    return why, "Fix this line, or the one above it.", None
 
 
 def _no_file(case: Case) -> Answer:
-    why = f"The program stopped{_at(case)}: there is no such file where it looked."
-    fix = "A path without a leading folder is looked for in the folder in which Backstep was started, as by Python."
-    return why, f"{fix} Start it in the folder of the file, or write the whole path.", None
+    why = f"The program stopped{_at(case)}: the file that it opens does not exist."
+    fix = "As in Python, a relative path starts in the folder where Backstep was started."
+    return why, f"{fix} Start Backstep in the folder of the file, or write the whole path.", None
 
 
 def _interrupted(case: Case) -> Answer:
-    why = f"The program was ended from outside (Ctrl-C){_at(case)}; everything up to there is in the graph."
-    return why, "Nothing has to be mended. Run it again, and longer, for what comes behind.", None
+    why = f"The program was interrupted (Ctrl-C){_at(case)}; everything up to there is in the graph."
+    return why, "There is nothing to fix. Run it again, and let it run longer to record more.", None
 
 
 def _no_module(case: Case) -> Answer:
     name = case.message.parts["name"]
     why = f"The program stopped{_at(case)}: the Python that runs Backstep has no module {name}."
-    return why, f"Install {name} where Backstep is installed, or leave the import out here.", None
+    return why, f"Install {name} where Backstep is installed, or remove the import.", None
 
 
 def _none_used(case: Case) -> Answer:
@@ -581,10 +582,10 @@ def _none_used(case: Case) -> Answer:
     if not any(isinstance(e, WarningGiven) and warning_kind(e) == "grad-of-inner" for e in before):
         return _other(case)
     why = (
-        "`.grad` is None here: the tensor was computed, so it is no leaf, and backward() fills in `.grad` of leaves "
+        "`.grad` is None here: the tensor was computed, so it is not a leaf, and backward() fills in `.grad` of leaves "
         "only."
     )
-    fix = "Call `.retain_grad()` on that tensor before backward(), or take torch.autograd.grad(root, tensor)."
+    fix = "Call `.retain_grad()` on that tensor before backward(), or use torch.autograd.grad(root, tensor)."
     return why, fix, None
 
 

@@ -17,24 +17,30 @@ from .finding import Finding, Kind
 
 NonFinite = Literal["nan", "inf"]
 
-_LOG = "Keep its input away from 0, as in `p.clamp(min=1e-8).log()`; of a softmax take log_softmax, which needs none."
+_LOG = (
+    "Keep its input away from 0, as in `p.clamp(min=1e-8).log()`. For the log of a softmax, use log_softmax, which "
+    "needs no clamp."
+)
 _STEEP = (
-    "0 comes from above, but the slope of a root is infinite at 0, and 0 · inf is nan. Add a small number inside, as "
-    "in `(x + 1e-12).sqrt()`, or take torch.linalg.vector_norm, which sends 0 there."
+    "The upstream gradient is 0, but the derivative of a square root is infinite at 0, and 0 · inf is nan. Add a small "
+    "number inside, as in `(x + 1e-12).sqrt()`, or use torch.linalg.vector_norm, which sends 0 there."
 )
 _DIVIDE = "Keep the divisor away from 0: add a small number to it, or put a 1 there with where() *before* dividing."
 _EXP = "{name} overflows {dtype} above {most}: subtract the maximum first, or use softmax, log_softmax or logsumexp."
-_ROOT = "The slope of a root is infinite at 0, and it has no value below: add a small number inside, or clamp it."
-_ONE = "One value alone has no deviation (0 ÷ 0): give it more of them, or count all with correction=0."
+_ROOT = (
+    "The derivative of a square root is infinite at 0, and below 0 the root is not defined: add a small number inside, "
+    "or clamp it."
+)
+_ONE = "A single value has no deviation (0 ÷ 0): use more values, or divide by their number with correction=0."
 _REMEDIES: Mapping[str, str] = {
     "std": _ONE, "var": _ONE, "std_mean": _ONE, "var_mean": _ONE,
     "log": _LOG, "log2": _LOG, "log10": _LOG, "log1p": _LOG, "div": _DIVIDE, "reciprocal": _DIVIDE, "exp": _EXP,
     "exp2": _EXP, "expm1": _EXP, "sqrt": _ROOT, "rsqrt": _ROOT,
-    "pow": "A negative or fractional power has no finite slope at 0: keep its base away from 0.",
+    "pow": "A negative or fractional power has no finite derivative at 0: keep its base away from 0.",
 }  # fmt: skip
 _MASKED = (
-    "What comes from above is 0 there (a mask or where() threw the value away), but 0 · inf is nan. "
-    "Put a harmless value in *before* this op, as in `torch.where(ok, x, 1.0)`."
+    "The upstream gradient is 0 there (a mask or where() discarded the value), but 0 · inf is nan. "
+    "Put in a harmless value *before* this op, as in `torch.where(ok, x, 1.0)`."
 )
 _GRADIENT: Mapping[NonFinite, Kind] = {"nan": "nan-gradient", "inf": "inf-gradient"}
 _NEAR = 1e-3
@@ -43,9 +49,9 @@ _CHOOSING = frozenset({"where", "masked_fill", "masked_select", "getitem", "inde
 _MASKS = frozenset({"mask_scores"})
 """Ops that write -inf where a mask says so: the program's own infinity, in the words of attention."""
 _FLAT = "Fix the op that produced the inf: this one only multiplied it."
-_GIVEN = "inf ÷ inf, inf − inf and 0 · inf have no value. Fix the op that produced the inf."
-_KEPT = "Fix the op that produced the {kind} in the forward pass: backward only carries it on."
-_OVERFLOW = "{dtype} ends at {most}: keep the numbers before this op smaller."
+_GIVEN = "inf ÷ inf, inf − inf and 0 · inf are nan. Fix the op that produced the inf."
+_KEPT = "Fix the op that produced the {kind} in the forward pass: backward only passes it on."
+_OVERFLOW = "The largest {dtype} number is {most}: keep the numbers before this op smaller."
 _EXPONENTIALS: Mapping[str, Callable[[float], Any]] = {"exp": np.log, "exp2": np.log2, "expm1": np.log}
 """Ops that overflow by themselves, and what gives the largest number that they take."""
 
@@ -108,10 +114,10 @@ class _Search:
                 origin = self.origin(event, kind)
                 if origin is None:
                     continue
-                why, fix = f"{origin} holds {kind} before anything is computed", f"Look at where {origin} comes from."
+                why, fix = f"{origin} holds {kind} before anything is computed", f"Check where {origin} comes from."
             else:
                 sample = self.example(event, bad.value, kind)
-                why = f"No {kind} goes into {name}, but one comes out{sample}. It is born here"
+                why = f"The input of {name} has no {kind}, but its result has one{sample}. This op produced it"
                 fix = _GIVEN if "inf" in given else self.remedy(event, kind, bad.value, bad.dtype)
             yield self.finding(kind, event, event, f"first {kind}: {name}", why, fix)
 
@@ -143,28 +149,28 @@ class _Search:
                 continue
             sample, came = self.slope(event, called, kind)
             born, fix = self.reason(event, called, kind, came)
-            why = f"No {kind} comes to {name} from above, but it sends one on{sample}. {born}"
+            why = f"{name} receives no {kind}, but it sends one{sample}. {born}"
             yield self.finding(_GRADIENT[kind], event, called, f"first {kind} gradient: {name}", why, fix)
 
     def reason(self, event: VjpRun, called: OpCalled, kind: NonFinite, came: float | None) -> tuple[str, str]:
         """Why a VJP gives what nobody gave it, and what helps; `came` is what came from above at the place."""
-        born = "Born in its local derivative"
+        born = f"The {kind} comes from the local derivative"
         fix = _REMEDIES.get(labels.written_name(called), "")
         if came == 0.0:
             return born, _MASKED if self.is_masked(called, event.index) or fix is not _ROOT else _STEEP
         if kind == "nan" and came is not None and np.isinf(came):
-            return "The inf meets a slope of 0 there, and 0 · inf is nan", _FLAT
+            return "The inf is multiplied by a derivative of 0, and 0 · inf is nan", _FLAT
         if kind == "nan" and "inf" in self.all_kinds(event.upstream):
-            return "An inf comes from above, and its products with 0 and differences with another inf are nan", _GIVEN
+            return "The upstream gradient has an inf, and 0 · inf and inf − inf are nan", _GIVEN
         values, dtype = self.inputs(called), called.outputs[0].dtype
         given, made = self.all_kinds(values), self.all_kinds(out.value for out in called.outputs)
         found = kind if kind in given else "inf" if "inf" in given else kind if kind in made and not fix else None
         if found is not None:
-            return f"The {found} is in the numbers of the way forward, which its derivative is made of", _KEPT.format(
+            return f"The {found} is in the values of the forward pass, which its derivative uses", _KEPT.format(
                 kind=found
             )
         if kind == "inf" and self.largest(event.upstream) * max(self.largest(values), 1.0) > _NEAR * _most(dtype):
-            return "A product passes the largest number there is", _too_large(dtype)
+            return f"A product exceeds the largest {dtype} number", _too_large(dtype)
         return born, fix
 
     def remedy(self, event: OpCalled, kind: NonFinite, value: int, dtype: str) -> str:
@@ -242,7 +248,7 @@ class _Search:
         there = list(dict.fromkeys(there))  # once for the two of x * x
         came = float(above[place])
         said = f" where {text.join(there)}" if there else ""
-        return f"{said}: {text.number(came)} comes in, {text.number(sent[place])} goes out{_at(place)}", came
+        return f"{said}: it receives {text.number(came)} and sends {text.number(sent[place])}{_at(place)}", came
 
     def element(
         self, tensor: int | None, version: int, scalar: Any, shape: tuple[int, ...], place: tuple[int, ...] | None

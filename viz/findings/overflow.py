@@ -140,12 +140,11 @@ class _Search:
         shown = text.join([text.number(size) for size in sizes[:3]])
         last = f", at last {text.number(sizes[-1])}" if len(sizes) > 3 else ""
         why = (
-            f"Each update makes the loss larger: {where or 'it'} gives {shown}{last}. "
-            "The steps go too far, past where it is small."
+            f"Each update makes the loss larger: {where or 'it'} gives {shown}{last}. The steps overshoot the minimum."
         )
-        fix = "Take a smaller learning rate, or clip_grad_norm_() before the step."
+        fix = "Use a smaller learning rate, or call clip_grad_norm_() before the step."
         if event.attrs.get("reduction") == "sum":
-            fix += ' reduction="sum" adds up all elements: with "mean" the gradient does not grow with their number.'
+            fix += ' reduction="sum" adds up all elements; with "mean" the gradient does not grow with their number.'
         at = self.facts.ops[self.facts.op_at[event.index]].id
         return Finding(
             "divergence", event.index, at, "The loss explodes", why, fix, frame.line if frame is not None else None
@@ -162,16 +161,16 @@ class _Search:
         where = f"`{source(self.facts.trace, frame, 60)}` in {self.facts.line(frame)}" if frame is not None else name
         most = max(stop.out for stop in path)
         why = (
-            f"Here the numbers pass {LARGE:,.0f}: {where} gives up to {text.number(first.out)} from up to "
-            f"{text.number(first.into)}. They go on growing to {text.number(most)}, and float32 ends at 3.4e38."
+            f"Here the numbers exceed {LARGE:,.0f}: {where} turns numbers up to {text.number(first.into)} into numbers "
+            f"up to {text.number(first.out)}. They keep growing, to {text.number(most)}; float32 ends at 3.4e38."
         )
         times = sorted(later / sooner for sooner, later in itertools.pairwise(here) if sooner)
         if len(times) > 1 and times[len(times) // 2] > 1.1:
             middle = float(f"{times[len(times) // 2]:.2g}")
             why += f" Each run of this line makes them about {text.number(middle)} times as large."
         fix = (
-            "Begin with smaller weights, or normalise between the rounds. Where only gradients grow, "
-            "clip_grad_norm_() before the step, or a smaller learning rate."
+            "Start with smaller weights, or normalise between the iterations. If only gradients grow, call "
+            "clip_grad_norm_() before the step, or use a smaller learning rate."
         )
         at = self.facts.ops[self.facts.op_at[first.event.index]].id
         line = frame.line if frame is not None else None

@@ -129,19 +129,20 @@ class _Search:
         by, before = self.written(call.stack), self.written(self.facts.calls[earlier].event.stack)
         came = f"from {before}" if before else "from an earlier call"
         if by and by == before:  # a line of a loop
-            came, by = f"from an earlier {by}", "the same line, run again,"
+            came, by = f"from an earlier {by}", "the next run of this line"
         if between:
             came += f" and {text.count(between, 'later call')}"
         why = (
             f"`{name}.grad` held {self.brief(event.before)} {came}, and {by or 'this call'} added "
-            f"{self.brief(event.added)}: {self.brief(event.after)}. backward() adds to `.grad`, it never replaces it."
+            f"{self.brief(event.added)}: {self.brief(event.after)}. backward() adds to `.grad`; it never replaces it."
         )
-        kept = " zero_grad() does not know of it: it is no leaf." if event.retained else ""
-        fix = f"If only the latest is meant, set `{name}.grad = None` before the call.{kept}"
+        kept = " zero_grad() does not reset it, because it is not a leaf." if event.retained else ""
+        fix = f"If you want only the latest gradient, set `{name}.grad = None` before the call.{kept}"
         if event.before is not None and any(self.facts.owner.get(root.tensor) == event.tensor for root in call.roots):
             fix = (  # emptied before the call, it would be gone when it is called upon
-                f"If only the latest is meant, take it out first: `g = {name}.grad; {name}.grad = None; g.backward()`; "
-                "or use torch.autograd.grad, which leaves `.grad` alone."
+                "If you want only the latest gradient, take it out first: "
+                f"`g = {name}.grad; {name}.grad = None; g.backward()`. "
+                "Or use torch.autograd.grad, which does not touch `.grad`."
             )
         return Finding("sum", event.index, None, f"{name}.grad adds up", why, fix, self.line(call.stack))
 
@@ -162,12 +163,12 @@ class _Search:
         node = called.node.name if called.node is not None else "A node"
         sent = next((c for c in event.cotangents if c is not None), None)
         right = self.as_recorded(event, called)
-        instead = f"; with what forward used it would be {right}" if right else ""
+        instead = f"; with the value of the forward pass it would send {right}" if right else ""
         why = (
-            f"{node} saved {name} = {self.brief(saved.value)}. {by or 'A write'} changed it to {self.brief(now)}, and "
-            f"the version did not count that. So it sends {self.brief(sent)} back{instead}."
+            f"{node} saved {name} = {self.brief(saved.value)}. {by or 'A write'} changed it to {self.brief(now)}, but "
+            f"the version counter did not change. So it sends {self.brief(sent)}{instead}."
         )
-        fix = f"Change {name} after the backward call, or under no_grad() instead of .data: then there is an error."
+        fix = f"Change {name} after the backward call, or under no_grad() instead of .data: then you get an error."
         return Finding(
             "write", event.index, self.at(called), f"{name} changed unseen", why, fix, self.line(called.stack)
         )
@@ -214,11 +215,11 @@ class _Search:
         ways = [self.pulled(called, way, upstream) for way in (kept, cut)]
         numbers = [text.listing(way) if way is not None else "a gradient" for way in ways]
         why = (
-            f"Both factors have the numbers of {name}, but only one is connected to it. That way brings {numbers[0]}; "
-            f"the way that was cut off would bring {numbers[1]} more."
+            f"Both factors have the numbers of {name}, but only one is connected to it. That path contributes "
+            f"{numbers[0]}; the path that was cut would contribute another {numbers[1]}."
         )
-        fix = "If both count, leave out the detach()."
-        return Finding("cut", event.index, self.at(called), "one way is cut", why, fix, self.line(called.stack))
+        fix = "If both should count, remove the detach()."
+        return Finding("cut", event.index, self.at(called), "one path is cut", why, fix, self.line(called.stack))
 
     def copies(self) -> Iterator[Finding]:
         """A leaf that torch.tensor() made of a tensor with a past."""
@@ -235,10 +236,10 @@ class _Search:
                 self.written(self.facts.ops[made].event.stack) if made is not None else "a tensor"
             )
             why = (
-                f"{name} has the numbers of {was or 'a tensor'}, {self.brief(leaf.value)}, and is a new leaf: no edge "
-                "leads back. What it was computed from receives no gradient."
+                f"{name} has the numbers of {was or 'a tensor'}, {self.brief(leaf.value)}, but it is a new leaf: no "
+                "edge leads back, so the original receives no gradient."
             )
-            fix = "Leave out torch.tensor(); for a copy within the graph take .clone()."
+            fix = "Remove torch.tensor(); for a copy within the graph, use .clone()."
             yield Finding("copy", leaf.index, f"t{leaf.tensor}", "the graph ends here", why, fix, self.line(leaf.stack))
 
     def inner(self) -> Iterator[Finding]:
@@ -263,13 +264,13 @@ class _Search:
             came = self.arrived(op.event, event.index) if op is not None else []
             passed = f" The gradient {self.brief(came[-1])} passed through it and went on." if came else ""
             by = self.written(op.event.stack, WHOLE) if op is not None else ""  # its end is what made it no leaf
-            why = f"{name} was computed ({by or 'by an op'}), so it is no leaf, and `{name}.grad` is None.{passed}"
-            other = " (the one there is for another tensor of this name)" if self.asked_of(name, tensor) else ""
+            why = f"{name} was computed ({by or 'by an op'}), so it is not a leaf, and `{name}.grad` is None.{passed}"
+            other = " (the existing call is on another tensor of this name)" if self.asked_of(name, tensor) else ""
             fix = (
-                f"Ask the leaf, or call `{name}.retain_grad()` before the backward call{other}. "
-                "A parameter is made first, then asked to require grad."
+                f"Read `.grad` of the leaf, or call `{name}.retain_grad()` before the backward call{other}. "
+                "For a parameter, compute its initial values first and set requires_grad last."
             )
-            yield Finding("leaf", event.index, f"t{tensor}", f"{name} is no leaf", why, fix, self.line(event.stack))
+            yield Finding("leaf", event.index, f"t{tensor}", f"{name} is not a leaf", why, fix, self.line(event.stack))
 
     def asked_of(self, name: str, tensor: int) -> bool:
         """Whether the program calls `retain_grad()` on another tensor of the same name."""
@@ -296,10 +297,10 @@ class _Search:
                 ties = int((array == best).sum())
                 if ties > 1:
                     why = (
-                        f"{text.number(best)} stands {ties} times in {of}. {name}() shares its gradient among them, "
-                        f"1/{ties} each; {name}(dim=0) would name the first and give it everything."
+                        f"{text.number(best)} occurs {ties} times in {of}. {name}() divides its gradient equally among "
+                        f"them, 1/{ties} each; {name}(dim=0) would give all of it to the first."
                     )
-                    fix = f"If one place is meant, take {name}(dim).values; if all are equal, this is right."
+                    fix = f"If only one should receive it, use {name}(dim).values; otherwise this is right."
                     yield self.choice(
                         "tie", event, called, f"{ties} are the {'largest' if name == 'max' else 'smallest'}", why, fix
                     )
@@ -310,10 +311,10 @@ class _Search:
                 if hit is not None:
                     place = [int(n) for n in np.argwhere(array == hit)[0]]
                     why = (
-                        f"{of}{place} is {text.number(hit)}, just the bound, where there is a kink and no slope. clamp "
-                        "counts it as not clamped: slope 1. relu, which has the same values, takes 0."
+                        f"{of}{place} is {text.number(hit)}, exactly the bound, where clamp has a kink and no "
+                        "derivative. clamp uses 1 there, as for values inside. relu has the same values but uses 0."
                     )
-                    fix = "If nothing is to come through at the bound, write relu()."
+                    fix = "If no gradient should pass at the bound, use relu()."
                     yield self.choice("kink", event, called, "a kink", why, fix)
                     return
 
@@ -338,8 +339,8 @@ class _Search:
                     continue
                 pairs = [f"{text.number(old[tuple(p)])} became {text.number(new[tuple(p)])}" for p in lost[:2]]
                 name = self.facts.name(root.tensor) or "the root"
-                why = f"The gradient is {given.dtype} and {name} is {to.dtype}. It was cast: {text.join(pairs)}."
-                fix = f"Compute {name} in {given.dtype}, or keep the weights in the range of {to.dtype}."
+                why = f"The gradient is {given.dtype} but {name} is {to.dtype}, so it was cast: {text.join(pairs)}."
+                fix = f"Compute {name} in {given.dtype}, or keep the gradient within the range of {to.dtype}."
                 label = f"cast to {to.dtype}"
                 yield Finding("cast", first.index, f"t{root.tensor}", label, why, fix, self.line(event.stack))
 
@@ -359,11 +360,14 @@ class _Search:
                 continue
             first, second = (side.reshape(-1) for side in sides if side is not None)
             why = (
-                f"A column of {n} against a row of {n} is spread to {n}×{n}: {n * n} differences, every element of one "
-                "with every element of the other. Each with its own partner, they "
-                f"are {n}: {text.listing(first - second)}."
+                f"A column of {n} and a row of {n} broadcast to {n}×{n}: {n * n} differences, every element of one "
+                "with every element of the other. Element by element there are "
+                f"{n}: {text.listing(first - second)}."
             )
-            fix = "Bring both to one shape: `squeeze(1)` makes a row of the column, `view(-1, 1)` a column of the row."
+            fix = (
+                "Give both the same shape: `squeeze(1)` turns the column into a row, `view(-1, 1)` the row into a "
+                "column."
+            )
             label = f"{n * n} differences, not {n}"
             yield Finding("shape", event.index, self.at(event), label, why, fix, self.line(event.stack))
             return
@@ -395,8 +399,8 @@ class _Search:
                     place = tuple(int(n) for n in lost[0])
                     came = upstream[place] if upstream.shape == sent.shape else upstream.reshape(-1)[0]
                     why = (
-                        f"{text.number(came)} comes in and {text.number(right[place])} should go out. float16 has "
-                        "nothing between 0 and 5.96e-8, and 0 is nearer: 0 goes out."
+                        f"It receives {text.number(came)} and should send {text.number(right[place])}. float16 has "
+                        "no number between 0 and 5.96e-8, and 0 is nearer, so it sends 0."
                     )
                     fix = (
                         "Multiply the loss by a power of 2 before backward() and divide the gradients by it in float32."

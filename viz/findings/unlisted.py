@@ -50,13 +50,14 @@ def _finding(facts: Facts, tensors: list[int], module: str, optimizer: str) -> F
     frame = facts.frame(used.event.stack)
     where = f" in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else ""
     many = len(tensors) > 1
-    them, stay = ("them", "they stay as they began") if many else ("it", "it stays as it began")
+    them, stay = ("them", "they never change") if many else ("it", "it never changes")
     why = (
-        f"{module} uses {names}{where}, and gradients come to {them}. But {module} does not list {them} among its "
+        f"{module} uses {names}{where}, and gradients reach {them}. But {module} does not list {them} among its "
         f"parameters, so {optimizer} does not hold {them}: {stay}."
     )
     fix = (
-        "Keep layers in nn.ModuleList or nn.ModuleDict, single parameters in nn.ParameterList: a plain list hides them."
+        "Keep layers in nn.ModuleList or nn.ModuleDict, and single parameters in nn.ParameterList: a module does not "
+        "look into a plain list."
     )
     label = f"{len(tensors)} parameters are in no optimiser" if many else f"{known[0]} is in no optimiser"
     line = frame.line if frame is not None else None

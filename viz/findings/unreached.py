@@ -143,8 +143,8 @@ class _Search:
     def finding(self, cut: int | None, tensors: list[int]) -> Finding:
         names, many = self.names(tensors), len(tensors) > 1
         calls = text.count(len([c for c in self.facts.calls.values() if c.completed]), "backward call")
-        them, stay = ("them", "They stay as they began") if many else ("it", "It stays as it began")
-        why = f"{self.optimizer} holds {names}, but no gradient comes to {them} in {calls}"
+        them, stay = ("them", "They never change") if many else ("it", "It never changes")
+        why = f"{self.optimizer} holds {names}, but no gradient reaches {them} in {calls}"
         label = f"{self.facts.name(tensors[0]) or 'a parameter'} never learns"
         if many:
             label = f"{len(tensors)} parameters never learn"
@@ -153,9 +153,9 @@ class _Search:
             return self.gone(away, tensors, label, why, stay)
         if cut is None:
             used = not self.used.isdisjoint(tensors)
-            none = "what is computed with" if used else "no op uses"
-            why += f": {none} {them}{' goes into no loss that backward() starts from' if used else ''}. {stay}."
-            fix = f"Use {them} in what the loss is made of, or leave {them} out of the optimiser."
+            none = f"no root of backward() depends on {them}" if used else f"no op uses {them}"
+            why += f": {none}. {stay}."
+            fix = f"Use {them} to compute the loss, or remove {them} from the optimiser."
             first = next(e for e in self.facts.trace.events if isinstance(e, Accumulated))
             return Finding("unreached", first.index, f"t{tensors[0]}", label, why, fix, None)
         op = self.facts.ops[cut]
@@ -165,7 +165,7 @@ class _Search:
             where = f"`{source(self.facts.trace, frame, 48)}` in {self.facts.line(frame)}"
         reason, fix = _why(op)
         why += f": {where} {reason}. {stay}."
-        fix += f" If {'they are' if many else 'it is'} meant to stay, `requires_grad_(False)` says so."
+        fix += f" To freeze {them} on purpose, call `requires_grad_(False)`."
         line = frame.line if frame is not None else None
         return Finding("unreached", op.event.index, op.id, label, why, fix, line)
 
@@ -175,10 +175,10 @@ class _Search:
         frame = self.facts.frame(away.stack)
         where = f" at `{source(self.facts.trace, frame, 48)}` in {self.facts.line(frame)}" if frame is not None else ""
         why += (
-            f": what is computed with {them} leaves the graph{where}, as {_AS[away.kind]} without a past, "
-            f"from where no gradient comes back. {stay}."
+            f": the result computed with {them} leaves the graph{where} as {_AS[away.kind]}, which has no history, "
+            f"so no gradient comes back. {stay}."
         )
-        fix = f"Keep the tensor itself on the way to the loss: {away.kind}() is for looking at numbers."
+        fix = f"Use the tensor itself to compute the loss; {away.kind}() is for looking at numbers."
         made = self.facts.made_by(away.tensor, away.index)
         at = self.facts.ops[made].id if made is not None else f"t{tensors[0]}"
         event = self.facts.ops[made].event.index if made is not None else away.index
@@ -191,10 +191,13 @@ class _Search:
         others = text.count(unused, "other tensor")
         why = (
             f"{names} {'receive' if many else 'receives'} a gradient in {text.count(calls, 'backward call')}, but no "
-            f"optimiser holds {'them' if many else 'it'}, while {self.optimizer} holds {others} that nothing uses. So "
-            f"the values stay as they began. It was made before the model got {'these' if many else 'this one'}."
+            f"optimiser holds {'them' if many else 'it'}, while {self.optimizer} holds {others} that nothing uses, so "
+            "the values never change. The optimiser was created before the model got "
+            f"{'these' if many else 'this one'}."
         )
-        fix = "Make the optimiser after the last change of the model, or give it the new ones with add_param_group()."
+        fix = (
+            "Create the optimiser after the last change to the model, or add the new parameters with add_param_group()."
+        )
         frame = self.facts.frame(self.facts.calls[first.call].event.stack)
         label = f"{self.facts.name(missed[0]) or 'a parameter'} is in no optimiser"
         return Finding(
@@ -208,8 +211,8 @@ _AS = {"item": "a Python number", "numpy": "an array", "tolist": "a list"}
 def _why(op: OpFact) -> tuple[str, str]:
     """How an op cuts the way back, and what to write instead."""
     if op.event.name in ("detach", "data"):
-        return "cuts the way back to the loss", f"Leave out the {op.event.name}."
+        return "cuts the path to the loss", f"Remove the {op.event.name}."
     if not all(out.dtype.startswith("float") for out in op.event.outputs):
-        made = "yes or no" if op.event.outputs[0].dtype == "bool" else "a position"
-        return f"answers with {made}, which has no slope", "Compute the loss from something smooth."
-    return "runs where gradients are switched off (no_grad)", "Compute it outside of no_grad()."
+        made = "True or False" if op.event.outputs[0].dtype == "bool" else "a position"
+        return f"returns {made}, which has no derivative", "Compute the loss from a differentiable quantity."
+    return "runs while gradients are switched off (no_grad)", "Compute it outside of no_grad()."

@@ -52,21 +52,22 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
         dim = int(soft.attrs["dim"]) % max(len(shape), 1)
         if dim != classes:
             why = (
-                f"nll_loss takes the classes along dimension {classes} of {text.shape(shape)}, but {by} makes the "
-                f"probabilities sum to 1 along dimension {dim}: each class over the {shape[dim]} samples, not each "
-                "sample over its classes."
+                f"nll_loss expects the classes along dimension {classes} of {text.shape(shape)}, but {by} makes the "
+                f"probabilities sum to 1 along dimension {dim}: over the {shape[dim]} samples of a class, not over the "
+                "classes of a sample."
             )
             fix = f"Write dim={classes if len(shape) != 2 else -1}."
             yield _finding("loss-dimension", facts, soft, f"{labels.written_name(soft)} over dimension {dim}", why, fix)
     elif name == "nll_loss" and was in ("softmax", "sigmoid"):
-        why = f"nll_loss takes logarithms of probabilities, but {by} gives the probabilities themselves."
+        why = f"nll_loss expects logarithms of probabilities, but {by} gives the probabilities themselves."
         yield _finding(
-            "no-logarithm", facts, before, "no logarithm", why, "Take log_softmax, or cross_entropy of the scores."
+            "no-logarithm", facts, before, "no logarithm", why, "Use log_softmax, or cross_entropy of the scores."
         )
     elif name == "log_softmax" and was == "softmax" and before.attrs.get("dim") == event.attrs.get("dim"):
         why = (
-            f"{by} has made probabilities, and the cross entropy takes a softmax of them once more: all of them lie "
-            "between 0 and 1, so no class can be sure and the gradients stay small."
+            f"{by} has already made probabilities, and the cross entropy applies softmax to them again. As they all "
+            "lie "
+            "between 0 and 1, no class can become certain, and the gradients stay small."
         )
         yield _finding(
             "softmax-twice",
@@ -74,12 +75,14 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
             event,
             "softmax taken twice",
             why,
-            "Give the cross entropy the scores: leave out the first.",
+            "Pass the scores to the cross entropy: remove the first softmax.",
         )
     elif name == "binary_cross_entropy_with_logits" and was == "sigmoid":
-        why = f"{by} has made probabilities, and this loss takes a sigmoid of them once more: all lie above 0.5 then."
+        why = (
+            f"{by} has already made probabilities, and this loss applies sigmoid to them again: all results exceed 0.5."
+        )
         yield _finding(
-            "sigmoid-twice", facts, event, "sigmoid taken twice", why, "Give it the scores: leave out the sigmoid."
+            "sigmoid-twice", facts, event, "sigmoid taken twice", why, "Pass the scores to it: remove the sigmoid."
         )
 
 

@@ -80,13 +80,12 @@ def _finding(facts: Facts, index: int, tensors: list[int], calls: int) -> Findin
     where = f"{name} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else name
     why = (
         f"The gradient of {_names(facts, tensors)} is 0 in all {calls} backward calls, so "
-        f"{'they learn' if many else 'it learns'} nothing: what comes to {where} from above is no zero, and what it "
-        "sends on is."
+        f"{'they learn' if many else 'it learns'} nothing: {where} receives a nonzero gradient and sends only zeros."
     )
-    fix = "Look at what this op is given: where its slope is 0, or it multiplies by 0, nothing goes back through it."
+    fix = "Check the inputs of this op: if its derivative is 0, or it multiplies by 0, no gradient gets through it."
     if _is_dead(facts, index):
-        why += " Every number that goes into it is below 0, where it is flat."
-        fix = "Bring its input above 0 somewhere: another bias, smaller steps, or leaky_relu, which lets some through."
+        why += " All of its inputs are below 0, where its derivative is 0."
+        fix = "Make some inputs positive: change the bias, take smaller steps, or use leaky_relu."
     label = f"{facts.name(tensors[0]) or 'a parameter'} gets only zeros"
     if many:
         label = f"{len(tensors)} parameters get only zeros"

@@ -69,9 +69,9 @@ def check(facts: Facts, event: OpCalled, upstream: np.ndarray, held: Mapping[int
     if not moved:
         return None
     agrees = worst <= TOLERANCE
-    why = "a value was changed after forward, unseen by the graph" if held else "a kink, or a step too coarse here"
+    why = "a value was changed after forward, unseen by the graph" if held else "a kink, or the step is too large here"
     said = (
-        f"the same to within {text.number(float(f'{max(worst, 1e-12):.0e}'))}"
+        f"they agree to within {text.number(float(f'{max(worst, 1e-12):.0e}'))}"
         if agrees
         else f"differs by {text.number(float(f'{worst:.1e}'))}: {why}"
     )
@@ -80,8 +80,8 @@ def check(facts: Facts, event: OpCalled, upstream: np.ndarray, held: Mapping[int
 
 def _changed(facts: Facts, held: Mapping[int, int] | None) -> str:
     """Where the values were no longer those of forward: whose."""
-    names = sorted({facts.name(tensor) or "what was saved" for tensor in held or ()})
-    return f"; both with {text.join(names)} as changed after forward" if names else ""
+    names = sorted({facts.name(tensor) or "the saved value" for tensor in held or ()})
+    return f"; both use {text.join(names)} as changed after forward" if names else ""
 
 
 def _wide(value: Any) -> Any:

@@ -17,8 +17,8 @@ from ..schema.values import Code
 from .reading import reading
 
 _BIRTHS: Mapping[Kind, str] = {
-    "nan": "A nan is born", "inf": "An inf is born",
-    "nan-gradient": "A nan gradient is born", "inf-gradient": "An inf gradient is born",
+    "nan": "A nan appears", "inf": "An inf appears",
+    "nan-gradient": "A nan gradient appears", "inf-gradient": "An inf gradient appears",
 }  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def stopped(error: Error, steps: Sequence[StepOfScene], facts: Facts) -> Chapter
     where = f" in line {code['line']}{of}" if code is not None else ""
     lines = (code["line"], code["line"]) if code is not None and not of else None
     at = f" at `{_written(facts, code)}`" if code is not None else ""
-    told = f"The program stops{at}. The inspector shows why, and what helps."
+    told = f"The program stops{at}. The inspector shows the cause and a fix."
     return {
         "kind": "error", "title": f"{error['type']}{where}", "text": told, "lines": lines,
         "step": error["step"] + 1, "select": [error["node"]] if error["node"] is not None else [], "fix": True,

@@ -43,13 +43,13 @@ def left_out(trace: Trace, file: Trace | None = None) -> str:
     ended = f" It ends with an error, {failed.rstrip('.')}." if failed else ""
     if trace is file:
         return (
-            f"This file has the first {shown:,} of {had:,} events of a long recording, of which no more was shown when "
-            f"it was exported; its end is not in it.{ended} For all of it, record the program again."
+            f"This file has only the first {shown:,} of the {had:,} events of a long recording: it was exported from a "
+            f"page that showed no more.{ended} To see the rest, record the program again."
         )
     more = had if failed else min(5 * shown, had)
-    what = "that" if failed else "more"
+    what = "the error" if failed else "more"
     return (
-        f"The recording is long: its first {shown:,} of {had:,} events are shown, and what came after them is left "
-        f"out, its end too.{ended} To see {what}, start Backstep with `--events {more}`: it takes longer. Or let the "
-        "loops make fewer rounds. What is exported from this page is what it shows."
+        f"This is a long recording: only the first {shown:,} of its {had:,} events are shown.{ended} To see {what}, "
+        f"start Backstep with `--events {more}`, which takes longer, or run fewer iterations. An export from this page "
+        "contains only the events shown."
     )

@@ -46,7 +46,7 @@ def through(read: Reading, item: Item) -> Series | None:
         facts, event = read.facts, read.facts.ops[item.op].event
         if event.node is None:
             return None
-        title = f"norm of the gradient that comes to {event.node.name}"
+        title = f"norm of the gradient that {event.node.name} receives"
         ops = _again(read, item.op)
         names = _rounds(read, ops)
         points = [_gradient(facts, op, 0, None, name) for op, name in zip(ops, names, strict=True)]
@@ -74,7 +74,7 @@ def _of_leaf(read: Reading, tensor: int) -> Series | None:
     rounds = read.drawing.grouping.rounds_of_calls
     labels = _told_apart([rounds.get(e.call, ()) for e in found], [f"call {e.call + 1}" for e in found])
     points = [Point(label, None, ((e.index, e.added),)) for label, e in zip(labels, found, strict=True)]
-    return _series(read, f"norm of what each call adds to {name}.grad", "norm", points)
+    return _series(read, f"norm of the gradient that each call adds to {name}.grad", "norm", points)
 
 
 def _of_results(read: Reading, item: Item) -> Series | None:
@@ -94,7 +94,7 @@ def _of_results(read: Reading, item: Item) -> Series | None:
             Point(label, read.drawing.card(out.tensor), ((facts.ops[k].event.index, out.value),))
             for label, k, out in zip(rounds, ops, outs, strict=True)
         ]
-        return _series(read, f"{name}, round by round", "size", points, ops.index(op))
+        return _series(read, f"{name} in each iteration", "size", points, ops.index(op))
     cards = [read.drawing.card(out.tensor) for out in outs]
     kept: dict[int, list[Accumulated]] = {out.tensor: [] for out in outs}
     for event in facts.trace.events:
@@ -106,7 +106,7 @@ def _of_results(read: Reading, item: Item) -> Series | None:
     ]
     roots = {facts.name(root) for root in facts.roots}
     loss = roots.pop() if len(roots) == 1 else None
-    return _series(read, f"norm of ∂{loss or 'L'}/∂{name}, round by round", "norm", points, ops.index(op))
+    return _series(read, f"norm of ∂{loss or 'L'}/∂{name} in each iteration", "norm", points, ops.index(op))
 
 
 def _again(read: Reading, op: int) -> list[int]:

@@ -113,7 +113,7 @@ class _After:
             if step is not None and self.message(self.now, step) == self.message(self.before, was):
                 return ""
             other = "another one stops the program" if self.stop is not None else "the program goes on"
-            return f"This error no longer comes: {other}."
+            return f"This error no longer occurs: {other}."
         if step is None:
             return self.stopped or "This no longer happens."
         return "" if step >= time else f"This now happens earlier, in step {step + 1}."

@@ -20,6 +20,7 @@ from engine.trace.events import (
     GradSet,
     Input,
     OpCalled,
+    Saved,
     Trace,
     VjpRun,
 )
@@ -65,7 +66,9 @@ def say(step: Step, drawing: Drawing) -> str:
             return _accumulated(event, facts, facts.mark(event.tensor, card.version) if card is not None else "")
         case DataSet():
             name, held = called(event.tensor, facts, "a tensor"), value(facts.trace, event.value)
-            return f"The program gives {name} other elements through .data: {held}. No version counts it."
+            return (
+                f"The program replaces the values of {name} through .data: {held}. Its version counter does not change."
+            )
         case GradSet():
             return _grad_set(event, facts)
         case Damaged():
@@ -99,7 +102,7 @@ def _forward(event: OpCalled, facts: Facts) -> str:
     expression = written(event, facts)
     if event.attrs.get("function") == "Error":
         what = called(event.inputs[0].tensor, facts, result)
-        return f"What computed {what} is not to be differentiated: a node that only raises an error stands in for it."
+        return f"The op that computed {what} cannot be differentiated: its node only raises an error."
     named = [(facts.name(one.tensor), value(facts.trace, one.value)) for one in event.outputs]
     several = [f"{one} = {held}" for one, held in named if one]
     if len(several) > 1:
@@ -118,7 +121,7 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
     trace = facts.trace
     upstream = text.join([value(trace, u) for u in event.upstream if u is not None])
     if step.op is None:
-        return f"{step.name} passes {upstream or 'nothing'} on.{own(event, facts)}"
+        return f"{step.name} passes on {upstream or 'nothing'}.{own(event, facts)}"
     op = facts.ops[step.op].event
     ways = _ways(event, op, facts)
     doing = f"{step.name} receives " + (f"the upstream gradient {upstream}" if upstream else "no upstream gradient")
@@ -127,8 +130,15 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
         doing = f"{step.name} multiplies the upstream gradient {upstream} by {text.scalar(number)}"
     freed = ""
     if op.node is not None and op.node.saved and event.freed:
-        freed = " What it saved is freed."
+        freed = f" {_its_saved(op.node.saved)} freed."
     return f"{doing} and sends {text.join(ways) or 'nothing on'}.{own(event, facts)}{freed}{_returned(event, facts)}"
+
+
+def _its_saved(saved: Sequence[Saved]) -> str:
+    """`Its saved tensor is`, `Its saved values are`: what a node keeps for its rule, with its verb."""
+    kind = "tensor" if all(one.tensor is not None for one in saved) else "value"
+    places = {(one.tensor, one.scalar if one.tensor is None else None) for one in saved}
+    return f"Its saved {kind} is" if len(places) == 1 else f"Its saved {kind}s are"
 
 
 def _returned(event: VjpRun, facts: Facts) -> str:
@@ -242,9 +252,9 @@ def _ran(ran: Ran, facts: Facts) -> str:
     if ran.entered.place in ("forward", "backward"):
         return f" Its {ran.entered.place} {computed}." if computed else ""
     if ran.entered.place == "pack":
-        return f" A hook packs what it saves{f': it {computed}' if computed else ''}."
+        return f" A hook packs a saved tensor{f': it {computed}' if computed else ''}."
     if ran.entered.place == "unpack":
-        return f" A hook unpacks what it saved{f': it {computed}' if computed else ''}."
+        return f" A hook unpacks a saved tensor{f': it {computed}' if computed else ''}."
     record = facts.node(facts.op_of_node[ran.entered.node]) if ran.entered.node in facts.op_of_node else None
     tensor = ran.entered.tensor
     where = called(tensor, facts, "a leaf") if tensor is not None else record.name if record else "a node"
@@ -308,7 +318,7 @@ def _equals(trace: Trace, event: Accumulated) -> str:
 def _write(event: OpCalled, facts: Facts) -> str:
     held = [f"{called(leaf, facts, 'a tensor')}.grad" for leaf in facts.holding(event.inplace, event.index)]
     owner = facts.owner.get(event.inplace) if event.inplace is not None else None
-    name = text.join(held) or f"what was {called(owner, facts, 'a tensor')}.grad"
+    name = text.join(held) or f"the former {called(owner, facts, 'a tensor')}.grad"
     name += ", which are one tensor," if len(held) > 1 else ""
     after = value(facts.trace, event.outputs[0].value)
     if written_name(event) == "zero_":

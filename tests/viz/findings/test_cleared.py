@@ -39,7 +39,7 @@ def test_gradients_cleared_between_backward_and_step_are_told_of(clear: str, fou
     assert told.line == 10 and told.label == "gradients cleared before the step"
     assert told.why == (
         "The backward call in line 9 brought `net.weight.grad` [1 2]; line 10 cleared it, so SGD.step() in line 11 "
-        f"found {found}: what was computed is used by nobody."
+        f"found {found}: nothing used the computed gradient."
     )
 
 

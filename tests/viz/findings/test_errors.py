@@ -43,7 +43,7 @@ def test_the_smallest_fix_mends_the_program(source: str, tmp_path: Path) -> None
 def test_a_second_backward_names_the_call_that_freed(tmp_path: Path) -> None:
     _, found = explained(SECOND, tmp_path)
     assert found.at is not None and found.at.startswith("n")
-    assert "`y.backward(torch.tensor([0.1, 1.0, 0.0001]))` in line 7 has run through it already" in found.why
+    assert "`y.backward(torch.tensor([0.1, 1.0, 0.0001]))` in line 7 has already run through it" in found.why
     assert "retain_graph=True to the earlier call" in found.fix
     assert found.edits is not None and found.edits["commands"] is not None
     assert [c["retain_graph"] for c in found.edits["commands"]] == [True, False]
@@ -67,7 +67,7 @@ def test_no_grad_fn_names_the_leaf_or_the_cut(tmp_path: Path) -> None:
     assert alone.why == "x is not computed from anything, and does not require a gradient itself."
     for whole in ("x.backward()", "(x * 2).backward()"):
         _, found = explained(HEAD + f"x = torch.arange(1)\n{whole}\n", tmp_path)
-        assert "whole numbers" in found.why and "requires_grad=True" not in found.fix
+        assert "holds integers" in found.why and "requires_grad=True" not in found.fix
     source = HEAD + "x = torch.ones(1, requires_grad=True)\nh = x.detach()\ny = h * 2\ny.backward()\n"
     _, cut = explained(source, tmp_path)
     assert "detach() cuts it off" in cut.why and "line 3" in cut.why
@@ -104,22 +104,25 @@ def test_the_birth_of_an_infinity_is_found_forward_and_backward(tmp_path: Path) 
     read = reading(recorded(source, tmp_path))
     found = findings(read.facts)
     assert [(f.kind, f.at) for f in found] == [("inf", "n0"), ("inf-gradient", "n0")]
-    assert "It is born here, in `torch.log(c)` (line 3)." in found[0].why and "in its local derivative" in found[1].why
+    assert (
+        "This op produced it, in `torch.log(c)` (line 3)." in found[0].why
+        and "from the local derivative" in found[1].why
+    )
 
 
 @pytest.mark.filterwarnings("ignore:Error detected in")
 def test_anomaly_mode_is_explained_by_the_op_that_sent_the_first_inf(tmp_path: Path) -> None:
     body = "x = torch.zeros(2, requires_grad=True)\nwith torch.autograd.set_detect_anomaly(True):\n"
     _, found = explained(HEAD + body + "    (x * x).sum().sqrt().backward()\n", tmp_path)
-    assert "No inf comes to SqrtBackward0 from above, but it sends one on" in found.why
-    assert found.fix.startswith("The slope of a root is infinite at 0")
+    assert "SqrtBackward0 receives no inf, but it sends one" in found.why
+    assert found.fix.startswith("The derivative of a square root is infinite at 0")
 
 
 def test_a_nan_from_an_infinity_that_came_is_blamed_on_where_that_was_born(tmp_path: Path) -> None:
     source = HEAD + "x = torch.zeros(2, requires_grad=True)\n(x ** 2).sqrt().sum().backward()\n"
     born, spread = findings(reading(recorded(source, tmp_path)).facts)
     assert (born.kind, spread.kind) == ("inf-gradient", "nan-gradient")
-    assert "The inf meets a slope of 0 there, and 0 · inf is nan, in `x ** 2` (line 3)." in spread.why
+    assert "The inf is multiplied by a derivative of 0, and 0 · inf is nan, in `x ** 2` (line 3)." in spread.why
     assert spread.fix == "Fix the op that produced the inf: this one only multiplied it."
 
 
@@ -136,7 +139,7 @@ def test_a_state_carried_over_a_backward_call_is_to_be_detached(tmp_path: Path) 
     _, found = explained(source, tmp_path)
     assert "hidden was computed before `hidden.backward()` in line 6" in found.why
     assert "`w * hidden` in line 5" in found.why
-    assert "TanhBackward0 no longer has what it saved (result)" in found.why
+    assert "TanhBackward0 no longer has its saved tensors (result)" in found.why
     assert "`hidden = hidden.detach()`" in found.fix
 
 
@@ -177,7 +180,7 @@ def test_a_hidden_state_in_an_attribute_is_named_and_cut_off(update: str, tmp_pa
     found = explain(read.facts, read.drawing)
     assert found is not None and found.why.startswith("self.state was computed before")
     assert "`self.state = self.state.detach()`" in found.fix
-    assert ("has another value since" in found.fix) == (found.edits is None) == (update != "pass")
+    assert ("has changed since" in found.fix) == (found.edits is None) == (update != "pass")
 
 
 FROZEN = """\
@@ -222,7 +225,7 @@ def test_gradients_that_were_never_switched_on_again_lead_to_the_line_that_switc
 def test_an_op_without_a_derivative_is_the_place_of_its_error(tmp_path: Path) -> None:
     source = "import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = 3 * (x // 2)\ny.sum().backward()\n"
     trace, found = explained(source, tmp_path)
-    assert "The way back comes to `x // 2` in line 3, and PyTorch has no derivative for floor_divide" in found.why
+    assert "The gradient reaches `x // 2` in line 3, but PyTorch has no derivative for floor_divide" in found.why
     assert found.at is not None and reading(trace).facts.ops[0].id == found.at
     assert "Write `/`" in found.fix
 
@@ -231,7 +234,7 @@ def test_an_op_without_a_derivative_is_the_place_of_its_error(tmp_path: Path) ->
     ("code", "told", "mended"),
     [
         ("x = torch.tensor([1, 2], requires_grad=True)", "as in `1.`", "torch.tensor([1., 2], requires_grad=True)"),
-        ("x = torch.tensor([1, 2])\nx.requires_grad_()", "`x = x.float()` first, and then `x.requires_grad_()`", ""),
+        ("x = torch.tensor([1, 2])\nx.requires_grad_()", "call `x = x.float()` first, then `x.requires_grad_()`", ""),
         ("a, b = torch.ones(2, requires_grad=True).clone().unbind()\na *= 10", "`a = a * 10`", ""),
         ("a, b = torch.ones(2, requires_grad=True).clone().unbind()\na -= b + 1", "`a = a - (b + 1)`", ""),
         ("a, b = torch.ones(2, requires_grad=True).clone().unbind()\na.mul_(3)", "`a = a * 2`", ""),
@@ -254,5 +257,5 @@ def test_what_a_number_was_taken_from_is_not_the_place_of_its_error(tmp_path: Pa
 
 def test_a_file_that_is_not_there_is_told_with_the_folder_that_counts(tmp_path: Path) -> None:
     _, found = explained(HEAD + 'open("no_such_file.csv")\n', tmp_path)
-    assert found.why.endswith(": there is no such file where it looked.")
-    assert "the folder in which Backstep was started" in found.fix
+    assert found.why.endswith(": the file that it opens does not exist.")
+    assert "the folder where Backstep was started" in found.fix

@@ -23,9 +23,9 @@ def born(source: str, folder: Path) -> list[Finding]:
         ("x = torch.tensor([100.])\ny = x.exp() / x.exp()", "first nan: div", "Fix the op that produced the inf"),
         ("x = torch.tensor([1., 0.])\ny = x / x", "first nan: div", "Keep the divisor away from 0"),
         ("x = torch.tensor([0.])\ny = x * x.log()", "first nan: mul", "Fix the op that produced the inf"),
-        ("x = torch.tensor([1e30])\ny = x ** 2", "first inf: pow", "float32 ends at 3.4e38"),
+        ("x = torch.tensor([1e30])\ny = x ** 2", "first inf: pow", "The largest float32 number is 3.4e38"),
         ("x = torch.tensor([0.])\ny = x ** -1", "first inf: pow", "keep its base away from 0"),
-        ("x = torch.full((2, 2), 1e20)\ny = x @ x", "first inf: mm", "float32 ends at 3.4e38"),
+        ("x = torch.full((2, 2), 1e20)\ny = x @ x", "first inf: mm", "The largest float32 number is 3.4e38"),
         (
             "x = torch.tensor([1000.], dtype=torch.float64)\ny = x.exp()",
             "first inf: exp",
@@ -42,8 +42,8 @@ def test_the_remedy_belongs_to_the_numbers(source: str, label: str, remedy: str,
 @pytest.mark.parametrize(
     ("loss", "numbers", "node", "reason"),
     [
-        ("x.log().pow(2).sum()", "[1., -1.]", "PowBackward0", "The nan is in the numbers of the way forward"),
-        ("x.softmax(0).log()[0]", "[0., 200.]", "SoftmaxBackward0", "An inf comes from above"),
+        ("x.log().pow(2).sum()", "[1., -1.]", "PowBackward0", "The nan is in the values of the forward pass"),
+        ("x.softmax(0).log()[0]", "[0., 200.]", "SoftmaxBackward0", "The upstream gradient has an inf"),
     ],
 )
 def test_a_nan_on_the_way_back_is_said_to_come_from_where_it_comes(
@@ -58,11 +58,11 @@ def test_a_nan_on_the_way_back_is_said_to_come_from_where_it_comes(
 def test_a_product_that_overflows_on_the_way_back_says_so(tmp_path: Path) -> None:
     source = "x = torch.ones(2, 2, requires_grad=True)\ny = torch.full((2, 2), 1e10) @ x\ny.backward(y.detach() * 1e25)"
     (found,) = [one for one in born(source, tmp_path) if "gradient" in one.label]
-    assert "A product passes the largest number there is" in found.why
-    assert found.fix.startswith("float32 ends at 3.4e38")
+    assert "A product exceeds the largest float32 number" in found.why
+    assert found.fix.startswith("The largest float32 number is 3.4e38")
 
 
 @pytest.mark.filterwarnings("ignore:std")
 def test_the_deviation_of_one_value_has_a_remedy(tmp_path: Path) -> None:
     (found,) = born("x = torch.ones(1, 2)\ny = x.std(0)", tmp_path)
-    assert found.label == "first nan: std" and found.fix.startswith("One value alone has no deviation")
+    assert found.label == "first nan: std" and found.fix.startswith("A single value has no deviation")

@@ -24,7 +24,7 @@ TRAINED = (
 def test_rounds_that_multiply_are_told_where_they_pass_a_large_number(tmp_path: Path) -> None:
     first = told(ROUNDS + "h.sum().backward()\n", tmp_path)[0]
     assert first["title"] == "The numbers explode in line 5"
-    assert "`h @ w` in line 5 gives up to 32768 from up to 4096" in first["text"]
+    assert "`h @ w` in line 5 turns numbers up to 4096 into numbers up to 32768" in first["text"]
     assert "about 8 times as large" in first["text"]
 
 
@@ -52,7 +52,7 @@ def test_a_root_at_zero_whose_gradient_is_zero_has_its_own_remedy(tmp_path: Path
     plain = told("x = torch.zeros(2, requires_grad=True)\n(x.sqrt() ** 2).sum().backward()\n", tmp_path)
     assert "vector_norm" in plain[-1]["text"] and "where()" not in plain[-1]["text"]
     masked = "x = torch.zeros(2, requires_grad=True)\ntorch.where(x > 0, x.sqrt(), torch.zeros(2)).sum().backward()\n"
-    assert "threw the value away" in told(masked, tmp_path)[-1]["text"]
+    assert "discarded the value" in told(masked, tmp_path)[-1]["text"]
 
 
 STEPS = (

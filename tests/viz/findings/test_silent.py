@@ -18,7 +18,7 @@ from viz.schema.scene import Scene
 
 # Program -> the node's label, the kind, and the numbers that prove it.
 PROOFS = {
-    "added_up": ("x", "sum", "from an earlier `y.backward()` in line 6, and the same line, run again, added 6: 12"),
+    "added_up": ("x", "sum", "from an earlier `y.backward()` in line 6, and the next run of this line added 6: 12"),
     "forgotten_zero": (
         "w v1",
         "not-zeroed",
@@ -27,18 +27,18 @@ PROOFS = {
     "inner_adds_up": ("y", "sum", "added 12: 24"),
     "silent_second": ("x", "sum", "added [2 2 2]: [4 4 4]"),
     "graph_in_grad": ("x", "sum", "added 12: 24"),
-    "data_edit": ("×", "write", "sends [10 10] back; with what forward used it would be [1 1]"),
-    "poisoned_where": ("reciprocal", "nan-gradient", "0 comes in, nan goes out"),
-    "root_of_zero": ("×", "nan-gradient", "inf comes in"),
+    "data_edit": ("×", "write", "sends [10 10]; with the value of the forward pass it would send [1 1]"),
+    "poisoned_where": ("reciprocal", "nan-gradient", "it receives 0 and sends nan"),
+    "root_of_zero": ("×", "nan-gradient", "it receives inf"),
     "log_of_softmax": ("log", "inf", "log(0) = -inf"),
-    "half_detached": ("×", "cut", "brings [1 2 3]; the way that was cut off would bring [1 2 3] more"),
-    "ties": ("max", "tie", "3 stands 2 times in x"),
-    "kink": ("clamp min=0", "kink", "x[1] is 0, just the bound"),
+    "half_detached": ("×", "cut", "contributes [1 2 3]; the path that was cut would contribute another [1 2 3]"),
+    "ties": ("max", "tie", "3 occurs 2 times in x"),
+    "kink": ("clamp min=0", "kink", "x[1] is 0, exactly the bound"),
     "cast_seed": ("y", "cast", "1e-50 became 0 and 1e50 became inf"),
-    "broadcast_loss": ("mse_loss", "shape", "is spread to 3×3: 9 differences, every element of one with every"),
-    "broadcast_by_hand": ("−", "shape", "Each with its own partner, they are 3: [0 0 0]"),
-    "half_underflow": ("÷ 8192", "rounded", "1.221e-4 comes in and 1.49e-8 should go out"),
-    "copied_tensor": ("y", "copy", "has the numbers of `x * x` in line 4, [1 4 9], and is a new leaf"),
+    "broadcast_loss": ("mse_loss", "shape", "broadcast to 3×3: 9 differences, every element of one with every"),
+    "broadcast_by_hand": ("−", "shape", "Element by element there are 3: [0 0 0]"),
+    "half_underflow": ("÷ 8192", "rounded", "It receives 1.221e-4 and should send 1.49e-8"),
+    "copied_tensor": ("y", "copy", "has the numbers of `x * x` in line 4, [1 4 9], but it is a new leaf"),
     "scaled_leaf": ("w", "leaf", "The gradient [0.2 0.4 0.6] passed through it and went on"),
 }
 
@@ -71,7 +71,7 @@ def test_sum_of_two_calls_names_both_lines(tmp_path: Path) -> None:
 
 def test_each_name_that_is_no_leaf_is_told_of_at_its_own_card() -> None:
     told = [one for one in picture("inner_grad")["findings"] if one["kind"] == "leaf"]
-    assert [one["label"] for one in told] == ["z is no leaf", "y is no leaf"]
+    assert [one["label"] for one in told] == ["z is not a leaf", "y is not a leaf"]
     assert len({one["at"] for one in told}) == 2
 
 

@@ -46,21 +46,21 @@ def test_a_detach_on_the_way_is_told_with_its_line_and_the_names(tmp_path: Path)
     (one,) = found(tmp_path, CUT)
     assert one.label == "2 parameters never learn" and one.line == 10
     assert one.why.startswith(
-        "SGD holds net.gate.weight and net.gate.bias, but no gradient comes to them in 2 backward calls"
+        "SGD holds net.gate.weight and net.gate.bias, but no gradient reaches them in 2 backward calls"
     )
-    assert "`torch.sigmoid(self.gate(x)).detach()` in line 10 cuts the way back to the loss" in one.why
-    assert one.fix.startswith("Leave out the detach.")
+    assert "`torch.sigmoid(self.gate(x)).detach()` in line 10 cuts the path to the loss" in one.why
+    assert one.fix.startswith("Remove the detach.")
 
 
 def test_what_is_computed_without_gradients_is_told_as_such(tmp_path: Path) -> None:
     forward = "self.head(self.quiet(x))\n\n    @torch.no_grad()\n    def quiet(self, x):\n        return self.gate(x)"
     (one,) = found(tmp_path, forward)
-    assert "runs where gradients are switched off" in one.why and one.line == 14
+    assert "runs while gradients are switched off" in one.why and one.line == 14
 
 
 def test_a_choice_on_the_way_is_told_as_such(tmp_path: Path) -> None:
     (one,) = found(tmp_path, "self.head(torch.eye(2)[self.gate(x).argmax(1)])")
-    assert "answers with a position, which has no slope" in one.why
+    assert "returns a position, which has no derivative" in one.why
 
 
 def test_a_parameter_that_nothing_uses_is_told_by_name(tmp_path: Path) -> None:

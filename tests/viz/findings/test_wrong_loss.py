@@ -23,8 +23,8 @@ HEAD = (
         ("F.nll_loss(F.log_softmax(x, dim=0), y)", "log_softmax over dimension 0", "over the 3 samples"),
         ("F.nll_loss(torch.log(F.softmax(x, dim=0)), y)", "softmax over dimension 0", "over the 3 samples"),
         ("F.nll_loss(F.softmax(x, dim=1), y)", "no logarithm", "the probabilities themselves"),
-        ("F.cross_entropy(F.softmax(x, dim=1), y)", "softmax taken twice", "softmax of them once more"),
-        ("F.binary_cross_entropy_with_logits(torch.sigmoid(x), x * 0)", "sigmoid taken twice", "above 0.5"),
+        ("F.cross_entropy(F.softmax(x, dim=1), y)", "softmax taken twice", "applies softmax to them again"),
+        ("F.binary_cross_entropy_with_logits(torch.sigmoid(x), x * 0)", "sigmoid taken twice", "exceed 0.5"),
     ],
 )
 def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_a_dead_relu_is_where_the_gradients_become_0(tmp_path: Path) -> None:
     (one,) = found(tmp_path)
     assert one.label == "2 parameters get only zeros" and one.line == 11
     assert "is 0 in all 3 backward calls" in one.why and "relu in `model(x)`" in one.why
-    assert "Every number that goes into it is below 0" in one.why and "leaky_relu" in one.fix
+    assert "All of its inputs are below 0" in one.why and "leaky_relu" in one.fix
 
 
 def test_what_moves_or_is_seen_but_once_is_no_finding(tmp_path: Path) -> None:

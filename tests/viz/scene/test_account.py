@@ -33,7 +33,7 @@ def test_the_error_is_where_a_program_opens(tmp_path: Path) -> None:
     trace = recorded(HEAD + "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.backward()\n", tmp_path)
     chapters = account.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
     assert [c["title"] for c in chapters] == ["RuntimeError in line 4"]
-    assert chapters[0]["text"] == "The program stops at `y.backward()`. The inspector shows why, and what helps."
+    assert chapters[0]["text"] == "The program stops at `y.backward()`. The inspector shows the cause and a fix."
     assert chapters[0]["select"] and chapters[0]["fix"]
     assert account.opens(trace, chapters) == chapters[0]["step"] == 2
 
@@ -63,8 +63,8 @@ def test_a_birth_is_told_in_numbers_with_its_remedy(
 def test_the_infinite_slope_of_a_root_is_found_in_backward(tmp_path: Path) -> None:
     source = "x = torch.tensor([4., 0.], requires_grad=True)\n(x ** 2).sqrt().sum().backward()\n"
     chapters = told(source, tmp_path)
-    assert [c["title"] for c in chapters] == ["An inf gradient is born in line 3", "A nan gradient is born in line 3"]
-    assert "1 comes in, inf goes out at [1]" in chapters[0]["text"]
+    assert [c["title"] for c in chapters] == ["An inf gradient appears in line 3", "A nan gradient appears in line 3"]
+    assert "it receives 1 and sends inf at [1]" in chapters[0]["text"]
 
 
 def test_a_gradient_poisoned_by_where_is_told_as_such(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_gradient_poisoned_by_where_is_told_as_such(tmp_path: Path) -> None:
     trace = recorded(HEAD + source, tmp_path)
     chapters = account.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
     last = chapters[-1]
-    assert [c["title"] for c in chapters] == ["An inf is born in line 3", last["title"]]
+    assert [c["title"] for c in chapters] == ["An inf appears in line 3", last["title"]]
     assert account.opens(trace, chapters) == last["step"], "the infinity was thrown away: the gradient is what is wrong"
     assert "nan gradient" in last["title"] and "0 · inf is nan" in last["text"]
 
@@ -164,9 +164,9 @@ def test_adding_up_before_one_update_is_no_finding(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "title", "proof"),
     [
-        ("(x * x.detach()).sum().backward()", "one way is cut", "brings [1 2]"),
-        ("y = (x * x).sum()\nx.data.mul_(10)\ny.backward()", "x changed unseen", "it would be [1 2]"),
-        ("(x.view(2, 1) - torch.ones(2)).sum().backward()", "4 differences, not 2", "they are 2: [0 1]"),
+        ("(x * x.detach()).sum().backward()", "one path is cut", "contributes [1 2]"),
+        ("y = (x * x).sum()\nx.data.mul_(10)\ny.backward()", "x changed unseen", "it would send [1 2]"),
+        ("(x.view(2, 1) - torch.ones(2)).sum().backward()", "4 differences, not 2", "there are 2: [0 1]"),
     ],
 )
 def test_what_goes_wrong_in_silence_is_told(line: str, title: str, proof: str, tmp_path: Path) -> None:
@@ -189,5 +189,5 @@ def test_a_place_in_a_file_beside_the_script_is_told_with_its_name(tmp_path: Pat
         "from apart_of_account import far\nx = torch.ones(2, requires_grad=True)\nfar(x * 1, x).backward()\n", tmp_path
     )
     of = f"of {tmp_path.name}/apart_of_account.py"
-    assert chapters[0]["title"].startswith("An inf gradient is born in line 2 of ") and chapters[0]["lines"] is None
+    assert chapters[0]["title"].startswith("An inf gradient appears in line 2 of ") and chapters[0]["lines"] is None
     assert of in chapters[0]["text"] or "(line 2 of apart_of_account.py)" in chapters[0]["text"]

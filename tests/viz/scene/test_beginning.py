@@ -38,16 +38,16 @@ def test_a_file_is_shown_to_the_number_of_events_that_is_asked_for(long: Trace, 
     program = from_file(tmp_path / "long.backstep", 7)
     assert program.record().events == tuple(long.events[:7])
     said = program.about["left_out"]
-    assert f"first 7 of {len(long.events)} events" in said and "--events 35" in said
+    assert f"first 7 of its {len(long.events)} events" in said and "--events 35" in said
     assert scene(program.record(), program=program.about)["program"]["left_out"] == said
 
 
 def test_a_file_exported_from_a_shortened_recording_says_that_it_has_no_more(long: Trace, tmp_path: Path) -> None:
     shortened(long, 7).save(str(tmp_path / "cut.backstep"))
     said = from_file(tmp_path / "cut.backstep").about["left_out"]
-    assert f"first 7 of {len(long.events)} events" in said and "--events" not in said
+    assert f"first 7 of the {len(long.events)} events" in said and "--events" not in said
     again = from_file(tmp_path / "cut.backstep", 3).about["left_out"]
-    assert "first 3 of 7 events" in again and "--events 7" in again
+    assert "first 3 of its 7 events" in again and "--events 7" in again
 
 
 def test_of_a_long_recording_that_fails_the_failure_is_told_and_the_way_to_it() -> None:
@@ -59,8 +59,8 @@ def test_of_a_long_recording_that_fails_the_failure_is_told_and_the_way_to_it() 
         y.backward()
     said = left_out(shortened(trace, 7))
     assert "It ends with an error, RuntimeError: Trying to backward through the graph a second time" in said
-    assert "freed). To see that" in said, "the first sentence, whole"
-    assert f"To see that, start Backstep with `--events {len(trace.events)}`" in said
+    assert "freed). To see the error" in said, "the first sentence, whole"
+    assert f"To see the error, start Backstep with `--events {len(trace.events)}`" in said
     assert left_out(shortened(trace, len(trace.events))) == ""
 
 

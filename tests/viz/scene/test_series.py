@@ -48,7 +48,7 @@ def test_norms_of_a_recurrent_network_are_those_of_its_states_gradients() -> Non
         states.append(h)
     h.sum().backward()
     np.testing.assert_allclose(last(found), [float(s.grad.norm()) for s in states], rtol=1e-5)
-    assert found["title"] == "norm of ∂loss/∂h, round by round"
+    assert found["title"] == "norm of ∂loss/∂h in each iteration"
     assert [point["here"] for point in found["points"]] == [False] * 19 + [True]
 
 
@@ -69,7 +69,7 @@ def test_every_state_every_op_and_every_folded_round_tell_the_same_story() -> No
     assert [[p["here"] for p in found["points"]].index(True) for found in groups if found] == list(range(20))
     product = through(read, read.drawing.items["n0"])
     assert product is not None
-    assert (product["of"], product["title"]) == (20, "norm of the gradient that comes to MmBackward0")
+    assert (product["of"], product["title"]) == (20, "norm of the gradient that MmBackward0 receives")
 
 
 def test_a_loss_has_its_values_and_a_leaf_what_each_call_added() -> None:
@@ -78,7 +78,7 @@ def test_a_loss_has_its_values_and_a_leaf_what_each_call_added() -> None:
     assert loss["kind"] == "size"
     np.testing.assert_allclose(last(loss), [27.66667, 0.3318524, 0.005267452], rtol=1e-5)
     np.testing.assert_allclose(last(weight), [22.66667, 2.488889, 0.2607392], rtol=1e-5)
-    assert weight["title"] == "norm of what each call adds to model.weight.grad"
+    assert weight["title"] == "norm of the gradient that each call adds to model.weight.grad"
 
 
 @pytest.mark.parametrize("name", ["weights", "mean_of_cubes", "loss_mixture"])

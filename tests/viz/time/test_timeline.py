@@ -232,7 +232,7 @@ def test_nothing_waits_once_a_call_has_ended(tmp_path: Path) -> None:
     assert (states["n1"], states["t0"]) == ("done", "idle"), states
     assert states["n0"] == "done", "it runs on nothing, as in torch, and frees what it saved"
     told = [say(step, found.drawing) for step in found.line.steps if step.name == "MulBackward0"]
-    words = "MulBackward0 receives no upstream gradient and sends nothing on. What it saved is freed."
+    words = "MulBackward0 receives no upstream gradient and sends nothing on. Its saved tensor is freed."
     assert told == [f"{words} The call returns None."]
 
 

@@ -44,7 +44,7 @@ def test_many_truth_values_are_told_by_how_many_are_true(tmp_path: Path) -> None
 def test_accumulation_is_written_as_a_sum(tmp_path: Path) -> None:
     sentences = said(CASE_1, tmp_path)
     assert sentences[6] == "The leaf x adds [0 2 0 0] to x.grad: [0 0 0 0] + [0 2 0 0] = [0 2 0 0]."
-    assert sentences[9].endswith("sends [2 2 2 2] to the leaf x. What it saved is freed.")
+    assert sentences[9].endswith("sends [2 2 2 2] to the leaf x. Its saved value is freed.")
 
 
 def test_a_node_with_two_inputs_says_what_goes_where(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_expressions_are_written_as_the_program_would(tmp_path: Path) -> None:
         "x × x gives z = [1 4 9]. MulBackward0 saves x.",
     ]  # fmt: skip
     assert [start for start in starts if not any(s.startswith(start) for s in sentences)] == []
-    assert any(s.endswith("sends [1 -2 3] to the leaf x twice. What it saved is freed.") for s in sentences)
+    assert any(s.endswith("sends [1 -2 3] to the leaf x twice. Its saved tensor is freed.") for s in sentences)
 
 
 def test_slices_and_ops_with_several_results_are_told_whole(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_gradient_that_no_leaf_has_any_more_is_called_so(tmp_path: Path) -> No
         "import engine as torch\na = torch.tensor([1., 2.], requires_grad=True)\n(a * 2).sum().backward()\n"
         "g = a.grad\na.grad = None\ng.zero_()\n"
     )
-    assert said(source, tmp_path)[-1] == "The program sets what was a.grad to zero: [0 0]."
+    assert said(source, tmp_path)[-1] == "The program sets the former a.grad to zero: [0 0]."
 
 
 def test_a_large_tensor_without_a_name_is_called_by_its_expression_or_its_op(tmp_path: Path) -> None:
