@@ -12,7 +12,6 @@ EDITS = 7
 EDIT = """
 async ([number]) => {
   const modules = document.querySelector("script[src$='early.js']").src.replace(/panels\\/shell\\/early.js$/, "page");
-  const { edit } = await import(`${modules}/session.mjs`);
   const { change } = await import(`${modules}/edits.mjs`);
   const frame = () => new Promise(requestAnimationFrame);
   const scene = backstep.scene();
@@ -21,7 +20,7 @@ async ([number]) => {
   const fill = ([size, ...rest]) => size === undefined ? number : Array.from({ length: size }, () => fill(rest));
   const edits = change(scene, null, command.id, { gradient: fill(command.shape) });
   const start = performance.now();
-  edit(edits);
+  backstep.edit(edits);
   while (backstep.scene().revision.id === scene.revision.id) {
     if (performance.now() - start > 2000) return Infinity; // refused
     await frame();

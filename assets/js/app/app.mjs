@@ -1,11 +1,13 @@
-// The controller: joins stage, footer, player, keys and editing, and is what `window.backstep` answers from.
+// The app: owns all that lives as long as the page.  It joins stage, footer, player, keys and editing, is what `window.backstep` answers
+// from, and has the shell with the panels, which know it by that alone.
 
 import { Bus } from "./bus.mjs";
 import { Choosing } from "../stage/choosing.mjs";
-import { serverCalls } from "./counters.mjs";
+import { countServerCalls } from "./counters.mjs";
 import { CellEditor } from "../stage/editor.mjs";
 import { Footer } from "../stage/footer.mjs";
 import { helpDialog, listenKeys } from "./keys.mjs";
+import { install } from "../panels/shell/shell.mjs";
 import { Legend } from "../stage/legend.mjs";
 import { announce, Mirror } from "../stage/mirror.mjs";
 import { Player, SPEEDS } from "../stage/player.mjs";
@@ -19,10 +21,14 @@ import { toolbar } from "../stage/toolbar.mjs";
 
 export class App {
   constructor() {
+    this.serverCalls = countServerCalls();
     this.bus = new Bus();
     this.player = new Player((t) => this.timeChanged(t), (on) => this.played(on));
     Object.assign(this, { index: null, scene: null, frames: 0, scrub: false, loose: false, step: null });
     Object.assign(this, { stage: null, footer: null, asked: null });
+    /** @type {import("../panels/shell/shell.mjs").Shell | null} */
+    this.shell = null;
+    this.api = this.answers();
     listenKeys(this);
   }
 
@@ -50,6 +56,11 @@ export class App {
     this.footer.theme(this.stage.tokens);
     this.stage.onTheme = (tokens) => { this.footer.theme(tokens); this.legend.paint(); };
     if (this.asked) this.load(this.asked);
+  }
+
+  /** Makes the panels, once their places are there too. */
+  async furnish() {
+    this.shell = await install(this.api);
   }
 
   ready() {
@@ -309,7 +320,7 @@ export class App {
    * enter (id), edit ({ command, gradient } or { leaf, values }), fold (group id), unfold (group ids, what to do then).  A listener of `space` that returns
    * true has claimed the key: then it does not play.
    */
-  api() {
+  answers() {
     return {
       load: (scene) => this.load(scene), scene: () => this.scene, seek: (t) => this.scene && this.player.seek(t), t: () => this.player.t,
       play: (until) => this.player.play(until), pause: () => this.player.pause(), playing: () => this.player.playing,
@@ -319,7 +330,7 @@ export class App {
       edit: (change) => this.edit(change), choose: (ask) => this.choose(ask), choosing: () => Boolean(this.choosing?.on), fold: (id) => this.fold(id), fit: () => this.stage?.fit(), light: (term) => this.stage?.light(term), help: () => this.help(),
       clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),
       picture: () => this.picture(), state: () => this.state(), screenPos: (id, row, cell) => this.stage?.screenPos(id, row, cell) ?? null,
-      frameCount: () => this.frames, serverCalls,
+      frameCount: () => this.frames, serverCalls: this.serverCalls,
     };
   }
 }

@@ -1,9 +1,11 @@
 // How often the server was asked: a test and a benchmark hold that playing never asks it.
 
-let calls = 0;
-
-/** Counts requests to Dash's callback endpoint; called once, before anything else runs. */
+/**
+ * Counts requests to Dash's callback endpoint from now on; called once, before anything else runs.
+ * @returns {() => number} how many there were
+ */
 export function countServerCalls() {
+  let calls = 0;
   const counted = (address) => {
     if (String(address?.url ?? address).includes("_dash-update-component")) calls += 1;
   };
@@ -17,8 +19,5 @@ export function countServerCalls() {
     counted(address);
     return open.call(this, method, address, ...rest);
   };
-}
-
-export function serverCalls() {
-  return calls;
+  return () => calls;
 }

@@ -58,14 +58,13 @@ const OWN_KEYS = `${TYPED}, select, dialog, [role=grid], [role=dialog], [role=me
 const PRESSED = "button, a[href], summary, [role=button], [role=tab], [role=switch], [role=checkbox], [role=menuitem]";
 const MOVED = "[role=tablist], [role=radiogroup]";
 
-// A button that was clicked has the focus, but whoever then presses Space means the player, and not "that button again",
-// and with an arrow the next step, not the next tab; whoever came to it by Tab means the button.
-let clicked = false;
-
 const moves = (key) => key.startsWith("Arrow") || key === "Home" || key === "End";
 
-/** Whether what has the focus needs this key for itself. */
-function ownsKey(target, key) {
+/**
+ * Whether what has the focus needs this key for itself.  A button that was `clicked` has the focus, but whoever then presses Space means the
+ * player, and not "that button again", and with an arrow the next step, not the next tab; whoever came to it by Tab means the button.
+ */
+function ownsKey(target, key, clicked) {
   if (!target?.closest) return false;
   if (target.closest(OWN_KEYS)) return key !== "?" || target.closest(TYPED) !== null;
   if (key === " " || key === "Enter") return target.closest(PRESSED) !== null && !(key === " " && clicked);
@@ -73,12 +72,13 @@ function ownsKey(target, key) {
 }
 
 export function listenKeys(app) {
+  let clicked = false; // whether what has the focus was clicked, and not come to by Tab
   const table = new Map();
   for (const { rows } of keyTable(app)) for (const [keys, , , act, where] of rows) for (const key of keys) table.set(key, { act, where });
   document.addEventListener("pointerdown", () => { clicked = true; }, true);
   const press = (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !app.ready()) return;
-    if (ownsKey(event.target, event.key)) return;
+    if (ownsKey(event.target, event.key, clicked)) return;
     const shifted = event.shiftKey && (event.key.startsWith("Arrow") || event.key === "Tab");
     const entry = table.get((shifted ? "Shift+" : "") + event.key);
     if (!entry || (entry.where === "stage" && !app.hasFocus(event.target))) return;

@@ -17,7 +17,11 @@ export function beside(place, box, room) {
 }
 
 export class Callout {
-  /** `closed()` is called when it was left by Escape or its button; `pressed(key)` may take a key, then it returns true. */
+  /**
+   * @param {string} name a class of the style sheets
+   * @param {{ closed: () => void, pressed?: (key: string, target: any) => boolean }} acts `closed` is called when it was left by Escape or its
+   *   button; `pressed` may take a key, then it returns true
+   */
   constructor(name, { closed, pressed = () => false }) {
     this.element = h(`section.callout.${name}`, { role: "dialog", tabindex: "-1", hidden: true });
     this.element.addEventListener("keydown", (event) => {

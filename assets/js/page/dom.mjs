@@ -66,14 +66,3 @@ export function inline(text) {
 
 /** Text whose numbers and short vectors stay on one line. */
 export const unbroken = (text) => pieces(text).map((part) => (part.whole ? h("span.whole", {}, part.whole) : part));
-
-let hiding = 0;
-/** A short message at the bottom, which also a screen reader says. */
-export function toast(text) {
-  const place = byId("toast");
-  if (!place) return;
-  place.textContent = text;
-  place.hidden = false;
-  clearTimeout(hiding);
-  hiding = setTimeout(() => { place.hidden = true; }, 2600);
-}

@@ -8,7 +8,7 @@ export const tensorOf = (id) => (id ? Number(/^t(\d+)/.exec(id)?.[1]) : null);
 /** The gradient of a command that passes none, whatever the program passes there. */
 export const NONE_PASSED = "none";
 
-export const NONE = { leaves: {}, commands: null };
+export const NONE = Object.freeze({ leaves: Object.freeze({}), commands: null });
 
 export const isNone = (edits) => !edits || (edits.commands === null && Object.keys(edits.leaves).length === 0);
 

@@ -2,12 +2,16 @@
 // elsewhere by its type alone, with the way there.
 import { firstSentence } from "../scene/format.mjs";
 import { h, prose } from "./dom.mjs";
-import * as session from "./session.mjs";
 
-/** The diagnosis of a scene's error; null where there is none. What a long message says after its first sentence is folded away. */
-export function errorBox({ error }) {
+/**
+ * The diagnosis of a scene's error; null where there is none. What a long message says after its first sentence is folded away.
+ * @param {any} scene
+ * @param {(edits: any) => void} edit makes the change that helps
+ * @returns {HTMLElement | null}
+ */
+export function errorBox({ error }, edit) {
   if (!error) return null;
-  const fix = error.fix?.edits ? h("button.btn.primary", { type: "button", "data-do": "fix", onclick: () => session.edit(error.fix.edits) }, "Make this change") : null;
+  const fix = error.fix?.edits ? h("button.btn.primary", { type: "button", "data-do": "fix", onclick: () => edit(error.fix.edits) }, "Make this change") : null;
   const first = firstSentence(error.message);
   const more = first === error.message ? null : h("p.error-message", {}, error.message);
   return h("div.error", { role: "alert" },

@@ -22,35 +22,59 @@ const PANELS = {
     text: "When: one segment per phase, one part per step, labelled with the call as written. Drag to scrub. `←` and `→` step; with `Shift` they go from call to call. Marks below show errors, edits, and where a gradient is set to zero." },
 };
 
-let box = null;
-let shown = null;
-let visible = () => {};
-
-/** `shows(panel)` brings a panel into view before it is explained. */
-export function setUp(player, shows) {
-  visible = shows;
-  box = new Callout("explains", { closed: close, pressed: (key, target) => pressed(player, key, target) });
-  player.on("explain", () => { show(shown ? after(shown) : holding(document.activeElement)); return true; });
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest?.("[data-what]");
-    button?.focus({ preventScroll: true }); // the graph's buttons leave the focus where it was
-    if (button) toggle(button.dataset.what === "right" ? openTab() : button.dataset.what);
-    else if (box.open && !box.element.contains(event.target)) close();
-  });
-  for (const [place, name] of [["timeline", "timeline"], ["stage", "graph"]]) {
-    const spot = byId(place).querySelector(name === "graph" ? ".bs-tools" : ".bs-aside");
-    spot?.append(button(name));
+export class Explanations {
+  /**
+   * @param {any} player `window.backstep`
+   * @param {(panel: { place: string, tab?: string }) => void} bring brings a panel into view before it is explained
+   */
+  constructor(player, bring) {
+    this.player = player;
+    this.bring = bring;
+    /** @type {string | null} the panel that is explained */
+    this.shown = null;
+    this.box = new Callout("explains", { closed: () => this.close(), pressed: (key, target) => this.pressed(key, target) });
+    player.on("explain", () => { this.show(this.shown ? after(this.shown) : holding(document.activeElement)); return true; });
+    document.addEventListener("click", (event) => {
+      const button = event.target.closest?.("[data-what]");
+      button?.focus({ preventScroll: true }); // the graph's buttons leave the focus where it was
+      if (button) this.toggle(button.dataset.what === "right" ? openTab() : button.dataset.what);
+      else if (this.box.open && !this.box.element.contains(event.target)) this.close();
+    });
+    for (const [place, name] of [["timeline", "timeline"], ["stage", "graph"]]) {
+      const spot = byId(place).querySelector(name === "graph" ? ".bs-tools" : ".bs-aside");
+      spot?.append(button(name));
+    }
   }
-}
 
-/** I goes on to the next panel; Space means the player here too, so that a lecture goes on. */
-function pressed(player, key, target) {
-  if (key.toLowerCase() === "i") show(after(shown));
-  else if (key === " " && target === box.element) {
-    close();
-    if (!player.emit("space")) player.play();
-  } else return false;
-  return true;
+  /** I goes on to the next panel; Space means the player here too, so that a lecture goes on. */
+  pressed(key, target) {
+    if (key.toLowerCase() === "i") this.show(after(this.shown));
+    else if (key === " " && target === this.box.element) {
+      this.close();
+      if (!this.player.emit("space")) this.player.play();
+    } else return false;
+    return true;
+  }
+
+  toggle(name) {
+    if (this.box.open && this.shown === name) this.close();
+    else this.show(name);
+  }
+
+  show(name) {
+    const { title, text, place, tab } = PANELS[name];
+    this.bring(PANELS[name]);
+    if (tab) setProps("tabs", { value: tab });
+    this.shown = name;
+    this.box.show(byId(place), `What am I looking at? ${title}`, h("div.head", {}, h("h2", {}, title),
+      h("button.quiet", { type: "button", "aria-label": "Close", onclick: () => this.close() }, "✕")), prose(text),
+    h("p.hint", {}, h("kbd", {}, "I"), " next panel ", h("kbd", {}, "Esc"), " close"));
+  }
+
+  close() {
+    this.shown = null;
+    this.box.hide();
+  }
 }
 
 /** The small button of a panel. */
@@ -71,23 +95,3 @@ function holding(element) {
 }
 
 const after = (name) => { const names = Object.keys(PANELS); return names[(names.indexOf(name) + 1) % names.length]; };
-
-function toggle(name) {
-  if (box.open && shown === name) close();
-  else show(name);
-}
-
-function show(name) {
-  const { title, text, place, tab } = PANELS[name];
-  visible(PANELS[name]);
-  if (tab) setProps("tabs", { value: tab });
-  shown = name;
-  box.show(byId(place), `What am I looking at? ${title}`, h("div.head", {}, h("h2", {}, title),
-    h("button.quiet", { type: "button", "aria-label": "Close", onclick: close }, "✕")), prose(text),
-  h("p.hint", {}, h("kbd", {}, "I"), " next panel ", h("kbd", {}, "Esc"), " close"));
-}
-
-export function close() {
-  shown = null;
-  box?.hide();
-}

@@ -1,19 +1,47 @@
 // Live coding: a watched script that was recorded again is shown where one was, with the edits kept.
 import { byId, fill, h } from "./dom.mjs";
-import * as session from "./session.mjs";
 
 const EVERY = 700; // ms between two looks; they go past Dash, and no step waits for one
 
-let timer = 0;
-let noted = "";
+export class Live {
+  /** @param {import("./session.mjs").Session} session */
+  constructor(session) {
+    this.session = session;
+    this.timer = 0;
+    this.noted = "";
+  }
 
-export function load() {
-  clearTimeout(timer);
-  const { watch, note } = session.state();
-  fill(byId("live-bar"), watch ? [h("span.dot", { "aria-hidden": "true" }), note ? "an older recording" : "watching the script"] : null);
-  byId("live-bar").classList.toggle("wrong", Boolean(watch && note));
-  remark(watch && note);
-  if (watch) timer = setTimeout(look, EVERY);
+  load() {
+    clearTimeout(this.timer);
+    const { watch, note } = this.session;
+    fill(byId("live-bar"), watch ? [h("span.dot", { "aria-hidden": "true" }), note ? "an older recording" : "watching the script"] : null);
+    byId("live-bar").classList.toggle("wrong", Boolean(watch && note));
+    remark(watch && note);
+    if (watch) this.timer = setTimeout(() => this.look(), EVERY);
+  }
+
+  async look() {
+    const { program, version, watch, waiting } = this.session;
+    if (!watch || !program) return;
+    if (!waiting && !document.hidden) {
+      try {
+        const answer = await fetch(`/live?program=${encodeURIComponent(program)}`);
+        const found = await answer.json();
+        if (found.version !== null && found.version !== version) { this.session.again(() => this.said()); return; }
+        if (found.note !== this.noted) { this.noted = found.note; this.session.note = found.note; this.load(); return; }
+      } catch {
+        // the connection says that nobody answers
+      }
+    }
+    this.timer = setTimeout(() => this.look(), EVERY);
+  }
+
+  said() {
+    this.noted = "";
+    const bar = byId("live-bar");
+    bar.classList.remove("fresh");
+    requestAnimationFrame(() => bar.classList.add("fresh"));
+  }
 }
 
 /** What keeps the newest version from being shown, whole, over the graph of the last one that ran. */
@@ -27,27 +55,4 @@ function remark(note) {
   place.hidden = false;
   fill(place, h("div", {}, h("p", {}, h("b", {}, "Not recorded again: "), note.trim().split("\n").pop()),
     h("p.hint", {}, "Save the script again to record it and show it here.")));
-}
-
-async function look() {
-  const { program, version, watch, waiting } = session.state();
-  if (!watch || !program) return;
-  if (!waiting && !document.hidden) {
-    try {
-      const answer = await fetch(`/live?program=${encodeURIComponent(program)}`);
-      const found = await answer.json();
-      if (found.version !== null && found.version !== version) { session.again(() => said()); return; }
-      if (found.note !== noted) { noted = found.note; session.state().note = found.note; load(); return; }
-    } catch {
-      // the connection says that nobody answers
-    }
-  }
-  timer = setTimeout(look, EVERY);
-}
-
-function said() {
-  noted = "";
-  const bar = byId("live-bar");
-  bar.classList.remove("fresh");
-  requestAnimationFrame(() => bar.classList.add("fresh"));
 }

@@ -15,32 +15,81 @@ const SPLITS = {
     now: () => (100 * byId("story").offsetHeight) / Math.max(byId("left").offsetHeight, 1), grow: "ArrowDown", shrink: "ArrowUp" },
 };
 
-const root = document.documentElement;
-let kept = {};
+/** The root of the page has the state of the panels as attributes, for the style sheets. */
+const root = () => document.documentElement;
 
-export function setUp() {
-  kept = read();
-  for (const name of Object.keys(SPLITS)) separate(name, byId(`split-${name}`));
-  ["left", "right"].forEach(say);
-  new ResizeObserver(tell).observe(byId("left"));
-  new ResizeObserver(tell).observe(byId("right"));
-  new ResizeObserver(tell).observe(byId("story"));
-  matchMedia(NARROW).addEventListener("change", (change) => put("right", change.matches ? false : !kept.rightClosed));
-  tell();
+export class Panels {
+  constructor() {
+    /** @type {Record<string, any>} */
+    this.kept = read();
+    for (const name of Object.keys(SPLITS)) this.separate(name, byId(`split-${name}`));
+    ["left", "right"].forEach(say);
+    new ResizeObserver(tell).observe(byId("left"));
+    new ResizeObserver(tell).observe(byId("right"));
+    new ResizeObserver(tell).observe(byId("story"));
+    matchMedia(NARROW).addEventListener("change", (change) => put("right", change.matches ? false : !this.kept.rightClosed));
+    tell();
+  }
+
+  /** Shows or hides a side panel; what slides over the graph is not kept, because it is there for a look only. */
+  toggle(side, open = !isOpen(side)) {
+    put(side, open);
+    if (side === "left" || !isNarrow()) this.keep({ [`${side}Closed`]: open ? undefined : true });
+  }
+
+  keep(change) {
+    this.kept = { ...this.kept, ...change };
+    try { localStorage.setItem(KEPT, JSON.stringify(this.kept)); } catch { /* storage may be forbidden: then nothing is kept */ }
+  }
+
+  keepSize(name) {
+    this.keep({ [name]: root().style.getPropertyValue(SPLITS[name].variable) || undefined });
+    tell();
+  }
+
+  separate(name, bar) {
+    const split = SPLITS[name];
+    const side = name === "story" ? null : name;
+    let drag = null;
+    bar.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      event.preventDefault();
+      bar.setPointerCapture(event.pointerId);
+      drag = split.at(event) - split.now();
+      root().dataset.resizing = name;
+    });
+    bar.addEventListener("pointermove", (event) => drag !== null && size(name, split.at(event) - drag));
+    const release = (event) => {
+      if (drag === null) return;
+      const folded = side && split.at(event) - drag < split.least - SNAP;
+      drag = null;
+      delete root().dataset.resizing;
+      if (folded) { size(name, null); this.toggle(side, false); }
+      this.keepSize(name);
+    };
+    bar.addEventListener("pointerup", release);
+    bar.addEventListener("pointercancel", release);
+    bar.addEventListener("dblclick", () => { size(name, null); this.keepSize(name); });
+    bar.addEventListener("keydown", (event) => {
+      const by = event.key === split.grow ? 1 : event.key === split.shrink ? -1 : 0;
+      if (by) size(name, split.now() + by * (split.unit === "%" ? 4 : STEP));
+      else if (event.key === "Home") size(name, split.least);
+      else if (event.key === "End") size(name, split.most());
+      else if (event.key === "Delete" || event.key === "Backspace") size(name, null);
+      else if (event.key === "Enter" && side) this.toggle(side, false);
+      else return;
+      event.preventDefault();
+      this.keepSize(name);
+    });
+  }
 }
 
 export const isNarrow = () => matchMedia(NARROW).matches;
-export const isOpen = (side) => (side === "right" ? root.dataset.right === "open" : !root.hasAttribute("data-left-closed"));
-
-/** Shows or hides a side panel; what slides over the graph is not kept, because it is there for a look only. */
-export function toggle(side, open = !isOpen(side)) {
-  put(side, open);
-  if (side === "left" || !isNarrow()) keep({ [`${side}Closed`]: open ? undefined : true });
-}
+export const isOpen = (side) => (side === "right" ? root().dataset.right === "open" : !root().hasAttribute("data-left-closed"));
 
 function put(side, open) {
-  if (side === "right") root.dataset.right = open ? "open" : "closed";
-  else root.toggleAttribute("data-left-closed", !open);
+  if (side === "right") root().dataset.right = open ? "open" : "closed";
+  else root().toggleAttribute("data-left-closed", !open);
   say(side);
 }
 
@@ -50,19 +99,12 @@ function read() {
   try { return JSON.parse(localStorage.getItem(KEPT)) || {}; } catch { return {}; }
 }
 
-function keep(change) {
-  kept = { ...kept, ...change };
-  try { localStorage.setItem(KEPT, JSON.stringify(kept)); } catch { /* storage may be forbidden: then nothing is kept */ }
-}
-
 /** Sets a size; null: as it was made. */
 function size(name, value) {
   const { variable, least, most, unit } = SPLITS[name];
-  if (value === null) root.style.removeProperty(variable);
-  else root.style.setProperty(variable, `${Math.round(Math.min(Math.max(value, least), most()))}${unit}`);
+  if (value === null) root().style.removeProperty(variable);
+  else root().style.setProperty(variable, `${Math.round(Math.min(Math.max(value, least), most()))}${unit}`);
 }
-
-const keepSize = (name) => { keep({ [name]: root.style.getPropertyValue(SPLITS[name].variable) || undefined }); tell(); };
 
 /** What the separators are to those who do not see them. */
 function tell() {
@@ -72,40 +114,4 @@ function tell() {
     bar.setAttribute("aria-valuemax", String(Math.round(most())));
     bar.setAttribute("aria-valuenow", String(Math.round(Math.min(Math.max(now(), least), most()))));
   }
-}
-
-function separate(name, bar) {
-  const split = SPLITS[name];
-  const side = name === "story" ? null : name;
-  let drag = null;
-  bar.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    event.preventDefault();
-    bar.setPointerCapture(event.pointerId);
-    drag = split.at(event) - split.now();
-    root.dataset.resizing = name;
-  });
-  bar.addEventListener("pointermove", (event) => drag !== null && size(name, split.at(event) - drag));
-  const release = (event) => {
-    if (drag === null) return;
-    const folded = side && split.at(event) - drag < split.least - SNAP;
-    drag = null;
-    delete root.dataset.resizing;
-    if (folded) { size(name, null); toggle(side, false); }
-    keepSize(name);
-  };
-  bar.addEventListener("pointerup", release);
-  bar.addEventListener("pointercancel", release);
-  bar.addEventListener("dblclick", () => { size(name, null); keepSize(name); });
-  bar.addEventListener("keydown", (event) => {
-    const by = event.key === split.grow ? 1 : event.key === split.shrink ? -1 : 0;
-    if (by) size(name, split.now() + by * (split.unit === "%" ? 4 : STEP));
-    else if (event.key === "Home") size(name, split.least);
-    else if (event.key === "End") size(name, split.most());
-    else if (event.key === "Delete" || event.key === "Backspace") size(name, null);
-    else if (event.key === "Enter" && side) toggle(side, false);
-    else return;
-    event.preventDefault();
-    keepSize(name);
-  });
 }

@@ -65,12 +65,12 @@ function wiredScene() {
 }
 
 const WAS = { values: { "t|value": [[0, 1]] } };
-const gradStep = { scene: { step: step("accumulate", "t") }, node: { role: "leaf", rows: [{ ...row("grad", " ", 2, 0), track: [[0, null], [1, 0]] }] } };
+const GRAD_STEP = { scene: { step: step("accumulate", "t") }, node: { role: "leaf", rows: [{ ...row("grad", " ", 2, 0), track: [[0, null], [1, 0]] }] } };
 
 const PASSED = { edge: "e", back: true, value: 1, text: null, sign: 1, size: 0.5 };
 const PASSING = { id: "e", source: "n", target: "t", input: null, points: [[0, AWAY], [9, AWAY]], back: [[9, AWAY], [0, AWAY]], grad: true, wiring: null,
   tracks: { state: [[0, "done"]], faint: [[0, false]], cotangent: [[0, 1]] } };
-const passStep = { values: [value(0, 1)], scene: { edges: [PASSING], step: step("vjp", null, [PASSED]) } };
+const PASS_STEP = { values: [value(0, 1)], scene: { edges: [PASSING], step: step("vjp", null, [PASSED]) } };
 
 /** A piece of the timeline: phases of two steps each. */
 function laneScene(kinds, marks = []) {
@@ -79,7 +79,7 @@ function laneScene(kinds, marks = []) {
   return { ...scene([]), steps, phases, marks };
 }
 
-const twins = [node("t", "tensor", -40, 60, 34, { role: "leaf", label: "x" }), node("s", "stub", 44, 56, 34, { role: "leaf", label: "x", twin: "t" })];
+const TWINS = [node("t", "tensor", -40, 60, 34, { role: "leaf", label: "x" }), node("s", "stub", 44, 56, 34, { role: "leaf", label: "x", twin: "t" })];
 
 /**
  * [{ title, signs: [{ id, text, scene, t, low, hover, lane, pending }] }]: `t` is the moment shown, `low` looks at the foot of a
@@ -92,7 +92,7 @@ export const SIGNS = [
     { id: "inner", text: "Any other tensor: computed, or a constant", scene: scene([tensor("h", "1\u00d74")]) },
     { id: "op", text: "An op, with the node that runs its rule backward", scene: scene([op()]) },
     { id: "stub", text: "A stub: the same leaf, used again", scene: scene([node("s", "stub", 0, 96, 38, { role: "leaf", label: "x" })]) },
-    { id: "twins", text: "Dotted line: another use of the leaf that you point at", scene: scene(twins), hover: "t" },
+    { id: "twins", text: "Dotted line: another use of the leaf that you point at", scene: scene(TWINS), hover: "t" },
     { id: "group", text: "A folded group: double-click to open it", scene: scene([node("g", "group", -4, 124, 56, { label: "layer", sub: "4 ops" })]) },
   ] },
   { title: "Progress", signs: [
@@ -117,8 +117,8 @@ export const SIGNS = [
   ] },
   { title: "Numbers", signs: [
     { id: "seed", text: "The gradient you pass: double-click to edit", scene: cells("seed", [1, 0]) },
-    { id: "arrived", text: "Frame: this step changed it", scene: cells("grad", [2, 0], gradStep), t: 1 },
-    { id: "passed", text: "Thick frame: the values that the gradient of this step goes through", scene: cells("value", [3, 4], passStep), t: 1 },
+    { id: "arrived", text: "Frame: this step changed it", scene: cells("grad", [2, 0], GRAD_STEP), t: 1 },
+    { id: "passed", text: "Thick frame: the values that the gradient of this step goes through", scene: cells("value", [3, 4], PASS_STEP), t: 1 },
     { id: "held", text: "Bold orange: a gradient that is not zero", scene: cells("grad", [2, 0], { node: { role: "leaf" } }) },
     { id: "nan", text: "Red cell: a nan or an infinity", scene: cells("value", ["nan", 1]) },
     { id: "rounded", text: "Dots under a number: it has more digits than fit here", scene: cells("value", [-0.012345678, 1]) },

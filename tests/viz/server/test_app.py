@@ -71,7 +71,7 @@ def test_modules_are_served_and_only_one_is_loaded_by_the_page(client: Client) -
     early, first = sorted(loaded(client))
     folder = first.removesuffix("viz.mjs")
     assert early == f"{folder}js/panels/shell/early.js" and re.fullmatch(r"/assets/[0-9a-f]{12}/", folder)
-    with client.get(f"{folder}js/panels/shell/main.mjs", headers=OWN) as answer:
+    with client.get(f"{folder}js/panels/shell/shell.mjs", headers=OWN) as answer:
         assert answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/javascript")
         assert "immutable" in answer.headers["Cache-Control"]
 
@@ -231,6 +231,6 @@ def test_broken_json_is_refused_without_a_traceback(client: Client) -> None:
 
 
 def test_heard_functions_are_all_in_the_page() -> None:
-    text = (assets_folder() / "js/panels/shell/main.mjs").read_text("utf-8")
+    text = (assets_folder() / "js/panels/shell/shell.mjs").read_text("utf-8")
     hears = text.split("window.backstepHears = {")[1].split("};")[0]
     assert {function for _, _, function in HEARD} == set(re.findall(r"(\w+):", hears))

@@ -8,37 +8,38 @@ const FEW = 2; // a value with fewer elements has no picture worth drawing
 const WRITTEN = 64; // cells with their number in them
 const BINS = 24;
 
-let open = false;
-let kind = 0;
-let drawn = "";
-let again = () => {};
+export class Figures {
+  /** @param {() => void} again shows the same details once more, when another figure was chosen */
+  constructor(again) {
+    this.again = again;
+    this.open = false;
+    this.kind = 0;
+    this.drawn = "";
+  }
 
-export function setUp(refresh) {
-  again = refresh;
-}
+  clear() {
+    fill(byId("inspect-figure-bar"));
+    byId("inspect-figure").hidden = true;
+    this.drawn = "";
+  }
 
-export function clear() {
-  fill(byId("inspect-figure-bar"));
-  byId("inspect-figure").hidden = true;
-  drawn = "";
-}
-
-/** The figures of these details at this time: a bar to choose one, and the chosen one where the bar is open. */
-export function show(details, time) {
-  const all = list(details, time);
-  if (!all.length) { clear(); return; }
-  kind = Math.min(kind, all.length - 1);
-  fill(byId("inspect-figure-bar"), h("h2.keep", {}, "Pictures"), h("div.row.wrap", { role: "group", "aria-label": "Pictures" }, all.map((one, i) => h("button.pill", {
-    type: "button", "aria-pressed": open && i === kind ? "true" : "false", onclick: () => { open = !(open && i === kind); kind = i; again(); },
-  }, one.kind === "histogram" ? `${one.title}, histogram` : one.title))));
-  byId("inspect-figure").hidden = !open;
-  if (!open) { drawn = ""; return; }
-  const figure = plot(all[kind]);
-  const key = JSON.stringify([figure, document.documentElement.dataset.theme]);
-  if (key === drawn) return;
-  drawn = key;
-  if (mount("inspect-figure")) requestAnimationFrame(() => setProps("figure", { figure }));
-  else setProps("figure", { figure });
+  /** The figures of these details at this time: a bar to choose one, and the chosen one where the bar is open. */
+  show(details, time) {
+    const all = list(details, time);
+    if (!all.length) { this.clear(); return; }
+    this.kind = Math.min(this.kind, all.length - 1);
+    fill(byId("inspect-figure-bar"), h("h2.keep", {}, "Pictures"), h("div.row.wrap", { role: "group", "aria-label": "Pictures" }, all.map((one, i) => h("button.pill", {
+      type: "button", "aria-pressed": this.open && i === this.kind ? "true" : "false", onclick: () => { this.open = !(this.open && i === this.kind); this.kind = i; this.again(); },
+    }, one.kind === "histogram" ? `${one.title}, histogram` : one.title))));
+    byId("inspect-figure").hidden = !this.open;
+    if (!this.open) { this.drawn = ""; return; }
+    const figure = plot(all[this.kind]);
+    const key = JSON.stringify([figure, document.documentElement.dataset.theme]);
+    if (key === this.drawn) return;
+    this.drawn = key;
+    if (mount("inspect-figure")) requestAnimationFrame(() => setProps("figure", { figure }));
+    else setProps("figure", { figure });
+  }
 }
 
 function list(details, time) {

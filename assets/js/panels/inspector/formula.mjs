@@ -11,81 +11,86 @@ const HIGH = 0.442; // em; the height of an x in MathJax's font, which it makes 
 const SURE = 0.98; // widths are estimated before MathJax sets anything
 const STEP = 1; // em; a panel that is dragged sets a formula anew only where this much room has come or gone
 
-const kept = new Map(); // TeX -> what MathJax made of it
-let player = null;
-let wanted = ""; // what is to be seen
-let setting = ""; // what MathJax was given
-let timer = 0;
-let terms = {}; // what the names in the formula stand for
-let shown = "";
-let last = []; // what was to be shown, for a panel of another width
-let room = 16; // em
-let ruler = null; // as wide as a hundred x are high
+export class Formula {
+  /** @param {any} player `window.backstep` */
+  constructor(player) {
+    this.player = player;
+    /** @type {Map<string, HTMLElement>} what MathJax made, by its TeX */
+    this.kept = new Map();
+    this.wanted = ""; // what is to be seen
+    this.setting = ""; // what MathJax was given
+    this.timer = 0;
+    /** @type {Record<string, any>} what the names in the formula stand for */
+    this.terms = {};
+    this.shown = "";
+    /** @type {any[]} what was to be shown, for a panel of another width */
+    this.last = [];
+    this.room = 16; // em
+    /** @type {HTMLElement | null} as wide as a hundred x are high */
+    this.ruler = null;
+    player.on("play", (on) => { if (!on && this.wanted && !this.kept.has(this.wanted)) this.later(); });
+    const light = (key) => player.light(this.terms[key]?.id ? this.terms[key] : null);
+    wire(byId("inspect-formula-now"), light);
+    wire(byId("inspect-terms"), light);
+    new MutationObserver(() => this.made()).observe(byId("inspect-formula"), { childList: true, subtree: true });
+    new ResizeObserver(() => { if (this.last[0]?.length && ![0, this.room].includes(this.roomNow())) this.show(...this.last); }).observe(byId("inspect-formula-now").parentElement);
+  }
 
-export function setUp(backstep) {
-  player = backstep;
-  player.on("play", (on) => { if (!on && wanted && !kept.has(wanted)) later(); });
-  const light = (key) => player.light(terms[key]?.id ? terms[key] : null);
-  wire(byId("inspect-formula-now"), light);
-  wire(byId("inspect-terms"), light);
-  new MutationObserver(made).observe(byId("inspect-formula"), { childList: true, subtree: true });
-  new ResizeObserver(() => { if (last[0]?.length && ![0, room].includes(roomNow())) show(...last); }).observe(byId("inspect-formula-now").parentElement);
-}
+  /** How many em of a formula the panel has room for, in whole steps. */
+  roomNow() {
+    const place = byId("inspect-formula-now").parentElement;
+    this.ruler ??= place.appendChild(h("span.formula-ruler", { "aria-hidden": "true" }));
+    const em = this.ruler.getBoundingClientRect().width / 100 / HIGH;
+    return em > 0 ? STEP * Math.floor((SURE * place.clientWidth) / em / STEP) : 0;
+  }
 
-/** How many em of a formula the panel has room for, in whole steps. */
-function roomNow() {
-  const place = byId("inspect-formula-now").parentElement;
-  ruler ??= place.appendChild(h("span.formula-ruler", { "aria-hidden": "true" }));
-  const em = ruler.getBoundingClientRect().width / 100 / HIGH;
-  return em > 0 ? STEP * Math.floor((SURE * place.clientWidth) / em / STEP) : 0;
+  /** Shows the formulas [{text, tex, terms, words}] of an op of a scene; none: hides their place. */
+  show(lines, scene = null, op = null) {
+    this.last = [lines, scene, op];
+    if (lines?.length) this.room = this.roomNow() || this.room;
+    const tex = (lines || []).map((line) => `$$${wrapped(legible(line.tex), this.room)}$$`).join("\n\n");
+    const key = `${tex}|${op}|${scene?.revision.id}`;
+    if (key === this.shown) return;
+    this.shown = key;
+    this.wanted = tex;
+    this.terms = scene && op && lines?.length ? termsOf(scene, op, lines) : {};
+    fill(byId("inspect-terms"), list(this.terms, (id) => this.player.select(id)));
+    clearTimeout(this.timer);
+    const place = byId("inspect-formula-now");
+    place.hidden = !tex;
+    if (!tex) return;
+    place.setAttribute("aria-label", lines.map((line) => line.text).join("; "));
+    if (this.kept.has(tex)) { this.put(place, this.kept.get(tex)); return; }
+    fill(place, lines.map((line) => h("p.formula-text", {}, spelled(line.text, this.terms))));
+    if (!this.player.playing()) this.later();
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.setting = this.wanted;
+      if (mount("inspect-formula")) requestAnimationFrame(() => setProps("formula-tex", { children: this.setting }));
+      else setProps("formula-tex", { children: this.setting });
+    }, REST);
+  }
+
+  /** MathJax has written into its hidden place: keep it, and show it where it is still wanted. */
+  made() {
+    const from = byId("formula-tex");
+    const lines = this.setting.split("\n\n");
+    const done = from ? [...from.querySelectorAll("mjx-container")] : [];
+    if (!this.setting || this.kept.has(this.setting) || done.length !== lines.length || !done.every((one) => one.querySelector("svg, mjx-math"))) return;
+    const copy = h("div.tex", {}, done.map((one) => one.cloneNode(true)));
+    this.kept.set(this.setting, copy);
+    if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value);
+    if (this.wanted === this.setting) this.put(byId("inspect-formula-now"), copy);
+  }
+
+  put(place, drawn) {
+    fill(place, drawn.cloneNode(true));
+    markDrawn(place, this.terms);
+  }
 }
 
 /** The formulas of what a backward call asked for; before any call, of all. */
 export const asked = (lines, call) => lines?.filter((line) => !line.calls || call === null || call === undefined || line.calls.includes(call));
-
-/** Shows the formulas [{text, tex, terms, words}] of an op of a scene; none: hides their place. */
-export function show(lines, scene = null, op = null) {
-  last = [lines, scene, op];
-  if (lines?.length) room = roomNow() || room;
-  const tex = (lines || []).map((line) => `$$${wrapped(legible(line.tex), room)}$$`).join("\n\n");
-  const key = `${tex}|${op}|${scene?.revision.id}`;
-  if (key === shown) return;
-  shown = key;
-  wanted = tex;
-  terms = scene && op && lines?.length ? termsOf(scene, op, lines) : {};
-  fill(byId("inspect-terms"), list(terms, (id) => player.select(id)));
-  clearTimeout(timer);
-  const place = byId("inspect-formula-now");
-  place.hidden = !tex;
-  if (!tex) return;
-  place.setAttribute("aria-label", lines.map((line) => line.text).join("; "));
-  if (kept.has(tex)) { put(place, kept.get(tex)); return; }
-  fill(place, lines.map((line) => h("p.formula-text", {}, spelled(line.text, terms))));
-  if (!player.playing()) later();
-}
-
-function later() {
-  clearTimeout(timer);
-  timer = setTimeout(() => {
-    setting = wanted;
-    if (mount("inspect-formula")) requestAnimationFrame(() => setProps("formula-tex", { children: setting }));
-    else setProps("formula-tex", { children: setting });
-  }, REST);
-}
-
-/** MathJax has written into its hidden place: keep it, and show it where it is still wanted. */
-function made() {
-  const from = byId("formula-tex");
-  const lines = setting.split("\n\n");
-  const done = from ? [...from.querySelectorAll("mjx-container")] : [];
-  if (!setting || kept.has(setting) || done.length !== lines.length || !done.every((one) => one.querySelector("svg, mjx-math"))) return;
-  const copy = h("div.tex", {}, done.map((one) => one.cloneNode(true)));
-  kept.set(setting, copy);
-  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
-  if (wanted === setting) put(byId("inspect-formula-now"), copy);
-}
-
-function put(place, drawn) {
-  fill(place, drawn.cloneNode(true));
-  markDrawn(place, terms);
-}

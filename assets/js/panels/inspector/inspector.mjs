@@ -5,189 +5,347 @@ import { isLeaf } from "../../scene/state.mjs";
 import { at as trackAt, currentStep, spoken } from "../../scene/timeline.mjs";
 import { byId, fill, h, setProps } from "../../page/dom.mjs";
 import { errorBox, findingBoxes } from "../../page/errors.mjs";
-import * as figures from "./figures.mjs";
-import * as formula from "./formula.mjs";
+import { Figures } from "./figures.mjs";
+import { asked, Formula } from "./formula.mjs";
 import { codeText, lineText, orderOf, rowsOf, toneOf } from "../../page/read.mjs";
-import * as session from "../../page/session.mjs";
 import { cellsOf, latest, ledgerOf, linesOf } from "./sums.mjs";
 import { throughTime } from "./through.mjs";
 
 const MOST_CACHED = 400;
 const PORTION = 100; // earlier rows of a ledger that one click brings
 
-const cache = new Map();
-const wanted = new Map(); // what waits for details: key -> what to do with them
-let scene = null;
-let chosen = null; // id of the selected node
-let player = null;
-let diagnosis = null; // the box of the error, where this is its element and its step
-let written = ""; // what the panel shows, so that a step that changes nothing writes nothing
-let asked = 0;
-let opened = { key: "", rows: 0 }; // earlier rows that were asked for, and of which ledger
+export class Inspector {
+  /**
+   * @param {any} player `window.backstep`
+   * @param {import("../../page/session.mjs").Session} session
+   */
+  constructor(player, session) {
+    this.player = player;
+    this.session = session;
+    this.formula = new Formula(player);
+    this.figures = new Figures(() => this.refresh(true));
+    /** @type {any} */
+    this.scene = null;
+    /** @type {string | null} id of the selected node */
+    this.chosen = null;
+    /** @type {Map<string, any>} details by revision and element */
+    this.cache = new Map();
+    /** @type {Map<string, (details: any) => void>} what waits for details, and what it does with them */
+    this.wanted = new Map();
+    this.asked = 0;
+    /** @type {HTMLElement | null} the box of the error, where this is its element and its step */
+    this.diagnosis = null;
+    this.written = ""; // what the panel shows, so that a step that changes nothing writes nothing
+    this.opened = { key: "", rows: 0 }; // earlier rows that were asked for, and of which ledger
+  }
 
-export function setUp(backstep) {
-  player = backstep;
-  formula.setUp(backstep);
-  figures.setUp(() => refresh(true));
-}
+  load(next) {
+    this.scene = next;
+    if (this.chosen && !this.scene.nodes.some((node) => node.id === this.chosen)) this.chosen = null;
+    this.select(this.chosen);
+  }
 
-export function load(next) {
-  scene = next;
-  if (chosen && !scene.nodes.some((node) => node.id === chosen)) chosen = null;
-  select(chosen);
-}
+  select(id) {
+    this.chosen = id;
+    this.ask(this.elementOf(id));
+    this.refresh(true);
+  }
 
-export function select(id) {
-  chosen = id;
-  ask(elementOf(id));
-  refresh(true);
-}
+  ask(element) {
+    if (!element || !this.scene || this.cache.has(this.keyOf(element))) return;
+    this.asked += 1;
+    const { program, edits } = this.session;
+    setProps("selection", { data: { request: this.asked, revision: this.scene.revision.id, element, program, edits } });
+  }
 
-function ask(element) {
-  if (!element || !scene || cache.has(keyOf(element))) return;
-  asked += 1;
-  const { program, edits } = session.state();
-  setProps("selection", { data: { request: asked, revision: scene.revision.id, element, program, edits } });
-}
+  /** The details of an element, asked for once; `then` runs when they are there, at once where they are. */
+  want(id, then) {
+    const element = this.elementOf(id);
+    if (!element) return;
+    if (this.cache.has(this.keyOf(element))) { then(this.cache.get(this.keyOf(element))); return; }
+    this.wanted.set(this.keyOf(element), then);
+    this.ask(element);
+  }
 
-/** The details of an element, asked for once; `then` runs when they are there, at once where they are. */
-export function want(id, then) {
-  const element = elementOf(id);
-  if (!element) return;
-  if (cache.has(keyOf(element))) { then(cache.get(keyOf(element))); return; }
-  wanted.set(keyOf(element), then);
-  ask(element);
-}
+  /** What was asked for will not come: whoever wants it asks again. */
+  forget() {
+    this.wanted.clear();
+  }
 
-/** What was asked for will not come: whoever wants it asks again. */
-export function forget() {
-  wanted.clear();
-}
+  /** Takes the server's answer to a selection. */
+  receive(answer) {
+    if (!answer) return;
+    const key = `${answer.revision ?? this.scene?.revision.id}|${answer.element ?? this.elementOf(this.chosen)}`;
+    this.cache.set(key, answer.details || { problem: answer.problem });
+    if (this.cache.size > MOST_CACHED) this.cache.delete(this.cache.keys().next().value);
+    this.wanted.get(key)?.(this.cache.get(key));
+    this.wanted.delete(key);
+    this.refresh(true);
+  }
 
-/** Takes the server's answer to a selection. */
-export function receive(answer) {
-  if (!answer) return;
-  const key = `${answer.revision ?? scene?.revision.id}|${answer.element ?? elementOf(chosen)}`;
-  cache.set(key, answer.details || { problem: answer.problem });
-  if (cache.size > MOST_CACHED) cache.delete(cache.keys().next().value);
-  wanted.get(key)?.(cache.get(key));
-  wanted.delete(key);
-  refresh(true);
-}
+  seek() {
+    this.refresh(false);
+  }
 
-export function seek() {
-  refresh(false);
-}
+  keyOf(element) {
+    return `${this.scene.revision.id}|${element}`;
+  }
 
-const keyOf = (element) => `${scene.revision.id}|${element}`;
-const nodeOf = (id) => scene?.nodes.find((node) => node.id === id) || null;
+  nodeOf(id) {
+    return this.scene?.nodes.find((node) => node.id === id) || null;
+  }
 
-/** Whose details are meant: of a stub those of the leaf that it stands for. */
-function elementOf(id) {
-  const node = nodeOf(id);
-  if (!node) return null;
-  return node.kind === "stub" ? node.twin : node.id;
-}
+  /** Whose details are meant: of a stub those of the leaf that it stands for. */
+  elementOf(id) {
+    const node = this.nodeOf(id);
+    if (!node) return null;
+    return node.kind === "stub" ? node.twin : node.id;
+  }
 
-function refresh(force) {
-  if (!scene) return;
-  const t = player.t();
-  const step = currentStep(t);
-  const details = chosen ? cache.get(keyOf(elementOf(chosen))) : null;
-  const key = `${scene.revision.id}|${chosen}|${step}|${t >= step + 1}|${Boolean(details)}`;
-  if (!force && key === written) return;
-  written = key;
-  const node = nodeOf(chosen);
-  const isHere = scene.error?.step === step && (!node || scene.error.node === elementOf(chosen));
-  diagnosis = isHere ? errorBox(scene) : null;
-  if (!node) { figures.clear(); showStep(step); return; }
-  if (node.kind === "group") { formula.show(null); figures.clear(); showGroup(node, details, step + 1); return; }
-  const head = headOf(node, details, step);
-  const call = callAt(step);
-  if (!details && node.formula?.length) formula.show(formula.asked(node.formula, call), scene, node.id);
-  if (!details) { if (!node.formula?.length) formula.show(null); figures.clear(); writeParts(head, waiting()); return; }
-  if (details.problem) { formula.show(null); figures.clear(); writeParts(head, failed(details.problem)); return; }
-  formula.show(formula.asked(details.formula, call), scene, node.id);
-  writeParts(head, findingBoxes(findingsOf(elementOf(chosen), step)), bodyOf(node, details, step + 1));
-  figures.show(details, step + 1);
-}
+  refresh(force) {
+    if (!this.scene) return;
+    const t = this.player.t();
+    const step = currentStep(t);
+    const details = this.chosen ? this.cache.get(this.keyOf(this.elementOf(this.chosen))) : null;
+    const key = `${this.scene.revision.id}|${this.chosen}|${step}|${t >= step + 1}|${Boolean(details)}`;
+    if (!force && key === this.written) return;
+    this.written = key;
+    const node = this.nodeOf(this.chosen);
+    const isHere = this.scene.error?.step === step && (!node || this.scene.error.node === this.elementOf(this.chosen));
+    this.diagnosis = isHere ? errorBox(this.scene, (edits) => this.session.edit(edits)) : null;
+    if (!node) { this.figures.clear(); this.showStep(step); return; }
+    if (node.kind === "group") { this.formula.show(null); this.figures.clear(); this.showGroup(node, details, step + 1); return; }
+    const head = this.headOf(node, details, step);
+    const call = this.callAt(step);
+    if (!details && node.formula?.length) this.formula.show(asked(node.formula, call), this.scene, node.id);
+    if (!details) { if (!node.formula?.length) this.formula.show(null); this.figures.clear(); this.writeParts(head, waiting()); return; }
+    if (details.problem) { this.formula.show(null); this.figures.clear(); this.writeParts(head, failed(details.problem)); return; }
+    this.formula.show(asked(details.formula, call), this.scene, node.id);
+    this.writeParts(head, findingBoxes(this.findingsOf(this.elementOf(this.chosen), step)), this.bodyOf(node, details, step + 1));
+    this.figures.show(details, step + 1);
+  }
 
-/** What is shown, and what is told of it; an error and its remedy stand before both, so that they are in view. */
-function writeParts(head, ...body) {
-  fill(byId("inspect-head"), diagnosis ? null : head);
-  fill(byId("inspect-body"), diagnosis, diagnosis ? h("div", {}, head) : null, body);
-}
+  /** What is shown, and what is told of it; an error and its remedy stand before both, so that they are in view. */
+  writeParts(head, ...body) {
+    fill(byId("inspect-head"), this.diagnosis ? null : head);
+    fill(byId("inspect-body"), this.diagnosis, this.diagnosis ? h("div", {}, head) : null, body);
+  }
 
-/** What went wrong at an element without an error, once the step is done. */
-const findingsOf = (id, step) => (scene.findings || []).filter((one) => one.at === id && one.step <= step);
+  /** What went wrong at an element without an error, once the step is done. */
+  findingsOf(id, step) {
+    return (this.scene.findings || []).filter((one) => one.at === id && one.step <= step);
+  }
 
-/** The backward call that a step is part of; null in between. */
-const callAt = (k) => scene.phases[scene.steps[k]?.phase]?.call ?? null;
+  /** The backward call that a step is part of; null in between. */
+  callAt(k) {
+    return this.scene.phases[this.scene.steps[k]?.phase]?.call ?? null;
+  }
 
-function headOf(node, details, step) {
-  const tone = node.role === "leaf" ? "green" : node.role === "root" ? "purple" : node.kind === "op" ? "orange" : "grey";
-  const head = details?.head;
-  const name = node.kind === "op" ? head?.name || node.sub || node.label : node.label;
-  const code = node.code || head?.code;
-  const files = scene.program.files;
-  const shape = head?.shape ?? node.shape;
-  const facts = [shape && shapeText(shape), head?.dtype ?? node.dtype, head?.device && head.device !== "cpu" ? head.device : null];
-  return [
-    h("div.row.wrap", {},
-      h(`span.chip.${tone}`, {}, name),
-      node.kind === "op" ? null : h("span.chip.grey", {}, node.role === "inner" ? "inner tensor" : node.role),
-      facts.filter(Boolean).map((fact) => h("span.chip.grey", {}, fact)),
-      step >= 0 ? h("span.chip.grey", {}, `step ${step + 1}`) : null,
-      orderChip(scene.steps[step])),
-    quoted("from ", code, lineText(code, files) || codeText(code, files)),
-  ];
-}
+  headOf(node, details, step) {
+    const tone = node.role === "leaf" ? "green" : node.role === "root" ? "purple" : node.kind === "op" ? "orange" : "grey";
+    const head = details?.head;
+    const name = node.kind === "op" ? head?.name || node.sub || node.label : node.label;
+    const code = node.code || head?.code;
+    const files = this.scene.program.files;
+    const shape = head?.shape ?? node.shape;
+    const facts = [shape && shapeText(shape), head?.dtype ?? node.dtype, head?.device && head.device !== "cpu" ? head.device : null];
+    return [
+      h("div.row.wrap", {},
+        h(`span.chip.${tone}`, {}, name),
+        node.kind === "op" ? null : h("span.chip.grey", {}, node.role === "inner" ? "inner tensor" : node.role),
+        facts.filter(Boolean).map((fact) => h("span.chip.grey", {}, fact)),
+        step >= 0 ? h("span.chip.grey", {}, `step ${step + 1}`) : null,
+        this.orderChip(this.scene.steps[step])),
+      this.quoted("from ", code, lineText(code, files) || codeText(code, files)),
+    ];
+  }
 
-function orderChip(step) {
-  const order = orderOf(scene, step);
-  return order && h("span.chip.grey", { title: order.title }, order.text);
+  orderChip(step) {
+    const order = orderOf(this.scene, step);
+    return order && h("span.chip.grey", { title: order.title }, order.text);
+  }
+
+  bodyOf(node, details, time) {
+    const told = details.moments.some((one) => one.lines.some((line) => line.label !== "value")); // a value alone stands below
+    const parts = told || details.kind === "op" ? [this.moment(details, time)] : [];
+    if (details.kind === "tensor") parts.push(this.held(node, time, details));
+    if (details.kind === "tensor") parts.push(throughTime(details.through, time, (step, element) => this.goTo(step, element)));
+    if (details.ledger.length || isLeaf(node)) parts.push(this.ledger(node, details, time));
+    if (details.saved.length) parts.push(this.saved(details, time));
+    if (details.kind !== "tensor") parts.push(throughTime(details.through, time, (step, element) => this.goTo(step, element)));
+    if (details.check) parts.push(check(details.check));
+    if (!details.moments.length && details.kind === "op" && !details.formula.length) {
+      parts.push(h("p.hint", {}, "This op takes no part in backward: its output needs no gradient, or it has no derivative."));
+    }
+    return parts;
+  }
+
+  /** To a round of a series: its time, and its element where that is drawn. */
+  goTo(step, element) {
+    this.player.seek(step);
+    if (this.nodeOf(element)) this.player.select(element);
+  }
+
+  /** The arithmetic of the last moment that has come; before the first one, what will stand here. */
+  moment(details, time) {
+    if (!details.moments.length) return null;
+    const come = details.moments.filter((one) => one.step < time);
+    const now = come[come.length - 1];
+    if (!now) {
+      const first = details.moments[0];
+      return section("In numbers", h("p.hint", {}, "Nothing has run here yet. ", h("button.link", { type: "button", onclick: () => this.player.seek(first.step + 1) }, `Go to step ${first.step + 1}`)));
+    }
+    const all = details.moments.length;
+    const nth = come.length;
+    const turn = (to, sign, label) => h("button.quiet", { type: "button", "aria-label": label, disabled: !to, onclick: () => this.player.seek(to.step + 1) }, sign);
+    const picks = all > 1 ? [h("span.space"), turn(come[nth - 2], "‹", "Previous moment"), h("span.count", {}, `${nth} of ${all}`), turn(details.moments[nth], "›", "Next moment")] : [];
+    return h("section", {}, h("div.over", {}, h("h2", {}, "In numbers"), picks), now.title ? h("p.source", {}, now.title) : null, sums(now.lines));
+  }
+
+  /** Value and gradient as numbers, as they are at this time. */
+  held(node, time, details) {
+    const twin = node.kind === "stub" ? this.nodeOf(node.twin) || node : node;
+    return twin.rows.filter((row) => row.key !== "seed").map((row) => {
+      const id = trackAt(row.track, time);
+      const large = id === null ? null : bigger(details, row, time) || this.scene.values[id];
+      const past = row.until !== undefined && time >= row.until; // as on the card: what an older version had
+      const title = row.key === "grad" ? `.grad${past ? " before" : ""}` : row.label || "value";
+      return h("section", {}, h("h2.keep", {}, title), large ? matrix(large, row.key === "grad" && !past) : h("p.hint", {}, row.key === "grad" ? this.noGradient(twin, row.track, time) : "not computed yet"));
+    });
+  }
+
+  /** What would bring one: a leaf waits for a call, any other tensor was not asked to keep it. */
+  noGradient(node, track, time) {
+    return track?.some(([from, held]) => from <= time && held !== null) ? "None: the program dropped the gradient that had arrived."
+    : node.retains ? RETAINS[node.retains]
+    : isLeaf(node) ? `None: no gradient has arrived. The first backward() that reaches ${node.label} writes one here.`
+    : `None: only leaves keep their gradient. ${node.label}.retain_grad() before the call would keep this one${this.namesake(node) ? "; the one in the program is for another tensor of this name" : ""}.`;
+  }
+
+  namesake(node) {
+    return this.scene.nodes.some((one) => one.retains && one.id !== node.id && one.label === node.label);
+  }
+
+  ledger(node, details, time) {
+    const come = details.ledger.filter((entry) => entry.step < time);
+    const value = (id) => (id === null || id === undefined ? null : details.values[id]);
+    const isPart = (entry) => entry.added !== null && entry.after === null; // what one edge brought to the sum of a call
+    const told = new Set(come.filter(isPart).map((entry) => entry.call));
+    const rows = come.filter((entry) => isPart(entry) || entry.added === null || !told.has(entry.call)).map((entry) => ({
+      step: entry.step, label: `${entry.added === null ? "" : "+ "}${entry.code ? `line ${entry.code.line}` : entry.label}`, title: entry.label, value: value(entry.added === null ? entry.after : entry.added),
+    }));
+    const first = come.find((entry) => !isPart(entry));
+    return this.ledgerTable(node, value(first?.before ?? null), rows, come.length ? value(come.findLast((entry) => !isPart(entry))?.after ?? null) : null, time);
+  }
+
+  /** What came to `.grad`, line by line: the step of a line is gone to by a click. */
+  ledgerTable(node, before, rows, now, time) {
+    const plain = (name, value, more = "") => h(`div.sum-line${more}`, {}, h("span.sum-label", {}, name), h(`span.sum-rows${more ? ".cotangent" : ".plain"}`, {}, cells(cellsOf(value))));
+    const key = `${this.scene.revision.id}|${node.id}`;
+    if (this.opened.key !== key) this.opened = { key, rows: 0 };
+    const shown = latest(rows, this.opened.rows);
+    return section(`${isLeaf(node) ? "Leaf " : ""}${node.label} · ledger of .grad`, h("div.sum", {},
+      plain("before", before),
+      shown.earlier ? this.earlierRow(shown.earlier) : null,
+      shown.rows.map((row) => h("button.sum-line", {
+        type: "button", title: row.title, "aria-label": `${row.title}: go to this step`, onclick: () => this.player.seek(row.step + 1), class: `sum-line${row.step === time - 1 ? " on" : ""}`,
+      }, h("span.sum-label", {}, row.label), h("span.sum-rows.cotangent", {}, cells(cellsOf(row.value))))),
+      plain("= now", now, ".total")));
+  }
+
+  /** What a long ledger leaves out, in its place; it keeps the focus while there is more, then the first row has it. */
+  earlierRow(count) {
+    const more = () => {
+      this.opened.rows += PORTION;
+      this.refresh(true);
+      byId("inspect-body").querySelector("button.sum-line")?.focus({ preventScroll: true });
+    };
+    const words = count > PORTION ? `show ${PORTION} more` : "show them";
+    return h("button.sum-line.earlier", { type: "button", onclick: more }, h("span.sum-label", {}, `… ${count} earlier`), h("span.sum-rows", {}, words));
+  }
+
+  /** What stands in the program, and what is otherwise there in this revision. */
+  quoted(before, code, text) {
+    if (!code) return null;
+    const edited = this.scene.changes.find((one) => one.kind === "edited" && JSON.stringify(one.code) === JSON.stringify(code));
+    return h("p.source", {}, before, h("code", {}, text), `, line ${code.line}`, edited ? h("span.chip.changed", {}, `edited: ${edited.text}`) : null);
+  }
+
+  saved(details, time) {
+    const files = this.scene.program.files;
+    const rows = details.saved.map((one) => {
+      const now = trackAt(one.track, time) || "none";
+      const by = now === "freed" && one.freed_by ? this.quoted("freed by ", one.freed_by, codeText(one.freed_by, files)) : null;
+      return savedRow(one.name, one.text, one.bytes, now, by);
+    });
+    return section("Saved for backward", h("dl.facts", {}, rows));
+  }
+
+  /** With nothing selected: the element that is active at this step, from what the scene has; the server is not asked. */
+  showStep(k) {
+    const step = this.scene.steps[k];
+    if (!step) {
+      this.formula.show(null);
+      fill(byId("inspect-head"));
+      fill(byId("inspect-body"), h("div.empty", {}, h("b", {}, "Nothing is selected"),
+        h("p", {}, "Click a tensor, an op or a line of code: its formula, its numbers and its saved tensors appear here, at the current step."),
+        h("p", {}, h("kbd", {}, "Space"), " plays, ", h("kbd", {}, "→"), " takes a step.")));
+      return;
+    }
+    const node = this.nodeOf(step.at);
+    const names = { forward: "forward", vjp: "VJP", accumulate: "accumulate", write: "write", error: "error" };
+    const tone = { forward: "blue", vjp: "orange", accumulate: "green", write: "grey", error: "red" }[step.kind];
+    const own = step.kind === "accumulate" || step.kind === "write"; // then the call says more than where the leaf was made
+    const code = (own && step.from) || step.code;
+    const read = node?.formula?.length ? node.formula : this.scene.formulas?.[step.within?.formula]; // a folded group has none of its own
+    this.formula.show(step.kind === "vjp" ? asked(read, this.callAt(k)) : null, this.scene, node?.id);
+    const head = [
+      h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node?.kind === "tensor" ? h(`span.chip.${node.role === "leaf" ? "green" : "grey"}`, {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
+        h("span.chip.grey", {}, `step ${k + 1}`), this.orderChip(step)),
+      this.quoted(own && step.from ? "during " : "from ", code, (own ? codeText : lineText)(code, this.scene.program.files)),
+    ];
+    const here = (this.scene.findings || []).filter((one) => one.step === k);
+    this.writeParts(head, findingBoxes(here), this.stepBody(step, node, k));
+  }
+
+  stepBody(step, node, k) {
+    const lines = linesOf(this.scene, k);
+    const whole = node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => this.player.select(node.id) }, `Open ${node.kind === "op" && step.kind !== "error" ? step.name : node.label}`),
+      node.kind === "op" ? " for plots, the gradient check and all its steps." : node.kind === "group" ? " for the gradient that came back into it." : " for its value, its gradient and plots.");
+    return [
+      lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" || step.kind === "error" ? null : h("p", {}, spoken(step)),
+      step.kind === "error" && this.scene.error?.step !== k ? h("p", {}, step.say) : null,
+      step.kind === "accumulate" || step.kind === "write" ? this.stepLedger(node, k) : null,
+      step.kind === "vjp" || step.kind === "forward" ? stepSaved(node, k) : null,
+      whole,
+    ];
+  }
+
+  stepLedger(node, k) {
+    if (!node?.rows?.some((row) => row.key === "grad")) return null;
+    const entries = ledgerOf(this.scene, node, k);
+    if (!entries.length) return null;
+    const files = this.scene.program.files;
+    const rows = entries.flatMap((one) => (one.adds?.length ? one.adds.map((value) => ({ step: one.step, label: `+ ${one.label}`, title: codeText(one.code, files) || one.label, value }))
+      : [{ step: one.step, label: one.label, title: codeText(one.code, files) || one.label, value: one.after }]));
+    const before = trackAt(node.rows.find((row) => row.key === "grad").track, entries[0].step); // of `w v1`: what w held
+    return this.ledgerTable(node, before === null || before === undefined ? null : this.scene.values[before], rows, entries[entries.length - 1].after, k + 1);
+  }
+
+  showGroup(node, details, time) {
+    const upstream = trackAt(node.tracks.upstream, time);
+    const norm = upstream === null || upstream === undefined ? null : normText(this.scene.values[upstream]);
+    this.writeParts(h("div.row.wrap", {}, h("span.chip.orange", {}, node.label), h("span.chip.grey", {}, "group, folded")),
+      h("p", {}, node.sub),
+      h("p.hint", {}, norm === null ? "No single gradient comes back into it at this step: open it to see what runs inside." : `The gradient that came back into it has ${norm}.`),
+      h("p.hint", {}, "Press Enter or double-click to open it."),
+      details?.problem ? null : throughTime(details?.through, time, (step, element) => this.goTo(step, element)));
+  }
 }
 
 const waiting = () => h("div.skeleton", { role: "status", "aria-label": "Loading the details" }, h("i"), h("i"), h("i"));
 
 const failed = (problem) => h("div.empty", { role: "alert" }, h("b", {}, problem.title), h("p", {}, problem.text));
-
-function bodyOf(node, details, time) {
-  const told = details.moments.some((one) => one.lines.some((line) => line.label !== "value")); // a value alone stands below
-  const parts = told || details.kind === "op" ? [moment(details, time)] : [];
-  if (details.kind === "tensor") parts.push(held(node, time, details));
-  if (details.kind === "tensor") parts.push(throughTime(details.through, time, goTo));
-  if (details.ledger.length || isLeaf(node)) parts.push(ledger(node, details, time));
-  if (details.saved.length) parts.push(saved(details, time));
-  if (details.kind !== "tensor") parts.push(throughTime(details.through, time, goTo));
-  if (details.check) parts.push(check(details.check));
-  if (!details.moments.length && details.kind === "op" && !details.formula.length) {
-    parts.push(h("p.hint", {}, "This op takes no part in backward: its output needs no gradient, or it has no derivative."));
-  }
-  return parts;
-}
-
-/** To a round of a series: its time, and its element where that is drawn. */
-function goTo(step, element) {
-  player.seek(step);
-  if (nodeOf(element)) player.select(element);
-}
-
-/** The arithmetic of the last moment that has come; before the first one, what will stand here. */
-function moment(details, time) {
-  if (!details.moments.length) return null;
-  const come = details.moments.filter((one) => one.step < time);
-  const now = come[come.length - 1];
-  if (!now) {
-    const first = details.moments[0];
-    return section("In numbers", h("p.hint", {}, "Nothing has run here yet. ", h("button.link", { type: "button", onclick: () => player.seek(first.step + 1) }, `Go to step ${first.step + 1}`)));
-  }
-  const all = details.moments.length;
-  const nth = come.length;
-  const turn = (to, sign, label) => h("button.quiet", { type: "button", "aria-label": label, disabled: !to, onclick: () => player.seek(to.step + 1) }, sign);
-  const picks = all > 1 ? [h("span.space"), turn(come[nth - 2], "‹", "Previous moment"), h("span.count", {}, `${nth} of ${all}`), turn(details.moments[nth], "›", "Next moment")] : [];
-  return h("section", {}, h("div.over", {}, h("h2", {}, "In numbers"), picks), now.title ? h("p.source", {}, now.title) : null, sums(now.lines));
-}
 
 /** Lines of arithmetic; each has `rows` of cells, or `cells` that are one row. */
 function sums(lines) {
@@ -208,33 +366,12 @@ function cells(rows, total = null) {
   return rows.map((row, i) => h(`span.sum-cells${kind(row)}`, {}, row.map((cell) => h(`b${toneOf(cell)}`, {}, withMinus(cell))), total !== null && total !== undefined && i === rows.length - 1 ? h(`em${toneOf(total.slice(2))}`, {}, withMinus(total)) : null));
 }
 
-
-/** Value and gradient as numbers, as they are at this time. */
-function held(node, time, details) {
-  const twin = node.kind === "stub" ? nodeOf(node.twin) || node : node;
-  return twin.rows.filter((row) => row.key !== "seed").map((row) => {
-    const id = trackAt(row.track, time);
-    const large = id === null ? null : bigger(details, row, time) || scene.values[id];
-    const past = row.until !== undefined && time >= row.until; // as on the card: what an older version had
-    const title = row.key === "grad" ? `.grad${past ? " before" : ""}` : row.label || "value";
-    return h("section", {}, h("h2.keep", {}, title), large ? matrix(large, row.key === "grad" && !past) : h("p.hint", {}, row.key === "grad" ? noGradient(twin, row.track, time) : "not computed yet"));
-  });
-}
-
 /** Where retain_grad() was called and nothing is there (yet). */
 const RETAINS = {
   kept: "None yet: retain_grad() was called, so the backward() that reaches this tensor writes one here.",
   unheld: "None: retain_grad() was called, but the program no longer held this tensor when the gradient arrived: its name was reassigned or deleted. Give the new tensor another name to keep both.",
   unreached: "None: retain_grad() was called, and no backward() reaches this tensor after it.",
 };
-
-/** What would bring one: a leaf waits for a call, any other tensor was not asked to keep it. */
-const noGradient = (node, track, time) => (track?.some(([from, held]) => from <= time && held !== null) ? "None: the program dropped the gradient that had arrived."
-  : node.retains ? RETAINS[node.retains]
-  : isLeaf(node) ? `None: no gradient has arrived. The first backward() that reaches ${node.label} writes one here.`
-  : `None: only leaves keep their gradient. ${node.label}.retain_grad() before the call would keep this one${namesake(node) ? "; the one in the program is for another tensor of this name" : ""}.`);
-
-const namesake = (node) => scene.nodes.some((one) => one.retains && one.id !== node.id && one.label === node.label);
 
 /** The value with more elements than a scene carries, where the details have it. */
 function bigger(details, row, time) {
@@ -253,61 +390,6 @@ function matrix(value, gradient) {
     rows.length ? h(`table.matrix${gradient ? ".gradient" : ""}`, {}, h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h(`td${toneOf(cell)}`, {}, cell)))))) : null,
     facts ? h("p.hint", {}, facts) : null,
   ];
-}
-
-function ledger(node, details, time) {
-  const come = details.ledger.filter((entry) => entry.step < time);
-  const value = (id) => (id === null || id === undefined ? null : details.values[id]);
-  const isPart = (entry) => entry.added !== null && entry.after === null; // what one edge brought to the sum of a call
-  const told = new Set(come.filter(isPart).map((entry) => entry.call));
-  const rows = come.filter((entry) => isPart(entry) || entry.added === null || !told.has(entry.call)).map((entry) => ({
-    step: entry.step, label: `${entry.added === null ? "" : "+ "}${entry.code ? `line ${entry.code.line}` : entry.label}`, title: entry.label, value: value(entry.added === null ? entry.after : entry.added),
-  }));
-  const first = come.find((entry) => !isPart(entry));
-  return ledgerTable(node, value(first?.before ?? null), rows, come.length ? value(come.findLast((entry) => !isPart(entry))?.after ?? null) : null, time);
-}
-
-/** What came to `.grad`, line by line: the step of a line is gone to by a click. */
-function ledgerTable(node, before, rows, now, time) {
-  const plain = (name, value, more = "") => h(`div.sum-line${more}`, {}, h("span.sum-label", {}, name), h(`span.sum-rows${more ? ".cotangent" : ".plain"}`, {}, cells(cellsOf(value))));
-  const key = `${scene.revision.id}|${node.id}`;
-  if (opened.key !== key) opened = { key, rows: 0 };
-  const shown = latest(rows, opened.rows);
-  return section(`${isLeaf(node) ? "Leaf " : ""}${node.label} · ledger of .grad`, h("div.sum", {},
-    plain("before", before),
-    shown.earlier ? earlierRow(shown.earlier) : null,
-    shown.rows.map((row) => h("button.sum-line", {
-      type: "button", title: row.title, "aria-label": `${row.title}: go to this step`, onclick: () => player.seek(row.step + 1), class: `sum-line${row.step === time - 1 ? " on" : ""}`,
-    }, h("span.sum-label", {}, row.label), h("span.sum-rows.cotangent", {}, cells(cellsOf(row.value))))),
-    plain("= now", now, ".total")));
-}
-
-/** What a long ledger leaves out, in its place; it keeps the focus while there is more, then the first row has it. */
-function earlierRow(count) {
-  const more = () => {
-    opened.rows += PORTION;
-    refresh(true);
-    byId("inspect-body").querySelector("button.sum-line")?.focus({ preventScroll: true });
-  };
-  const words = count > PORTION ? `show ${PORTION} more` : "show them";
-  return h("button.sum-line.earlier", { type: "button", onclick: more }, h("span.sum-label", {}, `… ${count} earlier`), h("span.sum-rows", {}, words));
-}
-
-/** What stands in the program, and what is otherwise there in this revision. */
-function quoted(before, code, text) {
-  if (!code) return null;
-  const edited = scene.changes.find((one) => one.kind === "edited" && JSON.stringify(one.code) === JSON.stringify(code));
-  return h("p.source", {}, before, h("code", {}, text), `, line ${code.line}`, edited ? h("span.chip.changed", {}, `edited: ${edited.text}`) : null);
-}
-
-function saved(details, time) {
-  const files = scene.program.files;
-  const rows = details.saved.map((one) => {
-    const now = trackAt(one.track, time) || "none";
-    const by = now === "freed" && one.freed_by ? quoted("freed by ", one.freed_by, codeText(one.freed_by, files)) : null;
-    return savedRow(one.name, one.text, one.bytes, now, by);
-  });
-  return section("Saved for backward", h("dl.facts", {}, rows));
 }
 
 function savedRow(name, text, size, state, by = null) {
@@ -330,69 +412,8 @@ function check(found) {
 
 const section = (title, ...content) => h("section", {}, h("h2.keep", {}, title), content);
 
-/** With nothing selected: the element that is active at this step, from what the scene has; the server is not asked. */
-function showStep(k) {
-  const step = scene.steps[k];
-  if (!step) {
-    formula.show(null);
-    fill(byId("inspect-head"));
-    fill(byId("inspect-body"), h("div.empty", {}, h("b", {}, "Nothing is selected"),
-      h("p", {}, "Click a tensor, an op or a line of code: its formula, its numbers and its saved tensors appear here, at the current step."),
-      h("p", {}, h("kbd", {}, "Space"), " plays, ", h("kbd", {}, "→"), " takes a step.")));
-    return;
-  }
-  const node = nodeOf(step.at);
-  const names = { forward: "forward", vjp: "VJP", accumulate: "accumulate", write: "write", error: "error" };
-  const tone = { forward: "blue", vjp: "orange", accumulate: "green", write: "grey", error: "red" }[step.kind];
-  const own = step.kind === "accumulate" || step.kind === "write"; // then the call says more than where the leaf was made
-  const code = (own && step.from) || step.code;
-  const read = node?.formula?.length ? node.formula : scene.formulas?.[step.within?.formula]; // a folded group has none of its own
-  formula.show(step.kind === "vjp" ? formula.asked(read, callAt(k)) : null, scene, node?.id);
-  const head = [
-    h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node?.kind === "tensor" ? h(`span.chip.${node.role === "leaf" ? "green" : "grey"}`, {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
-      h("span.chip.grey", {}, `step ${k + 1}`), orderChip(step)),
-    quoted(own && step.from ? "during " : "from ", code, (own ? codeText : lineText)(code, scene.program.files)),
-  ];
-  const here = (scene.findings || []).filter((one) => one.step === k);
-  writeParts(head, findingBoxes(here), stepBody(step, node, k));
-}
-
-function stepBody(step, node, k) {
-  const lines = linesOf(scene, k);
-  const whole = node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => player.select(node.id) }, `Open ${node.kind === "op" && step.kind !== "error" ? step.name : node.label}`),
-    node.kind === "op" ? " for plots, the gradient check and all its steps." : node.kind === "group" ? " for the gradient that came back into it." : " for its value, its gradient and plots.");
-  return [
-    lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" || step.kind === "error" ? null : h("p", {}, spoken(step)),
-    step.kind === "error" && scene.error?.step !== k ? h("p", {}, step.say) : null,
-    step.kind === "accumulate" || step.kind === "write" ? stepLedger(node, k) : null,
-    step.kind === "vjp" || step.kind === "forward" ? stepSaved(node, k) : null,
-    whole,
-  ];
-}
-
-function stepLedger(node, k) {
-  if (!node?.rows?.some((row) => row.key === "grad")) return null;
-  const entries = ledgerOf(scene, node, k);
-  if (!entries.length) return null;
-  const files = scene.program.files;
-  const rows = entries.flatMap((one) => (one.adds?.length ? one.adds.map((value) => ({ step: one.step, label: `+ ${one.label}`, title: codeText(one.code, files) || one.label, value }))
-    : [{ step: one.step, label: one.label, title: codeText(one.code, files) || one.label, value: one.after }]));
-  const before = trackAt(node.rows.find((row) => row.key === "grad").track, entries[0].step); // of `w v1`: what w held
-  return ledgerTable(node, before === null || before === undefined ? null : scene.values[before], rows, entries[entries.length - 1].after, k + 1);
-}
-
 function stepSaved(node, k) {
   if (!node?.saved?.length) return null;
   const state = trackAt(node.tracks.saved, k + 1) || "none";
   return section("Saved for backward", h("dl.facts", {}, node.saved.map((one) => savedRow(one.name, one.text.replace(/^saved /, ""), one.bytes, state))));
-}
-
-function showGroup(node, details, time) {
-  const upstream = trackAt(node.tracks.upstream, time);
-  const norm = upstream === null || upstream === undefined ? null : normText(scene.values[upstream]);
-  writeParts(h("div.row.wrap", {}, h("span.chip.orange", {}, node.label), h("span.chip.grey", {}, "group, folded")),
-    h("p", {}, node.sub),
-    h("p.hint", {}, norm === null ? "No single gradient comes back into it at this step: open it to see what runs inside." : `The gradient that came back into it has ${norm}.`),
-    h("p.hint", {}, "Press Enter or double-click to open it."),
-    details?.problem ? null : throughTime(details?.through, time, goTo));
 }

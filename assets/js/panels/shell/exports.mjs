@@ -1,15 +1,20 @@
 // What the Export menu saves: the graph as a picture, the recording, the scene.
 import { pngOf } from "../../paint/picture.mjs";
-import { h, setProps, toast } from "../../page/dom.mjs";
-import * as session from "../../page/session.mjs";
+import { h, setProps } from "../../page/dom.mjs";
 
 const PICTURES = { "export-svg": "Picture (SVG)", "export-png": "Picture (PNG)" };
 
-/** The acts of the menu, by name; `player` paints. */
-export function acts(player) {
+/**
+ * The acts of the menu, by name.
+ * @param {any} player `window.backstep`, which paints
+ * @param {import("../../page/session.mjs").Session} session
+ * @param {import("../../page/toast.mjs").Toast} toast
+ * @returns {Record<string, () => void>}
+ */
+export function acts(player, session, toast) {
   return {
-    "export-svg": () => save(new Blob([player.picture().text], { type: "image/svg+xml" }), pictureName(player, "svg")),
-    "export-png": () => savePng(player), "export-trace": saveTrace, "export-scene": saveScene,
+    "export-svg": () => save(new Blob([player.picture().text], { type: "image/svg+xml" }), pictureName(player, session, "svg")),
+    "export-png": () => savePng(player, session, toast), "export-trace": () => saveTrace(session, toast), "export-scene": () => saveScene(session),
   };
 }
 
@@ -25,37 +30,37 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-const programName = () => session.state().program.replace(/[^\w.-]+/g, "-");
-const fileName = (ending) => `${programName()}-${session.state().index + 1}.${ending}`;
+const programName = ({ program }) => program.replace(/[^\w.-]+/g, "-");
+const fileName = (session, ending) => `${programName(session)}-${session.index + 1}.${ending}`;
 
 /** `weights-step-3.svg`; of an edited revision `weights-revision-2-step-3.svg`. */
-function pictureName(player, ending) {
-  const { index } = session.state();
-  return `${programName()}${index ? `-revision-${index + 1}` : ""}-step-${Math.ceil(player.t())}.${ending}`;
+function pictureName(player, session, ending) {
+  const { index } = session;
+  return `${programName(session)}${index ? `-revision-${index + 1}` : ""}-step-${Math.ceil(player.t())}.${ending}`;
 }
 
-async function savePng(player) {
-  const name = pictureName(player, "png");
+async function savePng(player, session, toast) {
+  const name = pictureName(player, session, "png");
   try {
     const { blob, scale, isWhole } = await pngOf(player.picture());
     save(blob, name);
-    if (!isWhole) toast(`The PNG has ${scale.toPrecision(2)} px per unit instead of 2, because browsers limit the size of a picture. The SVG has no such limit.`);
+    if (!isWhole) toast.say(`The PNG has ${scale.toPrecision(2)} px per unit instead of 2, because browsers limit the size of a picture. The SVG has no such limit.`);
   } catch (error) {
-    toast(`The picture could not be saved: ${error.message}`);
+    toast.say(`The picture could not be saved: ${error.message}`);
   }
 }
 
-function saveScene() {
-  save(new Blob([JSON.stringify(session.state().scene, null, 1)], { type: "application/json" }), fileName("scene.json"));
+function saveScene(session) {
+  save(new Blob([JSON.stringify(session.scene, null, 1)], { type: "application/json" }), fileName(session, "scene.json"));
 }
 
-async function saveTrace() {
-  const { program, edits } = session.state();
+async function saveTrace(session, toast) {
+  const { program, edits } = session;
   try {
     const answer = await fetch("/export/trace", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program, edits }) });
     if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).problem?.text || `the server answered ${answer.status}`);
-    save(await answer.blob(), fileName("backstep"));
+    save(await answer.blob(), fileName(session, "backstep"));
   } catch (error) {
-    toast(`The trace could not be saved: ${error.message}`);
+    toast.say(`The trace could not be saved: ${error.message}`);
   }
 }

@@ -9,16 +9,12 @@ import { prepare, stateAt } from "../../scene/state.mjs";
 import { readTokens, watchTheme } from "../../paint/theme.mjs";
 import { currentStep } from "../../scene/timeline.mjs";
 import { Ruler } from "../../geometry/text.mjs";
-import { byId, h } from "../../page/dom.mjs";
+import { h } from "../../page/dom.mjs";
 
 const PAD = { top: 20, right: 20, bottom: 20, left: 20 };
 
-export function setUp() {
-  const place = byId("hero");
-  if (place) new Hero(place);
-}
-
-class Hero {
+export class Hero {
+  /** @param {HTMLElement} place */
   constructor(place) {
     this.place = place;
     this.canvases = [h("canvas"), h("canvas")];

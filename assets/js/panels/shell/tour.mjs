@@ -20,64 +20,63 @@ const STOPS = [
     text: "Choose a call, change the gradient that it passes or one of its flags, and run it. The new gradients appear at once, and `Ctrl+Z` undoes the change. `?` lists all keys." },
 ];
 
-let box = null;
-let spot = null;
-let at = -1;
-let acts = {};
+export class Tour {
+  /**
+   * @param {{ show: (stop: { place: string, tab?: string }) => void, ended: () => void }} acts `show` brings the panel of a stop into view,
+   *   `ended` is called after the last stop or when the tour was left
+   */
+  constructor(acts) {
+    this.acts = acts;
+    this.at = -1;
+    this.box = new Callout("tour", { closed: () => this.leave(), pressed: (key, target) => this.pressed(key, target) });
+    this.spot = h("div.spot", { hidden: true, "aria-hidden": "true" });
+    document.body.append(this.spot);
+    window.addEventListener("resize", () => this.at >= 0 && this.light());
+  }
 
-/** `acts`: show(stop) brings its panel into view, ended() after the last stop or when it was left. */
-export function setUp(given) {
-  acts = given;
-  box = new Callout("tour", { closed: leave, pressed });
-  spot = h("div.spot", { hidden: true, "aria-hidden": "true" });
-  document.body.append(spot);
-  window.addEventListener("resize", () => at >= 0 && light());
-}
+  pressed(key, target) {
+    if (key === "ArrowRight" || ((key === " " || key === "Enter") && target === this.box.element)) this.go(this.at + 1);
+    else if (key === "ArrowLeft") this.go(this.at - 1);
+    else if (key === "Home") this.go(0);
+    else if (key === "End") this.go(STOPS.length - 1);
+    else return false;
+    return true;
+  }
 
-function pressed(key, target) {
-  if (key === "ArrowRight" || ((key === " " || key === "Enter") && target === box.element)) go(at + 1);
-  else if (key === "ArrowLeft") go(at - 1);
-  else if (key === "Home") go(0);
-  else if (key === "End") go(STOPS.length - 1);
-  else return false;
-  return true;
-}
+  start() {
+    remember();
+    this.go(0);
+  }
 
-export const running = () => at >= 0;
+  go(to) {
+    if (to >= STOPS.length) { this.leave(); return; }
+    this.at = Math.max(to, 0);
+    const stop = STOPS[this.at];
+    this.acts.show(stop);
+    this.light();
+    const last = this.at === STOPS.length - 1;
+    this.box.show(byId(stop.place), `Tour, stop ${this.at + 1} of ${STOPS.length}: ${stop.title}`,
+      h("p.over", {}, `Stop ${this.at + 1} of ${STOPS.length}`, h("span.space"), h("button.quiet", { type: "button", "aria-label": "Leave the tour (Escape)", onclick: () => this.leave() }, "✕")),
+      h("h2", {}, stop.title), prose(stop.text),
+      h("div.row", {}, h("button.btn", { type: "button", disabled: this.at === 0, onclick: () => this.go(this.at - 1) }, "Back"),
+        h("button.btn.primary", { type: "button", onclick: () => this.go(this.at + 1) }, last ? "Done" : "Next"), h("span.space"),
+        h("span.hint", {}, h("kbd", {}, "→"), " ", h("kbd", {}, "Esc"))));
+  }
 
-export function start() {
-  remember();
-  go(0);
-}
+  /** A frame around what the stop speaks of. */
+  light() {
+    const { left, top, width, height } = byId(STOPS[this.at].place).getBoundingClientRect();
+    Object.assign(this.spot.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+    this.spot.hidden = false;
+  }
 
-function go(to) {
-  if (to >= STOPS.length) { leave(); return; }
-  at = Math.max(to, 0);
-  const stop = STOPS[at];
-  acts.show(stop);
-  light();
-  const last = at === STOPS.length - 1;
-  box.show(byId(stop.place), `Tour, stop ${at + 1} of ${STOPS.length}: ${stop.title}`,
-    h("p.over", {}, `Stop ${at + 1} of ${STOPS.length}`, h("span.space"), h("button.quiet", { type: "button", "aria-label": "Leave the tour (Escape)", onclick: leave }, "✕")),
-    h("h2", {}, stop.title), prose(stop.text),
-    h("div.row", {}, h("button.btn", { type: "button", disabled: at === 0, onclick: () => go(at - 1) }, "Back"),
-      h("button.btn.primary", { type: "button", onclick: () => go(at + 1) }, last ? "Done" : "Next"), h("span.space"),
-      h("span.hint", {}, h("kbd", {}, "→"), " ", h("kbd", {}, "Esc"))));
-}
-
-/** A frame around what the stop speaks of. */
-function light() {
-  const { left, top, width, height } = byId(STOPS[at].place).getBoundingClientRect();
-  Object.assign(spot.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
-  spot.hidden = false;
-}
-
-export function leave() {
-  if (at < 0) return;
-  at = -1;
-  spot.hidden = true;
-  box.hide();
-  acts.ended();
+  leave() {
+    if (this.at < 0) return;
+    this.at = -1;
+    this.spot.hidden = true;
+    this.box.hide();
+    this.acts.ended();
+  }
 }
 
 /** The offer in the header: to whoever has not seen the tour and did not come by the address of one moment. */

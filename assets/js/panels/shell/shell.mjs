@@ -1,0 +1,288 @@
+// The shell: connects the panels, the address and the server's answers to the player, `window.backstep`.
+import { Code } from "../program/code.mjs";
+import { Commands } from "../commands/commands.mjs";
+import { Connection } from "./connection.mjs";
+import { byId, setProps, until } from "../../page/dom.mjs";
+import { Events } from "./events.mjs";
+import { Explanations } from "../../page/explain.mjs";
+import * as exports from "./exports.mjs";
+import * as gallery from "./gallery.mjs";
+import { Header } from "./header.mjs";
+import { Hero } from "./hero.mjs";
+import { Inspector } from "../inspector/inspector.mjs";
+import { Live } from "../../page/live.mjs";
+import * as notice from "../../page/notice.mjs";
+import { isNarrow, isOpen, Panels } from "../../page/panels.mjs";
+import { Session } from "../../page/session.mjs";
+import { Story } from "../program/story.mjs";
+import { Toast } from "../../page/toast.mjs";
+import * as tour from "./tour.mjs";
+import * as url from "../../page/url.mjs";
+
+const SETTLED = 250; // ms of rest before a step goes into the address: browsers limit how often that may change
+
+/** The root of the page says as attributes what is shown, for the style sheets and for tests. */
+const root = () => document.documentElement;
+
+/**
+ * Makes the shell once the places of its panels are there, and shows what the address asks for.
+ * @param {any} player `window.backstep`
+ * @returns {Promise<Shell>}
+ */
+export async function install(player) {
+  await until(() => window.backstepParts && byId("commands-count") && byId("gallery") && byId("inspect-body"));
+  const shell = new Shell(player);
+  shell.visit(url.view(location.search), false);
+  return shell;
+}
+
+export class Shell {
+  /** @param {any} player `window.backstep` */
+  constructor(player) {
+    this.player = player;
+    /** @type {string | null} in the address only where it was chosen */
+    this.theme = null;
+    this.quiet = false; // while a view is taken from the address nothing is written back into it
+    this.resting = 0;
+    this.before = 0; // the moment at which the tour was asked for
+    this.touring = false; // the tour begins once the program that it was asked for is there
+    this.session = new Session();
+    this.toast = new Toast();
+    this.panels = new Panels();
+    const { session, toast, panels } = this;
+    this.story = new Story(player, session, panels, { choose: (id) => this.choose(id), bring: (id) => this.inspect(id) });
+    this.code = new Code(player);
+    this.inspector = new Inspector(player, session);
+    this.commands = new Commands(player, { session, inspector: this.inspector, panels, toast });
+    this.events = new Events(player);
+    this.live = new Live(session);
+    this.header = new Header(session, toast, { ...exports.acts(player, session, toast), ...this.acts() });
+    this.explanations = new Explanations(player, (panel) => this.bring(panel));
+    this.tour = new tour.Tour({ show: (stop) => this.bring(stop), ended: () => this.ended() });
+    this.hero = byId("hero") && new Hero(byId("hero"));
+    this.connection = this.connect();
+    this.hear();
+    this.follow();
+    gallery.setUp((program) => this.visit({ ...url.view(""), program }, true));
+    window.addEventListener("popstate", () => this.visit(url.view(location.search), false));
+  }
+
+  /** What the buttons of the page do, by name. */
+  acts() {
+    return {
+      home: () => this.visit(url.view(""), true), themed: (name) => { this.theme = name; this.write(false); },
+      help: () => this.player.help(), panel: () => this.panels.toggle("right"), left: () => this.panels.toggle("left"),
+      tour: () => this.takeTour(), "tour-decline": tour.remember,
+      "command-run": () => this.commands.run(), "command-close": () => this.commands.close(),
+    };
+  }
+
+  connect() {
+    const failed = (question, why) => {
+      if (this.unanswered(question)) this.toast.say(`Backstep could not answer (${why}). Nothing on the screen has changed; try again.`);
+    };
+    return new Connection({ quiet: () => !this.player.playing() && !this.session.waiting, gone: () => this.unanswered(), failed, returned: () => this.session.reconnect(),
+      hasPicture: () => root().dataset.page === "player" && this.session.scene !== null && !root().dataset.blank });
+  }
+
+  /** What Dash's components tell (see HEARD in viz/server/callbacks/register.py). */
+  hear() {
+    const { session, inspector, events, commands } = this;
+    window.backstepHears = {
+      scene: (answer) => session.receive(answer), details: (answer) => inspector.receive(answer), tab: (name) => events.open(name === "events"),
+      gallerySearch: gallery.search, eventsFilter: (text) => events.filter(text), eventClicked: (cell) => events.clicked(cell), eventsReady: () => events.ready(),
+      commandRoot: (value) => commands.flagChanged("root", value), commandRetain: (value) => commands.flagChanged("retain", value),
+      commandCreate: (value) => commands.flagChanged("create", value), commandInputs: (value) => commands.flagChanged("inputs", value),
+      commandCell: (cell) => commands.cellChanged(cell), commandClicked: (cell) => commands.cellClicked(cell),
+    };
+  }
+
+  follow() {
+    this.session.on("scene", (scene) => this.shown(scene));
+    this.session.on("problem", (problem, stay) => this.refused(problem, stay));
+    this.player.on("time", (t) => [this.code, this.story, this.inspector, this.events].forEach((panel) => panel.seek(t)));
+    this.player.on("step", () => { clearTimeout(this.resting); this.resting = setTimeout(() => this.write(false), SETTLED); });
+    this.player.on("select", (id) => { this.code.select(id ?? null); this.inspector.select(id ?? null); if (id) this.reveal(id); this.write(true); });
+    this.player.on("edit", (change) => this.commands.edited(change));
+    this.player.on("fold", (id) => this.fold(id));
+    this.player.on("unfold", (groups, after) => this.session.unfold(groups, after));
+    this.player.on("other", () => this.other());
+    this.player.on("panel", (side) => this.panels.toggle(side));
+    this.player.on("tour", () => this.takeTour());
+    this.player.on("escape", () => isNarrow() && isOpen("right") && (this.panels.toggle("right", false), true));
+  }
+
+  /** From a mistake to the program without it, or back to it. */
+  other() {
+    const found = this.session.scene?.program.other;
+    if (found) this.visit({ ...url.view(""), program: found.id }, true);
+    return Boolean(found);
+  }
+
+  /**
+   * Shows what is about to be explained: its panel, and its tab.
+   * @param {{ place: string, tab?: string }} panel
+   */
+  bring({ place: where, tab }) {
+    if (where === "right") this.panels.toggle("right", true);
+    if (where === "story" || where === "code") this.panels.toggle("left", true);
+    if (tab) setProps("tabs", { value: tab });
+  }
+
+  /** The tour begins at the beginning of the program. */
+  beginTour() {
+    this.before = this.player.t();
+    this.player.pause();
+    this.player.seek(0);
+    this.tour.start();
+  }
+
+  /** After the tour the page is as one works with it, at the moment from which one came. */
+  ended() {
+    if (this.player.t() === 0) this.player.seek(this.before);
+    if (isNarrow()) this.panels.toggle("right", false);
+    setProps("tabs", { value: "inspect" });
+    byId("stage").focus({ preventScroll: true });
+  }
+
+  /** The tour, here where a program is open, else with the gallery's first one. */
+  takeTour() {
+    this.explanations.close();
+    if (this.session.scene && root().dataset.page === "player") { this.beginTour(); return; }
+    const first = document.querySelector("a[data-start]")?.dataset.start;
+    if (!first) return;
+    this.touring = true;
+    this.visit({ ...url.view(""), program: first }, true);
+  }
+
+  /** Opens a folded group, or folds an open one. */
+  fold(id) {
+    const group = this.session.scene?.groups.find((one) => one.id === id);
+    if (group) this.session.redraw({ folds: { ...this.session.folds, [id]: !group.folded } });
+  }
+
+  /** A selection on a narrow screen opens the panel that tells about it, and shows the inspector. */
+  reveal(id) {
+    if (this.quiet || this.player.choosing() || !isNarrow() || !this.session.scene) return;
+    this.panels.toggle("right", true);
+    this.player.uncover(id, byId("right").getBoundingClientRect().left);
+  }
+
+  /** Shows the inspector, and beside it the element that it speaks of. */
+  inspect(id) {
+    this.bring({ place: "right", tab: "inspect" });
+    if (id && isNarrow()) this.player.uncover(id, byId("right").getBoundingClientRect().left);
+  }
+
+  /** Shows the view of an address. */
+  visit(view, push) {
+    notice.hide();
+    if (view.theme) { this.theme = view.theme; }
+    this.header.setTheme(view.theme || root().dataset.theme);
+    this.tour.leave();
+    this.explanations.close();
+    tour.offer(!push && (!view.unplaced || Boolean(view.select || view.edits || view.revision)));
+    if (!view.program) { this.home(push); return; }
+    root().dataset.page = "player";
+    if (view.damaged) {
+      notice.show({ title: "This link is incomplete", text: "Its edits cannot be read; part of the link is probably missing. The program itself is still here, as it was recorded.", ways: [["Open the program as recorded", `/?program=${encodeURIComponent(view.program)}`], ["Open the gallery", "/"]] }, false);
+      return;
+    }
+    const { program, scene } = this.session;
+    if (!push && this.isShown(view)) { this.place(view); return; }
+    if (!scene || program !== view.program) this.blank();
+    this.quiet = true; // the address of a view is written when its moment and selection are there
+    this.session.open(view, () => { this.place(view); this.write(push); });
+  }
+
+  /** Whether the scene of this address is the one on the screen, so that only the moment and the selection differ. */
+  isShown(view) {
+    const { program, edits, scene, layout, folds } = this.session;
+    if (!scene || program !== view.program || layout !== view.layout || JSON.stringify(folds) !== JSON.stringify(view.folds)) return false;
+    if (!view.edits && view.revision) return view.revision === scene.revision.id;
+    return JSON.stringify(shortEdits(edits)) === JSON.stringify(view.edits);
+  }
+
+  /** The moment and the selection of a view, without making a new place in the history of them. */
+  place(view) {
+    this.quiet = true;
+    this.player.pause();
+    const opens = view.unplaced ? this.session.scene?.program.opens ?? null : null;
+    this.player.seek(opens ?? view.step);
+    this.player.select(view.select);
+    if (opens !== null) byId("left")?.scrollTo({ top: 0 }); // what is told first stands above the line that it is about
+    this.quiet = false;
+  }
+
+  /** Selects for the story: no new place in the history, and no panel that slides over the graph. */
+  choose(id) {
+    const before = this.quiet;
+    this.quiet = true;
+    this.player.select(id);
+    this.quiet = before;
+    this.write(false);
+  }
+
+  home(push) {
+    this.player.pause();
+    this.session.close();
+    this.commands.close();
+    root().dataset.page = "gallery";
+    this.header.clear();
+    if (push) url.write({ theme: this.theme }, true);
+    byId("gallery-search")?.focus({ preventScroll: true });
+  }
+
+  /** Another program is on its way: what belongs to the old one must not look current. */
+  blank() {
+    root().dataset.blank = "yes";
+    this.header.clear();
+  }
+
+  shown(scene) {
+    delete root().dataset.blank;
+    root().dataset.page = "player";
+    this.player.load(scene);
+    [this.header, this.story, this.code, this.inspector, this.commands, this.events, this.live].forEach((panel) => panel.load(scene));
+    const now = this.player.t();
+    this.code.seek(now);
+    this.story.seek(now);
+    notice.empty(scene, scene.program.note);
+    if (scene.error && this.session.index > 0) this.player.seek(scene.error.step + 1);
+    this.write(true);
+    root().dataset.ready = scene.revision.id;
+    if (this.touring) requestAnimationFrame(() => this.beginTour());
+    this.touring = false;
+  }
+
+  refused(problem, stay) {
+    this.player.clearPending(); // what was typed into a card did not come about
+    this.commands.restore();
+    if (!stay) root().dataset.blank = "yes";
+    notice.show(problem, stay);
+    root().dataset.ready = "problem";
+  }
+
+  /** A question, or every one, has no answer: the panels show again what is, so that the same can be tried once more. */
+  unanswered(question) {
+    this.inspector.forget();
+    if (!this.session.fail(question)) return false;
+    this.player.clearPending();
+    this.commands.restore();
+    this.quiet = false;
+    root().dataset.ready = "unanswered";
+    return true;
+  }
+
+  /** The present view into the address. */
+  write(push) {
+    const { program, edits, scene, layout, folds } = this.session;
+    if (this.quiet || !program || !scene || root().dataset.page !== "player") return;
+    url.write({
+      program, edits: shortEdits(edits), revision: scene.revision.id, step: Math.ceil(this.player.t()), first: Number.isInteger(scene.program.opens),
+      select: this.player.selection(), theme: this.theme, layout, folds,
+    }, push);
+  }
+}
+
+const shortEdits = (edits) => (edits.commands === null && !Object.keys(edits.leaves).length ? null : edits);
