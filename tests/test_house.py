@@ -100,6 +100,68 @@ def test_folder_of_the_browser_is_taken_in_at_a_glance(folder: Path) -> None:
     assert 0 < len(list(folder.iterdir())) <= MOST
 
 
+DECLARED = re.compile(r"(?:export )?(const|let|var) (.+?) = (.*)")
+"""A declaration of a module: what is indented belongs to a function or a class."""
+FUNCTION = re.compile(r"(?:async )?(?:\((?!\(|async |function )|\w+ =>|function\b)")
+"""How a function begins that is not called at once."""
+EMPTY = re.compile(r"new (?:Weak)?(?:Map|Set)\(\)|\[\]|\{\}")
+CHANGED = (
+    r"\b{name}(?:\.\w+|\[[^\]]+\])+ *(?:[-+*/|&?]{{0,2}}=(?![=>])|\+\+|--)",
+    r"\b{name}(?:\.\w+|\[[^\]]+\])*\.(?:set|add|delete|clear|push|pop|shift|unshift|splice|sort|reverse|fill)\(",
+    r"(?:Object\.assign\(|\bdelete ){name}\b",
+)
+"""What changes a constant's content, wherever it is imported."""
+
+
+def state_of(module: str) -> list[str]:
+    """What a module of the browser remembers: its declarations that are neither functions nor constants."""
+    found = []
+    for kind, names, value in (one.groups() for one in map(DECLARED.match, module.splitlines()) if one):
+        constant = all(re.fullmatch(r"[A-Z][A-Z0-9_]*|\w+: [A-Z_]+", name) for name in names.strip("{}[] ").split(", "))
+        held = EMPTY.match(value) or value.startswith("new WeakMap")
+        if kind != "const" or held or not (constant or FUNCTION.match(value)):
+            found.append(f"{kind} {names}")
+    found += re.findall(r"(?m)^(?:let|var) \w+;|^ +static (?!async )(?:#?\w+)(?: =|;).*", module)
+    for name in re.findall(r"(?m)^(?:export )?const ([A-Z][A-Z0-9_]*) = ", module) + imported_constants(module):
+        found += [one[0] for pattern in CHANGED for one in re.finditer(pattern.format(name=name), module)]
+    return found
+
+
+def imported_constants(module: str) -> list[str]:
+    lists = re.findall(r"(?m)^import \{ (.+) \} from", module)
+    return [name for one in lists for name in one.split(", ") if re.fullmatch(r"[A-Z][A-Z0-9_]+", name)]
+
+
+def test_no_module_of_the_browser_remembers_anything_but_the_app() -> None:
+    modules = (ROOT / "assets").rglob("*.mjs")
+    found = {path.name: state_of(path.read_text("utf-8")) for path in modules}
+    assert {name: state for name, state in found.items() if state} == {"viz.mjs": ["const app"]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "let timer = 0;",
+        "let timer;",
+        "export let shown = null;",
+        "const kept = new Map();",
+        "const KEPT = new WeakMap();",
+        "export const state = { scene: null };",
+        "const LIST = [];",
+        "const session = new Session();",
+        "const count = (() => { let calls = 0; return () => calls++; })();",
+        "const cache = remembering(widthOf);",
+        "class Painter {\n  static widths = new Map();\n}",
+        "const SIZES = { a: 1 };\nexport const set = (b) => { SIZES.a = b; };",
+        'import { NONE } from "./edits.mjs";\nfunction keep(one) {\n  NONE.leaves[one] = 1;\n}',
+        'const WORDS = new Set(["a"]);\nconst more = (one) => WORDS.add(one);',
+        "const ROWS = [1];\nconst more = (one) => ROWS.push(one);",
+    ],
+)
+def test_what_a_module_remembers_is_found(line: str) -> None:
+    assert state_of(f"const MOST = 3;\n\n{line}\n\nexport function first() {{\n  let i = 0;\n  return i;\n}}\n")
+
+
 def test_page_shows_the_rooms_as_they_are() -> None:
     text = make_architecture.PAGE.read_text(encoding="utf-8")
     assert make_architecture.page(text) == text, "python -m docs.make_architecture"
