@@ -1,6 +1,6 @@
-"""The rooms of the code and who imports whom: `python -m docs.make_architecture` draws docs/architecture.svg.
+"""The folders of the code and who imports whom: `python -m docs.make_architecture` draws docs/architecture.svg.
 
-It also lists the rooms in docs/architecture.md, each by the first sentence of its docstring.
+It also lists the folders in docs/architecture.md, each by the first sentence of its docstring.
 An arrow goes from a room to one that it imports; where another way leads there too, it is left out.  Cost: linear in
 the imports, and quadratic in the rooms, of which there are about thirty.
 """
@@ -15,7 +15,7 @@ import networkx as nx
 
 ROOT = Path(__file__).parents[1]
 PAGE = Path(__file__).parent / "architecture.md"
-MARKS = ("<!-- rooms -->\n", "<!-- /rooms -->")
+MARKS = ("<!-- folders -->\n", "<!-- /folders -->")
 PICTURE = Path(__file__).parent / "architecture.svg"
 PACKAGES = {"engine": "#00705c", "viz": "#5b2bb5"}
 WIDTH, ROW, BOX, LETTER = 1120, 74, 30, 7.6
@@ -70,7 +70,7 @@ def picture() -> str:
     boxes = [_box(room, *at[room]) for room in sorted(at)]
     height = max(y for _, y in at.values()) + ROW / 2
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" role="img">'
-    title = "<title>The rooms of the engine (green) and of the app (violet), and what they import</title>"
+    title = "<title>The folders of the engine (green) and of the app (violet), and what they import</title>"
     tip = '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
     tip += '<path d="M0 0L8 4L0 8z" style="fill:#7f8a9a;stroke:none"/></marker>'
     ground = f'<rect width="{WIDTH}" height="{height:g}" style="stroke:none"/>'
@@ -96,7 +96,7 @@ def page(text: str) -> str:
     after = rest.partition(MARKS[1])[2]
     folders = sorted(room.replace(".", "/") for room in rooms())
     rows = [f"| [{room}](../{room}/__init__.py) | {_sentence(ROOT / room / '__init__.py')} |" for room in folders]
-    return before + MARKS[0] + "\n".join(["| room | what lives there |", "|---|---|", *rows, ""]) + MARKS[1] + after
+    return before + MARKS[0] + "\n".join(["| folder | contents |", "|---|---|", *rows, ""]) + MARKS[1] + after
 
 
 def _sentence(file: Path) -> str:

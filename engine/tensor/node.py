@@ -200,8 +200,8 @@ class Node(_Rare):
         shown = " and ".join(str(list(shape)) for shape in shapes)
         return errors.runtime(
             FREED,
-            f"Backstep: {self.name()}, whose output has the shape {shown}, needs what it saved in forward, and an "
-            "earlier backward has freed it. "
+            f"Backstep: {self.name()}, whose output has the shape {shown}, needs the tensors that it saved in forward, "
+            "but an earlier backward has freed them. "
             "Pass retain_graph=True to the earlier call, or compute the forward again.",
             node=self,
         )

@@ -353,7 +353,7 @@ class Tensor:
             _ = self._storage
 
     def retain_grad(self) -> None:
-        """Have `.grad` filled in though this tensor is no leaf.
+        """Make backward fill in `.grad` of this non-leaf tensor.
 
         >>> import engine as torch
         >>> x = torch.tensor(2.0, requires_grad=True)
@@ -375,7 +375,7 @@ class Tensor:
 
     @property
     def retains_grad(self) -> bool:
-        """Whether `.grad` is filled in though it is no leaf; see retain_grad.
+        """Whether backward fills in `.grad` of this non-leaf tensor; see retain_grad.
 
         >>> import engine as torch
         >>> torch.zeros(1).retains_grad

@@ -83,13 +83,13 @@ def load(f: File, map_location: Any = None, *_: Any, **__: Any) -> Any:
     else:
         f.seek(0)
     if not zipfile.is_zipfile(f):
-        raise ValueError(f"{_name(f)} is no file that save wrote: a zip of arrays was expected")
+        raise ValueError(f"{_name(f)} was not written by save: expected a zip of arrays")
     if not isinstance(f, (str, os.PathLike)):
         f.seek(0)
     with zipfile.ZipFile(f) as archive:
         if STRUCTURE not in archive.namelist():
             raise ValueError(
-                f"{_name(f)} is no file that save wrote: it may be one of torch's, which is pickled. Write it with "
+                f"{_name(f)} was not written by save: it may be a pickled file of torch. Write it with "
                 "numpy from torch (numpy.savez), and load the arrays."
             )
         found = {

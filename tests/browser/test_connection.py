@@ -129,7 +129,7 @@ def test_edit_at_a_server_started_again_needs_no_reconnecting_and_another_progra
     ended(view)
     serve("run", str(other), cwd=script.parent)
     view.page.get_by_role("button", name="Reconnect").click()
-    view.page.wait_for_selector("#notice >> text=There is no such program here")
+    view.page.wait_for_selector("#notice >> text=This program is not open here")
     view.page.get_by_role("button", name="Go back").click()
     assert view.row("x", "value") == [3, 4]
 

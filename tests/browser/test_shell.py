@@ -127,7 +127,7 @@ def test_hostile_host_is_refused_by_the_running_app(app: App) -> None:
     for path in ("/", "/assets/viz.mjs", "/_dash-layout"):
         connection.request("GET", path, headers={"Host": "evil.example"})
         answer = connection.getresponse()
-        assert answer.status == 400 and b"Backstep does not answer" in answer.read()
+        assert answer.status == 400 and b"Backstep does not accept this host name" in answer.read()
     body = json.dumps({"output": "scene.data"})
     connection.request(
         "POST", "/_dash-update-component", body, {"Content-Type": "text/plain", "Origin": "http://evil.example"}

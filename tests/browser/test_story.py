@@ -118,7 +118,7 @@ def test_code_pane_says_what_its_marks_mean(view: View) -> None:
     view.open("?program=weights&step=0")
     for step, words in (
         (1, "computed now"),
-        (3, "rule of this expression"),
+        (3, "VJP of this expression"),
         (4, "receives its gradient"),
         (5, "is set"),
     ):

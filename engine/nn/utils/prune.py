@@ -43,7 +43,7 @@ def identity(module: M, name: str) -> M:
 
 
 def random_unstructured(module: M, name: str, amount: Any) -> M:
-    """Hold `amount` elements of a parameter at 0 (a fraction of them, where it is no whole number), which are drawn.
+    """Hold `amount` elements of a parameter at 0 (a fraction of them if it is not an integer), chosen at random.
 
     Raises ValueError for an amount that is negative, or more than there is.
     Source: torch.nn.utils.prune.random_unstructured.
