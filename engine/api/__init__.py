@@ -1,1 +1,1 @@
-"""The functions that users call: torch's arguments in front of the ops, and torch's errors where they do not fit."""
+"""The functions that users call: they take torch's arguments, call the ops, and raise torch's errors."""

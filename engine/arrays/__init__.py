@@ -1,1 +1,1 @@
-"""The arrays under tensors, and what every layer above needs: dtypes, sizes, folds, errors, the session."""
+"""The arrays under tensors, and helpers for every layer above: dtypes, sizes, folds, errors, the session."""

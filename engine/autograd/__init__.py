@@ -1,4 +1,4 @@
-"""What torch.autograd offers."""
+"""torch.autograd: `backward` and `grad`, custom Functions, grad modes, functional derivatives, checks."""
 
 from ..api.creation.creation import Variable
 from ..backward.anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly

@@ -1,4 +1,4 @@
-"""What scripts ask of torch.cuda: whether there is a GPU, and things to be seeded, emptied and waited for."""
+"""torch.cuda as scripts use it: whether there is a GPU, seeds, memory and synchronisation."""
 
 from __future__ import annotations
 

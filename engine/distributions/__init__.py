@@ -1,4 +1,4 @@
-"""torch.distributions: those that policies and latent variables are made of, and the maps of normalizing flows."""
+"""torch.distributions: the ones used for policies and latent variables, and the maps of normalizing flows."""
 
 from . import constraint_registry, constraints, kl, transforms
 from .constraint_registry import biject_to, transform_to

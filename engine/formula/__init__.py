@@ -1,1 +1,1 @@
-"""What a rule computes, as a formula of one call: symbols, their simplification, and how they are printed."""
+"""The formula of one call of a rule: symbols, their simplification, and how they are printed."""

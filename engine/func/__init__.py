@@ -1,4 +1,4 @@
-"""torch.func: functions that give the derivatives of functions or call them for a batch, and modules as functions."""
+"""torch.func: derivatives of functions, functions mapped over a batch, and modules as functions."""
 
 from .batching import vmap
 from .derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp

@@ -1,6 +1,6 @@
 """torch.nn: modules, parameters and containers, layers; `functional` has the functions, `init` the first values.
 
-Each room says in its `__all__` what is torch's.
+`__all__` lists torch's names in each module.
 """
 
 from . import activation as _activation

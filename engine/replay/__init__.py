@@ -1,1 +1,1 @@
-"""A trace as a program that runs again, with edits, and what it cannot promise then."""
+"""Replaying a trace as a program, with edits, and the doubts about what a fresh run would do."""

@@ -1,1 +1,1 @@
-"""Tensors and the graph behind them: storage, views, versions, saved tensors, and how an op meets them."""
+"""Tensors and the graph behind them: storage, views, versions, saved tensors, and op dispatch."""

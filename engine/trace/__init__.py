@@ -1,1 +1,1 @@
-"""What is recorded: events, the recorder's hot path, and the names and positions that are worked out later."""
+"""Recording: events, the recorder's fast path, and the names and positions that are computed later."""

@@ -1,4 +1,4 @@
-"""torch.utils: what training scripts need beside tensors: the loading of data, checkpoints that save memory."""
+"""torch.utils as training scripts use it: data loading, and checkpoints that save memory."""
 
 from . import _pytree, checkpoint, data
 

@@ -1,1 +1,1 @@
-"""What is wrong in a program: errors explained, and faults without an error, each with place, proof and remedy."""
+"""Problems in a program: explained errors, and faults without an error, each with its place, proof and fix."""

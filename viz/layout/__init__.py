@@ -1,1 +1,1 @@
-"""Sizes, positions and routes: a graph in, a picture out.  `layered` is ours; `dot` and `simple` stand beside it."""
+"""Sizes, positions and routes of a graph.  `layered` is our own layout; `dot` and `simple` are alternatives."""

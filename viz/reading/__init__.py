@@ -1,1 +1,1 @@
-"""What a trace says: facts in tables, the program's text, values, labels, formulas.  No picture and no time in here."""
+"""Reading a trace: tables of facts, the program's text, values, labels, formulas.  No picture, no time."""

@@ -1,1 +1,1 @@
-"""Running a script in a process of its own and recording it: `import torch` answered, and why nothing was recorded."""
+"""Running and recording a script in its own process: `import torch` answered, missing recordings explained."""

@@ -1,1 +1,1 @@
-"""One document per revision, with all that the browser plays (docs/scene-format.md), and what is asked later."""
+"""One document per revision with everything the browser plays (docs/scene-format.md), and details on request."""

@@ -1,1 +1,1 @@
-"""What the browser is given, as types: a scene, the details of an element, edits. Types alone, no code."""
+"""The documents that the browser receives, as types: a scene, the details of an element, edits. No code."""

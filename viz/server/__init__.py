@@ -1,1 +1,1 @@
-"""The app on a socket: programs, revisions, Dash's page and callbacks, the guard.  Events are not read here."""
+"""The web app: programs, revisions, Dash's page and callbacks, request checks.  It does not read events."""

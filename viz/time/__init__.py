@@ -1,1 +1,1 @@
-"""The steps of a trace, and what each node, edge and value is at each of them.  Not in words: that is `wording`."""
+"""The steps of a trace, and the state of each node, edge and value at each step.  Words are in `wording`."""

@@ -1,1 +1,1 @@
-"""What people read about steps: sentences, names, arithmetic.  Findings bring their own words."""
+"""The words for steps: sentences, names, arithmetic.  Findings bring their own words."""

@@ -1,1 +1,1 @@
-"""How work is shared out: remembered, done once for all who wait for it, or done in a process of its own."""
+"""How work is shared: cached, done once for everyone who waits for it, or done in another process."""

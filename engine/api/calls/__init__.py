@@ -1,1 +1,1 @@
-"""How functions are offered: torch's signatures in front of them, `out=`, named results, what is left out."""
+"""How functions are offered: torch's signatures, `out=`, named results, and the names that are left out."""

@@ -1,1 +1,1 @@
-"""New tensors: from what is there, filled, counted, by torch's old constructors; and what is known of dtypes."""
+"""New tensors: from existing data, filled, counted, by torch's old constructors; and properties of dtypes."""

@@ -1,1 +1,1 @@
-"""Elements by place: `x[key]`, masks, gather and scatter."""
+"""Elements by position: `x[key]`, masks, gather and scatter."""

@@ -1,1 +1,1 @@
-"""Methods and functions that write their tensor."""
+"""Methods and functions that write to their tensor."""

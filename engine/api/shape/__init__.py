@@ -1,1 +1,1 @@
-"""The same elements in another geometry, in parts, put together; and where they lie."""
+"""The same elements in another shape, split, joined, or with other strides."""

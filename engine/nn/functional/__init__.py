@@ -1,4 +1,4 @@
-"""torch.nn.functional: the functions of layers, room by room; each room says in its `__all__` what is torch's."""
+"""torch.nn.functional: the functions of layers, one module per kind; `__all__` lists torch's names in each."""
 
 from ...api.calls import called as _called
 from . import activation as _activation

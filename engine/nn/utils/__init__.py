@@ -1,4 +1,4 @@
-"""torch.nn.utils: clipping of gradients, parameters as one vector, weights that are computed from others."""
+"""torch.nn.utils: gradient clipping, parameters as one vector, weights computed from other parameters."""
 
 from . import parametrizations, parametrize, prune, rnn
 from .clip import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm

@@ -1,1 +1,1 @@
-"""How ops are written: on symbols, with a sign, place by place. The printer is handed in; no op is declared here."""
+"""How ops are written as formulas: with symbols, signs and indices. No op is declared here."""

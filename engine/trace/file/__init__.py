@@ -1,1 +1,1 @@
-"""A trace on disk: written as the program runs, read as it is looked at, checked where others made it."""
+"""Trace files: written while the program runs, read as needed, and checked if others made them."""

@@ -1,1 +1,1 @@
-"""The layered layout: ranks, order, lines, ports and routes.  What a node stands for is not known here."""
+"""The layered layout: ranks, order, lines, ports and routes.  It does not know what a node means."""

@@ -1,1 +1,1 @@
-"""What the browser asks: two questions with an answer each, and three plain requests beside them."""
+"""The browser's requests: two callbacks that ask for data, and three plain requests."""

@@ -1,1 +1,1 @@
-"""Requests and answers: who may ask, and how files and answers are sent.  What they are about is not known here."""
+"""Requests and responses: who may send them, and how files and answers are sent; not what they are about."""
