@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import engine
-from docs import left_out, make_ops, make_reference, make_scene_format
+from docs import left_out, make_ops, make_reference, make_scene_format, make_shared
 from docs.left_out import names, sorted_out
 from engine.ops.op import REGISTRY
 from viz.graph import folds
@@ -52,6 +52,10 @@ def test_page_of_the_scene_and_its_types_are_what_the_schema_says() -> None:
     text = make_scene_format.PAGE.read_text(encoding="utf-8")
     assert make_scene_format.page(text) == text, "run python -m docs.make_scene_format"
     assert make_scene_format.TYPES.read_text(encoding="utf-8") == make_scene_format.declarations(), "likewise"
+
+
+def test_numbers_that_server_and_browser_share_are_those_of_the_server() -> None:
+    assert make_shared.FILE.read_text(encoding="utf-8") == make_shared.module(), "run python -m docs.make_shared"
 
 
 def test_every_type_of_the_schema_is_explained() -> None:

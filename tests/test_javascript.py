@@ -6,10 +6,12 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from engine.trace.events import Value
 from viz.reading import text
 
 FILES = sorted((Path(__file__).parent / "js").glob("*.test.mjs"))
@@ -26,23 +28,56 @@ def test_modules_pass_their_own_tests(file: Path) -> None:
     assert "\n# pass 0\n" not in ran.stdout, "the file has no test"
 
 
+WRITTEN = """
+import { num, MINUS, normText, result, shapeText, truths } from "%s";
+let read = "";
+for await (const part of process.stdin) read += part;
+const cases = JSON.parse(read);
+const plain = (text) => text.replaceAll(MINUS, "-");
+console.log(JSON.stringify({
+  numbers: cases.numbers.map((one) => plain(num(one))), sums: cases.sums.map((one) => plain(result(...one))),
+  shapes: cases.shapes.map(shapeText), truths: cases.truths.map(truths),
+  norms: cases.norms.map((one) => plain(normText(one))),
+}));
+"""
+"""What the browser writes for the cases that it is given."""
+
+
+def drawn_numbers(rng: np.random.Generator) -> list[float]:
+    """Numbers of all sizes, with many digits and with few, of both precisions."""
+    long = rng.normal(size=3000) * 10.0 ** rng.integers(-9, 9, 3000)
+    short = rng.integers(1, 100000, 3000) / 10.0 ** rng.integers(0, 8, 3000)
+    return [float(n) for many in (long, short) for kind in (np.float64, np.float32) for n in many.astype(kind)]
+
+
 @pytest.mark.node
 @pytest.mark.skipif(NODE is None, reason="needs node 20 or newer: install it to test the browser's modules")
-def test_a_number_is_written_alike_by_the_server_and_in_the_browser() -> None:
+def test_numbers_are_written_alike_by_the_server_and_in_the_browser() -> None:
     assert NODE is not None
     rng = np.random.default_rng(7)
-    drawn = rng.normal(size=3000) * 10.0 ** rng.integers(-9, 9, 3000)
-    short = rng.integers(1, 100000, 3000) / 10.0 ** rng.integers(0, 8, 3000)
-    numbers = [float(n) for many in (drawn, short) for kind in (np.float64, np.float32) for n in many.astype(kind)]
+    numbers = drawn_numbers(rng)
+    factors = rng.choice(numbers, (1000, 2, 2)).tolist()
+    exact = [sum(a * b for a, b in terms) for terms in factors]
+    cases: dict[str, list[Any]] = {
+        "numbers": numbers,
+        "sums": [[terms, value * off] for terms, value in zip(factors, exact, strict=True) for off in (1, 1.001)],
+        "shapes": [[], [3], [1, 4], [2, 3, 4]],
+        "truths": [{"size": 20, "zeros": 7}],
+        "norms": [{"stats": {"norm": 1 / 3}}, {"stats": {"norm": "nan"}}, {"damaged": True, "stats": {"norm": None}}],
+    }
     module = Path(__file__).parents[1] / "assets" / "js" / "scene" / "format.mjs"
-    asked = (
-        f"import {{ num, MINUS }} from {json.dumps(module.as_uri())};\nlet read = '';\n"
-        "for await (const part of process.stdin) read += part;\n"
-        "console.log(JSON.stringify(JSON.parse(read).map((one) => num(one).replace(MINUS, '-'))));"
-    )
     ran = subprocess.run(
-        [NODE, "--input-type=module", "-e", asked], input=json.dumps(numbers), capture_output=True, text=True,
-        timeout=120, check=True,
+        [NODE, "--input-type=module", "-e", WRITTEN % module.as_uri()], input=json.dumps(cases), capture_output=True,
+        text=True, timeout=120, check=True,
     )  # fmt: skip
-    written = dict(zip(numbers, json.loads(ran.stdout), strict=True))
-    assert {n: told for n, told in written.items() if told != text.number(n)} == {}
+    flags = Value((20,), "bool", np.arange(20) >= 7, np.empty(0), {"zeros": 7})
+    written = {
+        "numbers": [text.number(one) for one in numbers],
+        "sums": [text.result(terms, value) for terms, value in cases["sums"]],
+        "shapes": [text.shape(one) for one in cases["shapes"]],
+        "truths": [text.truths(flags)],
+        "norms": ["norm 0.3333", "norm nan", text.DAMAGED],
+    }
+    for kind, told in json.loads(ran.stdout).items():
+        pairs = zip(cases[kind], told, written[kind], strict=True)
+        assert [one for one in pairs if one[1] != one[2]] == [], kind

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { barsOfWhole, barsOver, CORNERS, isUncovered, isWhole, mapBox } from "../../assets/js/geometry/bars.mjs";
-import { READABLE, toScreen, WHOLE } from "../../assets/js/geometry/camera.mjs";
+import { READABLE, toScreen } from "../../assets/js/geometry/camera.mjs";
+import { WHOLE } from "../../assets/js/scene/shared.mjs";
 import { shared } from "../../assets/js/scene/card.mjs";
 import { cornerFor, follow, overview, subjectsOf, WEIGHT } from "../../assets/js/stage/follow.mjs";
 import { Grid } from "../../assets/js/geometry/grid.mjs";

@@ -2,8 +2,9 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fit, READABLE, WHOLE } from "../../assets/js/geometry/camera.mjs";
-import { boxOf, cellOf, cornerOf, HEAD, rowsOf } from "../../assets/js/scene/card.mjs";
+import { fit, READABLE } from "../../assets/js/geometry/camera.mjs";
+import { boxOf, cellOf, cornerOf, rowsOf } from "../../assets/js/scene/card.mjs";
+import { HEAD, WHOLE } from "../../assets/js/scene/shared.mjs";
 import { changesLine, crossesBox, distanceToBox, pointAlong, strikes } from "../../assets/js/geometry/curve.mjs";
 import { hasGradient } from "../../assets/js/paint/edges.mjs";
 import { withMinus } from "../../assets/js/scene/format.mjs";

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { NONE_PASSED } from "../../assets/js/scene/shared.mjs";
 import * as edits from "../../assets/js/page/edits.mjs";
 import * as chapters from "../../assets/js/panels/program/chapters.mjs";
 import * as places from "../../assets/js/page/places.mjs";
@@ -59,7 +60,7 @@ const placed = {
   places: [{ after: -1, code: null, makes: [] }, { after: 0, code: null, makes: [0] }, { after: 2, code: null, makes: [1] }, { after: 5, code: null, makes: [2] }],
 };
 test("a call that passes no gradient keeps that wherever it is moved to, and in an address", () => {
-  const none = edits.change(placed, edits.NONE, "c0", { gradient: edits.NONE_PASSED });
+  const none = edits.change(placed, edits.NONE, "c0", { gradient: NONE_PASSED });
   assert.deepEqual(none.commands.map((one) => one.gradient), ["none", null]);
   assert.equal(places.put(placed, none, none.commands[0], "p5").commands.find((one) => one.id === "c0").gradient, "none");
   assert.deepEqual(url.view(`?${url.query({ program: "p", edits: none })}`).edits, none);

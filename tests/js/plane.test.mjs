@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { between, fit, keep, pan, READABLE, toScreen, toWorld, visibleBox, WHOLE, zoomAt } from "../../assets/js/geometry/camera.mjs";
+import { between, fit, keep, pan, READABLE, toScreen, toWorld, visibleBox, zoomAt } from "../../assets/js/geometry/camera.mjs";
+import { WHOLE } from "../../assets/js/scene/shared.mjs";
 import { boxOf, cellAt, cellOf, holding, rowsOf } from "../../assets/js/scene/card.mjs";
 import { curveThrough, distanceTo, flatten, pointAlong, changesLine } from "../../assets/js/geometry/curve.mjs";
 import { Grid } from "../../assets/js/geometry/grid.mjs";

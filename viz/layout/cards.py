@@ -17,11 +17,23 @@ from .layered.layered import FOLDED
 from .layered.ports import SHIFT, Anchors
 from .sheet import Size
 
-HEAD, FOOT = 38, 8
-CELL_ROW, LABEL, STRIP = 34, 22, 46
+HEAD = 38
+"""Height of a card's head, above its rows."""
+FOOT = 8
+"""Height that is free below the last row of a card."""
+PAD = 10
+"""Width that is free at the left and the right of a card's rows."""
+CELL_ROW = 34
+"""Height of a line of cells, with the gap below it."""
+LABEL = 22
+"""Height of the label of a row; the value's has none."""
+STRIP = 46
+"""Height of a heat strip, with the gap below it."""
 CHIPS = 28
 STRIP_WIDTH = 212
-COLUMN, WIDEST_COLUMN = 46, 80
+COLUMN = 46
+WIDEST_COLUMN = 80
+"""Width of a cell with its gap past which the numbers of a row lie too far apart to be read as one."""
 FEW_COLUMNS = {1: 76, 2: 68, 3: 62}
 """Where there are few, there is room for longer numbers: a sign and four digits at the least zoom of a whole graph."""
 NARROWEST = 100
@@ -32,13 +44,18 @@ GROWN = 1.53
 GROWN_NAME = 1.46
 """The same of a name in the semi-bold letters of the first line."""
 BADGE = 21
-"""How far a badge reaches into an op (assets/js/paint/marks.mjs), with some air: no name stands under one."""
+"""How far a badge reaches into an op, with some air: no name stands under one."""
 OP_SHIFT = 14.0
 """How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
-HALO, WIRES = 14.0, 28.0
-"""How far below a card a way keeps so as not to touch what runs there: the halo of a step's own node, and the lines
-from cell to cell (`BUNDLE` and `CLEAR` in assets/js/geometry/wiring.mjs), with half the width of both."""
+BUNDLE = 16
+"""Height of the bundle of lines from cell to cell that goes around a card, where there is room for it."""
+CLEAR = 6
+"""How far that bundle keeps from its card, and from the next one below."""
+HALO, WIRES = 14.0, float(BUNDLE + 2 * CLEAR)
+"""How far below a card a way keeps so as not to touch what runs there: the halo of a step's own node, and the bundle of
+lines from cell to cell."""
 SEED_LABEL = "gradient you pass"
+"""The label of the row in which the seed gradient stands."""
 MOST_CHIPS = 2
 NAME = 25
 """Characters of an expression up to which it names the tensor that it gives."""
@@ -97,7 +114,7 @@ def card_size(label: str, sub: str, card_rows: Sequence[RowSize], zoom: float = 
     least = 0.0 if role else GROWN_NAME * text.width(label) + GROWN * text.width(shape, "sub") + 38
     seed = any(row["key"] == "seed" for row in card_rows)
     passed = much * text.width(SEED_LABEL + " (edit)", "sub") + 36 if seed else 0
-    numbers = much * STRIP_WIDTH if strip else 20 + pitch * columns
+    numbers = much * STRIP_WIDTH if strip else 2 * PAD + pitch * columns
     width = max(NARROWEST, numbers, head, least, passed)
     height = HEAD + FOOT
     for row in card_rows:

@@ -10,7 +10,7 @@ from .layered.layered import SIZE, Placed, Places, Plan, place
 from .sheet import Size, around
 
 WHOLE = 0.612
-"""The zoom down to which a graph is shown whole (assets/js/geometry/camera.mjs)."""
+"""A graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same."""
 HAIR = 0.003
 """A little room at the border."""
 LARGE = 1.0

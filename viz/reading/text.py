@@ -16,7 +16,7 @@ SMALL = 16
 DAMAGED = "damaged in the file"
 """What stands in place of the numbers of a value whose bytes in the file are not those that were saved."""
 
-WHOLE = 1.2e-7
+EXACT = 1.2e-7
 """Relative distance of a number from one of five digits up to which it is that one: what float32 leaves of it."""
 
 NOISE = 1e-12
@@ -57,7 +57,7 @@ def _digits(value: float) -> int:
     (4, 5, 5)
     """
     three, four, five = (float(f"{value:.{most}g}") for most in (3, 4, 5))
-    rounded = four == three and abs(five - value) <= WHOLE * abs(value)
+    rounded = four == three and abs(five - value) <= EXACT * abs(value)
     return 5 if five == value or rounded else 4
 
 

@@ -27,7 +27,7 @@ from .reading import Reading, reading
 from .series import through, through_group
 
 DATA = 4096
-"""Elements up to which values and Jacobians are sent whole."""
+"""Elements up to which the details of an element have values and Jacobians whole."""
 
 
 def details(trace: Any, scene: Mapping[str, Any], element: str) -> schema.Details:

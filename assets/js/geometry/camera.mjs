@@ -1,10 +1,11 @@
 // The camera: which part of the plane is on screen.  Pure: every function returns a new camera {x, y, zoom},
 // where (x, y) is the point of the plane in the middle of the screen and a view is {width, height} in CSS px.
 
+import { WHOLE } from "../scene/shared.mjs";
+
 const MIN_ZOOM = 0.02;
 const MAX_ZOOM = 4;
-export const WHOLE = 0.612; // a graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same
-export const READABLE = 0.9; // else this zoom, and one follows
+export const READABLE = 0.9; // of a graph that is not shown whole: one follows
 const LARGEST_FIT = 1.7;
 const LEAST_PAD = 10;
 const GLOW_PAD = 18; // what is active or selected has a halo and a ring around it: left and right there is room for them

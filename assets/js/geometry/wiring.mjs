@@ -3,6 +3,7 @@
 import { boxOf, cellOf, cornerOf, rowsOf } from "../scene/card.mjs";
 import { changesLine, distanceTo, flatten } from "./curve.mjs";
 import { toNumber } from "../scene/format.mjs";
+import { BUNDLE, CLEAR } from "../scene/shared.mjs";
 import { everyWireOf, isLeaf, wiredOps, wiresOf } from "../scene/state.mjs";
 import { at } from "../scene/timeline.mjs";
 
@@ -10,8 +11,6 @@ const SPREAD = 0.62; // part of the pill's side over which wires enter,
 const HEAD = 8; // under the arrowheads of values: so far from these,
 const LEAST = 12; // over so much at least,
 const LOW = 0.73; // and down to this part of the lower half: there a pill is still nearly upright
-const BUNDLE = 16; // height of the bundle of wires that goes around a card, where there is room,
-const CLEAR = 6; // and how far it keeps from that card and from the next one below
 const TOUCH = 1.5; // how far a wire may be over a border
 const BEND = 6; // how far from a card's side one runs down along it
 export const DOT = 3.2; // radius of the end of a line, which touches its cell and covers nothing in it

@@ -5,9 +5,6 @@ import { count } from "./read.mjs";
 /** The number of a tensor from an element id: "t3", "t3.1" and "t3@n5" are all 3. */
 export const tensorOf = (id) => (id ? Number(/^t(\d+)/.exec(id)?.[1]) : null);
 
-/** The gradient of a command that passes none, whatever the program passes there. */
-export const NONE_PASSED = "none";
-
 export const NONE = Object.freeze({ leaves: Object.freeze({}), commands: null });
 
 export const isNone = (edits) => !edits || (edits.commands === null && Object.keys(edits.leaves).length === 0);

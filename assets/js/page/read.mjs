@@ -1,7 +1,6 @@
 // Values and code of a scene as text for the panels. Pure: no page here.
-import { DAMAGED, element, num, shapeText, truths } from "../scene/format.mjs";
-
-const WHOLE = 16; // elements that are written out one by one
+import { element, num, shapeText, truths } from "../scene/format.mjs";
+import { DAMAGED, SMALL } from "../scene/shared.mjs";
 
 /** Rows and columns of a shape: all dimensions but the last one in the rows. */
 export function table(shape) {
@@ -29,9 +28,9 @@ export const toneOf = (text) => (/(^|[^\w])(nan|inf)($|[^\w])/.test(text) ? ".od
 export function brief(value) {
   if (!value) return "none";
   if (value.damaged) return value.shape.length ? `${shapeText(value.shape)}, ${DAMAGED}` : DAMAGED;
-  if (value.data && value.data.length <= WHOLE) {
+  if (value.data && value.data.length <= SMALL) {
     if (value.shape.length === 0) return element(value, 0);
-    return rowsOf(value, WHOLE).map((row) => `[${row.join(" ")}]`).join(" ");
+    return rowsOf(value, SMALL).map((row) => `[${row.join(" ")}]`).join(" ");
   }
   if (value.dtype === "bool") return `${shapeText(value.shape)}, ${truths(value.stats)}`;
   const { min, max, norm } = value.stats;

@@ -1,7 +1,8 @@
 // The rows of a tensor card: cells with numbers, heat strips, ghosts of the revision before.
 
-import { cellOf, holding, PAD, rowsOf } from "../scene/card.mjs";
-import { DAMAGED, fitNum, fitRow, isRounded, num, shapeText, statsText, toNumber, truth } from "../scene/format.mjs";
+import { cellOf, holding, rowsOf } from "../scene/card.mjs";
+import { fitNum, fitRow, isRounded, num, shapeText, statsText, toNumber, truth } from "../scene/format.mjs";
+import { DAMAGED, PAD, SEED_LABEL } from "../scene/shared.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "../scene/state.mjs";
 import { cut, fitting } from "../geometry/text.mjs";
 
@@ -37,7 +38,7 @@ function seedLabels(row, node, { value, other, derived }) {
   if (other) return ["gradient from another call", "from another call", "other call"];
   if (derived?.startsWith("by ")) return [`gradient ${derived}`, "gradient"];
   if (derived) return [`gradient, ${derived}`, ...(derived.match(/from .*/) ?? []).map((from) => `gradient ${from}`), `gradient, ${derived.split(" ")[0]}`, "gradient"];
-  return [row.label || "gradient you pass", "gradient"];
+  return [row.label || SEED_LABEL, "gradient"];
 }
 
 /** Ways to name a row of `.grad`, the longest first; an older version had its gradient, the present one has it. */

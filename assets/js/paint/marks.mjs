@@ -1,18 +1,19 @@
 // Small marks on nodes: what it waits for, what it saved, the fold.
 
 import { foldMark } from "../scene/card.mjs";
+import { BADGE } from "../scene/shared.mjs";
 import { savedState } from "../scene/state.mjs";
 import { fitting } from "../geometry/text.mjs";
 
-const BADGE = 8;
+const RADIUS = 8;
 /** Where the badge of an op is, from its corner: on its outline, over the line of its name; and how much of that line it may want for itself. */
-export const OP_BADGE = { x: 10, y: 4, room: 21 };
+export const OP_BADGE = { x: 10, y: 4, room: BADGE };
 
 /** waiting: a ring; ready: a ring with a dot; done: a disc with a check mark; error: a red disc with "!".  Shapes differ, not only colours. */
 export function paintBadge({ context, tokens }, state, x, y) {
   const colour = state === "error" ? tokens.error : tokens.gradient;
   context.beginPath();
-  context.arc(x, y, BADGE, 0, 2 * Math.PI);
+  context.arc(x, y, RADIUS, 0, 2 * Math.PI);
   context.fillStyle = state === "done" || state === "error" ? colour : tokens.panel;
   context.fill();
   context.lineWidth = 2;

@@ -1,14 +1,9 @@
 // Where things are inside the box of a node.  Pure: units of the plane, relative to nothing (absolute coordinates).
 // The layout gives the box; natural sizes are in docs/scene-format.md.  What does not fit is shrunk, never cut.
 
-export const HEAD = 38;
-export const PAD = 10;
-export const LABEL = 22;
+import { CELL_ROW, FOOT, HEAD, LABEL, PAD, STRIP, WIDEST_COLUMN } from "./shared.mjs";
+
 const CELL_GAP = 4;
-const WIDEST = 80; // of a cell with its gap: past that numbers lie too far apart to be read as a row
-const ROW_PITCH = 34;
-export const STRIP = 46;
-const FOOT = 8;
 const LEAST_PITCH = 30; // the narrowest cell and its gap: a number of few letters
 
 export function boxOf(node) {
@@ -30,8 +25,8 @@ export function rowsOf(node) {
   let y = y0 + HEAD;
   return node.rows.map((row) => {
     const label = row.key === "value" ? 0 : LABEL * scale;
-    const pitchX = row.cols ? Math.min((inner + CELL_GAP) / row.cols, WIDEST) : inner;
-    const pitchY = (row.rows ? ROW_PITCH : STRIP) * scale;
+    const pitchX = row.cols ? Math.min((inner + CELL_GAP) / row.cols, WIDEST_COLUMN) : inner;
+    const pitchY = (row.rows ? CELL_ROW : STRIP) * scale;
     const place = {
       row, x: x0 + PAD, y: y + label, w: row.cols ? pitchX * row.cols - CELL_GAP : inner, h: pitchY * (row.rows || 1) - CELL_GAP,
       labelY: y + label / 2 - 2, // so that no letter of it hangs into the cells
@@ -43,7 +38,7 @@ export function rowsOf(node) {
 }
 
 function rowHeight(row) {
-  return (row.key === "value" ? 0 : LABEL) + (row.rows ? row.rows * ROW_PITCH : STRIP);
+  return (row.key === "value" ? 0 : LABEL) + (row.rows ? row.rows * CELL_ROW : STRIP);
 }
 
 /**

@@ -1,5 +1,7 @@
 // Numbers, shapes and indices as text.  Pure.
 
+import { DAMAGED, EXACT, NOISE } from "./shared.mjs";
+
 const SPECIAL = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 export const MINUS = "\u2212";
 
@@ -8,15 +10,13 @@ export function toNumber(value) {
   return typeof value === "string" ? SPECIAL[value] ?? Number(value) : value;
 }
 
-const WHOLE = 1.2e-7; // relative distance of a number from one of five digits up to which it is that one: what float32 leaves of it
-
 /**
  * How many digits are written where none are asked for: four; five where the number has no more, or where four would end in a zero
  * and five are all that float32 knows of it.  As the sentences have it (`viz/reading/text.py`).
  */
 function digitsOf(size) {
   const [three, four, five] = [3, 4, 5].map((most) => Number(size.toPrecision(most)));
-  return five === size || (four === three && Math.abs(five - size) <= WHOLE * size) ? 5 : 4;
+  return five === size || (four === three && Math.abs(five - size) <= EXACT * size) ? 5 : 4;
 }
 
 /** A number in at most `most` significant digits: `2`, `0.0167`, `1e-4`, `−3.5`, `nan`, `inf`. */
@@ -37,8 +37,6 @@ function scientific(size, digits) {
   const [mantissa, exponent] = size.toExponential(Math.max(0, digits - 1)).split("e");
   return `${Number(mantissa)}e${exponent.replace("+", "")}`;
 }
-
-const NOISE = 1e-12; // share of what is added by which a sum of doubles may be off
 
 /**
  * What a sum of products comes to, with its sign: `=` where a calculator gives it for the numbers as they are written, `≈` where
@@ -173,8 +171,6 @@ export function parseNumber(text, dtype = "float64") {
 
 /** How many elements of a tensor of truth values are True; they have no norm and no range that would tell more. */
 export const truths = ({ size, zeros }) => `${size - zeros} of ${size} True`;
-
-export const DAMAGED = "damaged in the file";
 
 /** The norm of a value, or that its numbers are lost. */
 export const normText = ({ damaged, stats }, digits = null) => (damaged ? DAMAGED : `norm ${num(stats.norm, digits)}`);

@@ -1,12 +1,13 @@
 // Following: which part of a large graph is shown with a step, and where the minimap stands meanwhile.  Pure.
 
 import { barsOver, CORNERS, hasMap, mapBox } from "../geometry/bars.mjs";
-import { fit, pan, READABLE, WHOLE, toScreen, visibleBox } from "../geometry/camera.mjs";
+import { fit, pan, READABLE, toScreen, visibleBox } from "../geometry/camera.mjs";
 import { boxOf, grown, rowsOf, shared } from "../scene/card.mjs";
 import { pointAlong } from "../geometry/curve.mjs";
 import { hasGradient } from "../paint/edges.mjs";
 import { placedLabels } from "../paint/labels.mjs";
 import { gradientRoute } from "../geometry/plane.mjs";
+import { WHOLE } from "../scene/shared.mjs";
 import { flowsAt } from "../scene/state.mjs";
 import { changedBy } from "../scene/timeline.mjs";
 

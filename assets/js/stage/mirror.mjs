@@ -1,6 +1,7 @@
 // What the canvas shows, as text: a list of the nodes in view for those who do not see it, and each step's sentence.
 
 import { element, normText } from "../scene/format.mjs";
+import { SEED_LABEL } from "../scene/shared.mjs";
 import { savedNames } from "../paint/marks.mjs";
 import { h } from "../page/dom.mjs";
 import { isFaint, nodeState, rowState, savedState } from "../scene/state.mjs";
@@ -40,7 +41,7 @@ function nodeText(moment, node) {
   if (node.saved.length && savedState(moment, node) !== "none") parts.push(`${savedState(moment, node)} ${savedNames(node)}`);
   for (const row of node.rows) {
     const { value, past, other, derived } = rowState(moment, row);
-    const passed = other ? "gradient passed in another call" : derived ? "gradient" : "gradient you pass";
+    const passed = other ? "gradient passed in another call" : derived ? "gradient" : SEED_LABEL;
     const name = row.key === "value" ? "value" : past ? "previous gradient" : row.key === "grad" ? "gradient" : passed + (derived ? `, ${derived},` : "");
     if (value?.data) parts.push(`${name} ${value.data.map((_, i) => element(value, i)).join(" ")}`);
     else if (value) parts.push(`${name} ${normText(value)}`);

@@ -2,10 +2,10 @@
 
 import { toScreen, toWorld } from "../geometry/camera.mjs";
 import { boxOf, shared } from "../scene/card.mjs";
+import { NONE_PASSED } from "../scene/shared.mjs";
 import { editable, editOf, unpassed } from "./editor.mjs";
 import { keepFocus } from "./footer.mjs";
 import { h } from "../page/dom.mjs";
-import { NONE_PASSED } from "../page/edits.mjs";
 
 const [GAP, EDGE] = [10, 8]; // px between the strip and its card, and to the border of the stage
 const BARS = ".bs-tools, .bs-legend, .bs-minimap, #right";

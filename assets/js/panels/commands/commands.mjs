@@ -1,6 +1,7 @@
 // The commands panel: the program's calls as a list, and the form in which one of them, or a leaf, is edited.
 // Every change becomes Edits and goes to the server at once; the form then shows what came back.
 import { nest, parseNumber, shapeText } from "../../scene/format.mjs";
+import { DATA, NONE_PASSED, SMALL } from "../../scene/shared.mjs";
 import { isLeaf } from "../../scene/state.mjs";
 import { at as trackAt } from "../../scene/timeline.mjs";
 import { byId, fill, h, setProps } from "../../page/dom.mjs";
@@ -12,7 +13,6 @@ import * as places from "../../page/places.mjs";
 import { brief, count, lineText } from "../../page/read.mjs";
 import { rootsOf, whyNoRoot } from "./roots.mjs";
 
-const MOST_FETCHED = 4096; // elements of a value that the details carry (see docs/scene-format.md)
 const MOST_OF_PANEL = 0.5; // what the calls keep of their panel while the form is open
 const MOST_CELLS = 40000; // more are not edited one by one, only by a preset
 
@@ -340,8 +340,8 @@ export class Commands {
     if (!editable) { fill(hint, `${size} elements are too many to edit one by one; the presets set all of them.`); return; }
     const held = value?.data || (value && this.form.fetched?.of === value ? this.form.fetched.data : null);
     const data = held || (this.form.data?.length === size ? this.form.data : null) || edits.preset("ones", shape);
-    fill(hint, this.form.hot ? "Click the cell that should count." : !value || held ? hintOf(held, size) : size > MOST_FETCHED ? `Tensors with more than ${MOST_FETCHED.toLocaleString("en")} elements are not sent to the browser: editing one cell sets all others to 1.` : "Fetching the numbers …");
-    if (!held && value && size <= MOST_FETCHED) this.fetchValues(value, leaf);
+    fill(hint, this.form.hot ? "Click the cell that should count." : !value || held ? hintOf(held, size) : size > DATA ? `Tensors with more than ${DATA.toLocaleString("en")} elements are not sent to the browser: editing one cell sets all others to 1.` : "Fetching the numbers …");
+    if (!held && value && size <= DATA) this.fetchValues(value, leaf);
     if (!fresh && this.form.data && edits.same(this.form.data, data)) { this.form.data = data; return; }
     this.form.data = [...data];
     if (fresh || !place.dataset.mounted) this.matrix.show(shape, data);
@@ -377,7 +377,7 @@ export class Commands {
       return;
     }
     if (name === "none") {
-      this.send(edits.change(this.scene, this.current(), this.form.id, { gradient: edits.NONE_PASSED }));
+      this.send(edits.change(this.scene, this.current(), this.form.id, { gradient: NONE_PASSED }));
       return;
     }
     if (name === "random") this.seed += 1;
@@ -446,7 +446,7 @@ export class Commands {
   rootChange(id) {
     const { shape } = this.node(id);
     const spec = edits.specs(this.scene, this.current()).find((one) => one.id === this.form.id);
-    if (spec.gradient === edits.NONE_PASSED) return { root: edits.tensorOf(id), gradient: edits.NONE_PASSED };
+    if (spec.gradient === NONE_PASSED) return { root: edits.tensorOf(id), gradient: NONE_PASSED };
     const fits = this.form.data && this.form.shape && edits.same(shape, this.form.shape);
     const gradient = count(shape) === 1 ? null : nest(fits ? this.form.data : edits.preset("ones", shape), shape);
     return { root: edits.tensorOf(id), gradient };
@@ -469,4 +469,4 @@ function keepRow() {
   requestAnimationFrame(() => row.scrollIntoView({ block: "nearest" }));
 }
 
-const hintOf = (held, size) => `${held && size > 16 ? `All ${size} elements as they are now. ` : ""}Double-click a cell, or type into it. Enter runs the change.`;
+const hintOf = (held, size) => `${held && size > SMALL ? `All ${size} elements as they are now. ` : ""}Double-click a cell, or type into it. Enter runs the change.`;

@@ -1,6 +1,7 @@
 // The inspector: what is selected, at this step. Details come once per element and revision and hold all moments, so
 // that stepping asks the server nothing; with nothing selected the panel shows the present step from the scene alone.
-import { DAMAGED, normText, num, shapeText, truths, withMinus } from "../../scene/format.mjs";
+import { normText, num, shapeText, truths, withMinus } from "../../scene/format.mjs";
+import { DAMAGED } from "../../scene/shared.mjs";
 import { isLeaf } from "../../scene/state.mjs";
 import { at as trackAt, currentStep, spoken } from "../../scene/timeline.mjs";
 import { byId, fill, h, setProps } from "../../page/dom.mjs";

@@ -1,17 +1,17 @@
 // The arithmetic of a step, written out from the scene alone, so that it stands there without a click. Pure: no page here.
 import { element, indexText, num, result, toNumber } from "../../scene/format.mjs";
+import { SMALL } from "../../scene/shared.mjs";
 import { at as trackAt, changedBy } from "../../scene/timeline.mjs";
 import { brief, resultOf, table } from "../../page/read.mjs";
 
 const TERMS = 8; // products in one line; longer sums are told by their result
-const LINES = 16; // elements whose sums are written out
 const LOCAL = "local";
 const LATEST = 10; // lines of a ledger that stand there unasked: what it comes to is seen below them
 
 /** A value as cells in rows: one row for each but the last dimension; a large one tells its shape, norm and range. */
 export function cellsOf(value) {
   if (!value) return [["none"]];
-  if (!value.data || value.data.length > 16) return [brief(value).split(/(?<=,) /)];
+  if (!value.data || value.data.length > SMALL) return [brief(value).split(/(?<=,) /)];
   const [rows, cols] = table(value.shape);
   return Array.from({ length: rows }, (_, r) => Array.from({ length: cols }, (_, c) => element(value, r * cols + c)));
 }
@@ -110,7 +110,7 @@ export function local(wiring, upstream, value, label) {
   if (!wiring?.length || !upstream?.data || !value.data) return [];
   const ways = value.data.map((_, j) => wiring.filter(([from]) => from === j));
   if (isFactor(wiring, upstream, value) && ways.every((terms) => terms.length <= 1)) return [line(LOCAL, { ...value, data: ways.map((terms) => terms[0]?.[2] ?? 0) }, "local")];
-  if (value.data.length > LINES || ways.some((terms) => terms.length > TERMS)) return [];
+  if (value.data.length > SMALL || ways.some((terms) => terms.length > TERMS)) return [];
   return ways.map((terms, j) => {
     const factors = terms.map(([, to, derivative]) => [upstream.data[to], derivative]);
     const cells = factors.map(([given, by], i) => `${i ? `+ ${factor(given)}` : num(given)}·${factor(by)}`);

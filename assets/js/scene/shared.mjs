@@ -1,0 +1,48 @@
+// Numbers and words that the server and the browser share: made by `python -m docs.make_shared` from
+// the modules that are named here; a test fails where this file is older.
+
+// viz.layout.cards
+/** Height of a card's head, above its rows. */
+export const HEAD = 38;
+/** Height that is free below the last row of a card. */
+export const FOOT = 8;
+/** Width that is free at the left and the right of a card's rows. */
+export const PAD = 10;
+/** Height of a line of cells, with the gap below it. */
+export const CELL_ROW = 34;
+/** Height of the label of a row; the value's has none. */
+export const LABEL = 22;
+/** Height of a heat strip, with the gap below it. */
+export const STRIP = 46;
+/** Width of a cell with its gap past which the numbers of a row lie too far apart to be read as one. */
+export const WIDEST_COLUMN = 80;
+/** How far a badge reaches into an op, with some air: no name stands under one. */
+export const BADGE = 21;
+/** Height of the bundle of lines from cell to cell that goes around a card, where there is room for it. */
+export const BUNDLE = 16;
+/** How far that bundle keeps from its card, and from the next one below. */
+export const CLEAR = 6;
+/** The label of the row in which the seed gradient stands. */
+export const SEED_LABEL = "gradient you pass";
+
+// viz.layout.views
+/** A graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same. */
+export const WHOLE = 0.612;
+
+// viz.reading.text
+/** Elements up to which a tensor is drawn cell by cell and written out in sentences. */
+export const SMALL = 16;
+/** What stands in place of the numbers of a value whose bytes in the file are not those that were saved. */
+export const DAMAGED = "damaged in the file";
+/** Relative distance of a number from one of five digits up to which it is that one: what float32 leaves of it. */
+export const EXACT = 1.2e-07;
+/** Share of what is added by which a sum of float64 numbers may be off. */
+export const NOISE = 1e-12;
+
+// viz.scene.details
+/** Elements up to which the details of an element have values and Jacobians whole. */
+export const DATA = 4096;
+
+// engine.replay.program
+/** The gradient of a command that passes none, whatever the program passes there. */
+export const NONE_PASSED = "none";
