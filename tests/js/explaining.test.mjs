@@ -64,7 +64,7 @@ test("terms of a formula stand for the tensors around their op", () => {
   const over = (name) => [...name].map((letter) => `${letter}\u0305`).join("");
   const terms = termsOf(scene, "n0", [{ text: `x\u0304 = ${over("out")} aᵀ`, terms: { "x\u0304": "self", "out\u0304": "result", a: "mat2" } }]);
   assert.deepEqual(Object.fromEntries(Object.entries(terms).map(([key, term]) => [key, term.id])), { "x\u0304": "t0", "out\u0304": "t1", a: "t2" });
-  assert.equal(terms["out\u0304"].words, "the upstream gradient, that of out");
+  assert.equal(terms["out\u0304"].words, "the upstream gradient, from out");
   const bare = termsOf({ ...scene, edges: [{ source: "t0", target: "n0", input: "self" }, { source: "n0", target: "n1", input: "self" }] }, "n0",
     [{ terms: { "x\u0304": "self", "y\u0304": "result", y: "result", k: "result[1]", w: "weight" }, words: { k: "where it was found", share: "a part each" } }]);
   assert.deepEqual(Object.keys(bare), ["x\u0304", "y\u0304", "y", "k", "w", "share"]);
@@ -99,7 +99,7 @@ test("what a folded group gives has its name, and a result of the same name is t
     edges: [{ source: "g0", target: "n0", input: "self", hands: "b v2" }, { source: "n0", target: "t2", input: null }],
   };
   const terms = termsOf(written, "n0", [{ terms: { "b\u0304": "self", "y\u0304": "result" } }]);
-  assert.deepEqual(Object.values(terms).map(({ id, words }) => [id, words]), [["g0", "the gradient sent to b"], ["t2", "the upstream gradient, that of the new b"]]);
+  assert.deepEqual(Object.values(terms).map(({ id, words }) => [id, words]), [["g0", "the gradient sent to b"], ["t2", "the upstream gradient, from the new b"]]);
 });
 
 test("the terms of an op in a folded group are seen no nearer than there", () => {

@@ -44,7 +44,7 @@ function place(scene, nodes, op, key, role) {
   if (back) {
     const again = called && scene.edges.some((one) => one.target === op && given(one) === called); // `h = h @ U`
     const it = again && called !== name ? `the new ${called}` : called;
-    return { id, name, gradient, words: gradient ? `the upstream gradient${it ? `, that of ${it}` : ""}` : `the result${it ? `, ${it}` : ""}` };
+    return { id, name, gradient, words: gradient ? `the upstream gradient${it ? `, from ${it}` : ""}` : `the result${it ? `, ${it}` : ""}` };
   }
   const by = nodes.get(id)?.kind === "op" && id !== op ? nodes.get(id) : null;
   const written = by && (expressionOf(scene, by, nodes.get(op)) || `${resultOf(by.label)}${ofWhat(scene, by, label)}`);
