@@ -71,12 +71,14 @@ lerp = op(
 rsub_tensor = op(
     "rsub.Tensor", lambda self, other, alpha: other - alpha * self,
     Traits(promote=DIFFERENCE.promote, node="RsubBackward0"),
+    Presentation(sign="−", operands="reversed"),
     self=lambda grad, alpha: -grad * alpha,
     other=lambda grad: grad,
 )  # fmt: skip
 rsub_number = op(
     "rsub.Scalar", lambda self, other, alpha: other - alpha * self,
     Traits(promote=DIFFERENCE.promote, node="RsubBackward1"),
+    Presentation(sign="−", operands="reversed"),
     self=lambda grad, alpha: -grad * alpha,
 )  # fmt: skip
 

@@ -14,11 +14,12 @@ from .op import PLAIN, SAME, Traits, op
 from .presentation import Presentation, elementwise
 
 
-def _compare(name: str, ufunc: Any, sign: str = "") -> Any:
+def _compare(name: str, ufunc: Any, sign: str = "", relation: str = "") -> Any:
     def kernel(self: Array, other: Array) -> Array:
         return ufunc(self, other)
 
-    return op(name, kernel, SAME, elementwise(written=signs.relation(sign) if sign else None))
+    relation = relation or sign
+    return op(name, kernel, SAME, elementwise(sign=sign, written=signs.relation(relation) if relation else None))
 
 
 def _test(name: str, function: Any, word: str | None = None) -> Any:
@@ -28,24 +29,24 @@ def _test(name: str, function: Any, word: str | None = None) -> Any:
     return op(name, kernel, PLAIN, elementwise(word=word))
 
 
-def _told(name: str, ufunc: Any) -> tuple[Any, Any]:
+def _told(name: str, ufunc: Any, sign: str) -> tuple[Any, Any]:
     """A comparison written into its first argument: 1 or 0 in that one's dtype, with a number and with a tensor."""
 
     def kernel(self: Array, other: Array) -> Array:
         return ufunc(self, other).astype(self.dtype)
 
-    node = name.capitalize()
+    node, shown = name.capitalize(), Presentation(sign=sign)
     return (
-        op(f"{name}_.Scalar", kernel, Traits(node=f"{node}Backward0"), self=lambda grad: zero(grad)),
+        op(f"{name}_.Scalar", kernel, Traits(node=f"{node}Backward0"), shown, self=lambda grad: zero(grad)),
         op(
-            f"{name}_.Tensor", kernel, Traits(node=f"{node}Backward1"),
+            f"{name}_.Tensor", kernel, Traits(node=f"{node}Backward1"), shown,
             self=lambda grad: zero(grad), other=lambda grad: zero(grad),
         ),
     )  # fmt: skip
 
 
-eq = _compare("eq", xp.equal, "=")
-ne = _compare("ne", xp.not_equal, "≠")
+eq = _compare("eq", xp.equal, "==", "=")
+ne = _compare("ne", xp.not_equal, "!=", "≠")
 lt = _compare("lt", xp.less, "<")
 le = _compare("le", xp.less_equal, "≤")
 gt = _compare("gt", xp.greater, ">")
@@ -53,8 +54,8 @@ ge = _compare("ge", xp.greater_equal, "≥")
 bitwise_and = _compare("bitwise_and", xp.bitwise_and)
 bitwise_or = _compare("bitwise_or", xp.bitwise_or)
 bitwise_xor = _compare("bitwise_xor", xp.bitwise_xor)
-logical_and = _compare("logical_and", xp.logical_and, "and")
-logical_or = _compare("logical_or", xp.logical_or, "or")
+logical_and = _compare("logical_and", xp.logical_and, relation="and")
+logical_or = _compare("logical_or", xp.logical_or, relation="or")
 logical_xor = _compare("logical_xor", xp.logical_xor)
 logical_not = _test("logical_not", xp.logical_not)
 bitwise_not = _test("bitwise_not", xp.invert)
@@ -272,7 +273,8 @@ def _above(self: Any, min: Any, max: Any) -> Any:
 
 
 TOLD = {
-    "eq": _told("eq", xp.equal), "ne": _told("ne", xp.not_equal), "lt": _told("lt", xp.less),
-    "le": _told("le", xp.less_equal), "gt": _told("gt", xp.greater), "ge": _told("ge", xp.greater_equal),
+    "eq": _told("eq", xp.equal, "=="), "ne": _told("ne", xp.not_equal, "!="), "lt": _told("lt", xp.less, "<"),
+    "le": _told("le", xp.less_equal, "≤"), "gt": _told("gt", xp.greater, ">"),
+    "ge": _told("ge", xp.greater_equal, "≥"),
 }  # fmt: skip
 """In-place comparisons by name: (with a number, with a tensor)."""

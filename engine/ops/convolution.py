@@ -277,7 +277,7 @@ def _places(attrs: Attrs, image: Sizes, weight: Sizes, *_: Sizes) -> Sizes:
 
 convolution = op(
     "convolution", _convolution, Traits(node="ConvolutionBackward0", fused="none"),
-    Presentation(
+    Presentation(called=lambda attrs, rank: f"conv{'_transpose' * bool(attrs.get('transposed'))}{rank - 2}d",
         shape=_places,
         word="slides the filters over the image: a weighted sum of each window (transposed: each number times the "
         "filter, added to its window)",

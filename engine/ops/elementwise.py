@@ -14,7 +14,7 @@ from . import quick
 from .choice import eq, ge, gt, le, logical_and, where, zero
 from .notation import signs
 from .op import DIFFERENCE, FLOAT, PLAIN, SAME, Traits, by_hand, op
-from .presentation import elementwise
+from .presentation import Presentation, elementwise
 
 ONE = {kind: xp.ones((), dtype=kind) for kind in "efd"}
 subtract, multiply = xp.subtract, xp.multiply  # found at once; `xp.subtract` is searched for at each call
@@ -23,24 +23,31 @@ TWO_BY_SQRT_PI = 2 / math.sqrt(math.pi)
 
 # -- arithmetic ---------------------------------------------------------------------------------------------------
 
-add = op("add", xp.add, SAME, elementwise(written=signs.plus), self=lambda grad: grad, other=lambda grad: grad)
+add = op(
+    "add", xp.add, SAME, elementwise(sign="+", operands="commuting", written=signs.plus),
+    self=lambda grad: grad,
+    other=lambda grad: grad,
+)  # fmt: skip
 sub = op(
-    "sub", xp.subtract, DIFFERENCE, elementwise(written=signs.minus),
+    "sub", xp.subtract, DIFFERENCE, elementwise(sign="−", written=signs.minus),
     self=lambda grad: grad,
     other=lambda grad: -grad,
 )  # fmt: skip
 mul = op(
-    "mul", xp.multiply, SAME, elementwise(written=signs.times),
+    "mul", xp.multiply, SAME, elementwise(sign="×", operands="commuting", written=signs.times),
     self=lambda grad, other: grad * other,
     other=lambda grad, self: grad * self,
 )  # fmt: skip
 div = op(
     "div", xp.true_divide, FLOAT,
-    elementwise(written=signs.quotient),
+    elementwise(sign="÷", written=signs.quotient),
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * (self / other / other),
 )  # fmt: skip
-neg = op("neg", xp.negative, PLAIN, elementwise(written=signs.negative), self=lambda grad: -grad)
+neg = op(
+    "neg", xp.negative, PLAIN, elementwise(sign="−", operands="prefix", written=signs.negative),
+    self=lambda grad: -grad,
+)  # fmt: skip
 
 
 def _rsub(self: Array, other: Array) -> Array:
@@ -55,14 +62,20 @@ def _sub_scaled(self: Array, other: Array, alpha: Any) -> Array:
     return self - alpha * other
 
 
-rsub = op("rsub", _rsub, Traits(promote=DIFFERENCE.promote, node="RsubBackward1"), self=lambda grad: -grad)
+rsub = op(
+    "rsub", _rsub, Traits(promote=DIFFERENCE.promote, node="RsubBackward1"),
+    Presentation(sign="−", operands="reversed"),
+    self=lambda grad: -grad,
+)  # fmt: skip
 add_scaled = op(
     "add.alpha", _add_scaled, Traits(promote=SAME.promote, node="AddBackward0"),
+    Presentation(sign="+", operands="commuting"),
     self=lambda grad: grad,
     other=lambda grad, alpha: grad * alpha,
 )  # fmt: skip
 sub_scaled = op(
     "sub.alpha", _sub_scaled, Traits(promote=DIFFERENCE.promote, node="SubBackward0"),
+    Presentation(sign="−"),
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad * alpha,
 )  # fmt: skip
@@ -79,6 +92,7 @@ def unknown_derivative(name: str) -> Any:
 
 floor_divide = op(
     "floor_divide", xp.floor_divide, Traits(promote=SAME.promote, node="NotImplemented"),
+    Presentation(sign="//"),
     self=lambda grad: unknown_derivative("floor_divide"),
     other=lambda grad: unknown_derivative("floor_divide"),
 )  # fmt: skip
@@ -95,6 +109,7 @@ def _divided(self: Array, other: Array, rounding_mode: str) -> Array:
 
 div_rounded = op(
     "div.mode", _divided, Traits(promote=SAME.promote, node="DivBackward2"),
+    Presentation(sign="÷"),
     self=lambda grad, other: zero(grad),  # kept though unused, as torch keeps it: a second backward raises
     other=lambda grad, self, other: zero(grad),
 )  # fmt: skip
@@ -109,10 +124,15 @@ def _fmod(self: Array, other: Array) -> Array:
 
 
 remainder_scalar = op(
-    "remainder.Scalar", _remainder, Traits(promote=SAME.promote, node="RemainderBackward0"), self=lambda grad: grad
+    "remainder.Scalar",
+    _remainder,
+    Traits(promote=SAME.promote, node="RemainderBackward0"),
+    Presentation(sign="%"),
+    self=lambda grad: grad,
 )
 remainder = op(
     "remainder", _remainder, Traits(promote=SAME.promote, node="RemainderBackward1"),
+    Presentation(sign="%"),
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * floor(self / other),
 )  # fmt: skip
@@ -172,19 +192,19 @@ def _log_of(number: float) -> float:
 
 
 pow_number = op(
-    "pow.Tensor_Scalar", _pow_number, Traits(node="PowBackward0"), elementwise(written=signs.power),
+    "pow.Tensor_Scalar", _pow_number, Traits(node="PowBackward0"), elementwise(sign="**", written=signs.power),
     self=_pow_slope,
 )  # fmt: skip
 pow_tensor = op(
     "pow.Tensor_Tensor", _pow_tensor, Traits(promote=SAME.promote, node="PowBackward1"),
-    elementwise(written=signs.power),
+    elementwise(sign="**", written=signs.power),
     self=lambda grad, self, exponent: where(eq(exponent, 0), 0, grad * (exponent * self ** (exponent - 1))),
     exponent=lambda grad, self, exponent, result: grad
     * where(logical_and(eq(self, 0), ge(exponent, 0)), 0, result * log(self)),
 )  # fmt: skip
 pow_of_number = op(
     "pow.Scalar", _pow_of_number, Traits(node="PowBackward2"),
-    elementwise(written=signs.power),
+    elementwise(sign="**", written=signs.power),
     exponent=lambda grad, exponent, result, self: grad * (result * _log_of(self))
     if self
     else grad * where(ge(exponent, 0), 0, result * _log_of(self)),

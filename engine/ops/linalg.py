@@ -45,13 +45,13 @@ PRODUCTS.add(_of_right)
 
 mm = op(
     "mm", _mm, PLAIN,
-    Presentation(shape=product_of_matrices, written=signs.matrices, indexed=sums.matrices, plain=True),
+    Presentation(sign="@", shape=product_of_matrices, written=signs.matrices, indexed=sums.matrices, plain=True),
     self=_of_left,
     mat2=_of_right,
 )  # fmt: skip
 bmm = op(
     "bmm", _bmm, PLAIN,
-    Presentation(shape=product_of_matrices, written=signs.matrices, indexed=sums.matrices, plain=True),
+    Presentation(sign="@", shape=product_of_matrices, written=signs.matrices, indexed=sums.matrices, plain=True),
     self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
     mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad),
 )  # fmt: skip

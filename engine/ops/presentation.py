@@ -12,11 +12,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from .notation.printed import Places, Printed
-from .result_shapes import ResultShape, broadcast
+from .result_shapes import Attrs, ResultShape, broadcast
 
+Operands = Literal["infix", "commuting", "reversed", "prefix"]
+"""Where a sign stands: between two operands, of which a number comes second in any case ("commuting"), which change
+places ("reversed"), or before the only one."""
 Writer = Callable[[Any, Any, Sequence[Places | None]], Printed]
 """Of (printer, expression, indices of each input; None: of whole tensors), what is written."""
 IndexForm = Callable[[Any, Any, Places], Printed]
@@ -28,6 +31,10 @@ class Presentation:
     """How an op is shown.
 
     ================ ==================================================================================================
+    `sign`           the operator that a program writes it with, and how it stands to its `operands`
+    `indexing`       a program writes it as `x[…]`
+    `called`         the function in a program, from static arguments and the result's rank, where the name differs
+    `shows_shape`    what is to be seen of a call is the shape of its result, not its arguments
     `shape`          the shape of the result, from the static arguments and the shapes of the inputs
     `elementwise`    one place of every (broadcast) input makes one place of the result
     `name`           the function in formulas, where the op's own name says less
@@ -40,6 +47,11 @@ class Presentation:
     ================ ==================================================================================================
     """
 
+    sign: str = ""
+    operands: Operands = "infix"
+    indexing: bool = False
+    called: Callable[[Attrs, int], str] | None = None
+    shows_shape: bool = False
     shape: ResultShape | None = None
     elementwise: bool = False
     name: str = ""

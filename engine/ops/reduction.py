@@ -431,4 +431,7 @@ def norm_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, ord: float,
     return steep * where(eq(norm, 0), 0, grad / pow_number(norm, ord - 1))
 
 
-vector_norm = op("linalg_vector_norm", norm_of, PLAIN, Presentation(name="norm", word="the norm"), self=norm_slope)
+vector_norm = op(
+    "linalg_vector_norm", norm_of, PLAIN, Presentation(called=lambda attrs, rank: "norm", name="norm", word="the norm"),
+    self=norm_slope,
+)  # fmt: skip

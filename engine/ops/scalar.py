@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..arrays.array import Array
 from ..arrays.promotion import result_dtype
 from .op import FLOAT, SAME, Traits, op
+from .presentation import Presentation
 
 
 def _common(self: Array, other: float) -> Array:
@@ -28,11 +29,25 @@ def _div(self: Array, other: float) -> Array:
     return self / other
 
 
-add_number = op("add.Scalar", _add, Traits(promote=SAME.promote, node="AddBackward1"), self=lambda grad: grad)
-sub_number = op("sub.Scalar", _sub, Traits(promote=SAME.promote, node="SubBackward1"), self=lambda grad: grad)
+add_number = op(
+    "add.Scalar", _add, Traits(promote=SAME.promote, node="AddBackward1"), Presentation(sign="+", operands="commuting"),
+    self=lambda grad: grad,
+)  # fmt: skip
+sub_number = op(
+    "sub.Scalar", _sub, Traits(promote=SAME.promote, node="SubBackward1"), Presentation(sign="−"),
+    self=lambda grad: grad,
+)  # fmt: skip
 mul_number = op(
-    "mul.Scalar", _mul, Traits(promote=SAME.promote, node="MulBackward1"), self=lambda grad, other: grad * other
+    "mul.Scalar",
+    _mul,
+    Traits(promote=SAME.promote, node="MulBackward1"),
+    Presentation(sign="×", operands="commuting"),
+    self=lambda grad, other: grad * other,
 )
 div_number = op(
-    "div.Scalar", _div, Traits(promote=FLOAT.promote, node="DivBackward1"), self=lambda grad, other: grad / other
+    "div.Scalar",
+    _div,
+    Traits(promote=FLOAT.promote, node="DivBackward1"),
+    Presentation(sign="÷"),
+    self=lambda grad, other: grad / other,
 )

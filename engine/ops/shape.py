@@ -61,7 +61,7 @@ def _expand(self: Array, size: Sizes) -> Array:
 
 sum_to_size = op(
     "sum_to_size", _sum_to_size, PLAIN,
-    Presentation(
+    Presentation(shows_shape=True,
         shape=Sized("size"), name="sum_to", word="summed over the dimensions that were broadcast", written=signs.total,
         indexed=sums.sum_of_copies,
     ),
@@ -69,7 +69,10 @@ sum_to_size = op(
 )  # fmt: skip
 expand = op(
     "expand", _expand, VIEW,
-    Presentation(shape=Sized("size"), word="repeated along dimensions of size 1", indexed=index_notation.repeated),
+    Presentation(
+        shows_shape=True, shape=Sized("size"), word="repeated along dimensions of size 1",
+        indexed=index_notation.repeated,
+    ),
     self=lambda grad, self_sizes: sum_to_size(grad, self_sizes),
 )  # fmt: skip
 
@@ -133,7 +136,7 @@ def _copy(self: Array, size: Sizes) -> Array:
 
 view = op(
     "view", _view, VIEW,
-    Presentation(
+    Presentation(shows_shape=True,
         shape=Sized("size"), name="reshape", word="the same numbers in the same order, in another shape",
         indexed=index_notation.respaced,
     ),
@@ -141,14 +144,19 @@ view = op(
 )  # fmt: skip
 reshape_alias = op(
     "_reshape_alias", _view, Traits(node="ReshapeAliasBackward0", view=True),
+    Presentation(shows_shape=True),
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
 )  # fmt: skip
 unsafe_view = op(
-    "_unsafe_view", _view, Traits(node="UnsafeViewBackward0"), self=lambda grad, self_sizes: reshape(grad, self_sizes)
+    "_unsafe_view",
+    _view,
+    Traits(node="UnsafeViewBackward0"),
+    Presentation(shows_shape=True),
+    self=lambda grad, self_sizes: reshape(grad, self_sizes),
 )
 reshape = op(
     "reshape", _copy, Traits(node="ViewBackward0"),
-    Presentation(
+    Presentation(shows_shape=True,
         shape=Sized("size"), word="the same numbers in the same order, in another shape",
         indexed=index_notation.respaced,
     ),
@@ -161,7 +169,7 @@ def _view_dtype(self: Array, dtype: Any) -> Array:
     return self.view(dtype)
 
 
-view_dtype = op("view.dtype", _view_dtype, VIEW)
+view_dtype = op("view.dtype", _view_dtype, VIEW, Presentation(shows_shape=True))
 
 
 def _clone(self: Array, memory_format: str = "preserve") -> Array:
@@ -243,7 +251,7 @@ transpose = op(
 )  # fmt: skip
 permute = op(
     "permute", _permute, VIEW,
-    Presentation(
+    Presentation(shows_shape=True,
         shape=Permuted(lambda attrs, rank: tuple(attrs["dims"])), word="the dimensions in another order",
         written=signs.permuted, indexed=index_notation.turned,
     ),
@@ -413,7 +421,7 @@ def _sliced(attrs: Attrs, first: Sizes) -> Sizes:
 
 select = op(
     "select", _select, VIEW,
-    Presentation(
+    Presentation(indexing=True,
         shape=lambda attrs, first: tuple(n for d, n in enumerate(first) if d != attrs["dim"]), written=signs.part,
         indexed=index_notation.row, plain=True,
     ),
@@ -426,7 +434,7 @@ select_backward = op(
 )  # fmt: skip
 slice_ = op(
     "slice", _slice, VIEW,
-    Presentation(shape=_sliced, written=signs.part, indexed=index_notation.part, plain=True),
+    Presentation(indexing=True, shape=_sliced, written=signs.part, indexed=index_notation.part, plain=True),
     self=lambda grad, self_sizes, dim, start, end, step: slice_backward(grad, self_sizes, dim, start, end, step),
 )  # fmt: skip
 slice_backward = op(

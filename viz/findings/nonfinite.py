@@ -223,7 +223,7 @@ class _Search:
         parts += [text.number(v) for k, v in event.attrs.items() if k == "exponent" and isinstance(v, (int, float))]
         if place is None or None in parts:
             return ""
-        sign = labels.SIGNS.get(name)
+        sign = labels.presentation(event).sign
         known = [part for part in parts if part is not None]
         written = f" {sign} ".join(known) if sign and len(known) == 2 else f"{name}({', '.join(known)})"
         return f": {written} = {text.number(result[place])}{_at(place)}"

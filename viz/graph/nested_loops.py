@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from engine.trace.events import OpCalled
 
+from ..reading.labels import presentation
+
 _COMPOUND = (ast.If, ast.While, ast.Try, ast.Match, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_PARTS = frozenset({"index", "select", "slice"})
-"""Ops that read a part of a data set: the same part comes again in the next epoch."""
 _LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom)
 
 
@@ -138,7 +138,7 @@ def _data(ops: Sequence[OpCalled]) -> frozenset[object]:
     for op in ops:
         outside = [i.tensor for i in op.inputs if i.tensor is not None and i.tensor not in made]
         found.update(outside)
-        if outside and op.name in _PARTS:
+        if outside and presentation(op).indexing:  # a part of a data set comes again in the next epoch
             found.add((op.name, *outside, repr(op.attrs)))
     return frozenset(found)
 

@@ -8,20 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from engine.ops.op import CUSTOM, REGISTRY
+from engine.ops.presentation import NOTHING_KNOWN, Presentation
 from engine.trace.events import BackwardStarted, ErrorRaised, OpCalled, Trace
 from engine.trace.messages import gradients_passed
 
 from . import text
 
-SIGNS = {
-    "add": "+", "sub": "−", "rsub": "−", "mul": "×", "div": "÷", "pow": "**", "matmul": "@", "mm": "@", "bmm": "@",
-    "neg": "−", "eq": "==", "ne": "!=", "lt": "<", "le": "≤", "gt": ">", "ge": "≥", "remainder": "%",
-    "floor_divide": "//", "iadd": "+=",
-}  # fmt: skip
-"""Ops that are written as an operator."""
-
-INDEXING = frozenset({"getitem", "index", "select", "slice"})
-SHAPES = frozenset({"reshape", "view", "expand", "permute", "broadcast_to", "sum_to_size"})
 INNER = frozenset({"function", "path", "tensors", "writer"})
 """Static arguments that the engine has given, not the user."""
 _OPERANDS = frozenset({"exponent", "other"})
@@ -36,34 +29,39 @@ _SAID = frozenset({"normalized_shape", "upscale_in_train"})
 _INNER_NAMES = re.compile(r"^(?:native_|_unsafe_|_safe_|_scaled_(?=dot)|_)?(.+?)(?:_forward|_with_indices|_alias)?$")
 
 
+def presentation(event: OpCalled) -> Presentation:
+    """What is known of the op of a call, for whoever shows it."""
+    if "writer" in event.attrs:  # what a write to a view means for its base
+        return NOTHING_KNOWN
+    return REGISTRY.get(event.name, CUSTOM).presentation
+
+
 def label(event: OpCalled) -> str:
     """The text on the pill of an op.
 
     A binary operator with a number shows the number where it was written: `× 2`, `2 ÷`.
     """
-    name = written_name(event)
-    plain = name.removesuffix("_")
-    if plain in INDEXING:
+    name, known = written_name(event), presentation(event)
+    if known.indexing:
         return index_label(event)
-    sign = SIGNS.get(plain)
+    sign = known.sign
     numbers = [(i, argument.scalar) for i, argument in enumerate(event.inputs) if argument.tensor is None]
     if not numbers:  # a number that is no input: the exponent of `x ** 2`
         numbers = [(1, v) for key, v in event.attrs.items() if key in _OPERANDS and isinstance(v, (bool, int, float))]
-    if sign is not None:
+    if sign:
         sign, factor = scaled_sign(event, sign)
-        if name != plain:
+        if name.endswith("_"):
             sign += "="
         if factor:
             return f"{sign} {factor.rstrip()}"
-        commutes = plain in ("add", "mul")
         shown = [(i, n) for i, n in numbers if n is not None][:1]
         for position, value in shown:
             written = text.scalar(value)
-            first = position == 0 if plain != "rsub" else position == 1  # rsub(x, 1) is 1 - x
-            return f"{written} {sign}" if first and not commutes else f"{sign} {written}"
+            first = position == (1 if known.operands == "reversed" else 0)  # rsub(x, 1) is 1 - x
+            return f"{written} {sign}" if first and known.operands != "commuting" else f"{sign} {written}"
         return sign
     words = [name]
-    if plain in SHAPES and event.outputs:
+    if known.shows_shape and event.outputs:
         words.append(text.shape(event.outputs[0].shape))
         return " ".join(words)
     given = [(i, n) for i, n in numbers if i < len(event.inputs)]
@@ -99,11 +97,12 @@ def written_name(event: OpCalled) -> str:
         return "CopySlices"
     name = str(event.attrs.get("function", ""))
     if not name:
-        name = _INNER_NAMES.sub(r"\1", event.name.partition(".")[0])
-        if name == "linalg_vector_norm":
-            name = "norm"
-        if name == "convolution":
-            name = f"conv{'_transpose' * bool(event.attrs.get('transposed'))}{len(event.outputs[0].shape) - 2}d"
+        called = presentation(event).called
+        name = (
+            _INNER_NAMES.sub(r"\1", event.name.partition(".")[0])
+            if called is None
+            else called(event.attrs, len(event.outputs[0].shape))
+        )
     return name + "_" if event.inplace is not None and not name.endswith("_") else name
 
 
@@ -147,8 +146,8 @@ def shows(key: str, value: Any) -> bool:
 def index_label(event: OpCalled) -> str:
     """`[0, 1:3]`, as it was written."""
     dim = event.attrs.get("dim")
-    if written_name(event) in ("select", "slice") and isinstance(dim, int):
-        taken = written_name(event) == "select"
+    if isinstance(dim, int):
+        taken = "index" in event.attrs
         before = ":, " * (dim if dim >= 0 else len(event.outputs[0].shape) + taken + dim)
         start, end, step = (event.attrs.get(key) for key in ("start", "end", "step"))
         return f"[{before}{_plain(event.attrs.get('index')) if taken else _piece(slice(start or None, end, step))}]"

@@ -10,7 +10,7 @@ from engine.trace.events import Input, OpCalled, Saved, Trace
 from ..layout.cards import input_place
 from ..reading import text
 from ..reading.facts import Facts
-from ..reading.labels import INDEXING, SHAPES, SIGNS, index_label, scaled_sign, shown_attrs, written_name
+from ..reading.labels import index_label, presentation, scaled_sign, shown_attrs, written_name
 
 MOST_OPERANDS = 4
 """Operands that are written out; of more, the first and the last."""
@@ -38,25 +38,24 @@ def written(event: OpCalled, facts: Facts, operand: Callable[[Input, Facts], str
     """
     operand = operand or _operand
     parts = [operand(i, facts) for i in event.inputs if i.tensor is not None or i.scalar is not None]
-    name = written_name(event)
-    plain = name.removesuffix("_")
-    sign = SIGNS.get(plain)
-    if sign is not None and len(parts) == 1:
+    name, known = written_name(event), presentation(event)
+    sign = known.sign
+    if sign and len(parts) == 1:
         parts += [text.scalar(v) for k, v in event.attrs.items() if k == "exponent" and isinstance(v, (int, float))]
-    if sign is not None and len(parts) == 2:
-        if plain == "rsub":
+    if sign and len(parts) == 2:
+        if known.operands == "reversed":
             parts.reverse()
         sign, factor = scaled_sign(event, sign)
         return f"{closed(parts[0])} {sign}{'=' if event.inplace is not None else ''} {factor}{closed(parts[1])}"
-    if plain == "neg" and len(parts) == 1:
+    if known.operands == "prefix" and len(parts) == 1:
         return f"{sign}{closed(parts[0])}"
-    if plain in INDEXING and parts:
+    if known.indexing and parts:
         return f"{closed(parts[0])}{index_label(event)}"
-    if plain == "data" and parts:
+    if name == "data" and parts:
         return f"{parts[0]}.data"
     if len(parts) > MOST_OPERANDS:
         parts[1:-1] = ["…"]
-    if plain in SHAPES and event.outputs:
+    if known.shows_shape and event.outputs:
         parts.append(text.shape(event.outputs[0].shape))
     else:
         parts += shown_attrs(event)
@@ -108,7 +107,7 @@ def unnamed(tensor: int | None, facts: Facts) -> str:
     if op is None:
         return f"a {text.shape(fact.shape)} tensor"
     event = facts.ops[op].event
-    given = "" if written_name(event) in SHAPES else ", ".join(shown_attrs(event))
+    given = "" if presentation(event).shows_shape else ", ".join(shown_attrs(event))
     return f"{_RESULT}{written_name(event)}{f'({given})' if given else ''}"
 
 
