@@ -275,8 +275,8 @@ def _log_sigmoid(self: Array) -> Array:
     return xp.minimum(self, 0) - xp.log1p(xp.exp(-abs(self)))
 
 
-silu = op("silu", _silu, self=_silu_slope)
-mish = op("mish", _mish, self=_mish_slope)
+silu = op("silu", _silu, PLAIN, elementwise(), self=_silu_slope)
+mish = op("mish", _mish, PLAIN, elementwise(), self=_mish_slope)
 log_sigmoid = op(
     "log_sigmoid", _log_sigmoid, PLAIN, elementwise(word="log σ(x)"),
     self=lambda grad, self: grad * sigmoid(-self),

@@ -33,13 +33,13 @@ def _addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Arr
 
 
 addcmul = op(
-    "addcmul", _addcmul, SAME,
+    "addcmul", _addcmul, SAME, elementwise(),
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * (tensor2 * value),
     tensor2=lambda grad, tensor1, value: grad * (tensor1 * value),
 )  # fmt: skip
 addcdiv = op(
-    "addcdiv", _addcdiv, SAME,
+    "addcdiv", _addcdiv, SAME, elementwise(),
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
     tensor2=lambda grad, tensor1, tensor2, value: -grad * (value * tensor1 / (tensor2 * tensor2)),
@@ -57,12 +57,12 @@ def _lerp(self: Array, end: Array, weight: Array) -> Array:
 
 
 lerp_number = op(
-    "lerp.Scalar", _lerp_number, Traits(node="LerpBackward0"),
+    "lerp.Scalar", _lerp_number, Traits(node="LerpBackward0"), elementwise(),
     self=lambda grad, weight: grad * (1 - weight),
     end=lambda grad, weight: grad * weight,
 )  # fmt: skip
 lerp = op(
-    "lerp.Tensor", _lerp, Traits(promote=SAME.promote, node="LerpBackward1"),
+    "lerp.Tensor", _lerp, Traits(promote=SAME.promote, node="LerpBackward1"), elementwise(),
     self=lambda grad, weight: grad * (1 - weight),
     end=lambda grad, weight: grad * weight,
     weight=lambda grad, self, end: grad * (end - self),
@@ -71,21 +71,21 @@ lerp = op(
 rsub_tensor = op(
     "rsub.Tensor", lambda self, other, alpha: other - alpha * self,
     Traits(promote=DIFFERENCE.promote, node="RsubBackward0"),
-    Presentation(sign="−", operands="reversed"),
+    elementwise(sign="−", operands="reversed"),
     self=lambda grad, alpha: -grad * alpha,
     other=lambda grad: grad,
 )  # fmt: skip
 rsub_number = op(
     "rsub.Scalar", lambda self, other, alpha: other - alpha * self,
     Traits(promote=DIFFERENCE.promote, node="RsubBackward1"),
-    Presentation(sign="−", operands="reversed"),
+    elementwise(sign="−", operands="reversed"),
     self=lambda grad, alpha: -grad * alpha,
 )  # fmt: skip
 
 # -- of two -------------------------------------------------------------------------------------------------------
 
 hypot = op(
-    "hypot", xp.hypot, SAME,
+    "hypot", xp.hypot, SAME, elementwise(),
     self=lambda grad, self, result: grad * (self / result),
     other=lambda grad, other, result: grad * (other / result),
 )  # fmt: skip
@@ -100,12 +100,12 @@ def _fmin(self: Array, other: Array) -> Array:
 
 
 fmax = op(
-    "fmax", _fmax, SAME,
+    "fmax", _fmax, SAME, elementwise(),
     self=lambda grad, self, other: where(logical_or(ge(self, other), isnan(other)), grad, 0),
     other=lambda grad, self, other: where(logical_or(ge(self, other), isnan(other)), 0, grad),
 )  # fmt: skip
 fmin = op(
-    "fmin", _fmin, SAME,
+    "fmin", _fmin, SAME, elementwise(),
     self=lambda grad, self, other: where(logical_or(le(self, other), isnan(other)), grad, 0),
     other=lambda grad, self, other: where(logical_or(le(self, other), isnan(other)), 0, grad),
 )  # fmt: skip
@@ -120,9 +120,13 @@ def _sign_turned(grad: Any, self: Any, result: Any) -> Any:
     return grad * where(eq(self, 0), 0, result / self)
 
 
-copysign = op("copysign", _copysign, FLOAT, self=_sign_turned, other=lambda grad: zero(grad))
+copysign = op("copysign", _copysign, FLOAT, elementwise(), self=_sign_turned, other=lambda grad: zero(grad))
 copysign_number = op(
-    "copysign.Scalar", _copysign, Traits(promote=FLOAT.promote, node="CopysignBackward1"), self=_sign_turned
+    "copysign.Scalar",
+    _copysign,
+    Traits(promote=FLOAT.promote, node="CopysignBackward1"),
+    elementwise(),
+    self=_sign_turned,
 )
 
 
@@ -131,7 +135,7 @@ def _ldexp(self: Array, other: Array) -> Array:
 
 
 ldexp = op(
-    "ldexp", _ldexp, FLOAT,
+    "ldexp", _ldexp, FLOAT, elementwise(),
     self=lambda grad, other: grad * exp2(other),
     other=lambda grad, result: grad * result * math.log(2),
 )  # fmt: skip
@@ -142,12 +146,12 @@ def _heaviside(self: Array, values: Array) -> Array:
 
 
 heaviside = op(
-    "heaviside", _heaviside, Traits(node="NotImplemented"),
+    "heaviside", _heaviside, Traits(node="NotImplemented"), elementwise(),
     self=lambda grad: unknown_derivative("heaviside"),
     values=lambda grad: unknown_derivative("heaviside"),
 )  # fmt: skip
 nextafter = op(
-    "nextafter", xp.nextafter, SAME,
+    "nextafter", xp.nextafter, SAME, elementwise(),
     self=lambda grad, self, other: where(eq(self, other), 0, grad),
     other=lambda grad, self, other: zero(grad),
 )  # fmt: skip
@@ -169,9 +173,9 @@ def _right_shift(self: Array, other: Array) -> Array:
     return xp.right_shift(self, other)
 
 
-gcd, lcm = op("gcd", _gcd, SAME), op("lcm", _lcm, SAME)
-left_shift = op("bitwise_left_shift", _left_shift, SAME)
-right_shift = op("bitwise_right_shift", _right_shift, SAME)
+gcd, lcm = op("gcd", _gcd, SAME, elementwise()), op("lcm", _lcm, SAME, elementwise())
+left_shift = op("bitwise_left_shift", _left_shift, SAME, elementwise())
+right_shift = op("bitwise_right_shift", _right_shift, SAME, elementwise())
 
 # -- parts of a number --------------------------------------------------------------------------------------------
 
@@ -200,19 +204,21 @@ def _turned(factor: float) -> Any:
 
 TO_DEGREES, TO_RADIANS = 180 / math.pi, math.pi / 180
 
-frac = op("frac", _frac, self=lambda grad: grad)
-angle = op("angle", _angle, FLOAT, self=lambda grad, self: zero(grad))  # torch keeps self
+frac = op("frac", _frac, PLAIN, elementwise(), self=lambda grad: grad)
+angle = op("angle", _angle, FLOAT, elementwise(), self=lambda grad, self: zero(grad))  # torch keeps self
 sgn = op(
     "sgn", sign_of, PLAIN, elementwise(word="−1, 0 or 1 by the sign"),
     self=lambda grad, self, result: zero(grad),
 )  # fmt: skip  # torch keeps both
-round_decimals = op("round.decimals", _rounded, Traits(node="RoundBackward1"), self=lambda grad, decimals: zero(grad))
+round_decimals = op(
+    "round.decimals", _rounded, Traits(node="RoundBackward1"), elementwise(), self=lambda grad, decimals: zero(grad)
+)
 rad2deg = op(
-    "rad2deg", _turned(TO_DEGREES), Traits(promote=FLOAT.promote, node="Rad2DegBackward0"),
+    "rad2deg", _turned(TO_DEGREES), Traits(promote=FLOAT.promote, node="Rad2DegBackward0"), elementwise(),
     self=lambda grad: grad * TO_DEGREES,
 )  # fmt: skip
 deg2rad = op(
-    "deg2rad", _turned(TO_RADIANS), Traits(promote=FLOAT.promote, node="Deg2RadBackward0"),
+    "deg2rad", _turned(TO_RADIANS), Traits(promote=FLOAT.promote, node="Deg2RadBackward0"), elementwise(),
     self=lambda grad: grad * TO_RADIANS,
 )  # fmt: skip
 
@@ -227,7 +233,7 @@ def _finite(self: Array) -> Array:
     return xp.isfinite(self).astype(self.dtype)
 
 
-nan_to_num = op("nan_to_num", _nan_to_num, self=lambda grad, self: grad * finite(self))
+nan_to_num = op("nan_to_num", _nan_to_num, PLAIN, elementwise(), self=lambda grad, self: grad * finite(self))
 finite = op(
     "finite", _finite, PLAIN, elementwise(name="is_finite", word="whether it is a number, neither infinite nor nan"),
 )  # fmt: skip
@@ -268,9 +274,12 @@ def _outside(self: Array, low: float, high: float) -> Array:
     return (self < low) | (self > high)
 
 
-signbit = op("signbit", _signbit)
-isposinf, isneginf = op("isposinf", _infinite(1)), op("isneginf", _infinite(-1))
-isreal = op("isreal", _every)
+signbit = op("signbit", _signbit, PLAIN, elementwise())
+isposinf, isneginf = (
+    op("isposinf", _infinite(1), PLAIN, elementwise()),
+    op("isneginf", _infinite(-1), PLAIN, elementwise()),
+)
+isreal = op("isreal", _every, PLAIN, elementwise())
 isin = op("isin", _isin)
 outside = op("outside", _outside, PLAIN, elementwise(word="whether it is outside the bounds"))
 """Where a number lies outside two bounds."""

@@ -99,7 +99,7 @@ def _mask_scores(self: Array, dtype: Any, hides: bool = False) -> Array:
     return xp.where(self, never, nothing) if hides else xp.where(self, nothing, never)
 
 
-mask_scores = op("mask_scores", _mask_scores)
+mask_scores = op("mask_scores", _mask_scores, PLAIN, Presentation(masks=True))
 
 
 def _weights(

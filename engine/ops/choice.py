@@ -68,7 +68,7 @@ def _isclose(self: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08
     return xp.isclose(self, other, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
-isclose = op("isclose", _isclose, SAME)
+isclose = op("isclose", _isclose, SAME, elementwise())
 
 
 def _zeroed(self: Array) -> Array:
@@ -141,7 +141,7 @@ def masked(self: Array, mask: Array) -> Array:
 
 where = op(
     "where", _where, Traits(promote=_promote_choices),
-    elementwise(written=signs.choice),
+    elementwise(chooses=True, written=signs.choice),
     self=lambda grad, condition: where(condition, grad, 0),
     other=lambda grad, condition: where(condition, 0, grad),
 )  # fmt: skip
@@ -159,7 +159,7 @@ masked_fill = op(
     "masked_fill",
     _masked_fill,
     Traits(write=_write_masked_fill),
-    elementwise(written=signs.masked),
+    elementwise(chooses=True, written=signs.masked),
     self=lambda grad, mask: masked_fill(grad, mask, 0),
 )
 
@@ -170,6 +170,7 @@ def _masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
 
 masked_fill_tensor = op(
     "masked_fill.Tensor", _masked_fill_tensor, Traits(node="MaskedFillBackward1", write=_write_masked_fill),
+    elementwise(chooses=True),
     self=lambda grad, mask: masked_fill(grad, mask, 0),
     value=lambda grad, mask: where(mask, grad, 0),
 )  # fmt: skip
@@ -225,17 +226,20 @@ clamp_min = op(
     "clamp_min", _clamp_min, PLAIN, elementwise(word="no less than the bound: what is smaller becomes the bound"),
     self=lambda grad, self, min: where(ge(self, min), grad, 0),
 )  # fmt: skip
-clamp_max = op("clamp_max", _clamp_max, self=lambda grad, self, max: where(le(self, max), grad, 0))
+clamp_max = op(
+    "clamp_max", _clamp_max, PLAIN, elementwise(), self=lambda grad, self, max: where(le(self, max), grad, 0)
+)
 
 
 clamp_min_tensor = op(
     "clamp_min.Tensor", lambda self, min: xp.maximum(self, min), Traits(promote=promote, node="ClampMinBackward1"),
-    Presentation(word="no less than the bound: what is smaller becomes the bound"),
+    elementwise(word="no less than the bound: what is smaller becomes the bound"),
     self=lambda grad, self, min: where(ge(self, min), grad, 0),
     min=lambda grad, self, min: where(lt(self, min), grad, 0),
 )  # fmt: skip
 clamp_max_tensor = op(
     "clamp_max.Tensor", lambda self, max: xp.minimum(self, max), Traits(promote=promote, node="ClampMaxBackward1"),
+    elementwise(),
     self=lambda grad, self, max: where(le(self, max), grad, 0),
     max=lambda grad, self, max: where(gt(self, max), grad, 0),
 )  # fmt: skip
@@ -249,7 +253,7 @@ def _promote_given(values: list[Any]) -> list[Any]:
 
 clamp_tensor = op(
     "clamp.Tensor", lambda self, min, max: _between(self, min, max),
-    Traits(promote=_promote_given, node="ClampBackward0"),
+    Traits(promote=_promote_given, node="ClampBackward0"), elementwise(),
     self=lambda grad, self, min, max: where(_inside(self, min, max), grad, 0),
     min=lambda grad, self, min, max: where(_below(self, min, max), grad, 0),
     max=lambda grad, self, min, max: where(_above(self, min, max), grad, 0),

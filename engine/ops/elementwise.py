@@ -14,7 +14,7 @@ from . import quick
 from .choice import eq, ge, gt, le, logical_and, where, zero
 from .notation import signs
 from .op import DIFFERENCE, FLOAT, PLAIN, SAME, Traits, by_hand, op
-from .presentation import Presentation, elementwise
+from .presentation import elementwise
 
 ONE = {kind: xp.ones((), dtype=kind) for kind in "efd"}
 subtract, multiply = xp.subtract, xp.multiply  # found at once; `xp.subtract` is searched for at each call
@@ -40,7 +40,7 @@ mul = op(
 )  # fmt: skip
 div = op(
     "div", xp.true_divide, FLOAT,
-    elementwise(sign="÷", written=signs.quotient),
+    elementwise(nonfinite="division", sign="÷", written=signs.quotient),
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * (self / other / other),
 )  # fmt: skip
@@ -64,23 +64,23 @@ def _sub_scaled(self: Array, other: Array, alpha: Any) -> Array:
 
 rsub = op(
     "rsub", _rsub, Traits(promote=DIFFERENCE.promote, node="RsubBackward1"),
-    Presentation(sign="−", operands="reversed"),
+    elementwise(sign="−", operands="reversed"),
     self=lambda grad: -grad,
 )  # fmt: skip
 add_scaled = op(
     "add.alpha", _add_scaled, Traits(promote=SAME.promote, node="AddBackward0"),
-    Presentation(sign="+", operands="commuting"),
+    elementwise(sign="+", operands="commuting"),
     self=lambda grad: grad,
     other=lambda grad, alpha: grad * alpha,
 )  # fmt: skip
 sub_scaled = op(
     "sub.alpha", _sub_scaled, Traits(promote=DIFFERENCE.promote, node="SubBackward0"),
-    Presentation(sign="−"),
+    elementwise(sign="−"),
     self=lambda grad: grad,
     other=lambda grad, alpha: -grad * alpha,
 )  # fmt: skip
 reciprocal = op(
-    "reciprocal", xp.reciprocal, FLOAT, elementwise(written=signs.reciprocal),
+    "reciprocal", xp.reciprocal, FLOAT, elementwise(nonfinite="division", written=signs.reciprocal),
     self=lambda grad, result: -grad * (result * result),
 )  # fmt: skip
 
@@ -92,7 +92,7 @@ def unknown_derivative(name: str) -> Any:
 
 floor_divide = op(
     "floor_divide", xp.floor_divide, Traits(promote=SAME.promote, node="NotImplemented"),
-    Presentation(sign="//"),
+    elementwise(sign="//"),
     self=lambda grad: unknown_derivative("floor_divide"),
     other=lambda grad: unknown_derivative("floor_divide"),
 )  # fmt: skip
@@ -109,7 +109,7 @@ def _divided(self: Array, other: Array, rounding_mode: str) -> Array:
 
 div_rounded = op(
     "div.mode", _divided, Traits(promote=SAME.promote, node="DivBackward2"),
-    Presentation(sign="÷"),
+    elementwise(nonfinite="division", sign="÷"),
     self=lambda grad, other: zero(grad),  # kept though unused, as torch keeps it: a second backward raises
     other=lambda grad, self, other: zero(grad),
 )  # fmt: skip
@@ -127,18 +127,20 @@ remainder_scalar = op(
     "remainder.Scalar",
     _remainder,
     Traits(promote=SAME.promote, node="RemainderBackward0"),
-    Presentation(sign="%"),
+    elementwise(sign="%"),
     self=lambda grad: grad,
 )
 remainder = op(
     "remainder", _remainder, Traits(promote=SAME.promote, node="RemainderBackward1"),
-    Presentation(sign="%"),
+    elementwise(sign="%"),
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * floor(self / other),
 )  # fmt: skip
-fmod_scalar = op("fmod.Scalar", _fmod, Traits(promote=SAME.promote, node="FmodBackward0"), self=lambda grad: grad)
+fmod_scalar = op(
+    "fmod.Scalar", _fmod, Traits(promote=SAME.promote, node="FmodBackward0"), elementwise(), self=lambda grad: grad
+)
 fmod = op(
-    "fmod", _fmod, Traits(promote=SAME.promote, node="FmodBackward1"),
+    "fmod", _fmod, Traits(promote=SAME.promote, node="FmodBackward1"), elementwise(),
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * trunc(self / other),
 )  # fmt: skip
@@ -192,19 +194,20 @@ def _log_of(number: float) -> float:
 
 
 pow_number = op(
-    "pow.Tensor_Scalar", _pow_number, Traits(node="PowBackward0"), elementwise(sign="**", written=signs.power),
+    "pow.Tensor_Scalar", _pow_number, Traits(node="PowBackward0"),
+    elementwise(nonfinite="power", sign="**", written=signs.power),
     self=_pow_slope,
 )  # fmt: skip
 pow_tensor = op(
     "pow.Tensor_Tensor", _pow_tensor, Traits(promote=SAME.promote, node="PowBackward1"),
-    elementwise(sign="**", written=signs.power),
+    elementwise(nonfinite="power", sign="**", written=signs.power),
     self=lambda grad, self, exponent: where(eq(exponent, 0), 0, grad * (exponent * self ** (exponent - 1))),
     exponent=lambda grad, self, exponent, result: grad
     * where(logical_and(eq(self, 0), ge(exponent, 0)), 0, result * log(self)),
 )  # fmt: skip
 pow_of_number = op(
     "pow.Scalar", _pow_of_number, Traits(node="PowBackward2"),
-    elementwise(sign="**", written=signs.power),
+    elementwise(nonfinite="power", sign="**", written=signs.power),
     exponent=lambda grad, exponent, result, self: grad * (result * _log_of(self))
     if self
     else grad * where(ge(exponent, 0), 0, result * _log_of(self)),
@@ -212,23 +215,38 @@ pow_of_number = op(
 
 # -- functions of one tensor --------------------------------------------------------------------------------------
 
-exp = op("exp", xp.exp, FLOAT, elementwise(word=""), self=lambda grad, result: grad * result)
-expm1 = op("expm1", xp.expm1, FLOAT, elementwise(word="exp(x) − 1"), self=lambda grad, result: grad * (result + 1))
+exp = op(
+    "exp", xp.exp, FLOAT, elementwise(nonfinite="overflow", largest=math.log, word=""),
+    self=lambda grad, result: grad * result,
+)  # fmt: skip
+expm1 = op(
+    "expm1", xp.expm1, FLOAT, elementwise(nonfinite="overflow", largest=math.log, word="exp(x) − 1"),
+    self=lambda grad, result: grad * (result + 1),
+)  # fmt: skip
 exp2 = op(
-    "exp2", xp.exp2, FLOAT, elementwise(word="2 to the power"),
+    "exp2", xp.exp2, FLOAT, elementwise(nonfinite="overflow", largest=math.log2, word="2 to the power"),
     self=lambda grad, result: grad * result * math.log(2),
 )  # fmt: skip
-log = op("log", xp.log, FLOAT, elementwise(word=""), self=lambda grad, self: grad / self)
-log2 = op("log2", xp.log2, FLOAT, elementwise(), self=lambda grad, self: grad / (self * math.log(2)))
-log10 = op("log10", xp.log10, FLOAT, elementwise(), self=lambda grad, self: grad / (self * math.log(10)))
+log = op("log", xp.log, FLOAT, elementwise(nonfinite="logarithm", word=""), self=lambda grad, self: grad / self)
+log2 = op(
+    "log2", xp.log2, FLOAT, elementwise(nonfinite="logarithm"),
+    self=lambda grad, self: grad / (self * math.log(2)),
+)  # fmt: skip
+log10 = op(
+    "log10", xp.log10, FLOAT, elementwise(nonfinite="logarithm"),
+    self=lambda grad, self: grad / (self * math.log(10)),
+)  # fmt: skip
 log1p = op(
     "log1p",
     xp.log1p,
     Traits(promote=FLOAT.promote, node="Log1PBackward0"),
-    elementwise(word="log(1 + x)"),
+    elementwise(nonfinite="logarithm", word="log(1 + x)"),
     self=lambda grad, self: grad / (self + 1),
 )
-sqrt = op("sqrt", xp.sqrt, FLOAT, elementwise(written=signs.root), self=lambda grad, result: grad / (2 * result))
+sqrt = op(
+    "sqrt", xp.sqrt, FLOAT, elementwise(nonfinite="root", written=signs.root),
+    self=lambda grad, result: grad / (2 * result),
+)  # fmt: skip
 
 
 def _rsqrt(self: Array) -> Array:
@@ -236,15 +254,15 @@ def _rsqrt(self: Array) -> Array:
 
 
 rsqrt = op(
-    "rsqrt", _rsqrt, FLOAT, elementwise(written=signs.inverse_root),
+    "rsqrt", _rsqrt, FLOAT, elementwise(nonfinite="root", written=signs.inverse_root),
     self=lambda grad, result: -0.5 * grad * pow_number(result, 3),
 )  # fmt: skip
 sin = op("sin", xp.sin, FLOAT, elementwise(word=""), self=lambda grad, self: grad * cos(self))
 cos = op("cos", xp.cos, FLOAT, elementwise(word=""), self=lambda grad, self: -grad * sin(self))
 tan = op("tan", xp.tan, FLOAT, elementwise(word=""), self=lambda grad, result: grad * (1 + result * result))
-asin = op("asin", xp.arcsin, FLOAT, self=lambda grad, self: grad * rsqrt(1 - self * self))
-acos = op("acos", xp.arccos, FLOAT, self=lambda grad, self: -grad * rsqrt(1 - self * self))
-atan = op("atan", xp.arctan, FLOAT, self=lambda grad, self: grad / (self * self + 1))
+asin = op("asin", xp.arcsin, FLOAT, elementwise(), self=lambda grad, self: grad * rsqrt(1 - self * self))
+acos = op("acos", xp.arccos, FLOAT, elementwise(), self=lambda grad, self: -grad * rsqrt(1 - self * self))
+atan = op("atan", xp.arctan, FLOAT, elementwise(), self=lambda grad, self: grad / (self * self + 1))
 sinh = op("sinh", xp.sinh, FLOAT, elementwise(word=""), self=lambda grad, self: grad * cosh(self))
 cosh = op("cosh", xp.cosh, FLOAT, elementwise(word=""), self=lambda grad, self: grad * sinh(self))
 
@@ -262,9 +280,9 @@ def tanh_slope(grad: Any, result: Any) -> Any:
 
 
 tanh = op("tanh", xp.tanh, FLOAT, elementwise(word=""), self=tanh_slope)
-asinh = op("asinh", xp.arcsinh, FLOAT, self=lambda grad, self: grad * rsqrt(self * self + 1))
-acosh = op("acosh", xp.arccosh, FLOAT, self=lambda grad, self: grad * rsqrt(self * self - 1))
-atanh = op("atanh", xp.arctanh, FLOAT, self=lambda grad, self: grad / (1 - self * self))
+asinh = op("asinh", xp.arcsinh, FLOAT, elementwise(), self=lambda grad, self: grad * rsqrt(self * self + 1))
+acosh = op("acosh", xp.arccosh, FLOAT, elementwise(), self=lambda grad, self: grad * rsqrt(self * self - 1))
+atanh = op("atanh", xp.arctanh, FLOAT, elementwise(), self=lambda grad, self: grad / (1 - self * self))
 
 
 def _erf(self: Array) -> Array:
@@ -321,12 +339,12 @@ def _same_if_whole(function: Any) -> Any:
 
 sign = op("sign", sign_of, PLAIN, elementwise(word="−1, 0 or 1 by the sign"), self=lambda grad: zero(grad))
 floor = op("floor", _same_if_whole(xp.floor), PLAIN, elementwise(word="rounded down"), self=lambda grad: zero(grad))
-ceil = op("ceil", _same_if_whole(xp.ceil), self=lambda grad: zero(grad))
+ceil = op("ceil", _same_if_whole(xp.ceil), PLAIN, elementwise(), self=lambda grad: zero(grad))
 trunc = op(
     "trunc", _same_if_whole(xp.trunc), PLAIN, elementwise(word="rounded towards zero"),
     self=lambda grad: zero(grad),
 )  # fmt: skip
-round_half_even = op("round", _same_if_whole(xp.rint), self=lambda grad: zero(grad))
+round_half_even = op("round", _same_if_whole(xp.rint), PLAIN, elementwise(), self=lambda grad: zero(grad))
 
 
 def _relu(self: Array) -> Array:
@@ -352,7 +370,7 @@ softplus = op(
     self=lambda grad, self, beta, threshold: where(gt(self * beta, threshold), grad, grad * sigmoid(self * beta)),
 )  # fmt: skip
 atan2 = op(
-    "atan2", xp.arctan2, FLOAT,
+    "atan2", xp.arctan2, FLOAT, elementwise(),
     self=lambda grad, self, other: _across(grad, other, self * self + other * other),
     other=lambda grad, self, other: _across(-grad, self, self * self + other * other),
 )  # fmt: skip

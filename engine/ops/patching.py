@@ -89,7 +89,8 @@ def _joint(self: Sizes, mask: Sizes) -> Sizes:
 
 
 masked_select = op(
-    "masked_select", _masked_select,
+    "masked_select", _masked_select, PLAIN,
+    Presentation(chooses=True),
     self=lambda grad, mask, self_sizes, mask_sizes: masked_spread(grad, mask, _joint(self_sizes, mask_sizes)),
 )  # fmt: skip
 masked_spread = op(
@@ -106,7 +107,7 @@ masked_taken = op(
 )  # fmt: skip
 masked_scatter = op(
     "masked_scatter", copying(_masked_scatter), Traits(write=_masked_scatter),
-    Presentation(shape=like_first, word="the places of the mask are replaced"),
+    Presentation(chooses=True, shape=like_first, word="the places of the mask are replaced"),
     self=lambda grad, mask: masked_fill(grad, mask, 0),
     source=lambda grad, mask, source_sizes: masked_taken(grad, mask, source_sizes),
 )  # fmt: skip

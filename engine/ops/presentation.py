@@ -17,6 +17,7 @@ from typing import Any, Literal
 from .notation.printed import Places, Printed
 from .result_shapes import Attrs, ResultShape, broadcast
 
+NonFinite = Literal["", "logarithm", "root", "power", "division", "overflow", "deviation"]
 Operands = Literal["infix", "commuting", "reversed", "prefix"]
 """Where a sign stands: between two operands, of which a number comes second in any case ("commuting"), which change
 places ("reversed"), or before the only one."""
@@ -31,6 +32,11 @@ class Presentation:
     """How an op is shown.
 
     ================ ==================================================================================================
+    `nonfinite`      how it comes from finite numbers to others, or its slope does: the pole of a "logarithm", "root",
+                     "power" or "division", an "overflow", the "deviation" of one value
+    `largest`        of an op that overflows: the largest input that it takes, from the largest number of a dtype
+    `chooses`        it passes on some of its numbers and throws the others away
+    `masks`          it writes -inf where a mask says so
     `sign`           the operator that a program writes it with, and how it stands to its `operands`
     `indexing`       a program writes it as `x[…]`
     `called`         the function in a program, from static arguments and the result's rank, where the name differs
@@ -47,6 +53,10 @@ class Presentation:
     ================ ==================================================================================================
     """
 
+    nonfinite: NonFinite = ""
+    largest: Callable[[float], float] | None = None
+    chooses: bool = False
+    masks: bool = False
     sign: str = ""
     operands: Operands = "infix"
     indexing: bool = False

@@ -131,13 +131,15 @@ def spread_slope(grad: Any, self: Any, sizes: Sizes, dim: Any, correction: float
 
 
 var = op(
-    "var", _var,
+    "var", _var, PLAIN,
+    Presentation(nonfinite="deviation"),
     self=lambda grad, self, self_sizes, dim, correction, keepdim: spread_slope(
         grad, self, self_sizes, dim, correction, keepdim
     ),
 )  # fmt: skip
 std = op(
-    "std", _std,
+    "std", _std, PLAIN,
+    Presentation(nonfinite="deviation"),
     self=lambda grad, self, self_sizes, result, dim, correction, keepdim: spread_slope(
         where(eq(result, 0), 0, grad / (2 * result)), self, self_sizes, dim, correction, keepdim
     ),

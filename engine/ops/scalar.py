@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..arrays.array import Array
 from ..arrays.promotion import result_dtype
 from .op import FLOAT, SAME, Traits, op
-from .presentation import Presentation
+from .presentation import elementwise
 
 
 def _common(self: Array, other: float) -> Array:
@@ -30,24 +30,24 @@ def _div(self: Array, other: float) -> Array:
 
 
 add_number = op(
-    "add.Scalar", _add, Traits(promote=SAME.promote, node="AddBackward1"), Presentation(sign="+", operands="commuting"),
+    "add.Scalar", _add, Traits(promote=SAME.promote, node="AddBackward1"), elementwise(sign="+", operands="commuting"),
     self=lambda grad: grad,
 )  # fmt: skip
 sub_number = op(
-    "sub.Scalar", _sub, Traits(promote=SAME.promote, node="SubBackward1"), Presentation(sign="−"),
+    "sub.Scalar", _sub, Traits(promote=SAME.promote, node="SubBackward1"), elementwise(sign="−"),
     self=lambda grad: grad,
 )  # fmt: skip
 mul_number = op(
     "mul.Scalar",
     _mul,
     Traits(promote=SAME.promote, node="MulBackward1"),
-    Presentation(sign="×", operands="commuting"),
+    elementwise(sign="×", operands="commuting"),
     self=lambda grad, other: grad * other,
 )
 div_number = op(
     "div.Scalar",
     _div,
     Traits(promote=FLOAT.promote, node="DivBackward1"),
-    Presentation(sign="÷"),
+    elementwise(nonfinite="division", sign="÷"),
     self=lambda grad, other: grad / other,
 )

@@ -14,7 +14,7 @@ from .arithmetic import no_derivative, outside, sgn
 from .choice import eq, le, logical_and, where
 from .elementwise import cos, exp, exp2, log, log1p, sin
 from .op import FLOAT, Traits, op
-from .presentation import Presentation, elementwise
+from .presentation import elementwise
 
 ROOT_2 = math.sqrt(2)
 
@@ -112,13 +112,13 @@ def _zeta(self: Any, other: Any) -> Array:
 zeta_of_number = op(
     "special_zeta.self_scalar", lambda other, self: _zeta(self, other),
     Traits(promote=promote_float, node="SpecialZetaBackward1"),
-    Presentation(word="the Hurwitz zeta function"),
+    elementwise(word="the Hurwitz zeta function"),
     other=lambda grad, other, self: grad * -self * zeta_of_number(other, self=self + 1),
 )  # fmt: skip
 zeta_number = op(
     "special_zeta.other_scalar", lambda self, other: _zeta(self, other),
     Traits(promote=promote_float, node="SpecialZetaBackward2"),
-    Presentation(word="the Hurwitz zeta function"),
+    elementwise(word="the Hurwitz zeta function"),
     self=lambda grad, self: no_derivative("zeta"),
 )  # fmt: skip
 
@@ -148,7 +148,7 @@ ndtri = op(
 )  # fmt: skip
 log_ndtr = op(
     "special_log_ndtr", special("log_ndtr"), FLOAT,
-    Presentation(word="the logarithm of the normal distribution Φ"),
+    elementwise(word="the logarithm of the normal distribution Φ"),
     self=lambda grad, self, result: grad / erfcx(self * (-1 / ROOT_2)) * (ROOT_2 / math.sqrt(math.pi)),
 )  # fmt: skip
 
@@ -240,7 +240,7 @@ xlogy = op(
 )  # fmt: skip
 xlogy_of_number = op(
     "xlogy.Scalar_Self", lambda other, self: _xlogy(self, other), Traits(promote=promote_float, node="XlogyBackward1"),
-    Presentation(word="x·log(y), 0 where x is 0"),
+    elementwise(word="x·log(y), 0 where x is 0"),
     other=lambda grad, other, self: grad * self / other,
 )  # fmt: skip
 xlogy_number = op(
@@ -251,7 +251,7 @@ xlogy_number = op(
 )  # fmt: skip
 xlog1py = op(
     "special_xlog1py", special_of_two("xlog1py"), Traits(promote=promote_float, node="SpecialXlog1PyBackward0"),
-    Presentation(word="x·log(1 + y), 0 where x is 0"),
+    elementwise(word="x·log(1 + y), 0 where x is 0"),
     self=lambda grad, self, other: where(logical_and(eq(self, 0), le(other, -1)), 0, grad * log1p(other)),
     other=lambda grad, self, other: grad * self / (other + 1),
 )  # fmt: skip
@@ -265,13 +265,13 @@ def _xlog1py(self: Any, other: Any) -> Array:
 xlog1py_of_number = op(
     "special_xlog1py.self_scalar", lambda other, self: _xlog1py(self, other),
     Traits(promote=promote_float, node="SpecialXlog1PyBackward1"),
-    Presentation(word="x·log(1 + y), 0 where x is 0"),
+    elementwise(word="x·log(1 + y), 0 where x is 0"),
     other=lambda grad, other, self: grad * self / (other + 1),
 )  # fmt: skip
 xlog1py_number = op(
     "special_xlog1py.other_scalar", lambda self, other: _xlog1py(self, other),
     Traits(promote=promote_float, node="SpecialXlog1PyBackward2"),
-    Presentation(word="x·log(1 + y), 0 where x is 0"),
+    elementwise(word="x·log(1 + y), 0 where x is 0"),
     self=lambda grad, self, other: xlog1py_number(grad, other=other) if other > -1
     else where(eq(self, 0), 0, xlog1py_number(grad, other=other)),
 )  # fmt: skip
@@ -292,4 +292,4 @@ def _sinc(self: Array) -> Array:
     return xp.sinc(self.astype("float32")).astype("float16") if self.dtype == "float16" else xp.sinc(self)
 
 
-sinc = op("sinc", _sinc, FLOAT, Presentation(word="sin(πx) / πx"), self=_sinc_slope)
+sinc = op("sinc", _sinc, FLOAT, elementwise(word="sin(πx) / πx"), self=_sinc_slope)

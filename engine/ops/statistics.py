@@ -38,14 +38,14 @@ def _mean_slope(grad: Any, self_sizes: Sizes, dim: Any, keepdim: bool) -> Any:
 
 var_mean = op(
     "var_mean", _var_mean, PLAIN,
-    Presentation(letters="yμ"),
+    Presentation(nonfinite="deviation", letters="yμ"),
     self=lambda grads, self, self_sizes, dim, correction, keepdim: spread_slope(
         grads[0], self, self_sizes, dim, correction, keepdim
     ) + _mean_slope(grads[1], self_sizes, dim, keepdim),
 )  # fmt: skip
 std_mean = op(
     "std_mean", _std_mean, PLAIN,
-    Presentation(letters="yμ"),
+    Presentation(nonfinite="deviation", letters="yμ"),
     self=lambda grads, self, self_sizes, results, dim, correction, keepdim: spread_slope(
         where(eq(results[0], 0), 0, grads[0] / (2 * results[0])), self, self_sizes, dim, correction, keepdim
     ) + _mean_slope(grads[1], self_sizes, dim, keepdim),

@@ -275,8 +275,8 @@ def _leaves(facts: Facts, root: int) -> list[int]:
     return sorted(found)
 
 
-_TYPED = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
-"""Ops with an augmented assignment, as it is typed."""
+_TYPED = {"+": "+", "−": "-", "×": "*", "÷": "/", "**": "**"}
+"""The signs of ops with an augmented assignment, as it is typed."""
 
 
 def _saved_changed(case: Case) -> Answer:
@@ -303,7 +303,7 @@ def _saved_changed(case: Case) -> Answer:
     if tensor is not None and tensor in case.facts.tensors and case.facts.is_leaf(tensor):
         return why, f"Run every backward call before {name} is updated, or compute the loss again after it.", None
     plain = labels.written_name(writer).rstrip("_") if writer is not None else "the operation"
-    sign = _TYPED.get(plain)
+    sign = _TYPED.get(labels.presentation(writer).sign) if writer is not None else None
     instead = f"`{name} = {name} {sign} …`" if sign else f"`{plain}`"
     return (
         why,

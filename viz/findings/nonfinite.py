@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
@@ -11,7 +12,6 @@ from engine.trace.events import OpCalled, VjpRun
 
 from ..reading import labels, text
 from ..reading.facts import Facts
-from ..reading.jacobian import ELEMENTWISE
 from ..reading.source_text import source
 from .finding import Finding, Kind
 
@@ -26,18 +26,19 @@ _STEEP = (
     "number inside, as in `(x + 1e-12).sqrt()`, or use torch.linalg.vector_norm, which sends 0 there."
 )
 _DIVIDE = "Keep the divisor away from 0: add a small number to it, or put a 1 there with where() *before* dividing."
-_EXP = "{name} overflows {dtype} above {most}: subtract the maximum first, or use softmax, log_softmax or logsumexp."
+_OVERFLOWS = (
+    "{name} overflows {dtype} above {most}: subtract the maximum first, or use softmax, log_softmax or logsumexp."
+)
 _ROOT = (
     "The derivative of a square root is infinite at 0, and below 0 the root is not defined: add a small number inside, "
     "or clamp it."
 )
 _ONE = "A single value has no deviation (0 ÷ 0): use more values, or divide by their number with correction=0."
 _REMEDIES: Mapping[str, str] = {
-    "std": _ONE, "var": _ONE, "std_mean": _ONE, "var_mean": _ONE,
-    "log": _LOG, "log2": _LOG, "log10": _LOG, "log1p": _LOG, "div": _DIVIDE, "reciprocal": _DIVIDE, "exp": _EXP,
-    "exp2": _EXP, "expm1": _EXP, "sqrt": _ROOT, "rsqrt": _ROOT,
-    "pow": "A negative or fractional power has no finite derivative at 0: keep its base away from 0.",
+    "": "", "deviation": _ONE, "logarithm": _LOG, "division": _DIVIDE, "root": _ROOT, "overflow": _OVERFLOWS,
+    "power": "A negative or fractional power has no finite derivative at 0: keep its base away from 0.",
 }  # fmt: skip
+"""What helps, by what is known of the op (`nonfinite` of engine/ops/presentation.py)."""
 _MASKED = (
     "The upstream gradient is 0 there (a mask or where() discarded the value), but 0 · inf is nan. "
     "Put in a harmless value *before* this op, as in `torch.where(ok, x, 1.0)`."
@@ -45,15 +46,10 @@ _MASKED = (
 _GRADIENT: Mapping[NonFinite, Kind] = {"nan": "nan-gradient", "inf": "inf-gradient"}
 _NEAR = 1e-3
 """The share of the largest number from which on a product of the largest inputs counts as past it: sums add up."""
-_CHOOSING = frozenset({"where", "masked_fill", "masked_select", "getitem", "index", "masked_scatter"})
-_MASKS = frozenset({"mask_scores"})
-"""Ops that write -inf where a mask says so: the program's own infinity, in the words of attention."""
 _FLAT = "Fix the op that produced the inf: this one only multiplied it."
 _GIVEN = "inf ÷ inf, inf − inf and 0 · inf are nan. Fix the op that produced the inf."
 _KEPT = "Fix the op that produced the {kind} in the forward pass: backward only passes it on."
 _OVERFLOW = "The largest {dtype} number is {most}: keep the numbers before this op smaller."
-_EXPONENTIALS: Mapping[str, Callable[[float], Any]] = {"exp": np.log, "exp2": np.log2, "expm1": np.log}
-"""Ops that overflow by themselves, and what gives the largest number that they take."""
 
 
 def findings(facts: Facts) -> list[Finding]:
@@ -106,7 +102,7 @@ class _Search:
             return
         given = self.all_kinds(self.inputs(event))
         given |= frozenset[NonFinite]().union(*(_written_kinds(v) for v in self.numbers(event)))
-        if event.name in _MASKS:
+        if labels.presentation(event).masks:  # the program's own infinity, in the words of attention
             given |= {"inf"}
         name = labels.written_name(event)
         for kind in sorted(self.kinds(bad.value), reverse=True):
@@ -155,9 +151,9 @@ class _Search:
     def reason(self, event: VjpRun, called: OpCalled, kind: NonFinite, came: float | None) -> tuple[str, str]:
         """Why a VJP gives what nobody gave it, and what helps; `came` is what came from above at the place."""
         born = f"The {kind} comes from the local derivative"
-        fix = _REMEDIES.get(labels.written_name(called), "")
+        fix, steep = _remedy(called), labels.presentation(called).nonfinite == "root"
         if came == 0.0:
-            return born, _MASKED if self.is_masked(called, event.index) or fix is not _ROOT else _STEEP
+            return born, _MASKED if self.is_masked(called, event.index) or not steep else _STEEP
         if kind == "nan" and came is not None and np.isinf(came):
             return "The inf is multiplied by a derivative of 0, and 0 · inf is nan", _FLAT
         if kind == "nan" and "inf" in self.all_kinds(event.upstream):
@@ -175,13 +171,10 @@ class _Search:
 
     def remedy(self, event: OpCalled, kind: NonFinite, value: int, dtype: str) -> str:
         """What helps where an op gives what did not go in."""
-        name = labels.written_name(event)
-        if kind == "inf" and name in _EXPONENTIALS:
-            most = text.number(float(np.floor(10 * _EXPONENTIALS[name](_most(dtype))) / 10))
-            return _EXP.format(name=name, dtype=dtype, most=most)
-        if kind == "inf" and self.largest(self.inputs(event)) ** 2 > _NEAR * _most(dtype):
+        overflows = labels.presentation(event).largest is not None
+        if kind == "inf" and not overflows and self.largest(self.inputs(event)) ** 2 > _NEAR * _most(dtype):
             return _too_large(dtype)
-        return _REMEDIES.get(name, "")
+        return _remedy(event)
 
     def inputs(self, event: OpCalled) -> list[int | None]:
         """The values of the tensors that went into an op."""
@@ -196,7 +189,7 @@ class _Search:
         """Whether what an op gave went straight into a where() or a mask, which threw a part of it away."""
         facts, outs = self.facts, {out.tensor for out in called.outputs}
         return any(
-            labels.written_name(op.event).rstrip("_") in _CHOOSING and any(i.tensor in outs for i in op.event.inputs)
+            labels.presentation(op.event).chooses and any(i.tensor in outs for i in op.event.inputs)
             for op in facts.ops[facts.op_at[called.index] + 1 :]
             if op.event.index < before
         )
@@ -216,7 +209,7 @@ class _Search:
     def example(self, event: OpCalled, value: int, kind: NonFinite) -> str:
         """`: 0 ÷ 0 = nan at [1]`, for the first such element; "" where it cannot be written in numbers."""
         name, result = labels.written_name(event), self.facts.trace.value(value).array
-        if name.rstrip("_") not in ELEMENTWISE or result is None or event.inplace is not None:
+        if not labels.presentation(event).elementwise or result is None or event.inplace is not None:
             return ""
         place = _first(result, kind)
         parts = [self.element(i.tensor, i.version, i.scalar, result.shape, place) for i in event.inputs]
@@ -231,7 +224,7 @@ class _Search:
     def slope(self, event: VjpRun, called: OpCalled, kind: NonFinite) -> tuple[str, float | None]:
         """What came from above at the first such element and what the inputs are there; and that number alone."""
         bad = next((c for c in event.cotangents if kind in self.kinds(c)), None)
-        plain = labels.written_name(called).rstrip("_") in ELEMENTWISE and bad is not None and len(event.upstream) == 1
+        plain = labels.presentation(called).elementwise and bad is not None and len(event.upstream) == 1
         above_of = event.upstream[0] if plain else None
         if bad is None or above_of is None or called.inplace is not None:
             return "", None
@@ -263,6 +256,13 @@ class _Search:
             return text.number(np.broadcast_to(array, shape)[place])
         except ValueError:
             return None
+
+
+def _remedy(event: OpCalled) -> str:
+    """What helps where an op, or its slope, leaves the finite numbers; "" where that is not known."""
+    known, dtype = labels.presentation(event), event.outputs[0].dtype
+    most = "" if known.largest is None else text.number(math.floor(10 * known.largest(_most(dtype))) / 10)
+    return _REMEDIES[known.nonfinite].format(name=labels.written_name(event), dtype=dtype, most=most)
 
 
 def _kinds(value: Any) -> frozenset[NonFinite]:

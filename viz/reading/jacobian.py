@@ -16,12 +16,6 @@ from ..schema.values import Num, Wire
 from . import text
 from .facts import Facts
 
-ELEMENTWISE = frozenset({
-    "add", "sub", "mul", "div", "pow", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt",
-    "reciprocal", "acos", "asin", "atanh", "acosh",
-})  # fmt: skip
-"""Ops of which one element of the result can be written out in the elements that it came from."""
-
 
 def arguments(facts: Facts, event: OpCalled, held: Mapping[int, int] | None = None) -> dict[str, Any] | None:
     """What a rule of this call may ask for, by name, as arrays; None where a value was too large to be kept.
@@ -128,7 +122,7 @@ def jacobian(
         if pulled is None:
             return None
         found[row] = pulled.reshape(-1)
-    if event.name.partition(".")[0] in ELEMENTWISE and not np.isfinite(found).all():
+    if op is not None and op.presentation.elementwise and not np.isfinite(found).all():
         return np.where(_own(given[f"{plain}_sizes"], out.shape), found, 0.0)
     return found
 

@@ -66,3 +66,9 @@ def test_a_product_that_overflows_on_the_way_back_says_so(tmp_path: Path) -> Non
 def test_the_deviation_of_one_value_has_a_remedy(tmp_path: Path) -> None:
     (found,) = born("x = torch.ones(1, 2)\ny = x.std(0)", tmp_path)
     assert found.label == "first nan: std" and found.fix.startswith("A single value has no deviation")
+
+
+def test_the_slope_of_an_exponential_has_the_remedy_of_its_dtype(tmp_path: Path) -> None:
+    found = born("x = torch.tensor([1000.], requires_grad=True)\nx.exp().backward()", tmp_path)
+    assert [one.label for one in found] == ["first inf: exp", "first inf gradient: ExpBackward0"]
+    assert all(one.fix.startswith("exp overflows float32 above 88.7:") for one in found)
