@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..ops.notation.printed import NoIndices
-from ..ops.notation.symbol import Symbol, noted, wants_indices
+from ..ops.notation.symbol import Symbol, wants_indices
 from ..ops.op import CUSTOM, REGISTRY, Op
 from ..ops.result_shapes import Sizes
+from ..ops.shape import sum_to_size
 from ..trace.events import OpCalled, Scalar
 from .letters import lettered, result_key
 from .printer import Printer
@@ -178,7 +179,7 @@ class _Call:
         if not isinstance(found, Symbol):
             raise TypeError(f"the rule of {self.op.name} gave {type(found).__name__} for symbols")
         if found.shape is not None and found.shape != shape:
-            found = noted("sum_to_size", found, size=shape)
+            found = sum_to_size(found, size=shape)
         return found
 
     def named(self, target: str, found: Symbol | None = None) -> Formula:

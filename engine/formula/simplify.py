@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.notation.symbol import Symbol, is_call, noted
+from ..ops.elementwise import add, div, mul, neg, pow_number, reciprocal, rsqrt, sqrt, sub
+from ..ops.linalg import mm
+from ..ops.notation.symbol import Symbol
+from ..ops.op import Op, OpFunction
 from ..ops.result_shapes import Sizes
+from ..ops.shape import expand, reshape, sum_to_size, t, transpose, view
 
 
 def simplified(x: Any) -> Any:
@@ -19,7 +23,7 @@ def simplified(x: Any) -> Any:
     if not isinstance(x, Symbol) or x.op is None:
         return x
     inputs = tuple(simplified(item) for item in x.inputs)
-    rule = _SIMPLER.get(x.op.name)
+    rule = _SIMPLER.get(x.op)
     found = rule(*inputs, **x.attrs) if rule is not None else None
     if found is not None and _shape_of_any(found) == x.shape:
         return found
@@ -42,20 +46,24 @@ def same(a: Any, b: Any) -> bool:
     )  # fmt: skip
 
 
+def _is_call(x: Any, function: OpFunction) -> bool:
+    return isinstance(x, Symbol) and x.op is function.op
+
+
 def _is(x: Any, number: float) -> bool:
     return not isinstance(x, (Symbol, bool)) and isinstance(x, (int, float)) and x == number
 
 
 def _negative(x: Any) -> Any:
     """`y` where `x` is -y, else None."""
-    if is_call(x, "neg"):
+    if _is_call(x, neg):
         return x.inputs[0]
     return -x if isinstance(x, (int, float)) and not isinstance(x, bool) and x < 0 else None
 
 
 def _minus(x: Any) -> Any:
     inner = _negative(x)
-    return inner if inner is not None else noted("neg", x) if isinstance(x, Symbol) else -x
+    return -x if inner is None else inner
 
 
 def _add(a: Any, b: Any) -> Any:
@@ -64,7 +72,7 @@ def _add(a: Any, b: Any) -> Any:
     if _is(b, 0):
         return a
     minus = _negative(b)
-    return None if minus is None else _sub(a, minus) or noted("sub", a, minus)
+    return None if minus is None else _sub(a, minus) or a - minus
 
 
 def _sub(a: Any, b: Any) -> Any:
@@ -73,15 +81,13 @@ def _sub(a: Any, b: Any) -> Any:
     if _is(a, 0):
         return _minus(b)
     minus = _negative(b)
-    return None if minus is None else _add(a, minus) or noted("add", a, minus)
+    return None if minus is None else _add(a, minus) or a + minus
 
 
 def product(a: Any, b: Any) -> Any:
     """a * b, simplified."""
     found = _mul(a, b)
-    if found is not None:
-        return found
-    return noted("mul", a, b) if isinstance(a, Symbol) or isinstance(b, Symbol) else a * b
+    return a * b if found is None else found
 
 
 def _mul(a: Any, b: Any) -> Any:
@@ -93,18 +99,18 @@ def _mul(a: Any, b: Any) -> Any:
         inner = _negative(x)
         if inner is not None:
             return _minus(product(inner, y) if left else product(y, inner))
-    if is_call(b, "reciprocal"):
+    if _is_call(b, reciprocal):
         return _quotient(a, b.inputs[0])
-    if is_call(b, "rsqrt"):
-        return _quotient(a, noted("sqrt", b.inputs[0]))
+    if _is_call(b, rsqrt):
+        return _quotient(a, sqrt(b.inputs[0]))
     if isinstance(a, Symbol) and same(a, b):
-        return noted("pow", a, 2)
+        return a**2
     return None
 
 
 def _quotient(a: Any, b: Any) -> Any:
     found = _div(a, b)
-    return noted("div", a, b) if found is None else found
+    return a / b if found is None else found
 
 
 def _div(a: Any, b: Any) -> Any:
@@ -116,7 +122,7 @@ def _div(a: Any, b: Any) -> Any:
     inner = _negative(b)
     if inner is not None:
         return _minus(_quotient(a, inner))
-    if is_call(a, "div"):
+    if _is_call(a, div):
         return _quotient(a.inputs[0], product(a.inputs[1], b))
     return None
 
@@ -131,36 +137,32 @@ def _unless_same(a: Any, size: Sizes = (), **_: Any) -> Any:
 
 def _outside_sum(a: Any, size: Sizes) -> Any:
     """The sign of a sum stands before it."""
-    if is_call(a, "neg") and a.shape != tuple(size):
-        return noted("neg", noted("sum_to_size", a.inputs[0], size=size))
+    if _is_call(a, neg) and a.shape != tuple(size):
+        return -sum_to_size(a.inputs[0], size=size)
     return _unless_same(a, size)
 
 
 def _turned(a: Any) -> Any:
     """(aᵀ)ᵀ is a, and (aᵀ b)ᵀ is bᵀ a."""
-    if is_call(a, "t"):
+    if _is_call(a, t):
         return a.inputs[0]
-    if is_call(a, "mm") and is_call(a.inputs[0], "t"):
+    if _is_call(a, mm) and _is_call(a.inputs[0], t):
         left, right = a.inputs
-        return noted("mm", noted("t", right), left.inputs[0])
+        return mm(t(right), left.inputs[0])
     return None
 
 
 def _transposed_back(a: Any, dim0: int, dim1: int) -> Any:
-    return a.inputs[0] if is_call(a, "transpose") and {a.attrs["dim0"], a.attrs["dim1"]} == {dim0, dim1} else None
+    return a.inputs[0] if _is_call(a, transpose) and {a.attrs["dim0"], a.attrs["dim1"]} == {dim0, dim1} else None
 
 
-_SIMPLER: dict[str, Callable[..., Any]] = {
-    "add": _add,
-    "sub": _sub,
-    "mul": _mul,
-    "div": _div,
-    "neg": _neg,
-    "pow.Tensor_Scalar": lambda a, exponent: a if _is(exponent, 1) else None,
-    "expand": _unless_same,
-    "sum_to_size": _outside_sum,
-    "view": _unless_same,
-    "reshape": _unless_same,
-    "t": _turned,
-    "transpose": _transposed_back,
-}
+_SIMPLER: dict[Op, Callable[..., Any]] = {
+    function.op: rule
+    for function, rule in (
+        (add, _add), (sub, _sub), (mul, _mul), (div, _div), (neg, _neg),
+        (pow_number, lambda a, exponent: a if _is(exponent, 1) else None),
+        (expand, _unless_same), (view, _unless_same), (reshape, _unless_same), (sum_to_size, _outside_sum),
+        (t, _turned), (transpose, _transposed_back),
+    )
+}  # fmt: skip
+"""What each op becomes that has a simpler form, of its inputs and static arguments; None: it has none here."""

@@ -222,8 +222,9 @@ clamp = op(
     elementwise(),
     self=lambda grad, self, min, max: where(_inside(self, min, max), grad, 0),
 )  # fmt: skip
+BOUND = "no less than the bound: what is smaller becomes the bound"
 clamp_min = op(
-    "clamp_min", _clamp_min, PLAIN, elementwise(word="no less than the bound: what is smaller becomes the bound"),
+    "clamp_min", _clamp_min, PLAIN, elementwise(word=BOUND),
     self=lambda grad, self, min: where(ge(self, min), grad, 0),
 )  # fmt: skip
 clamp_max = op(
@@ -233,7 +234,7 @@ clamp_max = op(
 
 clamp_min_tensor = op(
     "clamp_min.Tensor", lambda self, min: xp.maximum(self, min), Traits(promote=promote, node="ClampMinBackward1"),
-    elementwise(word="no less than the bound: what is smaller becomes the bound"),
+    elementwise(word=BOUND),
     self=lambda grad, self, min: where(ge(self, min), grad, 0),
     min=lambda grad, self, min: where(lt(self, min), grad, 0),
 )  # fmt: skip

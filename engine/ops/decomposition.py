@@ -248,10 +248,11 @@ def _beside(attrs: Attrs, one: Sizes, given: Sizes) -> Sizes:
     return (*broadcast(attrs, one[:-2], given[:-2]), *given[-2:])
 
 
+SOLUTION = "A⁻¹ B, without the inverse: the X with A X = B"
 matrix_solve = op(
     "matrix_solve", lambda self, B, left=True: _solve_ex(self, B, left)[0], PLAIN,
     Presentation(
-        shape=_like_right_side, name="solve", word="A⁻¹ B, without the inverse: the X with A X = B",
+        shape=_like_right_side, name="solve", word=SOLUTION,
         written=signs.solution,
     ),
     self=lambda grad, self, result, self_sizes, B_sizes, left: _by_solution(
@@ -280,9 +281,7 @@ def _by_triangle(
 
 linalg_solve_triangular = op(
     "linalg_solve_triangular", _solve_triangular, PLAIN,
-    Presentation(
-        shape=_beside, name="solve", word="A⁻¹ B, without the inverse: the X with A X = B", written=signs.solution,
-    ),
+    Presentation(shape=_beside, name="solve", word=SOLUTION, written=signs.solution),
     self=_by_triangle,
     B=lambda grad, self, self_sizes, upper, left, unitriangular: linalg_solve_triangular(
         flipped(self, self_sizes), grad, not upper, left, unitriangular

@@ -61,24 +61,26 @@ def _mean_dim(self: Array, dim: Any, keepdim: bool = False, dtype: Any = None) -
     return (total / total.dtype.type(count(self.shape, dim))).astype(which, copy=False)
 
 
+SUM = "the sum along the dimension"
 sum_all = op(
     "sum", _sum, Traits(node="SumBackward0"),
-    Presentation(shape=number, word="the sum along the dimension", written=signs.total, indexed=sums.series),
+    Presentation(shape=number, word=SUM, written=signs.total, indexed=sums.series),
     self=lambda grad, self_sizes: expand(grad, self_sizes),
 )  # fmt: skip
 sum_dim = op(
     "sum.dim", _sum_dim, Traits(node="SumBackward1"),
-    Presentation(shape=reduced, word="the sum along the dimension", indexed=sums.series),
+    Presentation(shape=reduced, word=SUM, indexed=sums.series),
     self=lambda grad, self_sizes, dim, keepdim: restored(grad, self_sizes, dim, keepdim),
 )  # fmt: skip
+MEAN = "the mean"
 mean_all = op(
     "mean", _mean, Traits(node="MeanBackward0"),
-    Presentation(shape=number, word="the mean", indexed=sums.mean),
+    Presentation(shape=number, word=MEAN, indexed=sums.mean),
     self=lambda grad, self_sizes: expand(grad, self_sizes) / count(self_sizes),
 )  # fmt: skip
 mean_dim = op(
     "mean.dim", _mean_dim, Traits(node="MeanBackward1"),
-    Presentation(shape=reduced, word="the mean", indexed=sums.mean),
+    Presentation(shape=reduced, word=MEAN, indexed=sums.mean),
     self=lambda grad, self_sizes, dim, keepdim: restored(grad, self_sizes, dim, keepdim) / count(self_sizes, dim),
 )  # fmt: skip
 
@@ -193,16 +195,17 @@ prod_of_others = op(
     ),
     self=_prod_of_others_slope,
 )  # fmt: skip
+PRODUCT = "the product"
 prod_all = op(
     "prod", _prod, Traits(node="ProdBackward0"),
-    Presentation(word="the product"),
+    Presentation(word=PRODUCT),
     self=lambda grad, self, self_sizes: grad * view(prod_of_others(view(self, (count(self_sizes),)), 0), self_sizes)
     if self_sizes
     else grad,
 )  # fmt: skip
 prod_dim = op(
     "prod.dim_int", _prod_dim, Traits(node="ProdBackward1"),
-    Presentation(word="the product"),
+    Presentation(word=PRODUCT),
     self=lambda grad, self, self_sizes, dim, keepdim: raised(grad, self_sizes, dim, keepdim) * prod_of_others(self, dim)
     if self_sizes
     else grad,

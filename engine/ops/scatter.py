@@ -101,9 +101,10 @@ def _scatter_old_value(self: Array, index: Array, dim: int, value: Any, reduce: 
     _scatter_old(self, index, library_of(self).full(index.shape, value, dtype=self.dtype), dim, reduce)
 
 
+PUT_ALONG = "the places that the index says along the dimension become the value"
 scatter = op(
     "scatter", copying(_scatter), _writing(_scatter),
-    Presentation(shape=like_first, word="the places that the index says along the dimension become the value"),
+    Presentation(shape=like_first, word=PUT_ALONG),
     self=lambda grad, index, dim: scatter_value(grad, index, dim, 0),
     src=lambda grad, index, dim, index_sizes, src_sizes: _read(
         "Scatter", gather(grad, index, dim), index_sizes, src_sizes
@@ -111,7 +112,7 @@ scatter = op(
 )  # fmt: skip
 scatter_value = op(
     "scatter.value", copying(_scatter_value), _writing(_scatter_value, "ScatterBackward1"),
-    Presentation(shape=like_first, word="the places that the index says along the dimension become the value"),
+    Presentation(shape=like_first, word=PUT_ALONG),
     self=lambda grad, index, dim: scatter_value(grad, index, dim, 0),
 )  # fmt: skip
 scatter_add = op(
@@ -124,13 +125,13 @@ scatter_add = op(
 )  # fmt: skip
 scatter_reduced = op(
     "scatter.reduce", copying(_scatter_old), _writing(_scatter_old, "NotImplemented"),
-    Presentation(word="the places that the index says along the dimension become the value"),
+    Presentation(word=PUT_ALONG),
     self=lambda grad: _no_derivative("scatter"),
     src=lambda grad: _no_derivative("scatter"),
 )  # fmt: skip
 scatter_value_reduced = op(
     "scatter.value_reduce", copying(_scatter_old_value), _writing(_scatter_old_value, "NotImplemented"),
-    Presentation(word="the places that the index says along the dimension become the value"),
+    Presentation(word=PUT_ALONG),
     self=lambda grad: _no_derivative("scatter"),
 )  # fmt: skip
 
@@ -320,16 +321,15 @@ index_copy = op(
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
     source=lambda grad, index, dim, index_sizes, source_sizes: _picked(grad, index, dim, index_sizes, source_sizes),
 )  # fmt: skip
+FILLED_AT = "the places that the index says become the value"
 index_fill = op(
     "index_fill", copying(_index_fill), _writing(_index_fill),
-    Presentation(
-        shape=like_first, word="the places that the index says become the value", indexed=index_notation.filled,
-    ),
+    Presentation(shape=like_first, word=FILLED_AT, indexed=index_notation.filled),
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
 )  # fmt: skip
 index_fill_tensor = op(
     "index_fill.Tensor", copying(_index_fill_with), _writing(_index_fill_with, "IndexFillBackward1"),
-    Presentation(shape=like_first, word="the places that the index says become the value"),
+    Presentation(shape=like_first, word=FILLED_AT),
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
     value=lambda grad, index, dim: sum_all(_where_filled(grad, index, dim)),
 )  # fmt: skip

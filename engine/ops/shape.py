@@ -30,14 +30,15 @@ def _transfer(self: Array, device: str, source: str) -> Array:
     return made.copy() if made is self else made  # a recording that is run again stays where it is
 
 
+CONVERTED = "in another dtype or on another device"
 transfer = op(
     "to.device", _transfer, Traits(node="ToCopyBackward0"),
-    Presentation(shape=like_first, word="in another dtype or on another device"),
+    Presentation(shape=like_first, word=CONVERTED),
     self=lambda grad, device, source: transfer(grad, source, device),
 )  # fmt: skip
 cast = op(
     "to", _cast, Traits(node="ToCopyBackward0"),
-    Presentation(shape=like_first, word="in another dtype or on another device"),
+    Presentation(shape=like_first, word=CONVERTED),
     self=lambda grad: grad,
 )  # fmt: skip
 
@@ -99,11 +100,12 @@ def _unsqueezed(grad: Any, dim: int, self_sizes: Sizes) -> Any:
     return unsqueeze(grad, dim) if self_sizes[dim] == 1 else grad
 
 
+RAISED = "with a new dimension of size 1"
 unsqueeze = op(
     "unsqueeze", _unsqueeze, VIEW,
     Presentation(
         shape=lambda attrs, first: (*first[: attrs["dim"]], 1, *first[attrs["dim"] :]),
-        word="with a new dimension of size 1", indexed=index_notation.raised,
+        word=RAISED, indexed=index_notation.raised,
     ),
     self=lambda grad, dim: squeeze_dim(grad, dim),
 )  # fmt: skip
@@ -134,10 +136,11 @@ def _copy(self: Array, size: Sizes) -> Array:
     return self.reshape(size)
 
 
+RESHAPED = "the same numbers in the same order, in another shape"
 view = op(
     "view", _view, VIEW,
     Presentation(shows_shape=True,
-        shape=Sized("size"), name="reshape", word="the same numbers in the same order, in another shape",
+        shape=Sized("size"), name="reshape", word=RESHAPED,
         indexed=index_notation.respaced,
     ),
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
@@ -157,7 +160,7 @@ unsafe_view = op(
 reshape = op(
     "reshape", _copy, Traits(node="ViewBackward0"),
     Presentation(shows_shape=True,
-        shape=Sized("size"), word="the same numbers in the same order, in another shape",
+        shape=Sized("size"), word=RESHAPED,
         indexed=index_notation.respaced,
     ),
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
@@ -241,10 +244,11 @@ def _swapped(attrs: Attrs, rank: int) -> Sizes:
     return tuple(order)
 
 
+SWAPPED = "two dimensions change places"
 transpose = op(
     "transpose", _transpose, VIEW,
     Presentation(
-        shape=Permuted(_swapped), word="two dimensions change places", written=signs.last_two_swapped,
+        shape=Permuted(_swapped), word=SWAPPED, written=signs.last_two_swapped,
         indexed=index_notation.turned, plain=True,
     ),
     self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1),
@@ -309,7 +313,7 @@ triu = op(
 
 transpose_into = op(
     "transpose_", _transpose, Traits(node="TransposeBackward1", view=True),
-    Presentation(word="two dimensions change places"),
+    Presentation(word=SWAPPED),
     self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1),
 )  # fmt: skip
 t_into = op("t_", _t, Traits(node="TBackward1", view=True), self=lambda grad: t(grad))
@@ -317,7 +321,7 @@ unsqueeze_into = op(
     "unsqueeze_",
     _unsqueeze,
     Traits(node="UnsqueezeBackward1", view=True),
-    Presentation(word="with a new dimension of size 1"),
+    Presentation(word=RAISED),
     self=lambda grad, dim: squeeze_dim(grad, dim),
 )
 squeeze_into = op(

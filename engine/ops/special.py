@@ -96,9 +96,10 @@ igammac = op(
     self=lambda grad, self, other: no_derivative("igammac: input"),
     other=lambda grad, self, other: -grad * exp((self - 1) * log(other) - other - lgamma(self)),
 )  # fmt: skip
+ZETA = "the Hurwitz zeta function"
 zeta = op(
     "special_zeta", special_of_two("zeta"), FLOAT,
-    elementwise(word="the Hurwitz zeta function"),
+    elementwise(word=ZETA),
     self=lambda grad, self, other: no_derivative("zeta"),
     other=lambda grad, self, other: grad * -self * zeta(self + 1, other),
 )  # fmt: skip
@@ -112,13 +113,13 @@ def _zeta(self: Any, other: Any) -> Array:
 zeta_of_number = op(
     "special_zeta.self_scalar", lambda other, self: _zeta(self, other),
     Traits(promote=promote_float, node="SpecialZetaBackward1"),
-    elementwise(word="the Hurwitz zeta function"),
+    elementwise(word=ZETA),
     other=lambda grad, other, self: grad * -self * zeta_of_number(other, self=self + 1),
 )  # fmt: skip
 zeta_number = op(
     "special_zeta.other_scalar", lambda self, other: _zeta(self, other),
     Traits(promote=promote_float, node="SpecialZetaBackward2"),
-    elementwise(word="the Hurwitz zeta function"),
+    elementwise(word=ZETA),
     self=lambda grad, self: no_derivative("zeta"),
 )  # fmt: skip
 
@@ -232,26 +233,28 @@ def _by_log(grad: Any, self: Any, other: Any) -> Any:
     return where(logical_and(eq(self, 0), le(other, 0)), 0, xlogy(grad, other))
 
 
+XLOGY = "x·log(y), 0 where x is 0"
 xlogy = op(
     "xlogy", special_of_two("xlogy"), FLOAT,
-    elementwise(word="x·log(y), 0 where x is 0"),
+    elementwise(word=XLOGY),
     self=lambda grad, self, other: _by_log(grad, self, other),
     other=lambda grad, self, other: grad * self / other,
 )  # fmt: skip
 xlogy_of_number = op(
     "xlogy.Scalar_Self", lambda other, self: _xlogy(self, other), Traits(promote=promote_float, node="XlogyBackward1"),
-    elementwise(word="x·log(y), 0 where x is 0"),
+    elementwise(word=XLOGY),
     other=lambda grad, other, self: grad * self / other,
 )  # fmt: skip
 xlogy_number = op(
     "xlogy.Scalar_Other", lambda self, other: _xlogy(self, other), Traits(promote=promote_float, node="XlogyBackward2"),
-    elementwise(word="x·log(y), 0 where x is 0"),
+    elementwise(word=XLOGY),
     self=lambda grad, self, other: xlogy_number(grad, other=other) if other > 0
     else where(eq(self, 0), 0, xlogy_number(grad, other=other)),
 )  # fmt: skip
+XLOG1PY = "x·log(1 + y), 0 where x is 0"
 xlog1py = op(
     "special_xlog1py", special_of_two("xlog1py"), Traits(promote=promote_float, node="SpecialXlog1PyBackward0"),
-    elementwise(word="x·log(1 + y), 0 where x is 0"),
+    elementwise(word=XLOG1PY),
     self=lambda grad, self, other: where(logical_and(eq(self, 0), le(other, -1)), 0, grad * log1p(other)),
     other=lambda grad, self, other: grad * self / (other + 1),
 )  # fmt: skip
@@ -265,13 +268,13 @@ def _xlog1py(self: Any, other: Any) -> Array:
 xlog1py_of_number = op(
     "special_xlog1py.self_scalar", lambda other, self: _xlog1py(self, other),
     Traits(promote=promote_float, node="SpecialXlog1PyBackward1"),
-    elementwise(word="x·log(1 + y), 0 where x is 0"),
+    elementwise(word=XLOG1PY),
     other=lambda grad, other, self: grad * self / (other + 1),
 )  # fmt: skip
 xlog1py_number = op(
     "special_xlog1py.other_scalar", lambda self, other: _xlog1py(self, other),
     Traits(promote=promote_float, node="SpecialXlog1PyBackward2"),
-    elementwise(word="x·log(1 + y), 0 where x is 0"),
+    elementwise(word=XLOG1PY),
     self=lambda grad, self, other: xlog1py_number(grad, other=other) if other > -1
     else where(eq(self, 0), 0, xlog1py_number(grad, other=other)),
 )  # fmt: skip

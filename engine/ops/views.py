@@ -175,16 +175,17 @@ def _strided_from(
     return _laid(self, source, (size, stride, storage_offset), source)
 
 
+STRIDED = "the numbers at the places in memory that size and stride say"
 as_strided = op(
     "as_strided", _as_strided, VIEW,
-    Presentation(word="the numbers at the places in memory that size and stride say"),
+    Presentation(word=STRIDED),
     self=lambda grad, self_sizes, size, stride, storage_offset, source_stride, source_offset: as_strided_backward(
         grad, self_sizes, size, stride, storage_offset, source_stride, source_offset
     ),
 )  # fmt: skip
 as_strided_into = op(
     "as_strided_", _as_strided, Traits(node="AsStridedBackward1", view=True),
-    Presentation(word="the numbers at the places in memory that size and stride say"),
+    Presentation(word=STRIDED),
     self=lambda grad, self_sizes, size, stride, storage_offset, source_stride, source_offset: as_strided_backward(
         grad, self_sizes, size, stride, storage_offset, source_stride, source_offset
     ),
@@ -208,7 +209,7 @@ as_strided_backward = op(
 )  # fmt: skip
 as_strided_from = op(
     "as_strided_from", _strided_from, PLAIN,
-    Presentation(shape=Sized("size"), word="the numbers at the places in memory that size and stride say"),
+    Presentation(shape=Sized("size"), word=STRIDED),
     self=lambda grad, self_sizes, size, stride, storage_offset, source_stride, source_offset: as_strided_backward(
         grad, self_sizes, size, stride, storage_offset, source_stride, source_offset
     ),
