@@ -18,9 +18,9 @@ export function errorBox({ error }, edit) {
     h("div.error-type", {}, error.type),
     h("p.error-message", {}, first),
     error.why ? prose(error.why) : null,
-    error.fix ? h("div.error-fix", {}, h("b", {}, "What helps"), prose(error.fix.text)) : null,
+    error.fix ? h("div.error-fix", {}, h("b", {}, "How to fix it"), prose(error.fix.text)) : null,
     fix ? h("div.row.wrap", {}, fix) : null,
-    more || error.traceback || error.note ? h("details", {}, h("summary", {}, more ? "Whole message and traceback" : "Traceback"), more, error.traceback ? h("pre", {}, error.traceback) : null, error.note ? h("p", {}, error.note) : null) : null);
+    more || error.traceback || error.note ? h("details", {}, h("summary", {}, more ? "Full message and traceback" : "Traceback"), more, error.traceback ? h("pre", {}, error.traceback) : null, error.note ? h("p", {}, error.note) : null) : null);
 }
 
 /** That there is an error, where the diagnosis does not stand; `where` goes to it. Null where there is none. */
@@ -31,5 +31,5 @@ export function errorSign({ error }, where) {
 /** Boxes for what went wrong without an error: the proof in numbers, and what to write. */
 export function findingBoxes(findings) {
   return findings.map(({ label, why, fix }) => h("div.finding", { role: "note" },
-    h("div.finding-label", {}, label), prose(why), fix ? h("div.error-fix", {}, h("b", {}, "What helps"), prose(fix)) : null));
+    h("div.finding-label", {}, label), prose(why), fix ? h("div.error-fix", {}, h("b", {}, "How to fix it"), prose(fix)) : null));
 }
