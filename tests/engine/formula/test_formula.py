@@ -20,6 +20,7 @@ from engine.formula.styles import TEX, TEXT
 from engine.ops.notation.symbol import Symbol, Undecided, evaluate, noted, shown_number
 from engine.ops.op import REGISTRY, call_kernel
 from engine.trace.events import LeafCreated, OpCalled
+from tests.batches import batches
 from tests.lines import lines_of
 from tests.samples import SAMPLES
 
@@ -157,7 +158,7 @@ def by_rule(
     return engine.ops.shape.sum_to_size(np.asarray(made), values[target].shape)
 
 
-@pytest.mark.parametrize("name", OPS)
+@batches("name", OPS)
 def test_every_rule_has_a_formula_that_computes_the_same(name: str) -> None:
     for args, attrs in calls(name):
         found, values, results = described(name, args, attrs)
@@ -194,7 +195,7 @@ COMMANDS = set(
 )
 
 
-@pytest.mark.parametrize("name", OPS)
+@batches("name", OPS)
 def test_tex_is_balanced_ascii_and_of_commands_that_mathjax_has(name: str) -> None:
     names = {"self": "w_1", "result": "h[t]", "other": "p['a b']", "grad": "x", "mat2": "100%"}
     for args, attrs in calls(name):
@@ -262,7 +263,7 @@ UNDER = str.maketrans(dict.fromkeys("ᵢⱼₖₗₘₙₚᵣₛ₀₁₂₃₄�
 PLAIN = {op.function for op in REGISTRY.values() if op.presentation.word == ""}
 
 
-@pytest.mark.parametrize("name", OPS)
+@batches("name", OPS)
 def test_every_name_in_a_formula_is_a_tensor_of_the_call_or_has_a_sentence(name: str) -> None:
     for args, attrs in calls(name):
         for said in described(name, args, attrs)[0].values():

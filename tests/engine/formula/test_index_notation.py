@@ -16,6 +16,7 @@ from engine.formula.styles import Style
 from engine.ops.notation.printed import ATOM, SUM, NoIndices
 from engine.ops.notation.symbol import Symbol, evaluate, mentions, noted, wants_indices
 from engine.ops.op import REGISTRY
+from tests.batches import batches
 from tests.engine.formula.test_formula import OPS, by_rule, calls, described, given, some
 
 CODE = Style(
@@ -113,7 +114,7 @@ def check(name: str) -> set[str]:
     return seen
 
 
-@pytest.mark.parametrize("name", OPS)
+@batches("name", OPS)
 def test_a_formula_place_by_place_is_what_the_rule_gives(name: str) -> None:
     check(name)
 

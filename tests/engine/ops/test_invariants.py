@@ -13,6 +13,7 @@ import pytest
 import engine
 from engine.arrays.session import slot
 from engine.tensor.grad_mode import mode
+from tests.batches import batches
 from tests.engine.helpers import call, leaves
 from tests.samples import SAMPLES, Sample
 
@@ -117,7 +118,7 @@ def plain_but_special(made: Any) -> list[tuple[int, Any]]:
     return [(t._nr, t._view) for t in tensors_in(made) if t._shared is None and (t._nr or t._view is not None)]
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+@batches("sample", SAMPLES, lambda sample: sample.name)
 def test_views_and_later_outputs_have_a_storage_object(sample: Sample) -> None:
     given = leaves(sample)
     assert plain_but_special(call(sample, given)) == []

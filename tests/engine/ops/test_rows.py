@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import engine
 from engine import autograd
 from engine.backward.loop import run_backward
 from engine.ops.op import REGISTRY
 from engine.tensor.node import gradient_edge
+from tests.batches import batches
 from tests.engine.helpers import call, flat, floats, function_of, leaves, spelled_outputs
 from tests.samples import NOT_DIFFERENTIABLE, SAMPLES, Sample
 
@@ -30,19 +30,19 @@ def test_samples_without_spelling_say_why() -> None:
     assert [s.op for s in SAMPLES if not s.spelled and not s.reason] == []
 
 
-@pytest.mark.parametrize("sample", SMOOTH, ids=by_name)
+@batches("sample", SMOOTH, by_name)
 def test_rule_agrees_with_small_steps(sample: Sample) -> None:
     function, inputs = function_of(sample)
     assert autograd.gradcheck(function, inputs)
 
 
-@pytest.mark.parametrize("sample", SMOOTH, ids=by_name)
+@batches("sample", SMOOTH, by_name)
 def test_second_derivative_agrees_with_small_steps(sample: Sample) -> None:
     function, inputs = function_of(sample)
     assert autograd.gradgradcheck(function, inputs)
 
 
-@pytest.mark.parametrize("sample", DIFFERENTIABLE, ids=by_name)
+@batches("sample", DIFFERENTIABLE, by_name)
 def test_backward_on_arrays_equals_backward_on_tensors(sample: Sample) -> None:
     results = []
     for create_graph in (False, True):
@@ -61,7 +61,7 @@ def test_backward_on_arrays_equals_backward_on_tensors(sample: Sample) -> None:
             np.testing.assert_array_equal(raw, graphed)
 
 
-@pytest.mark.parametrize("sample", DIFFERENTIABLE, ids=by_name)
+@batches("sample", DIFFERENTIABLE, by_name)
 def test_gradients_have_shape_and_dtype_of_their_inputs(sample: Sample) -> None:
     inputs = leaves(sample, dtype="float32")
     for output in floats(call(sample, inputs)):
@@ -72,7 +72,7 @@ def test_gradients_have_shape_and_dtype_of_their_inputs(sample: Sample) -> None:
         assert type(leaf.grad._array) is np.ndarray
 
 
-@pytest.mark.parametrize("sample", SPELLED, ids=by_name)
+@batches("sample", SPELLED, by_name)
 def test_direct_call_equals_the_spelled_one(sample: Sample) -> None:
     spelled, _ = spelled_outputs(sample, engine, leaves(sample, engine, "float64"))
     made = call(sample, leaves(sample))

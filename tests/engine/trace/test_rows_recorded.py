@@ -6,13 +6,13 @@ import inspect
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import engine
 from engine.ops.op import NUMBERED, REGISTRY
 from engine.replay.replay import replay
 from engine.trace.events import OpCalled, Trace, VjpRun
 from engine.trace.file.tracefile import open_checked
+from tests.batches import batches
 from tests.engine.helpers import call, floats, leaves
 from tests.samples import NOT_DIFFERENTIABLE, SAMPLES, Sample
 
@@ -39,9 +39,10 @@ def arrays(trace: Trace) -> list[np.ndarray | None]:
     return found
 
 
-@pytest.mark.parametrize("sample", ROWS, ids=lambda sample: sample.name)
-def test_row_saved_opened_and_run_again_is_what_was_recorded(sample: Sample, tmp_path: Path) -> None:
+@batches("sample", ROWS, lambda sample: str(sample.name))
+def test_row_saves_what_its_rules_declare_and_runs_again_from_a_file(sample: Sample, tmp_path: Path) -> None:
     trace = recorded(sample)
+    saves_what_its_rules_declare(sample, trace)
     trace.save(tmp_path / "row.backstep")
     again = replay(open_checked(tmp_path / "row.backstep", 1000))  # it is not taken for an altered file
     assert [type(e) for e in again.events] == [type(e) for e in trace.events]
@@ -50,11 +51,10 @@ def test_row_saved_opened_and_run_again_is_what_was_recorded(sample: Sample, tmp
         np.testing.assert_array_equal(mine, theirs)
 
 
-@pytest.mark.parametrize("sample", ROWS, ids=lambda sample: sample.name)
-def test_names_that_a_row_saves_are_those_that_its_rules_declare(sample: Sample) -> None:
+def saves_what_its_rules_declare(sample: Sample, trace: Trace) -> None:
     """A rule's parameters say what is saved: no more, no less, and nothing by another name."""
     op = REGISTRY[sample.op]
-    event = next(e for e in recorded(sample).events if isinstance(e, OpCalled) and e.name == sample.op)
+    event = next(e for e in trace.events if isinstance(e, OpCalled) and e.name == sample.op)
     assert event.node is not None and event.node.name == op.node_name
     needs = [name for name, edge in zip(op.differentiable, leaves(sample), strict=False) if edge is not None]
     asked = {n for name in needs for n in inspect.signature(op.rules[name]).parameters}

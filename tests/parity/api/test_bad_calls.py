@@ -17,6 +17,7 @@ import engine
 from engine.api.calls import signatures
 from engine.api.calls.called import IN_PYTHON, TORCH
 from engine.api.calls.signature import Reader, table
+from tests.batches import batches
 from tests.parity.helpers.saying import as_torchs, first_sentence
 
 X = np.arange(1.0, 13.0, dtype="float32").reshape(3, 4) / 4
@@ -118,7 +119,7 @@ def methods() -> list[str]:
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize(("place", "name"), list(functions()))
+@batches("place, name", functions(), ".".join)
 def test_function_refuses_what_torchs_does(place: str, name: str) -> None:
     torch = pytest.importorskip("torch")
     path = PLACES[place][0]
@@ -129,7 +130,7 @@ def test_function_refuses_what_torchs_does(place: str, name: str) -> None:
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize("name", methods())
+@batches("name", methods())
 def test_method_refuses_what_torchs_does(name: str) -> None:
     torch = pytest.importorskip("torch")
     if not hasattr(torch.Tensor, name):

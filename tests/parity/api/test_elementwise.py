@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.batches import batches
 from tests.parity.helpers.saying import listed
 from tests.parity.helpers.tables import assert_agreement
 
@@ -96,11 +95,11 @@ torch.floor_divide(x, -.7)
 """
 
 
-@pytest.mark.parametrize("expression", listed(AGREE))
+@batches("expression", listed(AGREE))
 def test_elementwise_function_is_torchs_in_value_dtype_error_and_node(expression: str) -> None:
     assert_agreement(expression)
 
 
-@pytest.mark.parametrize("expression", listed(OTHER_NODES))
+@batches("expression", listed(OTHER_NODES))
 def test_elementwise_function_is_torchs_in_value_dtype_and_error(expression: str) -> None:
     assert_agreement(expression, nodes=False)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.helpers.nodes import names
 from tests.parity.helpers.saying import evaluated, listed
 from tests.parity.helpers.surface import derived_twice, same, same_or_nothing
@@ -192,7 +193,7 @@ def outcome(expression: str, library: Any, grads: bool, dtype: str = "float64") 
     return evaluated(expression, known), known
 
 
-@pytest.mark.parametrize("expression", listed(ERRORS) + listed(IMAGE_ERRORS))
+@batches("expression", listed(ERRORS) + listed(IMAGE_ERRORS))
 def test_error_is_torchs_word_for_word(expression: str) -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = outcome(expression, engine, False, "float32")[0], outcome(expression, torch, False, "float32")[0]
@@ -206,7 +207,7 @@ DIFFERENTIABLE = [e for e in listed(VALUES) + listed(IMAGES) if not any(part in 
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("expression", listed(VALUES) + listed(IMAGES))
+@batches("expression", listed(VALUES) + listed(IMAGES))
 def test_value_is_torchs(expression: str, dtype: str) -> None:
     torch = pytest.importorskip("torch")
     found = [outcome(expression, library, False, dtype)[0] for library in (engine, torch)]
@@ -216,7 +217,7 @@ def test_value_is_torchs(expression: str, dtype: str) -> None:
         same(mine, yours, 2e-6 if dtype == "float32" else 1e-12)
 
 
-@pytest.mark.parametrize("expression", DIFFERENTIABLE)
+@batches("expression", DIFFERENTIABLE)
 def test_nodes_and_two_derivatives_are_torchs(expression: str) -> None:
     torch = pytest.importorskip("torch")
     found = []

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.helpers.saying import listed
 from tests.parity.helpers.tables import assert_agreement, scope
 
@@ -124,7 +125,7 @@ torch.std_mean(e) | torch.dist(e, e) | torch.count_nonzero(e)
 """
 
 
-@pytest.mark.parametrize("expression", listed(AGREE))
+@batches("expression", listed(AGREE))
 def test_reduction_is_torchs_in_value_dtype_error_and_node(expression: str) -> None:
     assert_agreement(expression)
 
@@ -187,7 +188,7 @@ torch.topk(x, 2, out=(z, z)) | torch.lt(x, w, out=o) | torch.add(p, p, out=z) | 
 """
 
 
-@pytest.mark.parametrize("expression", listed(WRITTEN))
+@batches("expression", listed(WRITTEN))
 def test_out_takes_the_result_as_torchs_does(expression: str) -> None:
     torch = pytest.importorskip("torch")
     found: list[Any] = []
@@ -227,7 +228,7 @@ torch.logcumsumexp(x, 0) | torch.std_mean(x, 1) | torch.special.ndtr(x) | x.floa
 """
 
 
-@pytest.mark.parametrize("expression", listed(COMPOSED))
+@batches("expression", listed(COMPOSED))
 def test_recorded_reduction_replays_to_the_same_events(expression: str) -> None:
     with engine.record() as trace:
         made = eval(expression, scope(engine, True))  # noqa: S307 - of this file

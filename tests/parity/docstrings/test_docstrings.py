@@ -23,6 +23,7 @@ import pytest
 
 import engine
 from engine import nn
+from tests.batches import batches
 from tests.engine.helpers import leaves
 from tests.parity.docstrings.shapes import Known, Sizes, call_holds, flat, named_errors, shapes, told
 from tests.parity.docstrings.test_examples import PLACES, text_of
@@ -194,7 +195,7 @@ def test_what_takes_tensors_and_gives_tensors_says_its_shapes() -> None:
 TOLD = [name for name, thing in PUBLIC.items() if shapes(told(text_of(thing)) or "") and inspect.isfunction(thing)]
 
 
-@pytest.mark.parametrize("name", TOLD)
+@batches("name", TOLD)
 def test_shapes_in_the_docstring_are_those_of_its_calls(name: str) -> None:
     text = told(text_of(PUBLIC[name])) or ""
     for known, given, made in heard().get(id(PUBLIC[name]), ()):
@@ -275,7 +276,7 @@ def test_every_error_that_a_docstring_names_has_a_call() -> None:
     assert tried.keys() - named.keys() == set()
 
 
-@pytest.mark.parametrize(("call", "error"), [row for rows in RAISED.values() for row in rows])
+@batches("call, error", [row for rows in RAISED.values() for row in rows], lambda row: str(row[0]))
 @pytest.mark.filterwarnings("ignore")  # torch warns of what it means to take away
 def test_error_that_a_docstring_names_is_raised_here_and_in_torch(call: str, error: str) -> None:
     for library in (engine, torch):

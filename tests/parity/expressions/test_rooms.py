@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.batches import batches
 from tests.parity.expressions import creation, products, scatter, shape, storage
 from tests.parity.helpers.saying import listed
 from tests.parity.helpers.surface import same_error, same_graph, same_tensors
@@ -16,16 +17,16 @@ def of_rooms(table: str) -> list[tuple[str, str]]:
     return [(name, expression) for name, room in ROOMS.items() for expression in listed(getattr(room, table))]
 
 
-@pytest.mark.parametrize(("room", "expression"), of_rooms("ERRORS"))
+@batches("room, expression", of_rooms("ERRORS"), " ".join)
 def test_error_is_torchs_in_its_first_line(room: str, expression: str) -> None:
     same_error(expression, pytest.importorskip("torch"))
 
 
-@pytest.mark.parametrize(("room", "expression"), of_rooms("VALUES"))
+@batches("room, expression", of_rooms("VALUES"), " ".join)
 def test_values_layout_and_views_are_torchs(room: str, expression: str) -> None:
     same_tensors(expression, pytest.importorskip("torch"))
 
 
-@pytest.mark.parametrize(("room", "expression"), of_rooms("GRAPHS"))
+@batches("room, expression", of_rooms("GRAPHS"), " ".join)
 def test_nodes_and_gradients_are_torchs(room: str, expression: str) -> None:
     same_graph(expression, pytest.importorskip("torch"))

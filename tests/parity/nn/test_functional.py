@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.helpers.nodes import names
 from tests.parity.helpers.saying import listed
 
@@ -320,7 +321,7 @@ def near(mine: Any, yours: Any, dtype: str, expression: str) -> None:
     )
 
 
-@pytest.mark.parametrize("expression", listed(GRAPHS))
+@batches("expression", listed(GRAPHS))
 def test_function_has_torchs_values_graph_and_gradients(expression: str) -> None:
     torch = pytest.importorskip("torch")
     for dtype in ("float64", "float32"):
@@ -343,7 +344,7 @@ def test_function_has_torchs_values_graph_and_gradients(expression: str) -> None
                 near(a, e, dtype, f"the gradient of {name} in {expression}")
 
 
-@pytest.mark.parametrize("expression", listed(ERRORS))
+@batches("expression", listed(ERRORS))
 def test_refusal_is_torchs_word_for_word(expression: str) -> None:
     torch = pytest.importorskip("torch")
     ours, told, _ = outcome(expression, engine)

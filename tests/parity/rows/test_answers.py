@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.engine.arrays import elsewhere_cupy as elsewhere
 from tests.parity.rows.answers import Answer, ask, digest, numbered, stored
 from tests.samples import SAMPLES, Sample
@@ -37,18 +38,22 @@ def same(sample: Sample, found: Answer, expected: Answer) -> None:
         np.testing.assert_allclose(mine.astype("float64"), theirs, rtol=tolerance, atol=tolerance)
 
 
+def first(row: tuple[str, Sample]) -> str:
+    return row[0]
+
+
 def test_every_row_has_a_stored_answer() -> None:
     answers = stored()
     assert set(answers) == {name for name, _ in ROWS}, ANEW
     assert [name for name, sample in ROWS if answers[name][0] != digest(sample)] == [], ANEW
 
 
-@pytest.mark.parametrize(("name", "sample"), ROWS, ids=[name for name, _ in ROWS])
+@batches("name, sample", ROWS, first)
 def test_row_gives_torchs_stored_answer(name: str, sample: Sample, device: str) -> None:
     same(sample, ask(sample, engine, device), stored()[name][1])
 
 
-@pytest.mark.parametrize(("name", "sample"), ROWS, ids=[name for name, _ in ROWS])
+@batches("name, sample", ROWS, first)
 def test_stored_answer_is_torchs(name: str, sample: Sample) -> None:
     torch = pytest.importorskip("torch")
     same(sample, ask(sample, torch), stored()[name][1])

@@ -10,6 +10,7 @@ import pytest
 
 import engine
 from engine.ops.op import REGISTRY
+from tests.batches import batches
 from tests.engine.helpers import leaves, spelled_outputs
 from tests.parity.helpers.nodes import names
 from tests.samples import NOT_DIFFERENTIABLE, SAMPLES, Sample
@@ -35,7 +36,7 @@ def outputs_of(sample: Sample, library: Any, dtype: str) -> tuple[list[Any], lis
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("sample", SPELLED, ids=by_name)
+@batches("sample", SPELLED, by_name)
 def test_forward_equals_torch(sample: Sample, dtype: str) -> None:
     torch = pytest.importorskip("torch")
     ours, _ = outputs_of(sample, engine, dtype)
@@ -45,7 +46,7 @@ def test_forward_equals_torch(sample: Sample, dtype: str) -> None:
         assert (mine.requires_grad, mine.is_leaf) == (yours.requires_grad, yours.is_leaf)
 
 
-@pytest.mark.parametrize("sample", DIFFERENTIABLE, ids=by_name)
+@batches("sample", DIFFERENTIABLE, by_name)
 def test_gradient_and_its_gradient_equal_torch(sample: Sample) -> None:
     torch = pytest.importorskip("torch")
     found = []
@@ -71,7 +72,7 @@ def test_gradient_and_its_gradient_equal_torch(sample: Sample) -> None:
             assert not rest.any()
 
 
-@pytest.mark.parametrize("sample", [s for s in SPELLED if s.same_node], ids=by_name)
+@batches("sample", [s for s in SPELLED if s.same_node], by_name)
 def test_nodes_and_edges_are_torchs(sample: Sample) -> None:
     torch = pytest.importorskip("torch")
     if sample.op == "floor_divide":
@@ -82,7 +83,7 @@ def test_nodes_and_edges_are_torchs(sample: Sample) -> None:
     assert [names(o.grad_fn) for o in ours] == [names(o.grad_fn) for o in theirs]
 
 
-@pytest.mark.parametrize("sample", DIFFERENTIABLE, ids=by_name)
+@batches("sample", DIFFERENTIABLE, by_name)
 def test_second_backward_raises_where_torch_raises(sample: Sample) -> None:
     """What each op saves is torch's: an op that saves nothing can run again."""
     torch = pytest.importorskip("torch")
