@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,18 @@ READERS = {
     "viz/record/standin.py": "Python's message of an import that failed, which alone names what is missing",
 }
 """Files that read a message of another program, which is their input."""
+SCRIPTS = sorted((ROOT / "assets" / "js").rglob("*.mjs"))
+TEXT = r"\b(?:label|title|message|why|fix|note|say|told|says|derived|sub)"
+IN_SCRIPTS = re.compile(
+    rf"{TEXT}\??\.(?:includes|startsWith|endsWith|match|search)\("  # finding.label.includes("gradient")
+    rf"|\.(?:test|exec|match)\([\w.?]*{TEXT}\)"  # /grad/.test(title)
+    rf"|{TEXT} ?[!=]==? ?[\"'`/A-Z]"  # title === "value", label === LOCAL
+)
+"""A text for people that is searched, or compared with words, in a line of a script."""
+SEARCHING = {
+    "scene/find.mjs": "what is searched for is text",
+    "scene/timeline.mjs": "the label of a phase is an expression of the program, which is shortened",
+}
 FILES = sorted(path for package in ("engine", "viz") for path in (ROOT / package).rglob("*.py"))
 
 
@@ -78,6 +91,19 @@ def test_nothing_decides_on_a_text_for_people(package: str) -> None:
     assert found == set(), "give it a kind and ask for that"
 
 
+def test_nothing_in_the_browser_decides_on_a_text_for_people() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in SCRIPTS
+        if not path.as_posix().endswith(tuple(SEARCHING))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if IN_SCRIPTS.search(line.partition(" // ")[0]) and not line.lstrip().startswith(("*", "/*", "//"))
+    }
+    assert found == set(), "ask for its kind"
+    for name in SEARCHING:
+        assert IN_SCRIPTS.search((ROOT / "assets" / "js" / name).read_text(encoding="utf-8")), name
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_reader_of_messages_reads_some(name: str) -> None:
     assert list(decisions(ast.parse((ROOT / name).read_text(encoding="utf-8"))))
@@ -98,6 +124,20 @@ def test_reader_of_messages_reads_some(name: str) -> None:
 )
 def test_decision_on_a_text_is_seen(code: str) -> None:
     assert list(decisions(ast.parse(code)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'if (finding.label.includes("gradient")) return;',
+        'token(/grad/.test(title) ? "--gradient" : "--saved")',
+        'find((one) => one.title === "value")',
+        "told[0]?.label === LOCAL",
+        'derived?.startsWith("by ")',
+    ],
+)
+def test_decision_on_a_text_is_seen_in_a_script(line: str) -> None:
+    assert IN_SCRIPTS.search(line)
 
 
 @pytest.mark.parametrize(

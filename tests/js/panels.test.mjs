@@ -238,7 +238,7 @@ test("several products are written as a sum for each element", () => {
 test("the ledger of a leaf adds up what came, call by call", () => {
   const entries = sums.ledgerOf(sceneOfMul, sceneOfMul.nodes[0], 3);
   assert.deepEqual(entries.map((one) => [one.label, one.adds.length, one.after.data]), [["line 7", 1, [3, 0]], ["line 9", 1, [3, 7]]]);
-  const data = { ...sceneOfMul, steps: sceneOfMul.steps.map((step, k) => (k === 1 ? { ...step, kind: "write", name: "data = …" } : step)) };
+  const data = { ...sceneOfMul, steps: sceneOfMul.steps.map((step, k) => (k === 1 ? { ...step, kind: "write", writes: "value" } : step)) };
   assert.equal(sums.ledgerOf(data, data.nodes[0], 1).length, 0);
   assert.equal(sums.ledgerOf(sceneOfMul, sceneOfMul.nodes[0], 1).length, 1);
 });

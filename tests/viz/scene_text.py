@@ -244,7 +244,7 @@ class _Text:
                 label = row["label"]
                 yield name, [(t, f"{label} {self.value(v)}") for t, v in row["track"]]
                 yield name, [(t, f"{label} of call {call}") for t, call in row.get("call") or []]
-                yield name, [(t, f"{label} as {made}") for t, made in row.get("derived") or []]
+                yield name, [(t, f"{label} as {made and made['text']}") for t, made in row.get("derived") or []]
         for edge in self.scene["edges"]:
             name, tracks = f"{self.names[edge['source']]} → {self.names[edge['target']]}", edge["tracks"]
             yield name, tracks["state"]

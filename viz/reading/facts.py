@@ -33,6 +33,7 @@ from engine.trace.events import (
     VjpRun,
 )
 
+from ..schema.scene import Derived, DerivedKind
 from . import text
 from .own_code import OwnCode, own_code
 
@@ -551,11 +552,12 @@ def _highest_order(facts: Facts, tensor: int) -> int:
     return highest
 
 
-def derived(facts: Facts, event: BackwardStarted, root: Root) -> str | None:
-    """How the gradient that backward starts with was made of the one that was passed: `cast from float64`, `stretched
-    from shape 2`, `implicit 1` where none was, or `none passed` where that was refused; None where it is that one."""
+def derived(facts: Facts, event: BackwardStarted, root: Root) -> Derived | None:
+    """How the gradient that backward starts with was made of the one that was passed; None where it is that one."""
+    if root.implicit and is_refused(facts, event):
+        return _derived("missing", "none passed", "none")
     if root.implicit:
-        return "none passed" if is_refused(facts, event) else "implicit 1"
+        return _derived("implicit", "implicit 1", "implicit")
     fact = facts.tensors.get(root.source) if root.source is not None else None
     version = next(fact.before(event.index), None) if fact is not None else None
     if fact is None or version is None:
@@ -564,10 +566,18 @@ def derived(facts: Facts, event: BackwardStarted, root: Root) -> str | None:
     ways = []
     if given.shape != made.shape:
         fewer = text.size(made.shape) < text.size(given.shape)
-        ways.append(f"{'summed' if fewer else 'stretched'} from shape {text.shape(given.shape)}")
+        ways.append(("summed" if fewer else "stretched", f"from shape {text.shape(given.shape)}"))
     if given.dtype != made.dtype:
-        ways.append(f"cast from {given.dtype}")
-    return text.join(ways) or None
+        ways.append(("cast", f"from {given.dtype}"))
+    if not ways:
+        return None
+    how = text.join([f"{way} {origin}" for way, origin in ways])
+    return _derived("converted", how, how.removeprefix(f"{ways[0][0]} "), ways[0][0])
+
+
+def _derived(kind: DerivedKind, how: str, *shorter: str) -> Derived:
+    labels = [f"gradient, {how}", *(f"gradient {short}" for short in shorter[:-1]), f"gradient, {shorter[-1]}"]
+    return {"kind": kind, "text": how, "labels": [*labels, "gradient"]}
 
 
 def is_refused(facts: Facts, event: BackwardStarted) -> bool:

@@ -20,6 +20,7 @@ from ..reading.source_text import source
 from ..reading.stale_values import held
 from ..reading.values import Table
 from ..schema import details as schema
+from ..schema.details import FigureOf
 from ..schema.scene import Saved
 from ..schema.values import Line, Track
 from ..wording import arithmetic, names
@@ -148,17 +149,17 @@ class _Details:
             (0, None),
             (self.read.line.step_of.get(event.index, 0) + 1, self.table.add(self.trace, event.outputs[0].value)),
         ]
-        found = self.pair("result", result)
-        return found + (self.pair("upstream gradient", upstream) if vjps else [])
+        found = self.pair("result", "result", result)
+        return found + (self.pair("upstream", "upstream gradient", upstream) if vjps else [])
 
-    def pair(self, title: str, track: Track[int | None]) -> list[schema.Figure]:
+    def pair(self, of: FigureOf, title: str, track: Track[int | None]) -> list[schema.Figure]:
         """Heat map and histogram of a track, where there is more than one number to show."""
         rows = [self.table.rows[v] for _, v in track if v is not None]
         if max((row["stats"]["size"] for row in rows), default=0) < 2 or any("damaged" in row for row in rows):
             return []
         return [
-            {"title": title, "kind": "heatmap", "track": track},
-            {"title": title, "kind": "histogram", "track": track},
+            {"of": of, "title": title, "kind": "heatmap", "track": track},
+            {"of": of, "title": title, "kind": "histogram", "track": track},
         ]
 
     def check(self, event: OpCalled, vjps: list[VjpRun]) -> schema.Check | None:
@@ -201,9 +202,11 @@ class _Details:
         figures: list[schema.Figure] = []
         derived = any(how for _, how in line.tracks.get((item.id, "row:derived"), ()))
         passed = "gradient that backward starts with" if derived else "gradient passed"
-        for key, title in (("row:value", "value"), ("row:seed", passed), ("row:grad", ".grad")):
-            if (item.id, key) in line.tracks:
-                figures += self.pair(title, [(k, self.table.add(self.trace, v)) for k, v in line.tracks[item.id, key]])
+        rows: tuple[tuple[FigureOf, str], ...] = (("value", "value"), ("seed", passed), ("grad", ".grad"))
+        for row, title in rows:
+            track = line.tracks.get((item.id, f"row:{row}"))
+            if track is not None:
+                figures += self.pair(row, title, [(k, self.table.add(self.trace, v)) for k, v in track])
         begun = next((k for k, v in line.tracks.get((item.id, "state"), [(0, "idle")]) if v != "future"), 0)
         step = max(0, int(begun) - 1)
         moments: list[schema.Moment] = [{"step": step, "title": "value", "lines": self.values(item)}]

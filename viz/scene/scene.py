@@ -386,6 +386,7 @@ class _Scene:
 
     def step(self, step: Step) -> schema.Step:
         place = self.seen.shown.get(step.at) if step.at is not None else None
+        written: schema.Written = {"writes": "value"} if step.writes_value else {}
         return {
             "kind": step.kind,
             "phase": step.phase,
@@ -396,6 +397,7 @@ class _Scene:
             "flows": self.flows(step),
             "order": step.order,
             **self.within.step(step),
+            **written,
         }
 
     def found(self) -> list[Finding]:

@@ -55,9 +55,15 @@ class SavedValue(TypedDict):
     label: str
 
 
+FigureOf = Literal["value", "seed", "grad", "result", "upstream"]
+"""What the elements of a figure are: of a tensor what a row of its card has, of an op its result or the gradient that
+comes to it."""
+
+
 class Figure(TypedDict):
     """A picture of the elements of a value over time."""
 
+    of: FigureOf
     title: str
     kind: Literal["heatmap", "histogram"]
     track: Track[ValueId | None]

@@ -116,16 +116,33 @@ class NodeTracks(TypedDict):
     """Of ops, and of folded groups: the gradient that comes to it in backward."""
 
 
+DerivedKind = Literal[
+    "converted",  # made of the gradient that was passed: cast, stretched or summed
+    "implicit",  # nothing was passed, so it is 1
+    "missing",  # nothing was passed, and no 1 would fit
+    "caller",  # a function of the library passes it
+]
+
+
+class Derived(TypedDict):
+    """How the gradient that backward starts with came about."""
+
+    kind: DerivedKind
+    text: str
+    """`cast from float64`, `stretched from shape 2`, `implicit 1`, `none passed`, `by gradcheck`."""
+    labels: list[str]
+    """What its row is called, the longest first."""
+
+
 class Row(RowSize):
     """A row of a tensor's card; the rows stand under the title, top to bottom."""
 
     track: Track[ValueId | None]
     call: NotRequired[Track[int | None]]
     """Of a seed: which backward call."""
-    derived: NotRequired[Track[str | None]]
-    """Of a seed, where it is not always null: how the gradient that backward starts with was made of what was passed:
-    `cast from float64`, `stretched from shape 2`, `implicit 1` or `none passed` where nothing was, `by gradcheck` where
-    a function of the library passes it."""
+    derived: NotRequired[Track[Derived | None]]
+    """Of a seed, where it is not always null: how the gradient that backward starts with came about, where it is not
+    the one that the program passed."""
     until: NotRequired[int]
     """Of the gradient of an older version: from this time on `.grad` stands on a newer version's card, and what this
     one shows is past."""
@@ -297,7 +314,14 @@ class InGroup(TypedDict):
     """Of a rule, where a folded group hides it or a receiver: what it sends to each."""
 
 
-class Step(Origin, InGroup):
+class Written(TypedDict):
+    """What a write changes, where that is not the gradient."""
+
+    writes: NotRequired[Literal["value"]]
+    """Of `x.data = y`: x has other values then, and its gradient stays."""
+
+
+class Step(Origin, InGroup, Written):
     """One moment: a forward op, a VJP, an accumulation, a write, an error."""
 
     kind: StepKind

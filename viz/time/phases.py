@@ -10,7 +10,7 @@ from engine.trace.events import BackwardEnded, BackwardStarted, DataSet, ErrorRa
 from ..reading.facts import Facts
 from ..reading.labels import written_call, written_name
 from ..reading.source_text import source
-from ..schema.scene import PhaseKind
+from ..schema.scene import Derived, PhaseKind
 from .steps import Phase
 
 _TARGET = re.compile(r"^[\w.\[\], ]+ = ")
@@ -40,12 +40,14 @@ def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) ->
     return f"{held} = …" if isinstance(event, GradSet) else f"{held}.{written_name(event)}()"
 
 
-def passed_by(facts: Facts, call: BackwardStarted) -> str | None:
-    """Who passes a call's gradients where the program does not itself: `by gradcheck`, which makes them up."""
+def passed_by(facts: Facts, call: BackwardStarted) -> Derived | None:
+    """Who passes a call's gradients where the program does not itself, such as gradcheck, which makes them up."""
     frame = facts.frame(call.stack)
     told = "" if frame is None else source(facts.trace, frame)
     found = None if _CALLS.search(told) else _CALLED.match(told)
-    return f"by {found[1]}" if found else None
+    if not found:
+        return None
+    return {"kind": "caller", "text": f"by {found[1]}", "labels": [f"gradient by {found[1]}", "gradient"]}
 
 
 def failing(facts: Facts, event: ErrorRaised, last: Phase | None, now: int) -> Phase:

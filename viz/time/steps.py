@@ -38,6 +38,8 @@ class Step:
     order: int
     call: int | None
     flows: list[Flow] = field(default_factory=list)
+    writes_value: bool = False
+    """Of a write: whether it gives a tensor other values and leaves its gradient as it is."""
 
 
 @dataclass(slots=True)

@@ -173,6 +173,7 @@ class _Player:
         card = self.latest.get(event.tensor)
         fresh = self.drawing.cards.get((event.tensor, event.version))
         step = self.step("write", event, fresh or card, "data = …")
+        step.writes_value = True
         self.line.marks.append((self.now - 1, "set", phases.label(self.facts, self.call, event.stack, event)))
         if fresh is not None:
             self.refreshed(event)
@@ -412,9 +413,11 @@ class _Player:
 
     def damaged(self, event: Damaged) -> None:
         """The end of what a file has that is damaged: a step in its place."""
-        self.step("error", event, None, "damaged in the file")
+        told = "damaged in the file"
+        own = Phase("forward", told, self.now, self.now, None, event.stack) if self.call is None else None
+        self.step("error", event, None, told, own=own)
         self.line.phases[-1].failed = True
-        self.line.marks.append((self.now - 1, "error", "damaged in the file"))
+        self.line.marks.append((self.now - 1, "error", told))
 
     def error(self, event: ErrorRaised) -> None:
         op = self.facts.op_of_node.get(event.node) if event.node is not None else None

@@ -20,7 +20,7 @@ export function specs(scene, edits) {
 export function listed(scene, edits, known = new Map()) {
   const reached = new Set(scene.commands.map((command) => command.id));
   const rest = (edits?.commands || []).filter((spec) => !reached.has(spec.id)).map((spec) => ({
-    ...spec, label: known.get(spec.id) ?? (spec.kind === "backward" ? "backward()" : "zero the gradient"), code: null, start: scene.steps.length, end: scene.steps.length,
+    ...spec, label: known.get(spec.id) ?? (spec.kind === "backward" ? "backward()" : spec.kind), code: null, start: scene.steps.length, end: scene.steps.length,
     root: spec.root === null ? null : `t${spec.root}`, shape: null, gradient: null, implicit: false, inputs: null, changed: null, error: null, unreached: true,
   }));
   const order = new Map(inOrder(edits?.commands || []).map((spec, i) => [spec.id, i]));

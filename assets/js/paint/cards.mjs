@@ -36,8 +36,7 @@ function seedLabels(row, node, { value, other, derived }) {
   const shape = value ? shapeText(value.shape) : "";
   if (value && node.shape && shape !== shapeText(node.shape)) return [`gradient of shape ${shape}`, `gradient (${value.shape.join(", ")}${value.shape.length === 1 ? "," : ""})`, "gradient"];
   if (other) return ["gradient from another call", "from another call", "other call"];
-  if (derived?.startsWith("by ")) return [`gradient ${derived}`, "gradient"];
-  if (derived) return [`gradient, ${derived}`, ...(derived.match(/from .*/) ?? []).map((from) => `gradient ${from}`), `gradient, ${derived.split(" ")[0]}`, "gradient"];
+  if (derived) return derived.labels;
   return [row.label || SEED_LABEL, "gradient"];
 }
 

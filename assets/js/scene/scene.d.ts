@@ -164,6 +164,8 @@ export interface Step {
   within?: WithinGroup;
   /** Of a rule, where a folded group hides it or a receiver: what it sends to each. */
   sends?: Sent[];
+  /** Of `x.data = y`: x has other values then, and its gradient stays. */
+  writes?: "value";
   kind: StepKind;
   /** The place of its phase in `phases`. */
   phase: number;
@@ -333,17 +335,32 @@ export interface Row {
   /** Of a seed: which backward call. */
   call?: Track<number | null>;
   /**
-   * Of a seed, where it is not always null: how the gradient that backward starts with was made of what was passed:
-   * `cast from float64`, `stretched from shape 2`, `implicit 1` or `none passed` where nothing was, `by gradcheck`
-   * where a function of the library passes it.
+   * Of a seed, where it is not always null: how the gradient that backward starts with came about, where it is not the
+   * one that the program passed.
    */
-  derived?: Track<string | null>;
+  derived?: Track<Derived | null>;
   /**
    * Of the gradient of an older version: from this time on `.grad` stands on a newer version's card, and what this one
    * shows is past.
    */
   until?: number;
 }
+
+/** How the gradient that backward starts with came about. */
+export interface Derived {
+  kind: DerivedKind;
+  /** `cast from float64`, `stretched from shape 2`, `implicit 1`, `none passed`, `by gradcheck`. */
+  text: string;
+  /** What its row is called, the longest first. */
+  labels: string[];
+}
+
+export type DerivedKind =
+  | "converted" // made of the gradient that was passed: cast, stretched or summed
+  | "implicit" // nothing was passed, so it is 1
+  | "missing" // nothing was passed, and no 1 would fit
+  | "caller" // a function of the library passes it
+;
 
 /** What a node is over time. */
 export interface NodeTracks {
@@ -766,10 +783,17 @@ export interface SavedValue {
 
 /** A picture of the elements of a value over time. */
 export interface Figure {
+  of: FigureOf;
   title: string;
   kind: "heatmap" | "histogram";
   track: Track<ValueId | null>;
 }
+
+/**
+ * What the elements of a figure are: of a tensor what a row of its card has, of an op its result or the gradient that
+ * comes to it.
+ */
+export type FigureOf = "value" | "seed" | "grad" | "result" | "upstream";
 
 /** One VJP against finite differences. */
 export interface Check {

@@ -109,7 +109,7 @@ export function savedState(moment, node) {
 }
 
 /** What a row shows: `{ value, past, other, changed, call, derived }`; `past` marks the `.grad` that an older version of a tensor had while it was the present one, `other` the seed of another call
- *  than the one that runs; `derived` tells how a seed was made of what was passed. */
+ *  than the one that runs; `derived` is how a seed came about that is not what was passed: `{ kind, text, labels }`. */
 export function rowState(moment, row) {
   const { scene, k, t } = moment;
   const id = at(row.track, t);

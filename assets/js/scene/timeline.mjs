@@ -177,13 +177,16 @@ export function isNamed({ first, last }, phases, i) {
   return first <= i && i <= last && nameOf(phases[first].label) === nameOf(phases[i].label);
 }
 
+/** Whether nothing but ops runs in a phase: it has no call, and no error, to be named by. */
+export const isPlain = (phase) => phase.kind === "forward" && !phase.failed;
+
 /**
  * The labels with that of phase `i`, which one looks at: where its segment has no room for it, it goes on over what is beside, as
  * long a way as leaves the others, else the shortest one, and those below it give way.  `end` is where the lane ends.
  */
 export function withLabelOf(labels, phases, i, { x, wide, end, gap = 8 }) {
   const phase = phases[i];
-  if (!phase || phase.label === "forward" || labels.some((one) => isNamed(one, phases, i))) return labels;
+  if (!phase || isPlain(phase) || labels.some((one) => isNamed(one, phases, i))) return labels;
   const behind = labels.find((one) => one.first > i);
   const place = (text) => Math.max(Math.min(x(phase.start), (behind ? behind.from - gap : end) - wide(text)), x(0));
   const hides = (text) => labels.filter((one) => one.from - gap < place(text) + wide(text) && place(text) < one.from + wide(one.text) + gap);

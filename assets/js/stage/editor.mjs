@@ -21,7 +21,7 @@ export function editable(moment, node, row) {
 /** The gradient of a call that passes none where 1 cannot be filled in, as `editable` has one that is passed; else null. */
 export function unpassed(moment, node, row) {
   const { derived, call } = rowState(moment, row);
-  const command = derived === "none passed" && row.cols ? commandOfCall(moment.scene, call) : null;
+  const command = derived?.kind === "missing" && row.cols ? commandOfCall(moment.scene, call) : null;
   return command && { kind: "gradient", target: command.id, dtype: node.dtype, shape: node.shape, data: Array(count(node.shape)).fill(0) };
 }
 

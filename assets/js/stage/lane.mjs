@@ -2,7 +2,7 @@
 
 import { h } from "../page/dom.mjs";
 import { fonts, Ruler, writer } from "../geometry/text.mjs";
-import { currentStep, isNamed, phaseIndex, phaseLabels, sentence, spoken, strokeStride, withLabelOf } from "../scene/timeline.mjs";
+import { currentStep, isNamed, isPlain, phaseIndex, phaseLabels, sentence, spoken, strokeStride, withLabelOf } from "../scene/timeline.mjs";
 
 const EDGE = 12; // room at both ends, so that the playhead is never cut
 const TOP = 32; // labels are above, the bar from here on
@@ -93,7 +93,7 @@ export class Lane {
     if (k < 0) return;
     const mark = this.scene.marks.find((one) => one.step === k && !QUIET.has(one.kind));
     const phase = this.scene.phases[phaseIndex(this.scene, k)];
-    const call = phase && phase.label !== "forward" && !mark ? `  (${phase.label})` : ""; // above its segment it may have had no room
+    const call = phase && !isPlain(phase) && !mark ? `  (${phase.label})` : ""; // above its segment it may have had no room
     this.tip.textContent = `${k + 1}. ${spoken(this.scene.steps[k])}${mark ? `  (${mark.label})` : call}`;
     this.tip.hidden = false;
     const x = event.clientX - this.element.getBoundingClientRect().left;

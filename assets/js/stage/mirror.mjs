@@ -42,7 +42,7 @@ function nodeText(moment, node) {
   for (const row of node.rows) {
     const { value, past, other, derived } = rowState(moment, row);
     const passed = other ? "gradient passed in another call" : derived ? "gradient" : SEED_LABEL;
-    const name = row.key === "value" ? "value" : past ? "previous gradient" : row.key === "grad" ? "gradient" : passed + (derived ? `, ${derived},` : "");
+    const name = row.key === "value" ? "value" : past ? "previous gradient" : row.key === "grad" ? "gradient" : passed + (derived ? `, ${derived.text},` : "");
     if (value?.data) parts.push(`${name} ${value.data.map((_, i) => element(value, i)).join(" ")}`);
     else if (value) parts.push(`${name} ${normText(value)}`);
   }

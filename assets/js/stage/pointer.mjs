@@ -146,7 +146,7 @@ function hoverText(stage, { node, row, cell, group, edge, wire }) {
     const name = row.key === "value" ? node.label : row.key === "grad" ? `${node.label}.grad` : `gradient for ${node.label}`;
     const number = !value?.data ? "none yet" : cell < value.data.length ? element(value, cell, 9) : "missing: too few elements are passed";
     const how = row.key === "seed" || (row.key === "value" && isLeaf(node)) ? "  \u00b7  double-click to edit" : "";
-    return `${name}${indexText(cell, cell < value?.data?.length ? value.shape : node.shape ?? [])} = ${number}${derived ? `, ${derived}` : ""}${how}`;
+    return `${name}${indexText(cell, cell < value?.data?.length ? value.shape : node.shape ?? [])} = ${number}${derived ? `, ${derived.text}` : ""}${how}`;
   }
   if (node) return node.kind === "group" ? `${node.title || node.label}  \u00b7  double-click to unfold` : node.title || node.label;
   if (group) return `${group.label}  \u00b7  double-click to fold`;

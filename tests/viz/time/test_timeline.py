@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ def read(source: str, folder: Path) -> Reading:
     return reading(recorded(source, folder))
 
 
-def track(found: Reading, element: str, key: str) -> Track[object]:
+def track(found: Reading, element: str, key: str) -> Track[Any]:
     return found.line.tracks[element, key]
 
 
@@ -61,7 +62,7 @@ def test_a_gradient_that_is_not_the_one_that_was_passed_tells_how_it_was_made(
     source = f"import engine as torch\nx = torch.tensor([5., 6.], requires_grad=True)\ny = x * 2\n{passed}\n"
     found = read(source, tmp_path)
     (seed,) = [element for element, key in found.line.tracks if key == "row:seed"]
-    assert track(found, seed, "row:derived") == [(0, derived)]
+    assert [(t, how and how["text"]) for t, how in track(found, seed, "row:derived")] == [(0, derived)]
 
 
 def test_a_gradient_that_was_cast_in_one_call_is_the_one_passed_in_the_next(tmp_path: Path) -> None:
@@ -70,7 +71,8 @@ def test_a_gradient_that_was_cast_in_one_call_is_the_one_passed_in_the_next(tmp_
         "y.backward(torch.tensor([1, 2]), retain_graph=True)\ny.backward(torch.tensor([1., 2.]))\n"
     )
     found = read(source, tmp_path)
-    assert track(found, "t1", "row:derived") == [(0, "cast from int64"), (3 + BEGIN, None)]
+    known = [(t, how and how["text"]) for t, how in track(found, "t1", "row:derived")]
+    assert known == [(0, "cast from int64"), (3 + BEGIN, None)]
 
 
 def test_what_a_call_does_not_reach_is_faint_until_one_does(tmp_path: Path) -> None:
@@ -482,4 +484,5 @@ def test_what_a_function_of_the_library_passes_is_told_by_its_name(call: str, ho
         "x = tensor([1.0, 2.0], dtype=float64, requires_grad=True)",
     ]
     found = read("\n".join([*lines, call]), tmp_path)
-    assert {held[-1][1] for (_, key), held in found.line.tracks.items() if key == "row:derived"} == {how}
+    ended = [held[-1][1] for (_, key), held in found.line.tracks.items() if key == "row:derived"]
+    assert {made and made["text"] for made in ended} == {how}

@@ -91,7 +91,7 @@ export class Commands {
 
   /** A call as Python would write it; one that was added here has no line. */
   labelOf(one) {
-    if (one.code || one.label.includes("(")) return one.label;
+    if (one.label !== one.kind) return one.label; // one that was added and has not run has no other name
     const name = this.node(one.root)?.label ?? "tensor";
     return one.kind === "backward" ? `${name}.backward(${one.implicit ? "" : "gradient"})` : one.kind === "zero" ? `${name}.grad.zero_()` : `${name}.grad = …`;
   }
@@ -354,7 +354,7 @@ export class Commands {
     const one = leaf ? this.node(this.form.id) : this.command(this.form.id);
     this.inspector.want(leaf ? one.id : one.root, (details) => {
       if (this.form !== of || !details.figures) return;
-      const figure = details.figures.find((each) => each.title === (leaf ? "value" : "gradient passed"));
+      const figure = details.figures.find((each) => each.of === (leaf ? "value" : "seed"));
       const id = figure ? trackAt(figure.track, leaf ? figure.track[figure.track.length - 1][0] : one.start + 1) : null;
       const data = id === null || id === undefined ? null : details.values[id]?.data;
       if (!data || data.length !== count(this.form.shape)) return;

@@ -53,9 +53,11 @@ function list(details, time) {
   return shown;
 }
 
+const GRADIENTS = new Set(["seed", "grad", "upstream"]);
+
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-function plot({ kind: form, value, title, axes }) {
+function plot({ of, kind: form, value, axes }) {
   const frame = {
     height: 240, margin: { l: 44, r: 8, t: 8, b: 36 }, paper_bgcolor: "transparent", plot_bgcolor: token("--field"),
     font: { color: token("--ink"), size: parseFloat(token("--text-least")), family: token("--font") }, showlegend: false, dragmode: false,
@@ -68,7 +70,7 @@ function plot({ kind: form, value, title, axes }) {
   const numbers = value.data.map(toNumber);
   if (form === "histogram") {
     const x = numbers.filter(Number.isFinite);
-    return { data: [{ type: "histogram", x, nbinsx: BINS, marker: { color: token(/grad/.test(title) ? "--gradient" : "--saved") }, hovertemplate: "%{x}: %{y}<extra></extra>" }], layout: { ...frame, xaxis: line, yaxis: { ...line, title: { text: "elements" } }, bargap: 0.05 } };
+    return { data: [{ type: "histogram", x, nbinsx: BINS, marker: { color: token(GRADIENTS.has(of) ? "--gradient" : "--saved") }, hovertemplate: "%{x}: %{y}<extra></extra>" }], layout: { ...frame, xaxis: line, yaxis: { ...line, title: { text: "elements" } }, bargap: 0.05 } };
   }
   return { data: [heat(numbers, value.shape)], layout: { ...frame, xaxis: { ...line, dtick: step(table(value.shape)[1]), title: { text: axes?.[0] || "" } }, yaxis: { ...line, dtick: step(table(value.shape)[0]), autorange: "reversed", title: { text: axes?.[1] || "" } } } };
 }

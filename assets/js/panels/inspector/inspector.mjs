@@ -167,8 +167,7 @@ export class Inspector {
   }
 
   bodyOf(node, details, time) {
-    const told = details.moments.some((one) => one.lines.some((line) => line.label !== "value")); // a value alone stands below
-    const parts = told || details.kind === "op" ? [this.moment(details, time)] : [];
+    const parts = details.kind === "op" ? [this.moment(details, time)] : []; // of a tensor a moment has its value alone, which stands below
     if (details.kind === "tensor") parts.push(this.held(node, time, details));
     if (details.kind === "tensor") parts.push(throughTime(details.through, time, (step, element) => this.goTo(step, element)));
     if (details.ledger.length || isLeaf(node)) parts.push(this.ledger(node, details, time));
@@ -376,7 +375,7 @@ const RETAINS = {
 
 /** The value with more elements than a scene carries, where the details have it. */
 function bigger(details, row, time) {
-  const figure = details.figures.find((one) => one.kind === "heatmap" && one.title === (row.key === "grad" ? ".grad" : "value"));
+  const figure = details.figures.find((one) => one.kind === "heatmap" && one.of === row.key);
   const id = figure ? trackAt(figure.track, time) : null;
   return id === null || id === undefined ? null : details.values[id];
 }

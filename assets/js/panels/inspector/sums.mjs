@@ -5,7 +5,6 @@ import { at as trackAt, changedBy } from "../../scene/timeline.mjs";
 import { brief, resultOf, table } from "../../page/read.mjs";
 
 const TERMS = 8; // products in one line; longer sums are told by their result
-const LOCAL = "local";
 const LATEST = 10; // lines of a ledger that stand there unasked: what it comes to is seen below them
 
 /** A value as cells in rows: one row for each but the last dimension; a large one tells its shape, norm and range. */
@@ -84,11 +83,11 @@ function vjp(scene, step, k, node, nodes) {
   const lines = [];
   for (const { flow, edge, value, name, place } of sentBy(scene, step, node, nodes)) {
     const told = local(flow?.wiring ?? edge?.wiring, upstream, value, name);
-    if (flow?.wiring && told[0]?.label === LOCAL) told.push(...local(edge.wiring, upstream, value, name).slice(0, 1).map((one) => ({ ...one, label: "in forward", tone: "plain" })));
+    if (flow?.wiring && told[0]?.isWhole) told.push(...local(edge.wiring, upstream, value, name).slice(0, 1).map((one) => ({ ...one, label: "in forward", tone: "plain", isWhole: false })));
     lines.push({ told, name, to: line(`to ${name}${place}`, value, "cotangent") });
   }
   const each = joined(lines.map(({ told, name, to }) => ({ told, name, to, label: to.label })));
-  const whose = (one, name) => (one.label === LOCAL && each.length > 1 ? { ...one, label: `local for ${name}` } : one);
+  const whose = (one, name) => (one.isWhole && each.length > 1 ? { ...one, label: `local for ${name}` } : one);
   return [...(upstream ? [line("upstream", upstream, "upstream")] : []), ...each.flatMap(({ told, name, to, label }) => [...told.map((one) => whose(one, name)), { ...to, label }])];
 }
 
@@ -109,7 +108,7 @@ const isFactor = (wiring, upstream, value) => upstream.data.length === 1 || wiri
 export function local(wiring, upstream, value, label) {
   if (!wiring?.length || !upstream?.data || !value.data) return [];
   const ways = value.data.map((_, j) => wiring.filter(([from]) => from === j));
-  if (isFactor(wiring, upstream, value) && ways.every((terms) => terms.length <= 1)) return [line(LOCAL, { ...value, data: ways.map((terms) => terms[0]?.[2] ?? 0) }, "local")];
+  if (isFactor(wiring, upstream, value) && ways.every((terms) => terms.length <= 1)) return [{ ...line("local", { ...value, data: ways.map((terms) => terms[0]?.[2] ?? 0) }, "local"), isWhole: true }];
   if (value.data.length > SMALL || ways.some((terms) => terms.length > TERMS)) return [];
   return ways.map((terms, j) => {
     const factors = terms.map(([, to, derivative]) => [upstream.data[to], derivative]);
@@ -133,7 +132,7 @@ export function ledgerOf(scene, node, k) {
     const here = own.has(step.at);
     const along = !here && tensors.has(step.at) && changedBy(track, i); // of a leaf that has the same tensor as its gradient
     if ((!here && !along) || (step.kind !== "accumulate" && step.kind !== "write")) return;
-    if (step.name?.startsWith("data =")) return; // x.data = y leaves the gradient as it is
+    if (step.writes === "value") return; // x.data = y leaves the gradient as it is
     const id = trackAt(track, i + 1);
     const code = step.from || step.code;
     const adds = here && step.kind === "accumulate" ? coming : null;
