@@ -21,7 +21,7 @@ from engine.arrays.session import slot
 from engine.autograd import calls
 from engine.replay.program import NONE_PASSED, Command, Edits, commands
 from engine.tensor.tensor import Tensor, tensor_of
-from engine.trace import record
+from engine.trace import record, recorder
 from engine.trace.events import (
     BackwardEnded,
     BackwardStarted,
@@ -33,6 +33,7 @@ from engine.trace.events import (
     Trace,
 )
 from engine.trace.recorder import Recorder
+from engine.trace.tensor_states import TensorStates
 from viz.gallery import Program
 from viz.server.programs import record_source
 
@@ -134,7 +135,7 @@ class Fresh:
         """Carry out a command that the program does not have, at no place in it."""
         recorder = slot.active
         assert recorder is not None
-        before, recorder.pinned = recorder.pinned, -1
+        before, recorder.stacks.pinned = recorder.stacks.pinned, -1
         try:
             if command.kind == "backward":
                 self.backward(command)
@@ -142,7 +143,7 @@ class Fresh:
                 with self.alone():
                     grad.zero_()
         finally:
-            recorder.pinned = before
+            recorder.stacks.pinned = before
 
     def backward(self, command: Command) -> None:
         roots = [self.live[number] for number in command.roots]
@@ -165,6 +166,7 @@ class Fresh:
     def tap(self, patch: pytest.MonkeyPatch) -> None:
         """Stand between the program and the engine."""
         patch.setattr(record, "Recorder", self.recorder())
+        patch.setattr(recorder, "TensorStates", self.tensor_states())
         patch.setattr(calls, "call", self.call(calls.call))
         for name, module in list(sys.modules.items()):
             own = name in ("engine.replay.replay", "engine.tensor.inplace")
@@ -173,16 +175,24 @@ class Fresh:
         kept = vars(Tensor)["grad"]
         patch.setattr(Tensor, "grad", kept.setter(self.set(kept.fset)))
 
-    def recorder(self) -> type[Recorder]:
+    def tensor_states(self) -> type[TensorStates]:
         fresh = self
 
-        class Watching(Recorder):
-            """Tells of every leaf and op."""
+        class Watching(TensorStates):
+            """Tells of every leaf."""
 
             def see(self, tensor: Any, source: str = "seen", name: str | None = None) -> tuple[int, int]:
                 if tensor._id < self.first:
                     fresh.leaf(tensor, source)
                 return super().see(tensor, source, name)
+
+        return Watching
+
+    def recorder(self) -> type[Recorder]:
+        fresh = self
+
+        class Watching(Recorder):
+            """Tells of every op."""
 
             def plain(self, op: Any, first: Any, second: Any, out: Any, node: Any) -> None:
                 before = fresh.ops
@@ -206,12 +216,12 @@ class Fresh:
 
             def enter_code(self, *given: Any, **more: Any) -> None:
                 super().enter_code(*given, **more)
-                fresh.pinned.append(self.pinned)  # what a call does that the program does not have, its code does
-                self.pinned = None
+                fresh.pinned.append(self.stacks.pinned)  # what a call of ours does, its code does
+                self.stacks.pinned = None
 
             def leave_code(self, *given: Any) -> None:
                 super().leave_code(*given)
-                self.pinned = fresh.pinned.pop()
+                self.stacks.pinned = fresh.pinned.pop()
 
         return Watching
 

@@ -39,9 +39,8 @@ from ..trace.events import (
     OpCalled,
     Trace,
 )
+from ..trace.log import in_full, written_out
 from ..trace.messages import gradients_passed
-from ..trace.recorder import written_out
-from ..trace.short import in_full
 from ..trace.source import Sources
 from .blocks import Block, end_of, outside
 from .doubts import HOOK_GONE, NONE_GIVEN
@@ -102,7 +101,7 @@ class _Replay(Rerun):
             if tensor._id >= 0:
                 self.seeds.setdefault(tensor._id, number)
         meta = {**self.base.meta, "doubt": self.doubt, "why": self.why, "edits": self.edits.as_json()}
-        return read(self.recorder, self.base.argv, meta, base=self.base, seeds=self.seeds)
+        return read(self.recorder.recording, self.base.argv, meta, base=self.base, seeds=self.seeds)
 
     def schedule(self) -> Iterable[AnyEvent | Command]:
         """The fixed actions, with the commands where they stand now."""
@@ -318,7 +317,7 @@ class _Replay(Rerun):
             if number is not None and tensor is not None:
                 self.live[number] = tensor
         recorder, enabled, depth = self.recorder, mode.enabled, self.recorder.depth
-        pinned = recorder.pinned
+        pinned = recorder.stacks.pinned
         self.nested += 1
         try:
             self.actions(block.events)
@@ -327,14 +326,13 @@ class _Replay(Rerun):
                 mode.turn(enabled)
                 recorder.event("mode", enabled)
             while recorder.depth > depth:
-                recorder.depth -= 1
-                recorder.log.append(("leave", -1))
+                recorder.leave()
             if isinstance(error, Stopped):
                 raise error.__cause__ or error.args[0] from None
             raise
         finally:
             self.nested -= 1
-            recorder.pinned = pinned
+            recorder.stacks.pinned = pinned
 
     def actions(self, events: Sequence[AnyEvent]) -> None:
         """Do again what code of the user's did, event for event."""

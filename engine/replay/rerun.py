@@ -70,7 +70,7 @@ class Rerun:
         self.live: dict[int, Tensor] = {}  # tensor id in the base -> the tensor that runs now
         self.instead = {event.index: tensor for tensor, event in given_numbers(base, edits.leaves).items()}
         self.recorder = Recorder()
-        self.recorder.stacks = {(frames, number): number for number, frames in enumerate(base.stacks)}
+        self.recorder.stacks.numbers = {(frames, number): number for number, frames in enumerate(base.stacks)}
         self.held = Held(base)
         self.stored: dict[int, Tensor] = {}  # storage in the base -> a tensor that has it now
         self.doubt: int | None = None
@@ -97,10 +97,11 @@ class Rerun:
         turning, start = self.turning, self.turned
         while self.turned < len(turning) and turning[self.turned].index <= until:
             self.turned += 1
-        self.recorder.pinned = stack
+        stacks = self.recorder.stacks
+        stacks.pinned = stack
         if start < self.turned:
-            met = (*self.recorder.repeated, *(one for event in turning[start : self.turned] for one in event.loops))
-            self.recorder.repeated = tuple({(one.depth, one.line, one.name): one for one in met}.values())
+            loops = (*stacks.repeated, *(one for event in turning[start : self.turned] for one in event.loops))
+            stacks.repeated = tuple({(one.depth, one.line, one.name): one for one in loops}.values())
 
     def doubted(self, why: str, at: int | None = None) -> None:
         """From here (or from entry `at` of the log) on the program itself might have done otherwise."""
@@ -192,7 +193,7 @@ class Rerun:
         elif isinstance(event, GroupLeft):
             self.left()
         elif isinstance(event, ErrorRaised) and event.call is None:
-            self.recorder.log.append(("raised", self.recorder.repeat(event.stack), event))
+            self.recorder.log.append(("raised", self.recorder.stacks.repeat(event.stack), event))
 
     def called(self, event: OpCalled) -> None:
         """Run an op again, but for the new history of a base: the write of its view brings that about.  Where its
@@ -219,17 +220,15 @@ class Rerun:
     def entered(self, event: GroupEntered) -> None:
         """A group begins: what it holds are the tensors that stand for those of the recording."""
         self.inside.append((event.name, len(self.recorder.log)))
-        self.recorder.depth += 1
         live = [None if number is None else self.live.get(number) for number in event.tensors]
-        held = tuple([None if t is None or t._id < self.recorder.first else t._id for t in live])
-        self.recorder.log.append(("enter", self.recorder.repeat(event.stack), event.name, event.kind, held))
+        tensors = tuple([None if t is None or t._id < self.recorder.first else t._id for t in live])
+        self.recorder.enter(event.name, event.kind, tensors)
 
     def left(self) -> None:
         """The innermost group ends, and with it what was passed over in it."""
         if self.inside:
             self.inside.pop()
-        self.recorder.depth -= 1
-        self.recorder.log.append(("leave", -1))
+        self.recorder.leave()
         if len(self.inside) == self.passing:
             self.passing = None
 
@@ -268,7 +267,7 @@ class Rerun:
         self.recorder.before_write(tensor)
         tensor._array[...] = kept
         tensor._storage.shared().writes += 1
-        self.recorder.refresh("outside", tensor, event.version)
+        self.recorder.tensors.refresh("outside", tensor, event.version)
 
     def refresh_before(self, index: int) -> None:
         """Look again at the tensors that the recording found changed right before an event, in its order."""

@@ -51,10 +51,9 @@ from .events import (
     WrittenOutside,
     damaged_value,
 )
+from .log import Recording, in_full, written_out
 from .loops import written
 from .module_names import best_name
-from .recorder import Recorder, written_out
-from .short import in_full
 from .source import Places
 from .summary import OnFile, Summary, sample_of, statistics
 from .variable_names import tensor_names
@@ -66,7 +65,7 @@ name_of: Callable[[Any], str] = functools.cache(str)
 
 
 def read(
-    recorder: Recorder,
+    recording: Recording,
     argv: tuple[str, ...] = (),
     meta: dict[str, Any] | None = None,
     *,
@@ -78,16 +77,16 @@ def read(
 
     For a replay `base` is the trace that was run again, and `seeds` say which of its tensors the new ones are.
     """
-    reader = _Reader(recorder)
+    reader = _Reader(recording)
     if base is not None:
         reader.tensors = _Seeded(seeds or {}, 1 + max(_tensors(base), default=-1))
-    events = tuple(reader.read(entry) for entry in recorder.log)
+    events = tuple(reader.read(entry) for entry in recording.log)
     if base is not None:
         stacks, files, names = base.stacks, base.files, base.names
         events = _in_the_same_rounds(events, base)
     else:
         places = Places(root)
-        stacks = tuple(places.stack(key, recorder.codes) for key in recorder.stacks)
+        stacks = tuple(places.stack(key, recording.codes) for key in recording.stacks)
         files = places.files
         events = tuple(_without_folders(event, places) for event in events)
         names = reader.named(tensor_names(events, stacks, files))
@@ -96,7 +95,7 @@ def read(
         stacks,
         files,
         names,
-        tuple(value_of(worked_out(v, recorder.values)) for v in recorder.values),
+        tuple(value_of(worked_out(v, recording.values)) for v in recording.values),
         argv,
         meta or {},
     )
@@ -205,8 +204,8 @@ class _Seeded(_Numbers):
 class _Reader:
     """Reads a log once, in order, by one method per kind of entry."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
         self.tensors = _Numbers()
         self.storages = _Numbers()
         self.nodes = _Numbers()
@@ -223,7 +222,7 @@ class _Reader:
     def read(self, entry: tuple[Any, ...]) -> AnyEvent:
         kind, stack, *fields = in_full(entry)
         event = HANDLERS[kind](self, self.index, stack, *fields)
-        loops = self.recorder.rounds.get(self.index)
+        loops = self.recording.rounds.get(self.index)
         if loops:
             event = replace(event, loops=tuple(map(_loop_variable, loops)))
         self.index += 1
@@ -235,7 +234,7 @@ class _Reader:
 
     def called(self) -> dict[int, str]:
         """What the program calls parts of modules, found since they were recorded."""
-        told = list(self.recorder.names.called.items())  # at once: the program may go on meanwhile
+        told = list(self.recording.names.called.items())  # at once: the program may go on meanwhile
         return {self.tensors[tensor]: name for tensor, name in told if tensor in self.tensors}
 
     def leaf(self, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
@@ -303,7 +302,7 @@ class _Reader:
 
     def writes_base(self, at: int) -> bool:
         """Whether the write at an entry is that of a view, which the next entry carries over to the base."""
-        log = self.recorder.log
+        log = self.recording.log
         return at + 1 < len(log) and log[at + 1][0] == "op" and log[at + 1][2] == JOINT and "writer" in log[at + 1][4]
 
     def joint(self, at: int, stack: int, refs: Any, statics: Any, results: Any, sequence: int, call: Any) -> AnyEvent:
@@ -383,11 +382,11 @@ class _Reader:
     def saved(self, name: str, value: int | None, scalar: Any, tensor: int | None) -> Saved:
         if value is None:
             return Saved(name, None, scalar, None, 8)
-        kept = self.recorder.values[value]
+        kept = self.recording.values[value]
         return Saved(name, value, None, tensor, int(kept.size * kept.dtype.itemsize))
 
     def shape(self, value: int) -> tuple[tuple[int, ...], str]:
-        kept = self.recorder.values[value]
+        kept = self.recording.values[value]
         return tuple(kept.shape), name_of(kept.dtype)
 
     def refresh(self, at: int, stack: int, tensor: int, version: int, value: int) -> AnyEvent:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import gc
 import sys
@@ -12,8 +11,9 @@ from contextlib import contextmanager
 from ..arrays.session import slot
 from .building import read
 from .events import Trace
-from .kept import LIMIT
+from .log import Recording
 from .recorder import Recorder
+from .value_store import LIMIT
 
 SELDOM = 20_000
 """How many new objects let Python look for reference cycles while a recording runs: what it appends has none."""
@@ -44,7 +44,7 @@ def record(*, limit: int = LIMIT) -> Iterator[Trace]:
         raise RuntimeError("the recording still runs: its trace can be read after the `with` block")
 
     if outer is None:
-        recorder.begin(sys._getframe(2))  # past contextlib, where the `with` stands
+        recorder.stacks.begin(sys._getframe(2))  # past contextlib, where the `with` stands
     trace = Trace.pending(unfinished)
     recorder.is_read = True
     slot.active = recorder
@@ -58,25 +58,19 @@ def record(*, limit: int = LIMIT) -> Iterator[Trace]:
     finally:
         slot.active = outer
         if outer is None:
-            recorder.base = None
+            recorder.stacks.base = None
         gc.set_threshold(*often)
-        load = functools.partial(read, recorder, argv) if outer is None else _until_now(recorder, argv)
+        recording = recorder.recording
+        load = functools.partial(read, recording, argv) if outer is None else _until_now(recording, argv)
         if recorder.errors:  # an exception holds frames: read it now and let them go
             load = functools.partial(_same, load())
         trace.__dict__["_load"] = load
 
 
-def _until_now(recorder: Recorder, argv: tuple[str, ...]) -> Callable[[], Trace]:
-    """Reads what a recorder that goes on has by now; later, so that what is written meanwhile has been copied."""
-    events, values, stacks = len(recorder.log), len(recorder.values), len(recorder.stacks)
-
-    def load() -> Trace:
-        part = copy.copy(recorder)
-        part.log, part.values = recorder.log[:events], recorder.values[:values]
-        part.stacks = dict(list(recorder.stacks.items())[:stacks])
-        return read(part, argv)
-
-    return load
+def _until_now(recording: Recording, argv: tuple[str, ...]) -> Callable[[], Trace]:
+    """Reads what a recording that goes on has by now; later, so that what is written meanwhile has been copied."""
+    entries, values, stacks = len(recording.log), len(recording.values), len(recording.stacks)
+    return lambda: read(recording.part(entries, values, stacks), argv)
 
 
 def _same(trace: Trace) -> Trace:

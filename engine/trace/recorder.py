@@ -1,47 +1,56 @@
 """The hot path of recording: plain tuples, interned call stacks, arrays kept by reference.
 
 One module-level slot, `slot.active`, is read by op dispatch and by the backward loop; nothing is paid beyond that read
-while no recording runs.  What is appended here becomes the objects of `engine.trace` only when it is read
+while no recording runs.  What is appended here becomes the objects of `engine.trace.events` only when it is read
 (`engine.trace.building`).
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from numpy import generic
 
+from ..arrays.deferred import Product
 from ..arrays.errors import notes_of
-from .kept import LIMIT, Kept
-from .short import in_full, next_id, plain
-from .source import Places
+from .call_stacks import CallStacks
+from .log import NONE, OWN, OWN_SUM, SAME, SUM, Entry, Recording, in_full
+from .tensor_states import TensorStates, is_fresh, is_unwritten, next_id
+from .value_store import LIMIT, ValueStore
 
 
-class Recorder(Kept):
-    """Collects what happens, as tuples (kind, stack, ...).  `read` in `engine.trace.building` makes the Trace.
+class Recorder:
+    """Writes the log: what the engine says happened, with the stack, the tensors and the values that belong to it.
 
-    What is appended are tuples of numbers and names: Python's cyclic collector stops looking at those, so that a long
-    recording does not slow the program down.
-
-    Kinds and their fields:
-    leaf (tensor, storage, version, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, sequence,
-    needs, inplace, call) · plain, an op in short (name, input, input or None, output, value, sequence, needs, call) ·
-    refresh · outside · data · flag · mode · grad_set · start · vjp (call, sequence, upstream, cotangents, unsummed,
-    freed) · run, a vjp in short (call, sequence, first value, kinds, freed) · accumulate · hook · code · left ·
-    escape · error · warning · end · enter · leave.
+    Where the program is, which tensors are known and what they hold know `stacks`, `tensors` and `store`.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
-        super().__init__(limit)
+        self.log: list[Entry] = []
+        self.stacks = CallStacks(self.log)
+        self.store = ValueStore(limit)
+        self.tensors = tensors = TensorStates(self.log, self.stacks, self.store)
+        self.names = tensors.names
         self.call: int | None = None
         self.calls = 0
         self.errors: dict[int, BaseException] = {}
         self.depth = 0
         self.pace: Callable[[], object] | None = None
+        """Called after an op, where what is recorded is written meanwhile and the writing cannot keep up."""
         self.is_read = False  # whether the values are read from here too, and not from a file alone
+        # What is asked at each op, looked up once:
+        self.limit, self.values, self.summary, self.first = limit, self.store.values, self.store.summary, tensors.first
+        self.stack, self.see = self.stacks.number, tensors.see
+        self.knows, self.recognise, self.hand_out = tensors.knows, tensors.recognise, tensors.hand_out
+        self.see_base, self.before_write, self.after_write = tensors.see_base, tensors.before_write, tensors.after_write
+
+    @property
+    def recording(self) -> Recording:
+        """What is collected, as the reader takes it; it grows while the recording goes on."""
+        stacks = self.stacks
+        return Recording(self.log, self.values, stacks.numbers, stacks.codes, stacks.rounds, self.names)
 
     # -- what happens ---------------------------------------------------------------------------------------------
 
@@ -63,13 +72,13 @@ class Recorder(Kept):
                 refs.append((("list",), *(self.see(v) if hasattr(v, "_array") else (None, v) for v in value)))
             elif value is inplace:
                 refs.append((value._id, value._shared.moment - 1))
-            elif value._id >= first and ((shared := value._shared) is None or plain(shared)):
+            elif value._id >= first and ((shared := value._shared) is None or is_unwritten(shared)):
                 refs.append(value._id)
             else:
                 refs.append(self.see(value))
         out = outputs[0]
         shared = out._shared
-        if out._id < first and len(outputs) == 1 and (shared is None or fresh(shared, first)):
+        if out._id < first and len(outputs) == 1 and (shared is None or is_fresh(shared, first)):
             data = out._array
             number = out._id = next_id()
             out._value = len(values)
@@ -78,7 +87,7 @@ class Recorder(Kept):
                 shared.number, shared.recorded = number, [out._value]
             results: tuple[Any, ...] = (number, out._value, out._requires_grad)
         else:
-            results = tuple([self.result(out, inplace) for out in outputs])
+            results = tuple([self.tensors.result(out, inplace) for out in outputs])
         if op.name == "_unsafe_view":  # it has the memory of its input, a result that the program has no hold of
             out._storage.recorded = [*out._storage.recorded, inputs[0]._value]
         if node is None:
@@ -94,6 +103,77 @@ class Recorder(Kept):
         if self.pace is not None:
             self.pace()
 
+    def plain(self, op: Any, first: Any, second: Any, out: Any, node: Any) -> None:
+        """An op of one or two inputs (`second` is None, a tensor or a number) ran and made a tensor, as most do."""
+        values, known = self.values, self.first
+        a = first._id
+        if a < known or ((s := first._shared) is not None and (s.version or s.unseen or s.memory)):  # is_unwritten
+            a = self.see(first)
+        b: Any = None
+        if second is not None:
+            kind = type(second)
+            if kind is float or kind is int:
+                b = (None, second)
+            else:
+                b = second._id
+                if b < known or ((s := second._shared) is not None and (s.version or s.unseen or s.memory)):
+                    b = self.see(second)
+        data = out._array
+        number = out._id = next_id()
+        value = out._value = len(values)
+        values.append(data if data.size <= self.limit else self.summary(data))
+        shared = out._shared
+        if shared is not None:
+            shared.number, shared.recorded = number, [value]
+        sequence, needs = (-1, 0) if node is None else (node.sequence_nr, node.plan.needs)
+        self.log.append(("plain", self.stack(3), op.name, a, b, number, value, sequence, needs, self.call))
+        if self.pace is not None:
+            self.pace()
+
+    def plain_vjp(self, node: Any, gradient: Any, cotangents: Any, freed: bool) -> bool:
+        """A node of one output ran.  What the loop has not worked out, a product or a sum over broadcast dimensions, is
+        left for the reader; False where it had better be made now.
+        """
+        limit, values, shape = self.limit, self.values, node.shape
+        start = len(values)
+        arrays = [gradient if gradient.size <= limit else self.summary(gradient)]
+        kinds = ""
+        edge = -1
+        for target in node.targets:
+            edge += 1
+            cotangent = cotangents[edge]
+            if cotangent is None:
+                kinds += NONE
+            elif cotangent is gradient and shape == target.shape:
+                kinds += SAME
+            elif cotangent.shape == target.shape:
+                kinds += OWN
+                arrays.append(cotangent if cotangent.size <= limit else self.summary(cotangent))
+            elif type(cotangent) is Product:
+                factor, wanted = cotangent.kept, target.shape
+                if (
+                    factor._id < self.first
+                    or ((s := factor._shared) is not None and (s.version or s.unseen or s.memory))
+                    or wanted is None
+                    or wanted[0] * wanted[1] > limit
+                    or factor._array.size > limit
+                    or gradient.size > limit
+                ):
+                    return False  # a factor is not recorded as it is now, or only a summary of something is
+                kinds += OWN
+                arrays.append((start, factor._value, wanted))
+            elif target.metas is not None or cotangent.size > limit:
+                return False
+            elif cotangent is gradient:
+                kinds += SUM
+                arrays.append((start, None, target.shape))
+            else:
+                kinds += OWN_SUM
+                arrays += cotangent, (start + len(arrays), None, target.shape)
+        values += arrays
+        self.log.append(("run", -1, self.call, node.sequence_nr, start, kinds, freed))
+        return True
+
     def again(self, op: Any, view: Any, base: Any, path: Any, node: Any) -> None:
         """A view whose base was written is taken of it anew: the same elements with another history."""
         refs = (self.see(base),)
@@ -108,10 +188,10 @@ class Recorder(Kept):
     ) -> None:
         """A custom Function ran: `seen` are its inputs as `see` told them, `written` the one that it wrote in place,
         `saved` what it keeps for backward, `given` which of its arguments are tensors."""
-        results = tuple([self.result(out, written) for out in outputs])
-        held = tuple([(t._id, t._value) if self.knows(t) else (None, self.keep_copy(t._array)) for t in saved])
+        results = tuple([self.tensors.result(out, written) for out in outputs])
+        values = tuple([(t._id, t._value) if self.knows(t) else (None, self.store.add_copy(t._array)) for t in saved])
         sequence, needs = (-1, 0) if node is None else (node.sequence_nr, 1)
-        statics: dict[str, Any] = {"function": name, "saved": held}
+        statics: dict[str, Any] = {"function": name, "saved": values}
         if not all(given):
             statics["tensors"] = given
         if node is not None and node.name() != f"{name}Backward":
@@ -126,13 +206,13 @@ class Recorder(Kept):
     def data_set(self, tensor: Any, source: Any) -> None:
         """`x.data = y`: a tensor has the elements of another from now on, which its version does not count."""
         number = self.see(source)[0]
-        self.register(tensor, self.keep_copy(tensor._array))
+        self.tensors.register(tensor, self.store.add_copy(tensor._array))
         self.log.append(("data", self.stack(2), tensor._id, tensor._seen, tensor._value, number))
 
     def grad_set(self, tensor: Any, grad: Any) -> None:
         """`x.grad = ...`, or `= None`."""
-        value = None if grad is None else self.keep_copy(grad._array)
-        self.log.append(("grad_set", self.stack(2), self.see(tensor)[0], value, self.held(grad)))
+        value = None if grad is None else self.store.add_copy(grad._array)
+        self.log.append(("grad_set", self.stack(2), self.see(tensor)[0], value, self.tensors.gradient(grad)))
 
     def start(
         self, function: str, roots: Any, gradients: Any, given: Any, inputs: Any, *,
@@ -141,16 +221,16 @@ class Recorder(Kept):
         """A backward call begins; its number.  `given` are the gradients as the user passed them, None where none."""
         own = [g for g in given if hasattr(g, "_storage")]
         if self.call is None:
-            self.begun = min((g._value for g in own if self.knows(g)), default=len(self.values))
-        seen = [self.see(root)[0] for root in roots]
+            self.tensors.begin_backward(own)
+        tensors = [self.see(root)[0] for root in roots]
         sources = [self.see(g)[0] if hasattr(g, "_storage") else g for g in given]
         self.hand_out(own)
-        held = [self.keep_copy(g) for g in gradients]
-        asked = None if inputs is None else [self.see(t)[0] for t in inputs]
+        values = [self.store.add_copy(g) for g in gradients]
+        places = None if inputs is None else [self.see(t)[0] for t in inputs]
         self.call = call = self.calls
         self.calls += 1
-        started = list(zip(seen, held, sources, strict=True))
-        self.log.append(("start", self.stack(2), call, function, started, asked, keep, graph, legacy, anomaly))
+        starts = list(zip(tensors, values, sources, strict=True))
+        self.log.append(("start", self.stack(2), call, function, starts, places, keep, graph, legacy, anomaly))
         return call
 
     def end(self, call: int, completed: bool, outer: int | None, results: Any = ()) -> None:
@@ -162,13 +242,13 @@ class Recorder(Kept):
 
     def vjp(self, node: Any, upstream: Any, cotangents: Any, unsummed: Any, freed: bool) -> None:
         """A node ran."""
-        keep = self.keep
+        add = self.store.add
         self.log.append(
             (
                 "vjp", -1, self.call, node.sequence_nr,
-                tuple([None if g is None else keep(g) for g in upstream]),
-                tuple([None if c is None else keep(c) for c in cotangents]),
-                tuple([None if c is None else keep(c) for c in unsummed]),
+                tuple([None if g is None else add(g) for g in upstream]),
+                tuple([None if c is None else add(c) for c in cotangents]),
+                tuple([None if c is None else add(c) for c in unsummed]),
                 freed,
             )
         )  # fmt: skip
@@ -176,17 +256,17 @@ class Recorder(Kept):
     def accumulate(self, tensor: Any, grad: Any, before: int | None, added: Any, retained: bool) -> None:
         """A gradient was added to `.grad`."""
         number = self.see(tensor)[0]
-        after = self.keep(grad._array)  # whoever writes into it goes through `before_write`
-        held = self.register(grad, after)
-        self.grads.add(held)
-        self.log.append(("accumulate", -1, self.call, number, held, before, self.keep(added), after, retained))
+        after = self.store.add(grad._array)  # whoever writes into it goes through `before_write`
+        gradient = self.tensors.register(grad, after)
+        self.tensors.gradients.add(gradient)
+        self.log.append(("accumulate", -1, self.call, number, gradient, before, self.store.add(added), after, retained))
 
     def hook(self, tensor: Any, node: Any, place: str, nr: int, before: Any, after: Any) -> None:
         """A hook replaced a gradient: of a tensor, or gradient `nr` before or after a node."""
-        seen = None if tensor is None else self.see(tensor)[0]
-        kept = [None if g is None else self.keep(g) for g in (before, after)]
+        number = None if tensor is None else self.see(tensor)[0]
+        values = [None if g is None else self.store.add(g) for g in (before, after)]
         sequence = None if node is None else node.sequence_nr
-        self.log.append(("hook", -1, self.call, seen, *kept, sequence, place, nr))
+        self.log.append(("hook", -1, self.call, number, *values, sequence, place, nr))
 
     def enter_code(
         self, place: str, given: Any, *, tensor: Any = None, node: Any = None, sequence: int | None = None, nr: int = 0,
@@ -196,9 +276,9 @@ class Recorder(Kept):
         if source == "gradient" and place != "forward":  # whose arguments are seen as any other's
             self.hand_out(given)
         numbers = [None if g is None else self.see(g, source)[0] for g in given]
-        seen = None if tensor is None else self.see(tensor)[0]
+        owner = None if tensor is None else self.see(tensor)[0]
         sequence = sequence if node is None else node.sequence_nr
-        self.log.append(("code", -1, self.call, place, seen, sequence, nr, numbers, split))
+        self.log.append(("code", -1, self.call, place, owner, sequence, nr, numbers, split))
 
     def leave_code(self, results: Any, completed: bool) -> None:
         """The code that was entered last ended; `results` are tensors and None, or None."""
@@ -211,15 +291,25 @@ class Recorder(Kept):
 
     # -- what belongs together ------------------------------------------------------------------------------------
 
-    def within(self, name: str, kind: str = "", held: tuple[int | None, ...] = ()) -> Group:
-        """`with recorder.within(name):` groups what runs inside."""
-        return Group(self, name, kind or name, held)
+    def within(self, name: str, kind: str = "", tensors: tuple[int | None, ...] = ()) -> Group:
+        """`with recorder.within(name):` groups what runs inside; `tensors` are those that the group holds."""
+        return Group(self, name, kind or name, tensors)
 
     def enter_module(self, module: Any) -> Group:
         """The group of a module's call."""
         return Group(self, self.names.entered(module, see=self.see, outermost=not self.depth), type(module).__name__)
 
-    # -- where it happened --------------------------------------------------------------------------------------------
+    def enter(self, name: str, kind: str, tensors: tuple[int | None, ...]) -> None:
+        """A group begins."""
+        self.depth += 1
+        self.log.append(("enter", self.stack(3), name, kind, tensors))
+
+    def leave(self) -> None:
+        """The innermost group ends."""
+        self.depth -= 1
+        self.log.append(("leave", -1))
+
+    # -- errors, and what stands together in the program's text -----------------------------------------------------
 
     def error(self, error: BaseException) -> None:
         """An exception passed through; the same one is recorded once, with the line of the op that it is about."""
@@ -227,68 +317,40 @@ class Recorder(Kept):
             return
         self.errors[id(error)] = error
         node = getattr(getattr(error, "place", None), "node", None)
-        where = None if node is None else self.line_of(node.sequence_nr)
-        if node is not None and where is not None:
-            note = f"Backstep: {node.name()} stands for the op in {where}."
+        line = None if node is None else self.line_of(node.sequence_nr)
+        if node is not None and line is not None:
+            note = f"Backstep: {node.name()} stands for the op in {line}."
             if note not in notes_of(error):  # a recorded error that is raised again has it
                 error.add_note(note)
         self.log.append(("error", self.stack(2), error, self.call))
+
+    def line_of(self, sequence_nr: int) -> str | None:
+        """The user's line of the op with this sequence number: file and line; None where it was not recorded."""
+        ops = (in_full(entry) for entry in reversed(self.log) if entry[0] in ("op", "plain"))
+        return self.stacks.line(next((entry[1] for entry in ops if entry[6] == sequence_nr), -1))
 
     def is_within_call(self, tensor: Any) -> bool:
         """Whether `tensor` is what the last event gave, written inside of the brackets of the call that runs now."""
         last = in_full(self.log[-1]) if self.log else ("",)
         if last[0] == "leaf":
-            made = last[2]
+            newest = last[2]
         elif last[0] == "op" and last[8] is None:
-            made = last[5][0]
+            newest = last[5][0]
         else:
             return False
-        now = self.frames(sys._getframe(2))
-        whole = next((place for place, number in self.stacks.items() if number == last[1]), ())
-        then = whole[len(whole) - len(now) :]  # perhaps a helper of the user's made it: then it has more frames
-        if not now or made != tensor._id or not self.knows(tensor) or now[:1] + now[2:] != then[:1] + then[2:]:
-            return False
-        spans = list(self.codes[now[0]].co_positions())
-        (line, end, col, stop), (first, last_line, begin, close) = spans[now[1] // 2], spans[then[1] // 2]
-        known = None not in (line, end, col, stop, first, last_line, begin, close)  # else compiled without columns
-        return known and (line, col) <= (first, begin) and (last_line, close) <= (end, stop)
-
-    def line_of(self, sequence_nr: int) -> str | None:
-        """The user's line of the op with this sequence number: file and line; None where it was not recorded."""
-        ops = (in_full(e) for e in reversed(self.log) if e[0] in ("op", "plain"))
-        stack = next((e[1] for e in ops if e[6] == sequence_nr), -1)
-        key = list(self.stacks)[stack] if stack >= 0 else ()
-        if not key:
-            return None
-        frames = key[0] if isinstance(key[0], tuple) else (Places().frame(self.codes[key[0]], key[1]),)
-        return f"{os.path.basename(frames[-1].file)}, line {frames[-1].line}" if frames else None
+        return bool(newest == tensor._id and self.knows(tensor) and self.stacks.encloses(sys._getframe(2), last[1]))
 
 
 class Group:
     """What belongs together, from entering to leaving; also where an error leaves."""
 
-    __slots__ = ("held", "kind", "name", "recorder")
+    __slots__ = ("kind", "name", "recorder", "tensors")
 
-    def __init__(self, recorder: Recorder, name: str, kind: str, held: tuple[int | None, ...] = ()) -> None:
-        self.recorder, self.name, self.kind, self.held = recorder, name, kind, held
+    def __init__(self, recorder: Recorder, name: str, kind: str, tensors: tuple[int | None, ...] = ()) -> None:
+        self.recorder, self.name, self.kind, self.tensors = recorder, name, kind, tensors
 
     def __enter__(self) -> None:
-        self.recorder.depth += 1
-        self.recorder.log.append(("enter", self.recorder.stack(2), self.name, self.kind, self.held))
+        self.recorder.enter(self.name, self.kind, self.tensors)
 
     def __exit__(self, *_: object) -> None:
-        self.recorder.depth -= 1
-        self.recorder.log.append(("leave", -1))
-
-
-def fresh(shared: Any, first: int) -> bool:
-    """Whether a storage is known to no recording yet and was never written: that of a new result."""
-    return shared.number < first and not (shared.version or shared.unseen or shared.memory)
-
-
-def written_out(results: tuple[Any, ...]) -> tuple[tuple[int, int, int, bool, int], ...]:
-    """The results of an "op" entry as (number, version, value, requires_grad, storage) each."""
-    if type(results[0]) is int:
-        number, value, requires = results
-        return ((number, 0, value, requires, number),)
-    return results
+        self.recorder.leave()

@@ -77,7 +77,7 @@ class Stream:
         self.cut: Cut | None = None
         self.failure: BaseException | None = None
         self.written = 0
-        self._reader = _Reader(recorder)
+        self._reader = _Reader(recorder.recording)
         self._texts: dict[str, str] = {}
         self._naming = Naming(Sources(self._texts))
         self._called: dict[int, str] = {}
@@ -271,8 +271,8 @@ class Stream:
         """What is there now is written next: stacks and files, and then the events, each behind the values it names."""
         recorder = self.recorder
         ready = len(recorder.log)
-        for key in list(recorder.stacks)[len(self._stacks) :]:
-            self._stacks.append(self.places.stack(key, recorder.codes))
+        for key in list(recorder.stacks.numbers)[len(self._stacks) :]:
+            self._stacks.append(self.places.stack(key, recorder.stacks.codes))
             self._writer.stack(self._stacks[-1])
         for name, text in self.places.files.items():
             if name not in self._texts:

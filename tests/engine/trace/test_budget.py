@@ -111,4 +111,4 @@ def test_recording_within_a_recording_is_read_whole(tmp_path: Path) -> None:
         network(30, 32)
     stream.finish({})
     assert all(value.array is not None for value in trace.values)
-    assert len(read(recorder).values) >= len(trace.values)
+    assert len(read(recorder.recording).values) >= len(trace.values)

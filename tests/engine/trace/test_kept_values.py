@@ -14,12 +14,10 @@ import pytest
 
 import engine
 from engine.trace import summary
-from engine.trace.arena import BLOCK, Arena
 from engine.trace.building import worked_out
 from engine.trace.events import Value
-from engine.trace.kept import LIMIT
-from engine.trace.recorder import Recorder
 from engine.trace.summary import Summary, sample_of, statistics
+from engine.trace.value_store import BLOCK, LIMIT, Arena, ValueStore
 
 from ..walk import Walk
 
@@ -60,14 +58,14 @@ class Watched(list[Any]):
 def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Watched]]:
     """The values of each recording that is made."""
     made: list[Watched] = []
-    begin = Recorder.__init__
+    begin = ValueStore.__init__
 
-    def begun(self: Recorder, *args: Any, **kwargs: Any) -> None:
+    def begun(self: ValueStore, *args: Any, **kwargs: Any) -> None:
         begin(self, *args, **kwargs)
         self.values = Watched()
         made.append(self.values)
 
-    monkeypatch.setattr(Recorder, "__init__", begun)
+    monkeypatch.setattr(ValueStore, "__init__", begun)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield made

@@ -17,7 +17,7 @@ from engine.arrays.deferred import Product
 from engine.replay.replay import replay
 from engine.trace import summary
 from engine.trace.events import ErrorRaised, LeafCreated, OpCalled, Refreshed, VjpRun
-from engine.trace.recorder import Recorder
+from engine.trace.value_store import ValueStore
 
 
 def ops(trace: engine.Trace) -> list[str]:
@@ -227,13 +227,13 @@ def test_a_write_into_a_gradient_that_was_given_leaves_what_ran_before() -> None
 
 def test_each_value_is_looked_at_once_however_often_gradients_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
-    secure = Recorder.secure
+    preserve = ValueStore.preserve_sharing
 
-    def counted(self: Recorder, data: Any, since: int) -> None:
+    def counted(self: ValueStore, data: Any, since: int) -> None:
         looked.append(len(self.values) - since)
-        secure(self, data, since)
+        preserve(self, data, since)
 
-    monkeypatch.setattr(Recorder, "secure", counted)
+    monkeypatch.setattr(ValueStore, "preserve_sharing", counted)
     with engine.record():
         x = engine.ones(2, requires_grad=True)
         for _ in range(50):

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import engine
+from engine.trace.call_stacks import CallStacks
 from engine.trace.events import OpCalled, Trace
-from engine.trace.stacks import Stacks
 
 WAYS = {
     "conditions": """
@@ -104,12 +104,12 @@ def test_each_op_is_in_the_round_that_ran_it(way: str) -> None:
 
 def test_rounds_of_a_plain_loop_are_asked_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
-    look = Stacks.look
+    look = CallStacks.look
 
-    def counted(self: Stacks, frame: Any, number: int) -> None:
+    def counted(self: CallStacks, frame: Any, number: int) -> None:
         looks.append(number)
         look(self, frame, number)
 
-    monkeypatch.setattr(Stacks, "look", counted)
+    monkeypatch.setattr(CallStacks, "look", counted)
     record(PLAIN, "/rounds/plain.py")
     assert len(looks) < 50 + 3 * 4, "a step within a round is looked at when it is new"

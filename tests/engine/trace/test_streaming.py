@@ -80,7 +80,7 @@ def streamed(path: Path, text: str) -> tuple[Recorder, Stream]:
 def test_stream_writes_what_is_read_at_the_end(tmp_path: Path) -> None:
     recorder, stream = streamed(tmp_path / "t", TEXT)
     stream.finish({"seed": 1})
-    expected = read(recorder, ("program",), {"seed": 1}, root=str(tmp_path))
+    expected = read(recorder.recording, ("program",), {"seed": 1}, root=str(tmp_path))
     found = open_trace(tmp_path / "t")
     assert traces_equal(found, expected) and len(found.events) > 15
     adds = [e for e in found.events if isinstance(e, OpCalled) and e.name == "add" and e.inplace is not None]
@@ -98,7 +98,7 @@ def test_thread_writes_what_is_read_at_the_end(tmp_path: Path) -> None:
         (x * x).sum().backward()
     stream.finish({})
     assert slot.active is None
-    assert traces_equal(open_trace(tmp_path / "t"), read(recorder, root=str(Path(__file__).parent)))
+    assert traces_equal(open_trace(tmp_path / "t"), read(recorder.recording, root=str(Path(__file__).parent)))
 
 
 def test_what_comes_while_a_portion_is_written_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_what_comes_while_a_portion_is_written_is_not_lost(tmp_path: Path, monke
     assert not stream._write(float("inf"))  # the thread stops here, in the middle of what it had found
     y.sum().backward()
     stream.finish({})
-    assert traces_equal(open_trace(tmp_path / "t"), read(recorder, root=str(Path(__file__).parent)))
+    assert traces_equal(open_trace(tmp_path / "t"), read(recorder.recording, root=str(Path(__file__).parent)))
 
 
 def test_fault_of_the_stream_is_told_at_the_end_and_spares_the_program(tmp_path: Path) -> None:

@@ -1,29 +1,33 @@
-"""Where the program is: the user's call stacks, interned while it runs."""
+"""Where the program is: the user's call stacks, interned while it runs, and the rounds of the loops around them."""
 
 from __future__ import annotations
 
+import os
 import sys
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType
 from typing import Any
 
 from ..arrays.session import is_users
+from .log import Entry
 from .loops import NamedLoop, comes_for_sure, held, loops_around
+from .source import Places
 
 _getframe: Any = sys._getframe
 
 
-class Stacks:
+class CallStacks:
     """Every call stack that was met, by its number; which code is the user's is asked once for each.
 
-    `met` is a tree of them: an instruction of the innermost frame leads to those that called it, and so on outwards, to
-    the number.  An instruction is a number within its code object, whose id is its address, and which is kept: there is
-    no other like it.
+    `tree` leads to the numbers: an instruction of the innermost frame leads to those that called it, and so on
+    outwards.  An instruction is a number within its code object, whose id is its address, and which is kept: there is
+    no other like it.  `log` tells which entry comes next.
     """
 
-    def __init__(self) -> None:
-        self.met: dict[int | None, Any] = {}
-        self.stacks: dict[tuple[Any, ...], int] = {}
+    def __init__(self, log: list[Entry]) -> None:
+        self.log = log
+        self.tree: dict[int | None, Any] = {}
+        self.numbers: dict[tuple[Any, ...], int] = {}
         self.codes: dict[int, CodeType] = {}
         self.users: dict[int, bool] = {}
         self.pinned: int | None = None  # replay: the stack to record instead of the one that runs
@@ -32,23 +36,22 @@ class Stacks:
         self.last = -1
         self.after: list[int] = [-1]  # by a stack, one that came next in the same rounds of all loops
         self.plans: dict[int, tuple[Any, ...]] = {}  # by a stack, where the variables of the loops around it are
-        self.bound: dict[tuple[int, int, str], Any] = {}  # what they held when they were looked at
-        self.log: list[tuple[Any, ...]] = []
+        self.variables: dict[tuple[int, int, str], Any] = {}  # what they held when they were looked at
         self.rounds: dict[int, tuple[Any, ...]] = {}  # by entry of the log: variables that changed, and what they hold
         self.repeated: tuple[Any, ...] = ()  # replay: those for the next entry
 
-    def stack(self, depth: int = 2) -> int:
+    def number(self, depth: int = 2) -> int:
         """The number of the user's call stack: pairs (code, last instruction), innermost first, interned."""
         if self.pinned is not None:
             return self.repeat(self.pinned)
-        frame, base, met = _getframe(depth), self.base, self.met
+        frame, base, branch = _getframe(depth), self.base, self.tree
         try:
             while frame is not base:
-                met = met[id(frame.f_code) + frame.f_lasti]
+                branch = branch[id(frame.f_code) + frame.f_lasti]
                 frame = frame.f_back
-            number: int = met[base and base.f_lasti]
+            number: int = branch[base and base.f_lasti]
         except (KeyError, AttributeError):  # a new one; or of a thread that `base` is not in
-            number = self.meet(_getframe(depth))
+            number = self.enter(_getframe(depth))
             self.after += [-1] * (number + 1 - len(self.after))
         if self.after[self.last] != number:
             self.look(_getframe(depth), number)
@@ -72,17 +75,17 @@ class Stacks:
             self.plans[number] = self.plan(frame)
         plan, surely_in, _ = self.plans[number]
         changed = []
-        one, bound = frame, self.bound
+        inner, variables = frame, self.variables
         for hops, code, key in plan:
             for _ in hops:
-                one = one and one.f_back
-            if one is None or one.f_code is not code:  # the same line of the user's, reached by another way
+                inner = inner and inner.f_back
+            if inner is None or inner.f_code is not code:  # the same line of the user's, reached by another way
                 del self.plans[number]
                 return self.look(frame, number)
-            value = held(one, key[2])
-            before = bound.get(key)
+            value = held(inner, key[2])
+            before = variables.get(key)
             if value is not before and (value != before or type(value) is not type(before)):
-                bound[key] = value
+                variables[key] = value
                 changed.append((*key, value))
         if changed:
             self.rounds[len(self.log)] = tuple(changed)
@@ -101,41 +104,41 @@ class Stacks:
         stack of what runs it.
         """
         users, base = self.users, self.base
-        found: list[tuple[int, CodeType, int, NamedLoop]] = []
+        loops: list[tuple[int, CodeType, int, NamedLoop]] = []
         around: list[tuple[int, int, tuple[int, ...]]] = []
         sure = True
         hops = place = 0
         while frame is not None:
             if users.get(id(frame.f_code)):
-                loops = loops_around(frame.f_code, frame.f_lineno)
-                if not found:
+                own = loops_around(frame.f_code, frame.f_lineno)
+                if not loops:
                     sure = sure and comes_for_sure(frame.f_code, frame.f_lineno)
-                if loops:
+                if own:
                     outside = () if frame is base else self.frames(frame.f_back)
-                    around += [(id(frame.f_code), loop.line, outside) for loop in reversed(loops)]
-                found += [(hops, frame.f_code, place, loop) for loop in loops]
+                    around += [(id(frame.f_code), loop.line, outside) for loop in reversed(own)]
+                loops += [(hops, frame.f_code, place, loop) for loop in own]
                 place += 1
             if frame is base:
                 place += len(self.beyond) // 2
                 break
             frame, hops = frame.f_back, hops + 1
-        before = (0, *(hops for hops, *_ in found))
+        before = (0, *(hops for hops, *_ in loops))
         plan = tuple(
             (range(hops - since), code, (place - 1 - at, loop.line, loop.name))
-            for since, (hops, code, at, loop) in zip(before, found, strict=False)
+            for since, (hops, code, at, loop) in zip(before, loops, strict=False)
         )
         return plan, around[0] if around and sure else None, frozenset(around)
 
-    def meet(self, frame: Any) -> int:
-        """The number of the call stack of `frame`, found again in `met` from now on."""
-        number = self.stacks.setdefault(self.frames(frame), len(self.stacks))
-        base, met = self.base, self.met
+    def enter(self, frame: Any) -> int:
+        """The number of the call stack of `frame`, found again in `tree` from now on."""
+        number = self.numbers.setdefault(self.frames(frame), len(self.numbers))
+        base, branch = self.base, self.tree
         while frame is not base:
             if frame is None:
                 return number
-            met = met.setdefault(id(frame.f_code) + frame.f_lasti, {})
+            branch = branch.setdefault(id(frame.f_code) + frame.f_lasti, {})
             frame = frame.f_back
-        met[base and base.f_lasti] = number
+        branch[base and base.f_lasti] = number
         return number
 
     def frames(self, frame: Any) -> tuple[int, ...]:
@@ -166,3 +169,27 @@ class Stacks:
         if not frame.f_code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
             self.beyond = self.frames(frame.f_back)
             self.base = frame
+
+    def key(self, number: int) -> tuple[Any, ...]:
+        """The call stack with a number; () where there is none."""
+        return next((key for key, other in self.numbers.items() if other == number), ())
+
+    def line(self, number: int) -> str | None:
+        """File and line of the innermost of the user's frames in a stack; None where there is none."""
+        key = self.key(number)
+        if not key:
+            return None
+        frames = key[0] if isinstance(key[0], tuple) else (Places().frame(self.codes[key[0]], key[1]),)
+        return f"{os.path.basename(frames[-1].file)}, line {frames[-1].line}" if frames else None
+
+    def encloses(self, frame: Any, number: int) -> bool:
+        """Whether stack `number` was met inside of the brackets of the call that runs in `frame`, perhaps in a helper
+        of the user's that is called there."""
+        outer, inner = self.frames(frame), self.key(number)
+        inner = inner[len(inner) - len(outer) :]  # a helper has more frames
+        if not outer or outer[:1] + outer[2:] != inner[:1] + inner[2:]:
+            return False
+        spans = list(self.codes[outer[0]].co_positions())
+        (line, end, col, stop), (first, last_line, begin, close) = spans[outer[1] // 2], spans[inner[1] // 2]
+        known = None not in (line, end, col, stop, first, last_line, begin, close)  # else compiled without columns
+        return known and (line, col) <= (first, begin) and (last_line, close) <= (end, stop)

@@ -1,0 +1,90 @@
+"""The log of a recording: a plain tuple for each thing that happened, and what the short ones stand for.
+
+What is appended are tuples of numbers and names: Python's cyclic collector stops looking at those, so that a long
+recording does not slow the program down.  Most of them are ops that made one tensor of one or two, and nodes that ran
+with one upstream gradient; these are written in short.
+
+The kinds of entries, and their fields:
+leaf (tensor, storage, version, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, sequence,
+needs, inplace, call) · plain, an op in short (name, input, input or None, output, value, sequence, needs, call) ·
+refresh · outside · data · flag · mode · grad_set · start · vjp (call, sequence, upstream, cotangents, unsummed,
+freed) · run, a vjp in short (call, sequence, first value, kinds, freed) · accumulate · hook · code · left ·
+escape · error · warning · end · enter · leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+from .module_names import Names
+
+Entry = tuple[Any, ...]
+NONE, SAME, OWN, SUM, OWN_SUM = "-=.s+"
+"""What a run gave along an edge: nothing; the upstream gradient as it came; a value of its own; the sum of the upstream
+gradient over what was broadcast; that of a value of its own, which stands before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What a recorder has collected, which the reader (`engine.trace.building`) makes events of.
+
+    `stacks` numbers the call stacks, pairs of code and instruction by the ids in `codes`; `rounds` has, by entry of the
+    log, the loop variables that changed before it.
+    """
+
+    log: list[Entry]
+    values: list[Any]
+    stacks: Mapping[tuple[Any, ...], int]
+    codes: Mapping[int, CodeType]
+    rounds: Mapping[int, tuple[Any, ...]]
+    names: Names
+
+    def part(self, entries: int, values: int, stacks: int) -> Recording:
+        """The beginning of it: so many entries, values and stacks."""
+        first = dict(list(self.stacks.items())[:stacks])
+        return Recording(self.log[:entries], self.values[:values], first, self.codes, self.rounds, self.names)
+
+
+def in_full(entry: Entry) -> Entry:
+    """An entry "plain" as the "op", and an entry "run" as the "vjp", that it is short for; any other as it is."""
+    if entry[0] == "plain":
+        _, stack, name, a, b, number, value, sequence, needs, call = entry
+        refs, results = (a,) if b is None else (a, b), (number, value, sequence >= 0)
+        return "op", stack, name, refs, None, results, sequence, needs, None, call
+    if entry[0] == "run":
+        _, stack, call, sequence, start, kinds, freed = entry
+        return "vjp", stack, call, sequence, (start,), *places(start, kinds), freed
+    return entry
+
+
+def places(start: int, kinds: str) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
+    """Where the values of a run are, the first of which is at `start`: of the cotangents, and before they were summed.
+
+    >>> places(7, SAME + NONE + OWN + OWN_SUM + SUM)
+    ((7, None, 8, 10, 11), (None, None, None, 9, 7))
+    """
+    last = start
+    cotangents: list[int | None] = []
+    unsummed: list[int | None] = []
+    for kind in kinds:
+        before = None
+        if kind == OWN_SUM:
+            before = last = last + 1
+        elif kind == SUM:
+            before = start
+        if kind not in (NONE, SAME):
+            last += 1
+        cotangents.append(None if kind == NONE else start if kind == SAME else last)
+        unsummed.append(before)
+    return tuple(cotangents), tuple(unsummed)
+
+
+def written_out(results: Entry) -> tuple[tuple[int, int, int, bool, int], ...]:
+    """The results of an "op" entry as (number, version, value, requires_grad, storage) each."""
+    if type(results[0]) is int:
+        number, value, requires = results
+        return ((number, 0, value, requires, number),)
+    return results

@@ -1,0 +1,149 @@
+"""The values of a recording: arrays by reference while nobody writes them, copied just before somebody does."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from ..arrays import array
+from .summary import Summary
+
+LIMIT = 65_536
+"""Elements up to which a value is kept whole; beyond it, a sample and statistics."""
+WAITING = 256 * 2**20
+"""Bytes of large arrays that may wait for their statistics."""
+BLOCK = 2**24
+"""Bytes of a block."""
+LEAST, MOST = 2**15, 2**22
+"""Bytes of an array that goes into a block: smaller ones have memory that was used before, larger ones large pages of
+their own."""
+ALIGNED = 64
+
+
+class ValueStore:
+    """Arrays by number, in the order in which they came; of those of more than `limit` elements a Summary."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.values: list[Any] = []
+        self.queue: deque[Summary] = deque()  # the summaries that wait for their statistics,
+        self.waiting = 0  # how many bytes they hold,
+        self.summaries: dict[int, Summary] = {}  # and by the id of the array that each is of, while nobody wrote it
+        self.copies = Arena()
+        self.owners: dict[int, list[int]] = {}  # by the id of an array: the values that have its memory,
+        self.indexed = range(0)  # of those in here
+
+    def add(self, data: Any) -> int:
+        """Keep an array that nobody will write unannounced; its number."""
+        values = self.values
+        values.append(data if data.size <= self.limit else self.summary(data))
+        return len(values) - 1
+
+    def add_copy(self, data: Any) -> int:
+        """Keep what an array holds now, though it may be written later; its number."""
+        if data.size <= self.limit:
+            return self.add(self.copies.copy(data))
+        number = self.add(data)
+        self.preserve(number)
+        return number
+
+    def summary(self, data: Any) -> Summary:
+        """What is kept of a large array, one for all values that it is: a gradient is sent by one node and received by
+        the next.  Where more than `WAITING` bytes wait to be looked at, the oldest are."""
+        summary = self.summaries.get(id(data))
+        if summary is not None and summary.held is data:
+            return summary
+        summary = self.summaries[id(data)] = Summary(data)
+        self.queue.append(summary)
+        self.waiting += data.nbytes
+        while self.waiting > WAITING:
+            oldest = self.queue.popleft()
+            self.waiting -= oldest.size * oldest.dtype.itemsize
+            self.summaries.pop(id(oldest.held), None)
+            oldest.settle()
+        return summary
+
+    def is_equal(self, number: int, data: Any) -> bool:
+        """Whether an array holds what the value did, as far as that is known.  Linear in its size."""
+        value = self.values[number]
+        if isinstance(value, Summary):
+            now = Summary(data)
+            return repr((now.stats, now.sample.tolist())) == repr((value.stats, value.sample.tolist()))
+        return bool(value.tobytes() == data.tobytes())
+
+    def preserve(self, number: int) -> None:
+        """Let the array of a value be written: the value has a copy from now on."""
+        value = self.values[number]
+        if isinstance(value, Summary):
+            value.settle()
+        elif array.is_array(value):
+            self.values[number] = self.copies.copy(value)
+
+    def preserve_sharing(self, data: Any, since: int) -> None:
+        """Let an array be written whose memory values from number `since` on may have.
+
+        Which values have an array is looked up for each value once.
+        """
+        self.index(since)
+        owner = owner_of(data)
+        for number in self.owners.pop(id(owner), ()):
+            if owner_of(array_of(self.values[number])) is owner:
+                self.preserve(number)
+
+    def index(self, since: int) -> None:
+        """Enter the values from number `since` on under the arrays whose memory they have."""
+        values, owners = self.values, self.owners
+        indexed = self.indexed or range(since, since)
+        for number in itertools.chain(range(since, indexed.start), range(indexed.stop, len(values))):
+            owner = owner_of(array_of(values[number]))
+            if owner is not None:
+                owners.setdefault(id(owner), []).append(number)
+        self.indexed = range(min(indexed.start, since), len(values))
+
+
+def array_of(value: Any) -> Any:
+    """The array that a value holds; of a large one while it waits for its statistics."""
+    return value.held if isinstance(value, Summary) else value
+
+
+def owner_of(data: Any) -> Any:
+    """The array that has the memory of an array, perhaps itself; None for what is no array."""
+    base = getattr(data, "base", None)
+    return base if base is not None else data if array.is_array(data) else None
+
+
+class Arena:
+    """Copies of arrays in blocks, of which the system hands out two megabytes at a time; a block is freed when the last
+    of its copies is.
+
+    A copy that is kept is memory that the process did not have before.  The system hands it out in pages of 4 KB, each
+    filled with zeros first: of a megabyte that takes thirty times as long as the copying.  numpy asks for large pages
+    where an array has 4 MB or more.
+
+    >>> arena = Arena()
+    >>> row = np.ones((3, 20_000))
+    >>> copied = arena.copy(row)
+    >>> row[...] = 0
+    >>> copied.shape, copied.dtype, bool((copied == 1).all()), copied.flags.c_contiguous
+    ((3, 20000), dtype('float64'), True, True)
+    """
+
+    def __init__(self) -> None:
+        self._block = np.empty(0, "uint8")
+        self._free = 0
+
+    def copy(self, data: Any) -> Any:
+        """A copy in C order."""
+        size = data.nbytes
+        if not LEAST <= size < MOST or type(data) is not np.ndarray:
+            return data.copy()
+        start = self._free
+        if start + size > len(self._block):
+            self._block, start = np.empty(BLOCK, "uint8"), 0
+        self._free = -(-(start + size) // ALIGNED) * ALIGNED
+        copy = self._block[start : start + size].view(data.dtype).reshape(data.shape)
+        copy[...] = data
+        return copy
