@@ -119,8 +119,11 @@ def section(title: str, body: str, level: int = 2) -> str:
 
 def table(named: Iterable[tuple[str, Any]], method: bool = False) -> str:
     """A row for each: how it is called, and the first sentence about it."""
-    rows = [f"| `{escaped(called(name, thing, method))}` | {escaped(about(name, thing))} |" for name, thing in named]
-    return "\n".join(["| name | |", "|---|---|", *rows, ""])
+    return "\n".join(["| name | |", "|---|---|", *rows(named, method), ""])
+
+
+def rows(named: Iterable[tuple[str, Any]], method: bool = False) -> list[str]:
+    return [f"| `{escaped(called(name, thing, method))}` | {escaped(about(name, thing))} |" for name, thing in named]
 
 
 def called(name: str, thing: Any, method: bool = False) -> str:
@@ -138,7 +141,7 @@ def called(name: str, thing: Any, method: bool = False) -> str:
     plain = [
         one.replace(annotation=inspect.Parameter.empty, default=shown(one.default))
         for one in signature.parameters.values()
-        if one.name not in (("self", "cls", "_", "input") if method else ("self", "cls", "_"))
+        if one.name not in (("self", "cls", "_", "input", "trace") if method else ("self", "cls", "_"))
     ]
     return name + str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
 
@@ -215,8 +218,8 @@ def command_line() -> str:
 def own() -> str:
     """What is Backstep's own: recording, replaying, showing."""
     named = [("record", engine.record), ("replay", engine.replay), ("viz.show", viz.show)]
-    named += [(f"Trace.{name}", thing) for name, thing in attributes(Trace) if about(name, thing)]
-    return section("Recording", "What PyTorch has not.\n\n" + table(named))
+    methods = [(f"Trace.{name}", thing) for name, thing in attributes(Trace) if about(name, thing)]
+    return section("Recording", "What PyTorch has not.\n\n" + table(named) + "\n".join([*rows(methods, True), ""]))
 
 
 def events() -> list[tuple[str, type]]:

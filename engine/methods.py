@@ -189,4 +189,4 @@ def bind(cls: type[Tensor]) -> None:
     table.update({f"__{name}__": plain(function) for name, function in OPERATORS.items()})
     for name, function in table.items():
         setattr(cls, name, quick(function) if hasattr(function, "op") else function)
-    cls._constructed = staticmethod(constructors.construct)  # type: ignore[assignment]  # bound here, where it is known
+    cls._constructed = staticmethod(constructors.construct)  # bound here, where it is known

@@ -439,7 +439,7 @@ def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:
     return shown[0] if len(shown) == 1 else shown
 
 
-Node.called = run_alone  # type: ignore[method-assign,assignment]  # bound here, where the loop is known
+Node.called = run_alone  # bound here, where the loop is known
 
 
 def _hung(cotangent: Any, values: Sequence[Any], zeros: bool) -> Any:

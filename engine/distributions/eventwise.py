@@ -235,22 +235,18 @@ class _Parts(Transform):
     def bijective(self) -> bool:  # type: ignore[override]  # a constant of other classes
         return all(part.bijective for part in self.transforms)
 
-    def _split(self, value: Tensor, name: str = "") -> list[Tensor]:
-        """The parts.  Raises AssertionError where they are not as many as the maps."""
+    def _check_dim(self, value: Tensor, name: str) -> None:
+        """Raise AssertionError where a value has no dimension that it could be split along."""
         if not -value.dim() <= self.dim < value.dim():
             of = name or "tensor"
             raise AssertionError(f"dim {self.dim} out of range for {of} with {value.dim()} dimensions")
-        return self._parts(value, name or "x")
 
-    def _parts(self, value: Tensor, name: str) -> list[Tensor]:
-        raise NotImplementedError
-
-    def _made(self, slices: list[Tensor], turned: bool) -> list[Tensor]:
-        parts = [part.inv if turned else part for part in self.transforms]
+    def _images(self, slices: list[Tensor], inverse: bool) -> list[Tensor]:
+        parts = [part.inv if inverse else part for part in self.transforms]
         return [part(value) for part, value in zip(parts, slices, strict=True)]
 
-    def _stretches(self, x: Tensor, y: Tensor) -> list[Tensor]:
-        places = zip(self.transforms, self._split(x, "x"), self._split(y, "y"), strict=True)
+    def _stretches(self, x: list[Tensor], y: list[Tensor]) -> list[Tensor]:
+        places = zip(self.transforms, x, y, strict=True)
         return [part.log_abs_det_jacobian(before, after) for part, before, after in places]
 
 
@@ -287,29 +283,32 @@ class CatTransform(_Parts):
             return self
         return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
 
-    def _parts(self, value: Tensor, name: str) -> list[Tensor]:
+    def _split(self, value: Tensor, name: str = "") -> list[Tensor]:
+        """The parts.  Raises AssertionError where they are not as long as the value."""
+        self._check_dim(value, name)
         size = value.size(self.dim)
         if size != self.length:
-            raise AssertionError(f"{name}.size({self.dim}) = {size} must equal length {self.length}")
+            raise AssertionError(f"{name or 'x'}.size({self.dim}) = {size} must equal length {self.length}")
         starts = [sum(self.lengths[:number]) for number in range(len(self.lengths))]
         return [value.narrow(self.dim, start, length) for start, length in zip(starts, self.lengths, strict=True)]
 
     def _call(self, x: Tensor) -> Tensor:
-        return cat(self._made(self._split(x), False), self.dim)
+        return cat(self._images(self._split(x), inverse=False), self.dim)
 
     def _inverse(self, y: Tensor) -> Tensor:
-        return cat(self._made(self._split(y), True), self.dim)
+        return cat(self._images(self._split(y), inverse=True), self.dim)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        found = [
+        stretches = self._stretches(self._split(x, "x"), self._split(y, "y"))
+        sums = [
             sum_rightmost(stretch, self.event_dim - part.event_dim) if part.event_dim < self.event_dim else stretch
-            for part, stretch in zip(self.transforms, self._stretches(x, y), strict=True)
+            for part, stretch in zip(self.transforms, stretches, strict=True)
         ]
         dim = (self.dim - x.dim() if self.dim >= 0 else self.dim) + self.event_dim
         if dim < 0:
-            return cat(found, dim)
-        made: Tensor = sum(found)  # type: ignore[assignment]  # of one tensor at least
-        return made
+            return cat(sums, dim)
+        total: Tensor = sum(sums)  # type: ignore[assignment]  # of one tensor at least
+        return total
 
     @constraints.dependent_property
     def domain(self) -> Constraint:
@@ -339,20 +338,22 @@ class StackTransform(_Parts):
     def with_cache(self, cache_size: int = 1) -> Transform:
         return self if self._cache_size == cache_size else StackTransform(self.transforms, self.dim, cache_size)
 
-    def _parts(self, value: Tensor, name: str) -> list[Tensor]:
-        size = value.size(self.dim)
-        if size != len(self.transforms):
-            raise AssertionError(f"{name}.size({self.dim}) = {size} must equal len(transforms) {len(self.transforms)}")
+    def _split(self, value: Tensor, name: str = "") -> list[Tensor]:
+        """The slices.  Raises AssertionError where they are not as many as the maps."""
+        self._check_dim(value, name)
+        size, count = value.size(self.dim), len(self.transforms)
+        if size != count:
+            raise AssertionError(f"{name or 'x'}.size({self.dim}) = {size} must equal len(transforms) {count}")
         return [value.select(self.dim, number) for number in range(size)]
 
     def _call(self, x: Tensor) -> Tensor:
-        return stack(self._made(self._split(x), False), self.dim)
+        return stack(self._images(self._split(x), inverse=False), self.dim)
 
     def _inverse(self, y: Tensor) -> Tensor:
-        return stack(self._made(self._split(y), True), self.dim)
+        return stack(self._images(self._split(y), inverse=True), self.dim)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return stack(self._stretches(x, y), self.dim)
+        return stack(self._stretches(self._split(x, "x"), self._split(y, "y")), self.dim)
 
     @constraints.dependent_property
     def domain(self) -> Constraint:

@@ -7,7 +7,7 @@ import functools
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..api.calls.check import typename
 from ..api.creation.creation import tensor
@@ -178,7 +178,7 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient; `closure` computes the loss anew, and is what is returned."""
-        if type(self)._update is Optimizer._update:
+        if not hasattr(self, "_update"):
             raise NotImplementedError
         with set_grad_enabled(bool(self.defaults.get("differentiable", False))):
             loss = None
@@ -205,12 +205,13 @@ class Optimizer:
         if state:  # one that keeps nothing has no state
             self.state[param] = state
 
+    if TYPE_CHECKING:  # what each optimiser of PyTorch's has; one of the user's own has a `step` instead
+
+        def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
+            """Update one parameter, under no_grad."""
+
     def _begin(self, group: Group, param: Tensor, state: State) -> None:
         """Fill the state of a parameter before its first update."""
-
-    def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
-        """Update one parameter, under no_grad."""
-        raise NotImplementedError
 
     # -- state ----------------------------------------------------------------------------------------------------
 

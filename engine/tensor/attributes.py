@@ -101,4 +101,4 @@ def _shown(node: Node, value: Any) -> Any:
     return tuple(found) if isinstance(found, list) else found
 
 
-Node.look, Node.listed = attribute, listed  # type: ignore[method-assign,assignment]  # bound here: these know Tensor
+Node.look, Node.listed = attribute, listed  # bound here: these know Tensor

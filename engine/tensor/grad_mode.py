@@ -97,12 +97,6 @@ class _Decorator:
         """A fresh context."""
         return type(self)()
 
-    def __enter__(self) -> None:
-        raise NotImplementedError
-
-    def __exit__(self, *_: object) -> None:
-        raise NotImplementedError
-
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isclass(function):
             warnings.warn(CLASSES, FutureWarning, stacklevel=2)

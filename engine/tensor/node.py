@@ -6,9 +6,9 @@ import functools
 import itertools
 import re
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from ..arrays import errors
 from ..arrays.array import BY_NUMPY, Array, dtype_of
@@ -106,6 +106,11 @@ class Node(_Rare):
     dtype: Any
     saved: tuple[Any, ...] | None
     more: dict[str, Any] | None
+    look: ClassVar[Callable[[Node, str], Any]]
+    """The value of `_saved_...`, and what dir() shows: `engine.tensor.attributes` has them, which knows Tensors."""
+    listed: ClassVar[Callable[[Node], list[str]]]
+    called: ClassVar[Callable[[Node, tuple[Any, ...]], Any]]
+    """Runs the rules of a node alone: `engine.backward.loop` has it, which knows the loop."""
 
     @property
     def op(self) -> Op:
@@ -137,14 +142,6 @@ class Node(_Rare):
         found: dict[str, Any] = self.extras().setdefault("metadata", {})
         return found
 
-    def look(self, name: str) -> Any:
-        """The value of `_saved_...`; `engine.tensor.attributes` has it."""
-        raise AttributeError(name)
-
-    def listed(self) -> list[str]:
-        """What dir() shows; `engine.tensor.attributes` has it."""
-        raise NotImplementedError
-
     def extras(self) -> dict[str, Any]:
         """Hooks and other things that few nodes have."""
         if self.more is None:
@@ -169,10 +166,6 @@ class Node(_Rare):
     def __call__(self, *grads: Any) -> Any:
         """Run the rules of this node alone: a gradient per output in, a cotangent per edge out."""
         return self.called(grads)
-
-    def called(self, grads: tuple[Any, ...]) -> Any:
-        """The same; `engine.backward` has it."""
-        raise NotImplementedError
 
     @property
     def _input_metadata(self) -> list[InputMetadata]:

@@ -7,8 +7,8 @@ This file holds the data.  The two ways in which an op meets a Tensor are in `di
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from numpy import ndarray
 
@@ -67,6 +67,8 @@ class Tensor:
     _value = -1
     _seen = 0
     __array_priority__ = 1000
+    _constructed: ClassVar[Callable[[type[Tensor], tuple[Any, ...], dict[str, Any]], Tensor]]
+    """What `Tensor(...)` makes: `engine.methods` binds it, which knows the constructors."""
 
     if TYPE_CHECKING:  # the stub of what `engine/__init__` binds: methods, operators and indexing
 
@@ -88,11 +90,6 @@ class Tensor:
     def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
         """torch's old constructor: of numbers, of sizes, of another tensor."""
         return cls._constructed(cls, args, kwargs)
-
-    @staticmethod
-    def _constructed(kind: type[Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """Bound to that of `constructors`."""
-        raise NotImplementedError
 
     def __init_subclass__(cls) -> None:
         HANDLERS[cls] = HANDLERS[Tensor]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isclose, prod, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -516,21 +516,7 @@ class Trace:
         """The value that events name by `index`."""
         return self.values[index]
 
-    def save(self, path: str) -> None:
-        """Write the trace to one file; see docs/trace-format.md."""
-        saver(self, path)
-
-    @staticmethod
-    def open(path: str) -> Trace:
-        """Read a trace from a file that `save` wrote; nothing in the file is run."""
-        return opener(path)
-
-
-def saver(trace: Trace, path: str) -> None:
-    """Replaced by `engine.trace.file.tracefile` when the package is imported."""
-    raise NotImplementedError
-
-
-def opener(path: str) -> Trace:
-    """Replaced by `engine.trace.file.tracefile` when the package is imported."""
-    raise NotImplementedError
+    save: ClassVar[Callable[[Trace, str], None]]
+    """Write the trace to one file; `engine.trace.file.tracefile` has it, which knows the format, and the next."""
+    open: ClassVar[Callable[[str], Trace]]
+    """Read a trace from a file that `save` wrote."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -239,16 +239,13 @@ class _Amount(BasePruningMethod):
 class _Unstructured(_Amount):
     PRUNING_TYPE = "unstructured"
 
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+    def without(self, t: Tensor, default_mask: Tensor, least: Callable[[int], Tensor]) -> Tensor:
+        """The mask without the elements at the places that `least` gives for their number."""
         count = self.count(t.nelement())
         mask = default_mask.clone()
         if count:
-            mask.view(-1)[self.least(t, count)] = 0
+            mask.view(-1)[least(count)] = 0
         return mask
-
-    def least(self, t: Tensor, count: int) -> Tensor:
-        """The places of the elements that go."""
-        raise NotImplementedError
 
 
 class RandomUnstructured(_Unstructured):
@@ -261,8 +258,8 @@ class RandomUnstructured(_Unstructured):
     tensor(1.)
     """
 
-    def least(self, t: Tensor, count: int) -> Tensor:
-        return rand_like(t).view(-1).topk(k=count).indices
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        return self.without(t, default_mask, lambda count: rand_like(t).view(-1).topk(k=count).indices)
 
     @classmethod
     def apply(cls, module: Module, name: str, amount: Any) -> Any:  # type: ignore[override]  # torch's
@@ -279,8 +276,8 @@ class L1Unstructured(_Unstructured):
     tensor([3., -0., 0.])
     """
 
-    def least(self, t: Tensor, count: int) -> Tensor:
-        return t.abs().view(-1).topk(k=count, largest=False).indices
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        return self.without(t, default_mask, lambda count: t.abs().view(-1).topk(k=count, largest=False).indices)
 
     @classmethod
     def apply(  # type: ignore[override]  # torch's
@@ -296,7 +293,8 @@ class _Structured(_Amount):
         super().__init__(amount)
         self.dim = dim
 
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+    def only(self, t: Tensor, default_mask: Tensor, slices: Callable[[int], Tensor | None]) -> Tensor:
+        """The mask with the slices along `dim` alone that `slices` gives, an index, for the number of those that go."""
         if t.dim() <= 1:
             raise ValueError(
                 "Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
@@ -305,17 +303,13 @@ class _Structured(_Amount):
         if self.dim >= t.dim():
             raise IndexError(f"Invalid index {self.dim} for tensor of size {t.shape}")
         count = self.count(t.shape[self.dim])
-        kept = self.kept(t, count)
+        index = slices(count)
         if count == 0:
             return default_mask
         mask = zeros_like(t)
-        mask.movedim(self.dim, 0)[kept] = 1
+        mask.movedim(self.dim, 0)[index] = 1
         mask *= default_mask.to(dtype=mask.dtype)
         return mask
-
-    def kept(self, t: Tensor, count: int) -> Tensor | None:
-        """The slices along `dim` that stay, as an index."""
-        raise NotImplementedError
 
 
 class RandomStructured(_Structured):
@@ -328,11 +322,14 @@ class RandomStructured(_Structured):
     tensor(4.)
     """
 
-    def kept(self, t: Tensor, count: int) -> Tensor | None:
-        if count == 0:
-            return None
-        drawn = rand(t.shape[self.dim])
-        return drawn > drawn.kthvalue(k=count).values
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        def draw(count: int) -> Tensor | None:
+            if count == 0:
+                return None
+            numbers = rand(t.shape[self.dim])
+            return numbers > numbers.kthvalue(k=count).values
+
+        return self.only(t, default_mask, draw)
 
     @classmethod
     def apply(cls, module: Module, name: str, amount: Any, dim: int = -1) -> Any:  # type: ignore[override]  # torch's
@@ -354,10 +351,13 @@ class LnStructured(_Structured):
         super().__init__(amount, dim)
         self.n = n
 
-    def kept(self, t: Tensor, count: int) -> Tensor | None:
-        dim = range(t.dim())[self.dim]
-        norm = t.norm(p=self.n, dim=[d for d in range(t.dim()) if d != dim])
-        return norm.topk(k=t.shape[dim] - count, largest=True).indices
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        def largest(count: int) -> Tensor:
+            dim = range(t.dim())[self.dim]
+            norm = t.norm(p=self.n, dim=[d for d in range(t.dim()) if d != dim])
+            return norm.topk(k=t.shape[dim] - count, largest=True).indices
+
+        return self.only(t, default_mask, largest)
 
     @classmethod
     def apply(  # type: ignore[override]  # torch's

@@ -23,7 +23,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from .. import events as trace_module
 from ..building import value_of
 from ..events import AnyEvent, Damaged, Frame, OpCalled, Trace, Value, damaged_value
 from ..summary import SAMPLE, statistics
@@ -306,10 +305,11 @@ def _reason(error: OSError | sqlite3.Error, path: str) -> str:
 
 
 def save(trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Write a whole trace: beside the path first, so that a file there is replaced only by a complete one.
+    """Write the trace to one file; see docs/trace-format.md.
 
-    A link is followed: the file behind it is replaced.  Raises CannotWrite where that fails, or where the path names
-    what is not a regular file.
+    It is written beside the path first, so that a file there is replaced only by a complete one.  A link is followed:
+    the file behind it is replaced.  Raises CannotWrite where that fails, or where the path names what is not a regular
+    file.
     """
     check_target(os.fspath(path))
     target = os.path.realpath(path)
@@ -340,10 +340,11 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
 
 
 def open_trace(path: str | os.PathLike[str]) -> Trace:
-    """Read a trace; events and values come from the file when they are first asked for.
+    """Read a trace from a file that `save` wrote; nothing in the file is run.
 
-    Raises TraceFileError where there is no trace that this version can read, FileNotFoundError where there is no file.
-    A recording that was cut short has `meta["incomplete"]`.
+    Events and values come from the file when they are first asked for.  Raises TraceFileError where there is no trace
+    that this version can read, FileNotFoundError where there is no file.  A recording that was cut short has
+    `meta["incomplete"]`.
     """
     name = os.fspath(path)
     if not os.path.exists(name):
@@ -717,5 +718,4 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-trace_module.saver = save
-trace_module.opener = open_trace
+Trace.save, Trace.open = save, staticmethod(open_trace)  # bound here, where the file is known
