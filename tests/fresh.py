@@ -169,7 +169,7 @@ class Fresh:
         patch.setattr(recorder, "TensorStates", self.tensor_states())
         patch.setattr(calls, "call", self.call(calls.call))
         for name, module in list(sys.modules.items()):
-            own = name in ("engine.replay.replay", "engine.tensor.inplace")
+            own = name in ("engine.replay.commands", "engine.replay.fixed_actions", "engine.tensor.inplace")
             if name.startswith("engine.") and hasattr(module, "apply_inplace") and not own:
                 patch.setattr(module, "apply_inplace", self.write(module.apply_inplace))
         kept = vars(Tensor)["grad"]

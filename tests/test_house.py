@@ -40,6 +40,23 @@ TESTS = sorted(
 TEXTS = {"tests/parity/scripts"}
 """Folders of tests that collect programs."""
 LONGEST = 800
+ABSTRACT = {
+    f"{name}.{method}"
+    for name, methods in {
+        "Constraint": "check",
+        "Dataset": "__getitem__",
+        "Distribution": "support mean variance mode rsample log_prob cdf icdf enumerate_support entropy",
+        "Function": "forward setup_context backward jvp vmap",
+        "IterableDataset": "__iter__",
+        "LRScheduler": "get_lr",
+        "LazyModuleMixin": "initialize_parameters",
+        "Module": "forward",
+        "Sampler": "__iter__",
+        "Transform": "sign _call _inverse log_abs_det_jacobian",
+    }.items()
+    for method in methods.split()
+}
+"""PyTorch's own abstract classes, which programs derive from."""
 BROWSER = ("app", "panels", "stage", "paint", "page", "geometry", "scene")
 """The folders of assets/js; each imports only from those behind it."""
 ASKS_TORCH = re.compile(r'(importorskip|import_module)\("torch|^\s*(import torch$|from torch\b)', re.MULTILINE)
@@ -77,6 +94,32 @@ def test_file_has_one_idea_of_at_most_eight_hundred_lines(package: str) -> None:
     files = [path for kind in ("*.py", "*.mjs") for path in (ROOT / package).rglob(kind)]
     lines = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8").count("\n") for path in files}
     assert {name: count for name, count in lines.items() if count > LONGEST} == {}
+
+
+def _raises_only(function: ast.AST) -> ast.Raise | None:
+    """The `raise NotImplementedError` that a function consists of, beside its docstring; None where it has more."""
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return None
+    *text, last = function.body
+    is_text = all(isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) for line in text)
+    if not is_text or not isinstance(last, ast.Raise):
+        return None
+    error = last.exc.func if isinstance(last.exc, ast.Call) else last.exc
+    return last if isinstance(error, ast.Name) and error.id == "NotImplementedError" else None
+
+
+def test_nothing_stands_for_what_is_elsewhere() -> None:
+    """No method, and no function without words of torch's, does nothing but raise NotImplementedError: a class that is
+    half of another.  Classes that PyTorch's users derive from say so in its words, or as it does in none."""
+    stubs = set()
+    for package in ("engine", "viz"):
+        for path in (ROOT / package).rglob("*.py"):
+            for scope in ast.walk(ast.parse(path.read_text("utf-8"))):
+                for function in ast.iter_child_nodes(scope):
+                    error = _raises_only(function)
+                    if error is not None and (isinstance(scope, ast.ClassDef) or isinstance(error.exc, ast.Name)):
+                        stubs.add(f"{getattr(scope, 'name', path.stem)}.{getattr(function, 'name', '')}")
+    assert stubs == ABSTRACT
 
 
 def test_modules_of_the_browser_import_only_from_folders_behind_their_own() -> None:

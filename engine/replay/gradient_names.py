@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..trace.events import Accumulated, BackwardEnded, BackwardStarted, GradSet, LeafCreated, OpCalled, Trace
 
 
-class Held:
+class GradientHolders:
     """The gradients that backward calls made, and whose they were when."""
 
     def __init__(self, trace: Trace) -> None:

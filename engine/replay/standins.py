@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from ..arrays import errors
-from ..arrays.array import xp
 from ..arrays.session import unrecorded
 from ..autograd.custom import CustomNode
 from ..autograd.function import Function
@@ -20,18 +19,13 @@ from ..tensor.grad_mode import mode
 from ..tensor.saved import MOST, Packed, unpack_saved
 from ..tensor.tensor import Tensor, tensor_of
 from ..trace.events import Accumulated, BackwardStarted, CodeEntered, ErrorRaised, NodeRecord, OpCalled, Trace, VjpRun
-from .blocks import Block, Blocks
+from .blocks import Block
 from .doubts import ELSEWHERE, NOT_RECORDED, NOT_UNPACKED, OTHER_MODE
+from .run import Run
 
 
-class Host(Protocol):
-    """The run that stand-ins belong to."""
-
-    base: Trace
-    live: dict[int, Tensor]
-
-    def doubted(self, why: str) -> None:
-        """From here on the program itself might have done otherwise."""
+class Interpreter(Protocol):
+    """What does again the events of a trace."""
 
     def block(self, block: Block, given: Sequence[Tensor | None]) -> None:
         """Do again what code of the user's did, with other tensors in the place of those that it was given."""
@@ -40,25 +34,17 @@ class Host(Protocol):
 class StandIns:
     """The stand-ins of one replay."""
 
-    def __init__(self, host: Host) -> None:
-        self.host = host
-        self.blocks = Blocks(host.base.events)
-        self.graphs = {e.call: e.create_graph for e in host.base.events if isinstance(e, BackwardStarted)}
-        self.passed = passed(host.base)
+    def __init__(self, run: Run, interpreter: Interpreter) -> None:
+        self.run = run
+        self.interpreter = interpreter
+        self.blocks = run.blocks
+        self.graphs = {e.call: e.create_graph for e in run.base.events if isinstance(e, BackwardStarted)}
+        self.passed = passed(run.base)
         self.call: int | None = None
         """The backward call of the recording that is run again; None for a new one."""
         self.kept: dict[int, Tensor] = {}
         """What the Function saved whose backward runs, by its place."""
         self.ran: set[Block] = set()
-
-    def array(self, index: int | None) -> Any:
-        """A recorded value; raises ValueError where it was too large to be kept."""
-        if index is None:
-            return None
-        kept = self.host.base.value(index)
-        if kept.array is None:
-            raise ValueError(f"a value of shape {list(kept.shape)} {kept.missing}")
-        return xp.array(kept.array)
 
     # -- custom Functions -----------------------------------------------------------------------------------------
 
@@ -70,7 +56,7 @@ class StandIns:
         def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, ...]:
             given = [tensor for tensor in arguments if tensor is not None]
             if block is not None:
-                self.host.block(block, given)
+                self.interpreter.block(block, given)
             made = [self.output(event, nr, given, ctx) for nr in range(len(event.outputs))]
             ctx.set_materialize_grads(self.materializes(event))
             if event.node is not None:
@@ -99,12 +85,12 @@ class StandIns:
         if place is not None:
             ctx.mark_dirty(given[place])
             return given[place]
-        made = self.host.live.get(out.tensor)
+        made = self.run.live.get(out.tensor)
         if made is None:
             for argument, tensor in zip(event.inputs, given, strict=True):
                 if argument.tensor == out.view_of and tensor._array.shape == out.shape:
                     return tensor
-            made = tensor_of(self.array(out.value))
+            made = tensor_of(self.run.array(out.value))
             made._storage.version = out.version
         if event.node is not None and not out.requires_grad:
             ctx.mark_non_differentiable(*ctx.non_differentiable, made)
@@ -115,8 +101,8 @@ class StandIns:
         numbers = {out.tensor: tensor for out, tensor in zip(event.outputs, made, strict=True)}
         found = []
         for item in event.node.saved if event.node is not None else ():
-            known = None if item.tensor is None else numbers.get(item.tensor, self.host.live.get(item.tensor))
-            found.append(tensor_of(self.array(item.value)) if known is None else known)
+            known = None if item.tensor is None else numbers.get(item.tensor, self.run.live.get(item.tensor))
+            found.append(tensor_of(self.run.array(item.value)) if known is None else known)
         return found
 
     def cotangents(self, event: OpCalled, ctx: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
@@ -130,7 +116,7 @@ class StandIns:
             own = next((block for block in runs if not self.is_other_mode(block)), own)
         block = own or next(iter(runs), None)
         if block is None:
-            self.host.doubted(NOT_RECORDED.format(record.name))
+            self.run.doubted(NOT_RECORDED.format(record.name))
             raise errors.runtime(NOT_RECORDED.format(record.name))
         before, self.kept = self.kept, {}
         try:
@@ -163,7 +149,7 @@ class StandIns:
 
     def runner(self, event: OpCalled) -> NodeRecord | None:
         """The node whose runs tell of backward: the Function's own, or the base's where forward wrote a view."""
-        events = self.host.base.events
+        events = self.run.base.events
         after = events[event.index + 1] if event.index + 1 < len(events) else None
         if event.inplace is not None and isinstance(after, OpCalled) and "writer" in after.attrs:
             return after.node
@@ -179,7 +165,7 @@ class StandIns:
         key = entered.node, entered.nr
 
         def pack(tensor: Tensor) -> Tensor:
-            self.host.block(block, (tensor,))
+            self.interpreter.block(block, (tensor,))
             if block.left is not None and not block.left.completed:
                 raise self.error(block)
             return tensor
@@ -189,7 +175,7 @@ class StandIns:
             own = next((run for run in runs if run.entered.call == self.call), None)
             run = own or next(iter(runs), None)
             if run is None:
-                self.host.doubted(NOT_UNPACKED)
+                self.run.doubted(NOT_UNPACKED)
                 return tensor
             found = self.done(run, (), own is None)
             return tensor if not found or found[0] is None else found[0]
@@ -240,20 +226,20 @@ class StandIns:
         """Do again what a block did; what it returns.  What it made in another call stays that call's."""
         self.ran.add(block)
         if borrowed and block.is_hook:
-            self.host.doubted(ELSEWHERE)
+            self.run.doubted(ELSEWHERE)
         if self.is_other_mode(block):
-            self.host.doubted(OTHER_MODE)
-        known = dict(self.host.live) if borrowed else None
+            self.run.doubted(OTHER_MODE)
+        known = dict(self.run.live) if borrowed else None
         try:
-            self.host.block(block, given)
+            self.interpreter.block(block, given)
             left = block.left
             if left is None or not left.completed:
                 raise self.error(block)
             return None if left.results is None else tuple(self.result(number) for number in left.results)
         finally:
             if known is not None:
-                self.host.live.clear()
-                self.host.live.update(known)
+                self.run.live.clear()
+                self.run.live.update(known)
 
     def is_other_mode(self, block: Block) -> bool:
         """Whether a block ran in a call that made a graph, and this one does not, or the other way round."""
@@ -262,11 +248,11 @@ class StandIns:
 
     def result(self, number: int | None) -> Tensor | None:
         """A tensor that code of the user's returned."""
-        return None if number is None else self.host.live[number]
+        return None if number is None else self.run.live[number]
 
     def error(self, block: Block) -> BaseException:
         """What a block raised, or what was raised for what it returned."""
-        events, call = self.host.base.events, block.entered.call
+        events, call = self.run.base.events, block.entered.call
         after = block.left.index if block.left is not None else len(events)
         found = next((e for e in events[after:] if isinstance(e, ErrorRaised) and e.call == call), None)
         return RuntimeError("the recording ended here") if found is None else rebuilt(found)

@@ -9,7 +9,7 @@ import pytest
 
 import engine
 from engine.replay.replay import replay
-from engine.replay.rerun import same_bits
+from engine.replay.run import same_bits
 from engine.trace.events import LeafCreated
 
 F = engine.nn.functional
