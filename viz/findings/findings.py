@@ -13,6 +13,7 @@ from .finding import Finding, Kind
 from .overflow import growth
 from .unlisted import unlisted
 from .unreached import unreached
+from .vanishing import vanishing
 from .wrong_loss import scores
 from .zero_gradients import stalled
 
@@ -31,8 +32,8 @@ def _silent(facts: Facts) -> Iterator[Finding]:
     than that it adds up."""
     not_zeroed = forgotten(facts)
     known: set[tuple[int, Kind]] = {(finding.event, "sum") for finding in not_zeroed}
-    others = (unreached(facts), unlisted(facts), stalled(facts), emptied(facts), scores(facts), silent.findings(facts))
-    for finding in chain(not_zeroed, *others):
+    others = (unreached(facts), unlisted(facts), stalled(facts), vanishing(facts), emptied(facts), scores(facts))
+    for finding in chain(not_zeroed, *others, silent.findings(facts)):
         if (finding.event, finding.kind) not in known:
             known.add((finding.event, finding.kind))
             yield finding

@@ -13,7 +13,7 @@ from viz.reading.facts import collect
 from ..programs import ALL
 from ..programs import recorded as run
 from ..traces import recorded
-from . import test_cleared, test_overflow, test_unlisted, test_unreached, test_wrong_loss, test_zero_gradients
+from . import test_cleared, test_overflow, test_unlisted, test_unreached, test_vanishing, test_wrong_loss, test_zero_gradients
 
 NET = {"forward": test_unreached.WHOLE, "before": "", "params": "net.parameters()", "after": ""}
 HEAD = "import engine as torch\n"
@@ -26,6 +26,7 @@ PROGRAMS: dict[Kind, str] = {
     "unheld": test_unreached.NET.format(**NET | {"after": "net.head = nn.Linear(2, 1)"}),
     "unlisted": test_unlisted.NET.format(layers="list", params="net.parameters()"),
     "stalled": test_zero_gradients.NET.format(before=test_zero_gradients.DEAD, rounds=3),
+    "exploding": test_vanishing.GROWING,
     "loss-dimension": test_wrong_loss.HEAD + "F.nll_loss(F.log_softmax(x, dim=0), y).backward()\n",
     "no-logarithm": test_wrong_loss.HEAD + "F.nll_loss(F.softmax(x, dim=1), y).backward()\n",
     "softmax-twice": test_wrong_loss.HEAD + "F.cross_entropy(F.softmax(x, dim=1), y).backward()\n",

@@ -1,0 +1,147 @@
+"""Where a gradient fades or grows on its way back through the steps of a loop, or equal layers.  Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import hypot
+from statistics import median
+
+from engine.trace.events import VjpRun
+
+from ..reading import labels, text
+from ..reading.facts import CallFact, Facts
+from ..reading.source_text import source
+from .finding import Finding
+
+FEWEST = 8
+"""Runs of an op, one behind the other, that tell it."""
+MILLION = 1e6
+"""How many times smaller, or larger, the gradient has to become: what is a millionth of the rest is lost beside it in
+float32."""
+STEADY = 0.95
+"""How far from 1 the ratio of a run's norm to the one before typically is."""
+
+
+def vanishing(facts: Facts) -> list[Finding]:
+    """One finding per line whose repeated op gives on a gradient that fades to a millionth, or grows a million times.
+
+    The runs are those of one op on one line within a backward call, each on the way of the one before.
+    Cost: linear in the events, and in the elements of the gradients that repeated ops receive.
+    """
+    chains: dict[int, list[_Chain]] = defaultdict(list)
+    for call in facts.calls.values():
+        steepest = max(_chains(facts, call), key=lambda chain: chain.change, default=None)
+        if steepest is not None:
+            chains[steepest.stack].append(steepest)
+    return [_finding(facts, found[0], len(found)) for found in chains.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """The runs of one op on one line: what each received, in the order of the backward pass."""
+
+    stack: int
+    events: tuple[VjpRun, ...]
+    norms: tuple[float, ...]
+
+    @property
+    def fades(self) -> bool:
+        return self.norms[-1] < self.norms[0]
+
+    @property
+    def ratio(self) -> float:
+        """What a run typically leaves of the norm."""
+        return median(b / a for a, b in zip(self.norms, self.norms[1:], strict=False) if a)
+
+    @property
+    def change(self) -> float:
+        """How many times smaller or larger the norm becomes."""
+        first, last = self.norms[0], self.norms[-1]
+        small, large = min(first, last), max(first, last)
+        return large / small if small else float("inf")
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether the change is one of many steps: a flat function that sends zeros at once is another finding."""
+        if not self.norms[0] or self.change < MILLION:
+            return False
+        if not self.norms[-1] and min(filter(None, self.norms)) > self.norms[0] / MILLION:
+            return False
+        return self.ratio < STEADY if self.fades else self.ratio > 1 / STEADY
+
+
+def _chains(facts: Facts, call: CallFact) -> Iterator[_Chain]:
+    """The chains of a backward call along which the gradient fades or grows."""
+    runs: dict[tuple[int, str], list[VjpRun]] = defaultdict(list)
+    for index in call.vjps:
+        event = facts.trace.events[index]
+        op = facts.op_of_node.get(event.node) if isinstance(event, VjpRun) else None
+        if isinstance(event, VjpRun) and op is not None:
+            made = facts.ops[op].event
+            runs[made.stack, made.name].append(event)
+    for (stack, _), events in runs.items():
+        if len(events) < FEWEST:
+            continue
+        chain = _Chain(stack, tuple(events), tuple(_norm(facts, event.upstream) for event in events))
+        if chain.is_steady and _is_one_behind_the_other(facts, call, chain):
+            yield chain
+
+
+def _norm(facts: Facts, values: Sequence[int | None]) -> float:
+    return hypot(*(float(facts.trace.value(value).stats["norm"]) for value in values if value is not None))
+
+
+def _is_one_behind_the_other(facts: Facts, call: CallFact, chain: _Chain) -> bool:
+    """Whether each run got its gradient through the one before: terms of a sum with ever smaller weights do not."""
+    members = {event.node for event in chain.events}
+    through: dict[int, int] = defaultdict(int)  # by node: of how many members a gradient came through, in a row
+    for index in call.vjps:
+        event = facts.trace.events[index]
+        if not isinstance(event, VjpRun):
+            continue
+        through[event.node] += event.node in members
+        op = facts.op_of_node.get(event.node)
+        record = facts.node(op) if op is not None else None
+        for edge in record.edges if record is not None else ():
+            if edge is not None and edge.node is not None:
+                through[edge.node] = max(through[edge.node], through[event.node])
+    return through[chain.events[-1].node] == len(chain.events)
+
+
+def _finding(facts: Facts, chain: _Chain, calls: int) -> Finding:
+    first, last, ratio = chain.norms[0], chain.norms[-1], chain.ratio
+    passed = (norm * MILLION < first if chain.fades else norm > first * MILLION for norm in chain.norms)
+    place = next(index for index, is_past in enumerate(passed) if is_past)
+    event = chain.events[place]
+    op = facts.ops[facts.op_of_node[event.node]]
+    frame = facts.frame(chain.stack)
+    where = labels.written_name(op.event)
+    if frame is not None:
+        where = f"{where} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})"
+    change = "shrinks" if chain.fades else "grows"
+    why = (
+        f"On its way back through {len(chain.norms)} runs of {where}, the norm of the gradient {change} from "
+        f"{text.number(first)} to {text.number(last)}: each run multiplies it by about {text.number(_two_digits(ratio))}."
+    )
+    if calls > 1:
+        why += f" This happens in {calls} backward calls; the numbers are those of the first."
+    if chain.fades:
+        why += f" What happened before the last {place} runs has almost no influence on the gradient of the parameters."
+        fix = (
+            "Let each run keep the size of the gradient: use gates that start open (an LSTM with a forget bias of 1), "
+            "skip connections, normalisation, or orthogonal initial weights."
+        )
+    else:
+        fix = (
+            "Call clip_grad_norm_() before the step, start with smaller or orthogonal weights, or backpropagate "
+            "through fewer steps."
+        )
+    label = "The gradient vanishes" if chain.fades else "The gradient explodes"
+    line = frame.line if frame is not None else None
+    return Finding("vanishing" if chain.fades else "exploding", event.index, op.id, label, why, fix, line)
+
+
+def _two_digits(ratio: float) -> float:
+    return float(f"{ratio:.2g}")
