@@ -111,7 +111,8 @@ def _is_one_behind_the_other(facts: Facts, call: CallFact, chain: _Chain) -> boo
 
 
 def _finding(facts: Facts, chain: _Chain, calls: int) -> Finding:
-    first, last, ratio = chain.norms[0], chain.norms[-1], chain.ratio
+    first, last = chain.norms[0], chain.norms[-1]
+    ratio = text.number(float(f"{chain.ratio:.2g}"))
     passed = (norm * MILLION < first if chain.fades else norm > first * MILLION for norm in chain.norms)
     place = next(index for index, is_past in enumerate(passed) if is_past)
     event = chain.events[place]
@@ -123,7 +124,7 @@ def _finding(facts: Facts, chain: _Chain, calls: int) -> Finding:
     change = "shrinks" if chain.fades else "grows"
     why = (
         f"On its way back through {len(chain.norms)} runs of {where}, the norm of the gradient {change} from "
-        f"{text.number(first)} to {text.number(last)}: each run multiplies it by about {text.number(_two_digits(ratio))}."
+        f"{text.number(first)} to {text.number(last)}: each run multiplies it by about {ratio}."
     )
     if calls > 1:
         why += f" This happens in {calls} backward calls; the numbers are those of the first."
@@ -141,7 +142,3 @@ def _finding(facts: Facts, chain: _Chain, calls: int) -> Finding:
     label = "The gradient vanishes" if chain.fades else "The gradient explodes"
     line = frame.line if frame is not None else None
     return Finding("vanishing" if chain.fades else "exploding", event.index, op.id, label, why, fix, line)
-
-
-def _two_digits(ratio: float) -> float:
-    return float(f"{ratio:.2g}")

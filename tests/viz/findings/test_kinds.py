@@ -13,7 +13,15 @@ from viz.reading.facts import collect
 from ..programs import ALL
 from ..programs import recorded as run
 from ..traces import recorded
-from . import test_cleared, test_overflow, test_unlisted, test_unreached, test_vanishing, test_wrong_loss, test_zero_gradients
+from . import (
+    test_cleared,
+    test_overflow,
+    test_unlisted,
+    test_unreached,
+    test_vanishing,
+    test_wrong_loss,
+    test_zero_gradients,
+)
 
 NET = {"forward": test_unreached.WHOLE, "before": "", "params": "net.parameters()", "after": ""}
 HEAD = "import engine as torch\n"

@@ -83,7 +83,7 @@ def test_gradient_that_fades_through_time_is_found_where_it_is_lost(tmp_path: Pa
     assert "shrinks from 1.837 to 3.697e-13" in finding.why and "multiplies it by about 0.6" in finding.why
     assert "before the last 27 runs" in finding.why
     event = trace.events[finding.event]
-    assert trace.value(event.upstream[0]).stats["norm"] < 1.837e-6  # type: ignore[union-attr,index,arg-type]
+    assert trace.value(event.upstream[0]).stats["norm"] < 1.837e-6  # type: ignore[union-attr,arg-type]
 
 
 def test_gradient_that_becomes_zero_on_a_long_way_has_vanished_too(tmp_path: Path) -> None:
