@@ -120,7 +120,7 @@ def test_a_check_takes_the_values_that_the_rule_was_given(tmp_path: Path) -> Non
     start = "import engine as torch\ny = torch.tensor([1., 1], requires_grad=True)\n"
     square = detailed(start + "z = (y * y).sum()\ny.data.mul_(10)\nz.backward()\n", tmp_path, "×")["check"]
     assert square["agrees"] and square["text"].startswith("10 by the rule, 10 by differences")
-    assert square["text"].endswith("both with y as changed after forward")
+    assert square["text"].endswith("both use y as changed after forward")
     exp = detailed(start + "z = y.exp()\nz.data.mul_(10)\nz.backward(torch.ones(2))\n", tmp_path, "exp")["check"]
     assert not exp["agrees"] and exp["text"].startswith("27.18 by the rule, 2.71828 by differences")
     assert exp["text"].endswith("a value was changed after forward, unseen by the graph")
