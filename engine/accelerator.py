@@ -11,7 +11,7 @@ device_count = array.cuda_count
 
 
 def current_accelerator(check_available: bool = False) -> array.device | None:
-    """The device of the GPU, None where there is none.
+    """The device of the GPU, or None.
 
     Source: torch.accelerator.current_accelerator.
 

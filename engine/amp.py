@@ -24,7 +24,7 @@ LOW = "out of scope in Backstep: it would compute in lower precision; pass enabl
 
 
 class autocast:
-    """A block (or a decorator) that torch runs in lower precision; here only one that is switched off.
+    """A block (or decorator) that torch runs in lower precision; here it must be switched off.
 
     Raises OutOfScope where torch would lower the precision.  Source: torch.autocast.
 
@@ -67,7 +67,7 @@ class autocast:
 
 
 class GradScaler:
-    """Multiplies a loss so that small gradients survive, and leaves out the steps that would write inf or nan.
+    """Multiplies a loss so that small gradients survive, and skips the steps that would write inf or nan.
 
     On a machine without CUDA it is switched off, with torch's warning, unless made for the "cpu".
 
@@ -211,7 +211,7 @@ class GradScaler:
 
 
 def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: dtype | None = None) -> Any:
-    """A Function's `forward` as it is: there is no lower precision to switch off for it.
+    """A Function's `forward`, unchanged: there is no lower precision to switch off.
 
     Shapes: (*) -> (*).  Raises ValueError for a device that is no text.  Source: torch.amp.custom_fwd.
 
@@ -228,7 +228,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: dtype | None =
 
 
 def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
-    """A Function's `backward` as it is.
+    """A Function's `backward`, unchanged.
 
     Shapes: (*) -> (*).  Raises ValueError for a device that is no text.  Source: torch.amp.custom_bwd.
 

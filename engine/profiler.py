@@ -21,14 +21,14 @@ __all__ = [
 
 
 class ProfilerActivity(Enum):
-    """What torch can time."""
+    """The activities that torch can time."""
 
     CPU = 0
     CUDA = 2
 
 
 class ProfilerAction(Enum):
-    """What torch does in a step."""
+    """The actions of torch in a step."""
 
     NONE = 0
     WARMUP = 1
@@ -37,7 +37,7 @@ class ProfilerAction(Enum):
 
 
 class profile(profiler.profile):
-    """A block that torch would time, step by step; `on_trace_ready` is not called, for there is nothing to tell.
+    """A block that torch would time, step by step; `on_trace_ready` is not called, because there are no timings.
 
     Source: torch.profiler.profile.
 
@@ -80,7 +80,7 @@ def supported_activities() -> set[ProfilerActivity]:
 
 
 def tensorboard_trace_handler(dir_name: str, *_: Any, **__: Any) -> Callable[[Any], None]:
-    """Would write what was timed for TensorBoard; writes nothing.  Source: torch.profiler.tensorboard_trace_handler.
+    """Would write timings for TensorBoard; writes nothing.  Source: torch.profiler.tensorboard_trace_handler.
 
     >>> tensorboard_trace_handler("log")(None)
     """

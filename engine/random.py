@@ -30,7 +30,7 @@ __all__ = [
 
 @contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True, *_: Any, **__: Any) -> Iterator[None]:
-    """Inside, draws are made from the same stream; behind, it stands where it stood before.
+    """Inside, draws use the same random stream; afterwards its previous state is restored.
 
     Source: torch.random.fork_rng.
 

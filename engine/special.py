@@ -94,7 +94,7 @@ multigammaln = mvlgamma
 
 
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
-    """The nearest number of so many decimals, halves to even.
+    """The nearest number with `decimals` decimals, halves to even.
 
     Shapes: (*) -> (*).  Source: torch.special.round.
 

@@ -49,7 +49,7 @@ def _threads(name: str, count: Any) -> int:
 
 
 def set_num_threads(int: int) -> None:
-    """Kept; how many threads compute is numpy's affair.
+    """Stored only: numpy decides how many threads compute.
 
     Source: torch.set_num_threads.
 
@@ -64,7 +64,7 @@ def set_num_threads(int: int) -> None:
 
 
 def get_num_threads() -> int:
-    """What `set_num_threads` was given, else 1.
+    """The value passed to `set_num_threads`, else 1.
 
     Source: torch.get_num_threads.
 
@@ -88,7 +88,7 @@ def set_num_interop_threads(int: int) -> None:
 
 
 def get_num_interop_threads() -> int:
-    """What `set_num_interop_threads` was given, else 1.
+    """The value passed to `set_num_interop_threads`, else 1.
 
     Source: torch.get_num_interop_threads.
 
@@ -100,7 +100,7 @@ def get_num_interop_threads() -> int:
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Kept: everything here is deterministic.
+    """Stored only: everything here is deterministic.
 
     Source: torch.use_deterministic_algorithms.
 
@@ -111,7 +111,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What `use_deterministic_algorithms` was given, else False.
+    """The value passed to `use_deterministic_algorithms`, else False.
 
     Source: torch.are_deterministic_algorithms_enabled.
 
@@ -123,7 +123,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Kept: everything here is deterministic.
+    """Stored only: everything here is deterministic.
 
     Source: torch.set_deterministic_debug_mode.
 
@@ -134,7 +134,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Kept: products are always computed in full precision.
+    """Stored only: products are always computed in full precision.
 
     Source: torch.set_float32_matmul_precision.
 
@@ -153,7 +153,7 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` was given, else "highest".
+    """The value passed to `set_float32_matmul_precision`, else "highest".
 
     Source: torch.get_float32_matmul_precision.
 
@@ -199,7 +199,7 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
 
 
 def set_default_device(device: Any) -> None:
-    """The processor is the default device and stays it; another one is out of scope.
+    """The CPU is the only default device.
 
     Source: torch.set_default_device.
 
@@ -212,7 +212,7 @@ def set_default_device(device: Any) -> None:
 
 
 def get_default_device() -> arrays.device:
-    """The processor.
+    """The CPU.
 
     Source: torch.get_default_device.
 

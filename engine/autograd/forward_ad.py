@@ -30,7 +30,7 @@ TWICE = (
 
 
 class UnpackedDualTensor(NamedTuple):
-    """What `unpack_dual` returns; `tangent` is None where there is none.
+    """The result of `unpack_dual`; `tangent` is None if there is none.
 
     Source: torch.autograd.forward_ad.UnpackedDualTensor.
 
@@ -45,7 +45,7 @@ class UnpackedDualTensor(NamedTuple):
 
 
 class dual_level:
-    """Inside, tensors can carry tangents; they are gone when it is left.
+    """Inside, tensors can carry tangents, which are dropped at the end of the block.
 
     Source: torch.autograd.forward_ad.dual_level.
 

@@ -158,12 +158,12 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """The function itself: `forward(ctx, *args)`, or without ctx where `setup_context` is written too."""
+        """The function itself: `forward(ctx, *args)`, or without ctx if `setup_context` is defined too."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Say what backward needs, apart from forward."""
+        """Save the tensors that backward needs, separately from forward."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod

@@ -197,7 +197,7 @@ def _pulled(
 def vjp(
     func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> Any:
-    """(outputs, v times the Jacobian): what `backward(v)` gives.
+    """(outputs, v times the Jacobian): the result of `backward(v)`.
 
     Shapes: (*A), (*R) -> (*R), (*A), *R the sizes of what the function gives.  Raises RuntimeError where v has another
     shape than the output.  Source: torch.autograd.functional.vjp.

@@ -242,7 +242,7 @@ def gradcheck(
     check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_batched_forward_grad: bool = False,
     check_forward_ad: bool = False, check_backward_ad: bool = True, fast_mode: bool = False, masked: bool | None = None,
 ) -> bool:  # fmt: skip
-    """Whether the rules give the derivatives that small steps give, for inputs of float64 that require grad.
+    """Whether the rules agree with finite differences, for float64 inputs that require grad.
 
     `fast_mode` checks everything too; batched gradients are a loop of single ones here, so that there is nothing to
     check of them.

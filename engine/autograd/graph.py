@@ -27,7 +27,7 @@ OUTSIDE = (
 
 
 class Node(abc.ABC):  # noqa: B024 - what its methods are stands in the classes that are registered
-    """What `grad_fn` and `next_functions` show; for isinstance.
+    """The type of `grad_fn` and `next_functions`, for isinstance.
 
     Source: torch.autograd.graph.Node.
 
@@ -42,7 +42,7 @@ for kind in (nodes.Node, nodes.AccumulateGrad, BackwardCFunction):
 
 
 class GradientEdge(NamedTuple):
-    """Where the gradient of a tensor goes: stands for the tensor in backward and grad, which need not be alive.
+    """The graph edge of a tensor, which backward and grad accept in its place, even when the tensor is gone.
 
     Source: torch.autograd.graph.GradientEdge.
 
@@ -80,7 +80,7 @@ def inner_node(shown: Any) -> Any:
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Say that elements were written in a way that nobody could see.
+    """Count a write to the elements that the engine could not see.
 
     Source: torch.autograd.graph.increment_version.
 
@@ -132,7 +132,7 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Inside, what ops save on a GPU is kept in the memory of the host.
+    """Inside, tensors that ops save on a GPU are kept in the memory of the host.
 
     Source: torch.autograd.graph.save_on_cpu.
 
@@ -324,7 +324,7 @@ BEFORE_WRITE.append(_before_write)
 
 
 class allow_mutation_on_saved_tensors:
-    """Inside, a saved tensor may be written: the graph keeps a copy of what it was; backward runs inside too.
+    """Inside, a saved tensor may be written in place: the graph keeps its old value. Backward runs inside too.
 
     Source: torch.autograd.graph.allow_mutation_on_saved_tensors.
 

@@ -31,7 +31,7 @@ class _Block:
 
 
 class profile(_Block):
-    """A block that torch would time; here its tables are empty, for a recording costs time itself.
+    """A block that torch would time; here its tables are empty, because recording takes time itself.
 
     Source: torch.autograd.profiler.profile.
 

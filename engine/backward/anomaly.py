@@ -132,7 +132,7 @@ def _switch(enabled: bool, check_nan: bool) -> None:
 
 
 class detect_anomaly:
-    """Inside, a nan that appears in backward raises an error that says in which op.
+    """Inside, a nan in backward raises an error that names the op.
 
     Source: torch.autograd.detect_anomaly.
 

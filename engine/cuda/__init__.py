@@ -83,7 +83,7 @@ manual_seed_all = manual_seed
 
 
 def empty_cache() -> None:
-    """Nothing is kept back.
+    """Do nothing: the engine caches no GPU memory.
 
     Source: torch.cuda.empty_cache.
 
@@ -113,7 +113,7 @@ def _need() -> None:
 
 
 def current_device() -> int:
-    """The number of the GPU in use.
+    """The index of the GPU in use.
 
     Source: torch.cuda.current_device.
     """
@@ -131,7 +131,7 @@ def synchronize(device: Any = None) -> None:
 
 
 def get_device_name(device: Any = None) -> str:
-    """What the GPU is called.
+    """The name of the GPU.
 
     Source: torch.cuda.get_device_name.
     """

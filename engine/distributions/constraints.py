@@ -22,7 +22,7 @@ __all__ = [
 
 
 class Constraint:
-    """`check(value)` tells of each value (of the last `event_dim` dimensions together) whether it is allowed.
+    """`check(value)` says for each value (the last `event_dim` dimensions together) whether it is allowed.
 
     Source: torch.distributions.constraints.Constraint.
 
@@ -42,7 +42,7 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """Stands where other parameters say what is allowed; what it is told of itself it knows."""
+    """A constraint that depends on other parameters; it knows whether it is discrete and its event dimensions."""
 
     def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
         self._is_discrete, self._event_dim = is_discrete, event_dim
@@ -70,7 +70,7 @@ class _Dependent(Constraint):
 
 
 class _DependentProperty(property, _Dependent):
-    """Asked of an object a property, asked of its class a constraint that depends; a decorator, with options too.
+    """A decorator: on an object it is a property, on its class a dependent constraint.
 
     Source: torch.distributions.constraints.dependent_property.
 
@@ -96,7 +96,7 @@ class _DependentProperty(property, _Dependent):
 
 
 class _IndependentConstraint(Constraint):
-    """Each of the last dimensions obeys; together they are one event.
+    """The constraint for each of the last dimensions, which together are one event.
 
     Shapes: (*) -> (*').  Raises AssertionError for what is no constraint, or a negative count.
     Source: torch.distributions.constraints.independent.
@@ -205,7 +205,7 @@ class _Boolean(Constraint):
 
 
 class _OneHot(Constraint):
-    """Vectors that are 1 in one place and 0 elsewhere."""
+    """Vectors that are 1 at one index and 0 elsewhere."""
 
     is_discrete, event_dim = True, 1
 
@@ -214,7 +214,7 @@ class _OneHot(Constraint):
 
 
 class _IntegerInterval(_Between):
-    """Whole numbers, both bounds included.
+    """Integers between two bounds, both included.
 
     Shapes: (*) -> (*).  Source: torch.distributions.constraints.integer_interval.
 
@@ -231,7 +231,7 @@ class _IntegerInterval(_Between):
 
 
 class _IntegerGreaterThan(_From):
-    """Whole numbers from a bound on."""
+    """Integers from a lower bound."""
 
     is_discrete = True
 
@@ -330,7 +330,7 @@ class _Simplex(Constraint):
 
 
 class _Multinomial(Constraint):
-    """Counts; that they are no more than were drawn is all that is asked, as in torch.
+    """Counts; as in torch, only their upper bound is checked.
 
     Shapes: (*, C) -> (*).  Source: torch.distributions.constraints.multinomial.
 
@@ -477,7 +477,7 @@ class _Stack(_Several):
 
 
 def is_dependent(constraint: Any) -> bool:
-    """Whether other parameters say what is allowed.
+    """Whether the constraint depends on other parameters.
 
     Source: torch.distributions.constraints.is_dependent.
 

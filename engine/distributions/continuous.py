@@ -90,7 +90,7 @@ class Normal(_Located):
 
 
 class Uniform(Distribution):
-    """Any value from `low` up to `high`, alike.
+    """Any value from `low` to `high`, with equal probability.
 
     Shapes: low and high (*), broadcast -> batch (*).  Raises ValueError where low is not below high.
     Source: torch.distributions.Uniform.
@@ -213,7 +213,7 @@ class Exponential(Distribution):
 
 
 class Laplace(_Located):
-    """Two exponentials back to back, around `loc`.
+    """Two exponential distributions back to back, around `loc`.
 
     Shapes: loc and scale (*), broadcast -> batch (*).  Raises ValueError for a scale that is not positive.
     Source: torch.distributions.Laplace.

@@ -71,7 +71,7 @@ class LogNormal(TransformedDistribution):
 
 
 class LogisticNormal(TransformedDistribution):
-    """Probabilities that break a stick by a normal vector.
+    """Probabilities obtained by stick-breaking from a normal vector.
 
     Shapes: loc and scale (*, D), broadcast -> batch (*), event (D + 1).  Raises ValueError for a scale that is not
     positive.  Source: torch.distributions.LogisticNormal.
@@ -235,7 +235,7 @@ class Gumbel(TransformedDistribution):
 
 
 class Pareto(TransformedDistribution):
-    """What is larger than `scale`, with a tail that a power `alpha` rules.
+    """Values larger than `scale`, with a power-law tail of exponent `alpha`.
 
     Shapes: scale and alpha (*), broadcast -> batch (*).  Raises ValueError for one that is not positive.
     Source: torch.distributions.Pareto.
@@ -276,7 +276,7 @@ class Pareto(TransformedDistribution):
 
 
 class Weibull(TransformedDistribution):
-    """The time until something fails that wears out (`concentration` above 1) or in (below 1).
+    """The time until something fails that wears out (`concentration` above 1) or gets more reliable (below 1).
 
     Shapes: scale and concentration (*), broadcast -> batch (*).  Raises ValueError for one that is not positive.
     Source: torch.distributions.Weibull.

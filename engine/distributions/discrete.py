@@ -156,7 +156,7 @@ class Categorical(Distribution):
 
 
 class OneHotCategorical(Distribution):
-    """A class, as a vector that is 1 in its place and 0 elsewhere.
+    """A class, as a vector that is 1 at its index and 0 elsewhere.
 
     Shapes: probs or logits (*, C) -> batch (*), event (C).  Raises ValueError for both or none of them, or no simplex.
     Source: torch.distributions.OneHotCategorical.
@@ -220,7 +220,7 @@ class OneHotCategorical(Distribution):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """The same, with gradients that go to the probabilities as if they were the draw.
+    """The same, with gradients that go straight through to the probabilities.
 
     Shapes: probs or logits (*, C) -> batch (*), event (C).  Raises ValueError for both or none of them, or no simplex.
     Source: torch.distributions.OneHotCategoricalStraightThrough; Bengio et al., 2013.

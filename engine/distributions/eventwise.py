@@ -33,7 +33,7 @@ def _of_vectors(shape: Sequence[int], more: int = 0) -> Size:
 
 
 class SoftmaxTransform(Plain):
-    """Vectors to probabilities; turned back, to their logarithms, for many vectors have the same.
+    """Vectors to probabilities; the inverse gives their logarithms, because many vectors have the same probabilities.
 
     Shapes: (*) -> (*).  Source: torch.distributions.SoftmaxTransform.
 

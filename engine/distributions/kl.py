@@ -24,7 +24,7 @@ _formulas: dict[tuple[type, type], Formula] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[F], F]:
-    """Decorate a function of two distributions: it gives the divergence for these two kinds and those below them.
+    """Decorate a function of two distributions: it gives the divergence for these two classes and their subclasses.
 
     Source: torch.distributions.register_kl.
 

@@ -17,7 +17,7 @@ __all__ = ["MixtureSameFamily"]
 
 
 class MixtureSameFamily(Distribution):
-    """The last dimension of `component_distribution`'s batch are the parts, drawn by `mixture_distribution`.
+    """A mixture of the last batch dimension of `component_distribution`, weighted by `mixture_distribution`.
 
     Raises ValueError where that is no Categorical, and where their shapes do not go together.
     Source: torch.distributions.

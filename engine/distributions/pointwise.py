@@ -114,7 +114,7 @@ def least_and_most(like: Tensor) -> dict[str, float]:
 
 
 class SigmoidTransform(_Rising):
-    """y = 1 / (1 + exp(-x)), kept off 0 and 1.
+    """y = 1 / (1 + exp(-x)), kept away from 0 and 1.
 
     Shapes: (*) -> (*).  Source: torch.distributions.SigmoidTransform.
 
@@ -185,7 +185,7 @@ class TanhTransform(_Rising):
 
 
 class AbsTransform(Plain):
-    """y = abs(x), which two x have: turned back it gives the positive one.
+    """y = abs(x); the inverse gives the positive x.
 
     Shapes: (*) -> (*).  Source: torch.distributions.AbsTransform.
 

@@ -20,7 +20,7 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """Draws of `base_distribution`, changed by `transforms` one after the other.
+    """Draws of `base_distribution`, transformed by each of `transforms` in turn.
 
     log_prob(y) is that of x, which the maps make y of, less the logarithm of how much they stretch there.  Raises
     ValueError for what is no Transform, and where a draw has too few dimensions for the maps.

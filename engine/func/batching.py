@@ -25,7 +25,7 @@ def vmap(
     func: Callable[..., Any], in_dims: Dims = 0, out_dims: Dims = 0, randomness: str = "error", *,
     chunk_size: int | None = None,
 ) -> Callable[..., Any]:  # fmt: skip
-    """A function that calls `func` for each example along `in_dims` of its arguments and stacks what comes out.
+    """A function that calls `func` for each example along `in_dims` of its arguments and stacks the results.
 
     Shapes: (*A), ... -> (*R), ..., with a size B at `in_dims` of the arguments and at `out_dims` of what comes out.
     Keyword arguments are the same in each call.  Cost: B calls.  Raises ValueError where the dimensions do not fit the

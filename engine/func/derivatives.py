@@ -167,7 +167,7 @@ def grad(func: Callable[..., Any], argnums: Places = 0, has_aux: bool = False) -
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """(output, function): what `func` gives, and the function from cotangents of it to those of the arguments.
+    """(output, function): the result of `func`, and a function from its cotangent to those of the arguments.
 
     Shapes: (*A) -> (*R), *R the sizes of what the function gives; the other function takes (*R) and gives (*A).
     Source: torch.func.vjp.
@@ -219,7 +219,7 @@ def _need_tensors(name: str, outputs: Sequence[Any]) -> None:
 def jvp(
     func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
 ) -> Any:  # fmt: skip
-    """(output, tangent): what `func` gives, and what it makes of `tangents` of its arguments.
+    """(output, tangent): the result of `func`, and its tangent for the `tangents` of the arguments.
 
     Shapes: (*A), (*A) -> (*R), (*R), *R the sizes of what the function gives.  Raises RuntimeError where a tangent has
     another shape than its argument.  Source: torch.func.jvp.
@@ -305,7 +305,7 @@ def jacfwd(
     func: Callable[..., Any], argnums: Places = 0, has_aux: bool = False, *, chunk_size: int | None = None,
     randomness: str = "error",
 ) -> Callable[..., Any]:  # fmt: skip
-    """The Jacobian as `jacrev` gives it; here found in the same way.
+    """The Jacobian, as by `jacrev`; here computed in the same way.
 
     Shapes: (*A) -> (*R, *A), *R the sizes of what the function gives.  Source: torch.func.jacfwd.
 

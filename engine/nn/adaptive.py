@@ -21,7 +21,7 @@ class _ASMoutput(NamedTuple):
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """Logarithms of the probabilities of many classes, of which few are frequent, and their mean loss.
+    """Log-probabilities of many classes, few of which are frequent, and their mean loss.
 
     `cutoffs` say where a tail begins: the classes below the first one, and one more for each tail, are in the head; a
     tail sees in_features / div_value ** number features.  Shapes: (N, in_features), (N) -> (N) and ().  Raises

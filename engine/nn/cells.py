@@ -18,7 +18,7 @@ __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 
 
 class RNNCellBase(Module):
-    """What the cells share.
+    """The base of the recurrent cells.
 
     Source: torch.nn.RNNCellBase.
 

@@ -73,7 +73,7 @@ class DataParallel(Module):
 
 
 class Sequential(_Listed):
-    """Modules called one after the other, each with what the last returned.
+    """Modules called one after the other, each with the result of the previous one.
 
     Raises IndexError for a place it has not.  Source: torch.nn.Sequential.
 
@@ -292,7 +292,7 @@ def _as_parameter(value: Any) -> Any:
 
 
 class ParameterList(Module):
-    """Parameters (and what else is put in) in a list; tensors become parameters.
+    """Parameters (and other values) in a list; tensors become parameters.
 
     Raises IndexError for a place it has not.  Source: torch.nn.ParameterList.
 
@@ -352,7 +352,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """Parameters (and what else is put in) in a dict; tensors become parameters.
+    """Parameters (and other values) in a dict; tensors become parameters.
 
     Raises AttributeError for a name it has not, TypeError for a key that is no string.
     Source: torch.nn.ParameterDict.

@@ -65,14 +65,14 @@ class Hooks:
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """Call `hook(module, args)` before every forward; what it returns replaces the arguments."""
+        """Call `hook(module, args)` before every forward; its result replaces the arguments."""
         flag = self._forward_pre_hooks_with_kwargs if with_kwargs else None
         return Handle(self._forward_pre_hooks, hook, flag, prepend=prepend)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
-        """Call `hook(module, args, output)` after every forward; what it returns replaces the output."""
+        """Call `hook(module, args, output)` after every forward; its result replaces the output."""
         return Handle(
             self._forward_hooks, hook,
             self._forward_hooks_with_kwargs if with_kwargs else None,

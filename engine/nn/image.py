@@ -139,7 +139,7 @@ class Unfold(Module):
 
 
 class PixelShuffle(Module):
-    """Channels spread over the places of a larger image.
+    """Channels rearranged into the pixels of a larger image.
 
     Shapes: (*, C, H, W) -> (*, C / r², H r, W r), r = upscale_factor.  Source: torch.nn.PixelShuffle.
 
@@ -242,7 +242,7 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """An image in another size, every place the nearest of before.
+    """An image in another size, each pixel the nearest of the input.
 
     Shapes: (N, C, H, W) -> (N, C, H', W').  Source: torch.nn.UpsamplingNearest2d.
 
@@ -256,7 +256,7 @@ class UpsamplingNearest2d(Upsample):
 
 
 class UpsamplingBilinear2d(Upsample):
-    """An image in another size, linear between the places, corners on corners.
+    """An image in another size, linear between the pixels, with aligned corners.
 
     Shapes: (N, C, H, W) -> (N, C, H', W').  Source: torch.nn.UpsamplingBilinear2d.
 

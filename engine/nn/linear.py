@@ -16,7 +16,7 @@ __all__ = ["Bilinear", "Identity", "Linear"]
 
 
 class Identity(Module):
-    """What goes in comes out; all arguments are ignored.
+    """Returns its input; all arguments are ignored.
 
     Shapes: (*) -> (*).  Source: torch.nn.Identity.
 

@@ -30,7 +30,7 @@ class _WithMargin(_Loss):
 
 
 class HingeEmbeddingLoss(_WithMargin):
-    """A distance where the target is 1, what it lacks to the margin where it is -1.
+    """The distance if the target is 1, and the amount by which it falls short of the margin if it is -1.
 
     Shapes: (*), (*) -> (), with reduction "none" (*).  Source: torch.nn.HingeEmbeddingLoss.
 
@@ -66,7 +66,7 @@ class CosineEmbeddingLoss(_WithMargin):
 
 
 class MarginRankingLoss(_WithMargin):
-    """What lacks for the first to be above the second (target 1) by the margin, or below it (-1).
+    """The amount by which the first falls short of being above the second (target 1), or below it (-1), by the margin.
 
     Shapes: (*), (*), (*) -> (), with reduction "none" (*).  Source: torch.nn.MarginRankingLoss.
 
@@ -81,7 +81,7 @@ class MarginRankingLoss(_WithMargin):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """What lacks for the target's score to be above each other one by the margin.
+    """The amounts by which the target's score falls short of exceeding each other score by the margin.
 
     Shapes: (N, C), (N) -> (), with reduction "none" (N).  Raises ValueError where p is not 1 or 2, or the weight not
     (C).  Source: torch.nn.MultiMarginLoss.
@@ -111,7 +111,7 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """What lacks for the score of each target to be above each other one by 1.
+    """The amounts by which the scores of the targets fall short of exceeding each other score by 1.
 
     Shapes: (N, C), (N, C) -> (), with reduction "none" (N).  Source: torch.nn.MultiLabelMarginLoss.
 
@@ -126,7 +126,7 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class TripletMarginLoss(_WithMargin):
-    """What lacks for the negative to be farther from the anchor than the positive by the margin.
+    """The amount by which the negative falls short of being farther from the anchor than the positive by the margin.
 
     Shapes: (N, D), (N, D), (N, D) -> (), with reduction "none" (N).  Raises ValueError where the margin is not
     positive.  Source: torch.nn.TripletMarginLoss.
@@ -155,7 +155,7 @@ class TripletMarginLoss(_WithMargin):
 
 
 class TripletMarginWithDistanceLoss(_WithMargin):
-    """TripletMarginLoss with a distance of the user's.
+    """TripletMarginLoss with a user-defined distance.
 
     Shapes: (N, D), (N, D), (N, D) -> (), with reduction "none" (N).  Raises ValueError where the margin is not
     positive.  Source: torch.nn.TripletMarginWithDistanceLoss.

@@ -75,7 +75,7 @@ class Module(Hooks, State):
     # -- calls ----------------------------------------------------------------------------------------------------
 
     def forward(self, *input: Any, **kwargs: Any) -> Any:
-        """What a call of the module computes; a subclass defines it."""
+        """The computation of the module; a subclass defines it."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -163,7 +163,7 @@ class Module(Hooks, State):
             raise KeyError(f"attribute '{name}' already exists")
 
     def register_parameter(self, name: str, param: Any) -> None:
-        """Take in a parameter under a name."""
+        """Register a parameter under a name."""
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
         self._named("parameter", name, self._parameters)
@@ -177,7 +177,7 @@ class Module(Hooks, State):
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
-        """Take in a tensor that is no parameter; `persistent=False` leaves it out of the state_dict."""
+        """Register a tensor that is not a parameter; `persistent=False` keeps it out of the state_dict."""
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
         self._named("buffer", name, self._buffers)
@@ -188,7 +188,7 @@ class Module(Hooks, State):
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Take in a module under a name."""
+        """Register a module under a name."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._named("module", name, self._modules)
@@ -271,7 +271,7 @@ class Module(Hooks, State):
         return found
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put a module in the place of a qualified name."""
+        """Replace the module with a qualified name."""
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
         if not isinstance(module, Module):
@@ -312,7 +312,7 @@ class Module(Hooks, State):
         return self
 
     def train(self, mode: bool = True) -> Self:
-        """Switch to training (or, with False, evaluation): of concern to dropout and batch norm."""
+        """Switch to training (or, with False, evaluation), which affects dropout and batch norm."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = mode
@@ -331,7 +331,7 @@ class Module(Hooks, State):
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or write zeros into them."""
+        """Set the gradients of all parameters to None, or to zero."""
         for parameter in self.parameters():
             grad = parameter._grad
             if grad is None:
@@ -399,7 +399,7 @@ class Module(Hooks, State):
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """What the printed form says of this module itself."""
+        """The part of the printed form about this module itself."""
         return ""
 
     def __repr__(self) -> str:

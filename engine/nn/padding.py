@@ -62,7 +62,7 @@ class _ConstantPad(_Pad):
 
 
 class ConstantPad1d(_ConstantPad):
-    """A number before and after the last dimension.
+    """Padding by a constant before and after the last dimension.
 
     Shapes: (*, L) -> (*, L').  Source: torch.nn.ConstantPad1d.
 
@@ -75,7 +75,7 @@ class ConstantPad1d(_ConstantPad):
 
 
 class ConstantPad2d(_ConstantPad):
-    """A number around the last two dimensions.
+    """Padding by a constant around the last two dimensions.
 
     Shapes: (*, H, W) -> (*, H', W').  Source: torch.nn.ConstantPad2d.
 
@@ -88,7 +88,7 @@ class ConstantPad2d(_ConstantPad):
 
 
 class ConstantPad3d(_ConstantPad):
-    """A number around the last three dimensions.
+    """Padding by a constant around the last three dimensions.
 
     Shapes: (*, D, H, W) -> (*, D', H', W').  Source: torch.nn.ConstantPad3d.
 
@@ -142,7 +142,7 @@ class ZeroPad3d(_ZeroPad, ConstantPad3d):
 
 
 class ReflectionPad1d(_Pad):
-    """The last dimension mirrored at its ends.
+    """Padding of the last dimension by reflection at its ends.
 
     Shapes: ([N,] C, L) -> ([N,] C, L').  Source: torch.nn.ReflectionPad1d.
 
@@ -155,7 +155,7 @@ class ReflectionPad1d(_Pad):
 
 
 class ReflectionPad2d(_Pad):
-    """The last two dimensions mirrored at their ends.
+    """Padding of the last two dimensions by reflection at their ends.
 
     Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Source: torch.nn.ReflectionPad2d.
 
@@ -168,7 +168,7 @@ class ReflectionPad2d(_Pad):
 
 
 class ReflectionPad3d(_Pad):
-    """The last three dimensions mirrored at their ends.
+    """Padding of the last three dimensions by reflection at their ends.
 
     Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Source: torch.nn.ReflectionPad3d.
 
@@ -181,7 +181,7 @@ class ReflectionPad3d(_Pad):
 
 
 class ReplicationPad1d(_Pad):
-    """The ends of the last dimension repeated.
+    """Padding of the last dimension by repeating its ends.
 
     Shapes: ([N,] C, L) -> ([N,] C, L').  Source: torch.nn.ReplicationPad1d.
 
@@ -194,7 +194,7 @@ class ReplicationPad1d(_Pad):
 
 
 class ReplicationPad2d(_Pad):
-    """The ends of the last two dimensions repeated.
+    """Padding of the last two dimensions by repeating their ends.
 
     Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Source: torch.nn.ReplicationPad2d.
 
@@ -207,7 +207,7 @@ class ReplicationPad2d(_Pad):
 
 
 class ReplicationPad3d(_Pad):
-    """The ends of the last three dimensions repeated.
+    """Padding of the last three dimensions by repeating their ends.
 
     Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Source: torch.nn.ReplicationPad3d.
 
@@ -231,7 +231,7 @@ class _CircularPad(_Pad):
 
 
 class CircularPad1d(_CircularPad):
-    """The last dimension closed to a ring.
+    """Circular padding of the last dimension.
 
     Shapes: ([N,] C, L) -> ([N,] C, L').  Raises ValueError for an input of other dimensions.
     Source: torch.nn.CircularPad1d.
@@ -245,7 +245,7 @@ class CircularPad1d(_CircularPad):
 
 
 class CircularPad2d(_CircularPad):
-    """The last two dimensions closed to rings.
+    """Circular padding of the last two dimensions.
 
     Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Raises ValueError for an input of other dimensions.
     Source: torch.nn.CircularPad2d.
@@ -259,7 +259,7 @@ class CircularPad2d(_CircularPad):
 
 
 class CircularPad3d(_CircularPad):
-    """The last three dimensions closed to rings.
+    """Circular padding of the last three dimensions.
 
     Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Raises ValueError for an input of other dimensions.
     Source: torch.nn.CircularPad3d.

@@ -62,7 +62,7 @@ class Parameter(Tensor):
 
 
 class Buffer(Tensor):
-    """A tensor that a module keeps beside its parameters: state that no gradient changes.
+    """A tensor that a module keeps besides its parameters: state that gradients do not change.
 
     Source: torch.nn.Buffer.
 

@@ -32,7 +32,7 @@ __all__ = [
 
 
 class _MaxPool(Module):
-    """The largest of every window; with `return_indices` also its place."""
+    """The largest of every window; with `return_indices` also its position."""
 
     function: Any
 
@@ -123,7 +123,7 @@ class _MaxUnpool(Module):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """What MaxPool1d leaves, put back.
+    """The values of MaxPool1d at their original positions.
 
     Shapes: ([N,] C, L), ([N,] C, L) -> ([N,] C, L').  Raises ValueError for an output_size that pooling would not
     bring to this one.  Source: torch.nn.MaxUnpool1d.
@@ -139,7 +139,7 @@ class MaxUnpool1d(_MaxUnpool):
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """What MaxPool2d leaves, put back.
+    """The values of MaxPool2d at their original positions.
 
     Shapes: ([N,] C, H, W), ([N,] C, H, W) -> ([N,] C, H', W').  Raises ValueError for an output_size that pooling
     would not bring to this one.  Source: torch.nn.MaxUnpool2d.
@@ -155,7 +155,7 @@ class MaxUnpool2d(_MaxUnpool):
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """What MaxPool3d leaves, put back.
+    """The values of MaxPool3d at their original positions.
 
     Shapes: ([N,] C, D, H, W), ([N,] C, D, H, W) -> ([N,] C, D', H', W').  Raises ValueError for an output_size that
     pooling would not bring to this one.  Source: torch.nn.MaxUnpool3d.

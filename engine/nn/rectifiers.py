@@ -44,7 +44,7 @@ class ReLU(Plain):
 
 
 class Hardsigmoid(Plain):
-    """A sigmoid of straight lines.
+    """A piecewise linear sigmoid.
 
     Shapes: (*) -> (*).  Source: torch.nn.Hardsigmoid.
 

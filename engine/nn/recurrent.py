@@ -22,7 +22,7 @@ __all__ = ["GRU", "LSTM", "RNN", "RNNBase"]
 
 
 class RNNBase(Module):
-    """Layers that go through a sequence, one way or both.
+    """Recurrent layers over a sequence, in one direction or both.
 
     `mode` is RNN_TANH, RNN_RELU, LSTM or GRU.
 

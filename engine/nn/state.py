@@ -120,7 +120,7 @@ class State:
     _load_state_dict_post_hooks: dict[int, Any]
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
-        """Parameters and persistent buffers by qualified name: the tensors themselves, detached but for `keep_vars`."""
+        """Parameters and persistent buffers by qualified name: the tensors themselves, detached unless `keep_vars`."""
         if args:
             warnings.warn(POSITIONAL, FutureWarning, stacklevel=2)
             destination = args[0] if destination is None else destination
@@ -162,7 +162,7 @@ class State:
         )
 
     def set_extra_state(self, state: Any) -> None:
-        """Take in what `get_extra_state` gave."""
+        """Load the result of `get_extra_state`."""
         raise errors.runtime(
             "Reached a code path in Module.set_extra_state() that should never be called. Please file an issue at "
             "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug."

@@ -95,7 +95,7 @@ class _Layer(Module):
 
 
 class TransformerEncoderLayer(_Layer):
-    """Attention to itself and a feed-forward part, each around a short cut and with a norm.
+    """Self-attention and a feed-forward part, each with a residual connection and a norm.
 
     Shapes: (S, N, d_model) -> (S, N, d_model); N first with `batch_first`, or no N.
     Source: torch.nn.TransformerEncoderLayer.
@@ -136,7 +136,7 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """Attention to itself, attention to a memory, and a feed-forward part.
+    """Self-attention, attention to a memory, and a feed-forward part.
 
     Shapes: (T, N, d_model), (S, N, d_model) -> (T, N, d_model); N first with `batch_first`, or no N.
     Source: torch.nn.TransformerDecoderLayer.

@@ -80,7 +80,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with a weight decay that does not pass through the means.
+    """Adam with a weight decay that is applied directly to the weights.
 
     Raises ValueError for a rate, eps or beta outside of its range.  Source: torch.optim.AdamW; Loshchilov and Hutter,
     2017.

@@ -59,7 +59,7 @@ class ASGD(Optimizer):
 
 
 class Rprop(Optimizer):
-    """Steps of a size of their own per element, which grows while the sign of the gradient stays.
+    """Steps with a separate size per element, which grows while the sign of the gradient stays the same.
 
     Raises ValueError for a negative rate, or etas that do not lie on both sides of 1.  Source: torch.optim.Rprop;
     Riedmiller and Braun, 1993.

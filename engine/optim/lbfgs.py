@@ -18,7 +18,7 @@ __all__ = ["LBFGS"]
 
 
 class LBFGS(Optimizer):
-    """Several steps per call, with a closure that computes the loss anew.
+    """Several steps per call, with a closure that computes the loss again.
 
     `line_search_fn` is None or "strong_wolfe".  What is decided on the way is read from the values: a recording has
     them as escapes.

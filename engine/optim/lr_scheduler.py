@@ -366,7 +366,7 @@ class SequentialLR(Several):
 
 
 class ChainedScheduler(Several):
-    """Several schedules at once: each changes what the one before it has set.
+    """Several schedules at once: each changes the rate set by the previous one.
 
     Raises ValueError for no schedules, or ones of two optimisers.  Source: torch.optim.lr_scheduler.ChainedScheduler.
 

@@ -72,7 +72,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Optimizer:
-    """The base of the optimisers: a subclass says what it keeps of a parameter (`_begin`) and how it updates one.
+    """The base of the optimisers: a subclass defines the state of a parameter (`_begin`) and how to update one.
 
     `params` are tensors, dicts with options of their own, or pairs (name, tensor).
 
@@ -118,7 +118,7 @@ class Optimizer:
     # -- groups ---------------------------------------------------------------------------------------------------
 
     def add_param_group(self, param_group: Group) -> None:
-        """Take in more parameters, with options of their own."""
+        """Add parameters with their own options."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         given = param_group["params"]
@@ -162,7 +162,7 @@ class Optimizer:
             raise ValueError("can't optimize a non-leaf Tensor")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or write zeros into them."""
+        """Set the gradients of all parameters to None, or to zero."""
         for group in self.param_groups:
             for param in group["params"]:
                 grad = param._grad
@@ -177,7 +177,7 @@ class Optimizer:
     # -- steps ----------------------------------------------------------------------------------------------------
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient; `closure` computes the loss anew, and is what is returned."""
+        """Update every parameter that has a gradient; `closure` computes the loss again, which is then returned."""
         if not hasattr(self, "_update"):
             raise NotImplementedError
         with set_grad_enabled(bool(self.defaults.get("differentiable", False))):
@@ -216,7 +216,7 @@ class Optimizer:
     # -- state ----------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """The state by the number of the parameter, and the groups with numbers in the place of parameters."""
+        """The state by the number of the parameter, and the groups with numbers instead of parameters."""
         for hook in self._hooks("state_dict_pre").values():
             hook(self)
         numbers: dict[int, int] = {}
@@ -236,7 +236,7 @@ class Optimizer:
         return found
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take in what `state_dict` gave; floating state gets the dtype and device of its parameter."""
+        """Load the result of `state_dict`; floating state gets the dtype and device of its parameter."""
         state_dict = state_dict.copy()
         for hook in self._hooks("load_pre").values():
             changed = hook(self, state_dict)
@@ -291,15 +291,15 @@ class Optimizer:
         return RemovableHandle(self._hooks("state_dict_pre"), hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)` after the state was read; what it returns replaces it."""
+        """Call `hook(optimizer, state_dict)` after the state was read; its result replaces it."""
         return RemovableHandle(self._hooks("state_dict_post"), hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(optimizer, state_dict)` before a state is taken in; what it returns replaces it."""
+        """Call `hook(optimizer, state_dict)` before a state is loaded; its result replaces it."""
         return RemovableHandle(self._hooks("load_pre"), hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(optimizer)` after a state was taken in."""
+        """Call `hook(optimizer)` after a state was loaded."""
         return RemovableHandle(self._hooks("load_post"), hook)
 
 

@@ -14,7 +14,7 @@ __all__ = ["ReduceLROnPlateau"]
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Times `factor` when `patience` epochs have brought nothing better.
+    """Multiply the rate by `factor` after `patience` epochs without improvement.
 
     Raises ValueError for a factor that is not below 1, or an unknown mode.
     Source: torch.optim.lr_scheduler.ReduceLROnPlateau.

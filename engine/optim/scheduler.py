@@ -72,7 +72,7 @@ def spread(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
 
 
 class LRScheduler:
-    """The base of the schedules: a subclass says what the learning rates of the groups are (`get_lr`).
+    """The base of the schedules: a subclass computes the learning rates of the groups (`get_lr`).
 
     Raises TypeError for what is no optimiser.  Source: torch.optim.lr_scheduler.LRScheduler.
 

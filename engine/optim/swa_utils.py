@@ -59,7 +59,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
-    """The same step for a list of tensors, which are written.
+    """The same step for a list of tensors, which are updated in place.
 
     Raises ValueError for a decay outside 0 … 1.  Source: torch.optim.swa_utils.get_ema_multi_avg_fn.
 
@@ -101,7 +101,7 @@ def get_swa_avg_fn() -> Average:
 
 
 def get_swa_multi_avg_fn() -> MultiAverage:
-    """The same step for a list of tensors, which are written.
+    """The same step for a list of tensors, which are updated in place.
 
     Source: torch.optim.swa_utils.get_swa_multi_avg_fn; Izmailov et al., 2018.
 
@@ -124,7 +124,7 @@ def get_swa_multi_avg_fn() -> MultiAverage:
 
 
 class AveragedModel(Module):
-    """A copy of `model` whose weights are the average of those that `update_parameters` was given.
+    """A copy of `model` whose weights are the average of those passed to `update_parameters`.
 
     `avg_fn(average, weight, count)` gives the new average of a tensor, `multi_avg_fn` writes those of lists; the
     default is the plain mean.  Buffers are averaged with `use_buffers`, else copied.
@@ -195,7 +195,7 @@ def _alike(tensors: Sequence[Tensor]) -> list[list[int]]:
 
 
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Find the running statistics of the batch norms of `model` anew, by one pass over the data.
+    """Recompute the running statistics of the batch norms of `model` in one pass over the data.
 
     Source: torch.optim.swa_utils.update_bn.
 

@@ -13,7 +13,7 @@ __all__ = ["Adamax", "NAdam", "RAdam"]
 
 
 class Adamax(Optimizer):
-    """Adam with the largest gradient so far in the place of the root.
+    """Adam with the largest gradient so far instead of the root of the squares.
 
     Raises ValueError for a rate, eps or beta outside of its range.  Source: torch.optim.Adamax; Kingma and Ba, 2014.
 
@@ -113,7 +113,7 @@ class NAdam(Optimizer):
 
 
 class RAdam(Optimizer):
-    """Adam whose first steps, where the squares are too few, go by the mean alone.
+    """Adam whose first steps use only the mean, while there are too few squares.
 
     Raises ValueError for a rate, eps or beta outside of its range.  Source: torch.optim.RAdam; Liu et al., 2019.
 

@@ -223,7 +223,7 @@ class enable_grad(_Fixed):
 
 
 class inference_mode(_Decorator):
-    """As no_grad, and what is made inside can never become part of a graph.
+    """As no_grad, and tensors made inside can never become part of a graph.
 
     Source: torch.inference_mode.
 
@@ -288,7 +288,7 @@ class set_multithreading_enabled(_Decorator):
 
 
 class legacy_broadcasting:
-    """PyTorch 0.3's rule for `gradient`: one that broadcasts with the root is expanded to its shape, or summed down.
+    """PyTorch 0.3's rule for `gradient`: it is expanded, or summed, to the shape of the root if the two broadcast.
 
     Source: PyTorch 0.3.
 

@@ -138,7 +138,7 @@ class Node(_Rare):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """A dict of the user's own."""
+        """A dict defined by the user."""
         found: dict[str, Any] = self.extras().setdefault("metadata", {})
         return found
 

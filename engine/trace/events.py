@@ -306,7 +306,7 @@ class Accumulated(Event):
 
 @dataclass(frozen=True, slots=True)
 class HookRan(Event):
-    """A hook ran, and returned `after` in place of `before`.
+    """A hook ran, and returned `after` instead of `before`.
 
     `place` says where: on the gradient of `tensor` ("tensor"), on upstream gradient `nr` ("before") or cotangent `nr`
     ("after") of `node` (None: the AccumulateGrad of the leaf `tensor`).
@@ -323,7 +323,7 @@ class HookRan(Event):
 
 @dataclass(frozen=True, slots=True)
 class CodeEntered(Event):
-    """Code of the user's begins that a backward call runs: the events up to the CodeLeft of this one are what it does.
+    """User code called by a backward call begins: it does the events up to the matching CodeLeft.
 
     `place` says which: the backward of a custom Function ("backward", of `node`), a hook on output `nr` of `node` or
     on the leaf `tensor` ("tensor"), one that runs before or after `node`, or (None) the AccumulateGrad of the leaf
@@ -344,7 +344,7 @@ class CodeEntered(Event):
 
 @dataclass(frozen=True, slots=True)
 class CodeLeft(Event):
-    """The innermost code of the user's that was entered ended: with `results` (None: it returned None), or, where it is
+    """The innermost user code that was entered ended: with `results` (None: it returned None), or, where it is
     not `completed`, with an error or with what is no gradient."""
 
     results: tuple[int | None, ...] | None
@@ -400,7 +400,7 @@ class BackwardEnded(Event):
 
 @dataclass(frozen=True, slots=True)
 class GroupEntered(Event):
-    """What follows, up to the GroupLeft of this one, belongs together: a module's call, an optimiser's step.
+    """A group begins, up to its GroupLeft: a module's call, an optimiser's step.
 
     `name` is the module's qualified name (`encoder.layers.0.linear1`) in the one that was called first; for that one it
     is the name by which the program reaches it (`model`), and where none is found, as for an optimiser, `kind`, its
@@ -420,7 +420,7 @@ class GroupLeft(Event):
 
 @dataclass(frozen=True, slots=True)
 class Damaged(Event):
-    """In place of an event that is damaged in its file: what happened here is not known."""
+    """Replaces an event that is damaged in its file: it is not known what happened here."""
 
 
 AnyEvent = (
@@ -498,7 +498,7 @@ class Trace:
 
     @classmethod
     def pending(cls, load: Callable[[], Trace]) -> Trace:
-        """A trace that is read when something of it is first asked for."""
+        """A trace that is read when it is first used."""
         trace = object.__new__(cls)
         trace.__dict__["_load"] = load
         return trace

@@ -38,7 +38,7 @@ def checkpoint(
     context_fn: Any = None, determinism_check: str = "default", debug: bool = False, early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:  # fmt: skip
-    """`function(*args)`, of which nothing is kept but the arguments.
+    """`function(*args)`, keeping only its arguments for backward.
 
     With `use_reentrant=False` the graph is that of the function; what its nodes need is computed when the first of them
     asks.  With True it is one node, whose backward runs the function and a backward of its own.

@@ -53,7 +53,7 @@ CHECKS = ("default", "none")
 
 
 class CheckpointError(RuntimeError):
-    """The function did something else when it was run again.
+    """The function behaved differently when it was run again.
 
     Source: torch.utils.checkpoint.CheckpointError.
 
@@ -73,7 +73,7 @@ settings = _Settings()
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Say for all checkpoints that are called inside whether a rerun ends once all that was saved is there.
+    """For all checkpoints called inside, set whether a rerun stops once it has all the saved tensors.
 
     Source: torch.utils.checkpoint.set_checkpoint_early_stop.
 

@@ -63,7 +63,7 @@ def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
 
 
 def load(f: File, map_location: Any = None, *_: Any, **__: Any) -> Any:
-    """What `save` has written; tensors on `map_location` where one is given.
+    """The object written by `save`, with tensors on `map_location` if given.
 
     Of a module the `state_dict()` comes back, with a warning: no file makes a class.  Raises OSError where there is no
     file that can be read, ValueError for another one, one that torch has pickled among them.  Source: torch.load.

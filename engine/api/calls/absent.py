@@ -34,7 +34,7 @@ bfloat16 = _absent("bfloat16", SMALL)
 
 
 class Refused(dtype):
-    """Raises OutOfScope where a tensor would have it: a dtype that a script may name, and choose another."""
+    """Raises OutOfScope if a tensor would have it: a script may only name this dtype."""
 
     __slots__ = ()
 

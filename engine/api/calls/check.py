@@ -82,7 +82,7 @@ def kind(tensor: Tensor) -> str:
 
 
 def typename(thing: object) -> str:
-    """What torch calls the type of `thing` in its messages: `torch.FloatTensor`, `int`, `list`.
+    """The name of the type of `thing` in torch's messages: `torch.FloatTensor`, `int`, `list`.
 
     Source: torch.typename.
 

@@ -164,7 +164,7 @@ def logspace(
 
 
 def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
-    """A number as a tensor without dimensions, of the default floating dtype where none is named.
+    """A number as a 0-d tensor, of the default floating dtype if none is given.
 
     Shapes: a number -> ().  Source: torch.scalar_tensor.
 

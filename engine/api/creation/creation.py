@@ -115,7 +115,7 @@ def from_numpy(data: Any) -> Tensor:
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """`obj` as a tensor: itself, sharing memory with an array, or of numbers; a copy of its own with `copy`.
+    """`obj` as a tensor: itself, sharing memory with an array, or from numbers; with `copy` always a copy.
 
     Shapes: numbers -> (*), the lists' lengths.  Raises ValueError where the lists differ in length.
     Source: torch.asarray.
@@ -167,7 +167,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
 
 def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> Tensor:
-    """A tensor (as in torch since 0.4): of the same elements, a leaf.
+    """A tensor (as in torch since 0.4) with the same elements, as a leaf.
 
     Shapes: (*) -> (*).  Source: torch.autograd.Variable.
 

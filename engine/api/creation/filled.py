@@ -99,7 +99,7 @@ def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool 
 
 @_known_keywords
 def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
-    """A tensor of a shape whose elements nobody has set: zeros here, so that a recording can be run again.
+    """A tensor of a shape with uninitialised elements: zeros here, so that a recording can be replayed.
 
     Shapes: sizes -> (*size).  Raises RuntimeError for a negative size.  Source: torch.empty.
 

@@ -59,7 +59,7 @@ def get_default_dtype() -> dtype:
 
 
 class finfo:
-    """The limits of a floating dtype; of the default one where none is named.
+    """The limits of a floating dtype; of the default one if none is given.
 
     Source: torch.finfo.
 
@@ -128,7 +128,7 @@ LEGACY = {which.legacy: which for which in arrays.DTYPES}
 
 
 def type_(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """torch's name of the tensor type, or the tensor in another dtype, which may be named so too.
+    """torch's name of the tensor type, or the tensor in another dtype, which may be given by such a name.
 
     >>> import engine as torch
     >>> torch.zeros(1).type()
@@ -176,7 +176,7 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The smallest dtype that both dtypes go into.
+    """The smallest dtype to which both dtypes can be promoted.
 
     Source: torch.promote_types.
 

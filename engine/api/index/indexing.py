@@ -164,7 +164,7 @@ def _other_dtype(target: Tensor, value: Tensor) -> BaseException:
 
 
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy with `values` where the tensors `indices` say; with `accumulate` they are added.
+    """A copy with `values` at the positions given by the tensors `indices`; with `accumulate` they are added.
 
     Shapes: (*) -> (*).  Raises IndexError for a place that is not there, RuntimeError for values of another dtype.
     Source: torch.index_put.
@@ -178,7 +178,7 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
 
 
 def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
-    """Write `values` where the tensors `indices` say; with `accumulate` add them.
+    """Write `values` at the positions given by the tensors `indices`; with `accumulate` add them.
 
     Shapes: (*) -> (*).  Raises IndexError for a place that is not there, RuntimeError for values of another dtype.
     Source: torch.index_put_.

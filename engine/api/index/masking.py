@@ -40,7 +40,7 @@ def _check_places(name: str, input: Tensor, index: Tensor) -> None:
 
 @takes_out
 def take(input: Tensor, index: Tensor) -> Tensor:
-    """The elements at places of the flattened tensor, in the shape of `index`.
+    """The elements at positions of the flattened tensor, in the shape of `index`.
 
     Shapes: (*), (*index) -> (*index).  Raises IndexError for a place that is not there.  Source: torch.take.
 
@@ -70,7 +70,7 @@ def _put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
 
 put, put_ = both(
     "put", _put,
-    "A copy with the elements of `source` at places of the flattened tensor.",
+    "A copy with the elements of `source` at positions of the flattened tensor.",
     "Shapes: (*), (*index), (*') -> (*).  Raises IndexError for a place that is not there, RuntimeError for "
     "another dtype.",
 )  # fmt: skip

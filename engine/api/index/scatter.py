@@ -207,19 +207,19 @@ def _scatter_reduce(
 
 scatter, scatter_ = both(
     "scatter", _scatter,
-    "A copy with the elements of `src` (or a number) where `index` says along `dim`.",
+    "A copy with the elements of `src` (or a number) at the positions `index` along `dim`.",
     "Shapes: (*), (*index), (*') -> (*).  Raises RuntimeError for a place that is not there, other dimensions, or "
     "another dtype.",
 )  # fmt: skip
 scatter_add, scatter_add_ = both(
     "scatter_add", _scatter_add,
-    "A copy with the elements of `src` added where `index` says along `dim`.",
+    "A copy with the elements of `src` added at the positions `index` along `dim`.",
     "Shapes: (*), (*index), (*') -> (*).  Raises RuntimeError for a place that is not there, other dimensions, or "
     "another dtype.",
 )  # fmt: skip
 scatter_reduce, scatter_reduce_ = both(
     "scatter_reduce", _scatter_reduce,
-    "A copy with the elements of `src` folded in (sum, prod, mean, amax, amin) where `index` says along `dim`.",
+    "A copy with the elements of `src` folded in (sum, prod, mean, amax, amin) at the positions `index` along `dim`.",
     "Shapes: (*), (*index), (*') -> (*).  Raises RuntimeError for a place that is not there, other dimensions, or "
     "another dtype.",
 )  # fmt: skip
@@ -403,7 +403,7 @@ index_reduce, index_reduce_ = both(
 )  # fmt: skip
 index_copy, index_copy_ = both(
     "index_copy", _index_copy,
-    "A copy with the parts of `source` in place of those of `dim` that `index` names.",
+    "A copy with the parts of `source` written to those of `dim` that `index` names.",
     "Shapes: (*, D, *), (K), (*, K, *) -> (*, D, *); one place (D), (1), () -> (D).  Raises IndexError for a place "
     "that is not there, or a `source` that does not fit, RuntimeError for another dtype.",
 )  # fmt: skip

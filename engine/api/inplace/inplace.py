@@ -180,7 +180,7 @@ def set_real(self: Tensor, value: Tensor) -> None:
 
 
 def get_data(self: Tensor) -> Tensor:
-    """`x.data`: the same elements without history, and with a version of their own: it does not see writes to those.
+    """`x.data`: the same elements without history, with a separate version counter, which writes to x do not change.
 
     >>> import engine as torch
     >>> x = torch.tensor([1.0], requires_grad=True)

@@ -175,7 +175,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
 
 
 def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
-    """X of A X = B (A^T X = B for `adjoint`, X A = B for `left` False), from what `lu_factor` gave for A.
+    """X of A X = B (A^T X = B for `adjoint`, X A = B for `left` False), from the result of `lu_factor` for A.
 
     Shapes: (*, N, N), (*, N), (*, N, K) -> (*, N, K), broadcast; with `left` False (*, N, N), (*, N), (*, K, N) ->
     (*, K, N), broadcast.  Raises RuntimeError where the sizes do not fit.  Source: torch.linalg.lu_solve.
@@ -202,7 +202,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
 
 
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """X of A X = b, from what `torch.linalg.lu_factor` gave for A.
+    """X of A X = b, from the result of `torch.linalg.lu_factor` for A.
 
     Shapes: (*, N, K), (*, N, N), (*, N) -> (*, N, K), broadcast.  Raises RuntimeError where the sizes do not fit.
     Source: torch.lu_solve.
@@ -217,7 +217,7 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
 
 
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
-    """(LU, pivots), and info where it is asked for: `torch.linalg.lu_factor` by its older name.
+    """(LU, pivots), and info if requested: the older name of `torch.linalg.lu_factor`.
 
     Shapes: (*, M, N) -> (*, M, N), (*, K), K = min of M and N.  Raises RuntimeError for fewer than two dimensions.
     Source: torch.lu.
@@ -232,7 +232,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
 
 
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
-    """(P, L, U) from what `torch.linalg.lu_factor` gave; what is not asked for is empty.
+    """(P, L, U) from the result of `torch.linalg.lu_factor`; unrequested parts are empty.
 
     Shapes: (*, M, N), (*, K) -> (*, M, M), (*, M, K), (*, K, N), K = min of M and N.  Source: torch.lu_unpack.
 

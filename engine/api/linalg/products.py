@@ -266,7 +266,7 @@ def _by_dot(left: Tensor, right: Tensor, size: int) -> Tensor:
 
 @takes_out
 def kron(input: Tensor, other: Tensor) -> Tensor:
-    """Every element of one times the whole of the other, laid out in blocks.
+    """Every element of one times the whole other tensor, arranged in blocks.
 
     Shapes: (*), (*') -> (*'), each size the product of both.  Source: torch.kron.
 

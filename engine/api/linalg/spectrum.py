@@ -153,7 +153,7 @@ def _svd(A: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
-    """(U, S, Vh): A = U diag(S) Vh, S in descending order; `full_matrices` False gives no more than belongs to S.
+    """(U, S, Vh): A = U diag(S) Vh, S in descending order; `full_matrices` False gives only the parts that belong to S.
 
     Shapes: (*, M, N) -> (*, M, P), (*, K), (*, Q, N), K = min of M and N; P and Q are M and N, or K without
     `full_matrices`.  Raises RuntimeError for fewer than two dimensions.  Source: torch.linalg.svd.
@@ -221,7 +221,7 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
 
 
 def orgqr(input: Tensor, tau: Tensor) -> Tensor:
-    """`torch.linalg.householder_product` by its older name.
+    """The older name of `torch.linalg.householder_product`.
 
     Shapes: (*, M, N), (*, K) -> (*, M, N).  Raises RuntimeError where M < N or N < K.  Source: torch.orgqr.
 

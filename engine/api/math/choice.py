@@ -90,7 +90,7 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
 
 
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
-    """`input` where `condition`, else `other`; with the condition alone the places where it holds.
+    """`input` where `condition`, else `other`; with the condition alone, the indices where it holds.
 
     Shapes: (*), (*), (*) -> (*), broadcast; the condition alone (*) -> (N), ...  Raises RuntimeError where the shapes
     do not broadcast, or the condition is not bool.  Source: torch.where.
@@ -255,7 +255,7 @@ def _left(*tensors: Tensor) -> bool:
 
 @takes_out
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
-    """Where an element is one of `test_elements`.
+    """Whether each element is one of `test_elements`.
 
     Shapes: (*), (*') -> (*).  Source: torch.isin.
 

@@ -16,7 +16,7 @@ __all__ = ["gradient"]
 
 
 def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
-    """The slope along each dimension of `dim` (default: all), by differences of the neighbours on both sides.
+    """The derivative along each dimension of `dim` (default: all), by central differences.
 
     `spacing` is the distance of two points, or for each dimension a distance or the places of the points (of one
     dimension each).  At the two ends the difference has one side; with `edge_order=2` a parabola through three points.

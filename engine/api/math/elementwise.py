@@ -77,7 +77,7 @@ def square(input: Tensor) -> Tensor:
 
 @takes_out
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
-    """The nearest number of so many decimals, halves to even.
+    """The nearest number with `decimals` decimals, halves to even.
 
     Shapes: (*) -> (*).  Source: torch.round.
 
@@ -145,7 +145,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
 def nan_to_num(
     input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    """nan, inf and -inf replaced: by 0, the largest and the smallest number where nothing else is said.
+    """nan, inf and -inf replaced: by default with 0, the largest and the smallest number.
 
     Shapes: (*) -> (*).  Source: torch.nan_to_num.
 

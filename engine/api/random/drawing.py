@@ -314,7 +314,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
 
 @takes_out
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
-    """Places drawn with the elements (of each row) as weights.
+    """Indices drawn with the elements (of each row) as weights.
 
     Shapes: ([N,] C) -> ([N,] num_samples).  Raises RuntimeError for weights that are negative, or fewer of them than
     samples without replacement.  Source: torch.multinomial.

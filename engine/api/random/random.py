@@ -116,7 +116,7 @@ def initial_seed() -> int:
 
 
 def get_rng_state() -> Tensor:
-    """Where the random stream stands, as bytes.
+    """The state of the random stream, as bytes.
 
     Source: torch.get_rng_state.
 
@@ -128,7 +128,7 @@ def get_rng_state() -> Tensor:
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Go on with the random stream from where `get_rng_state` was called.
+    """Restore the random stream to the state that `get_rng_state` returned.
 
     Source: torch.set_rng_state.
 

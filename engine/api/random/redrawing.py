@@ -90,7 +90,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Te
 
 
 def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
-    """Write how many trials with chance `p` it took to succeed.
+    """Write the numbers of trials with chance `p` until success.
 
     >>> import engine as torch
     >>> torch.zeros(2).geometric_(1.0 - 1e-9)

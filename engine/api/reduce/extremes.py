@@ -128,7 +128,7 @@ def _place(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor
 
 @takes_out
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """The place of the largest element, the first among ties.
+    """The index of the largest element, the first among ties.
 
     Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *); with `keepdim` (*, D, *) -> (*, 1, *).  Raises IndexError where
     there is no dimension `dim`.  Source: torch.argmax.
@@ -142,7 +142,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
 @takes_out
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """The place of the smallest element, the first among ties.
+    """The index of the smallest element, the first among ties.
 
     Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *); with `keepdim` (*, D, *) -> (*, 1, *).  Raises IndexError where
     there is no dimension `dim`.  Source: torch.argmin.

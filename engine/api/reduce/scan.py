@@ -79,7 +79,7 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
 
 @takes_out
 def cummax(input: Tensor, dim: int) -> Any:
-    """(values, indices): the largest so far along `dim`, the last place among ties.
+    """(values, indices): the largest so far along `dim`; of ties, the last position.
 
     Shapes: (*) -> (*), (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.cummax.
 
@@ -93,7 +93,7 @@ def cummax(input: Tensor, dim: int) -> Any:
 
 @takes_out
 def cummin(input: Tensor, dim: int) -> Any:
-    """(values, indices): the smallest so far along `dim`, the last place among ties.
+    """(values, indices): the smallest so far along `dim`; of ties, the last position.
 
     Shapes: (*) -> (*), (*).  Raises IndexError where there is no dimension `dim`.  Source: torch.cummin.
 

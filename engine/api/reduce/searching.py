@@ -31,7 +31,7 @@ def _found(places: Any, source: str) -> Tensor:
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
-    """The places of the elements that are not zero, one row each; or one vector per dimension.
+    """The indices of the nonzero elements, one row each; or one vector per dimension.
 
     Shapes: (*) -> (N, D) of N places in D dimensions; with `as_tuple` (*) -> (N), ...  Source: torch.nonzero.
 
@@ -56,7 +56,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
 
 
 def argwhere(input: Tensor) -> Tensor:
-    """The places of the elements that are not zero, one row each.
+    """The indices of the nonzero elements, one row each.
 
     Shapes: (*) -> (N, D) of N places in D dimensions.  Source: torch.argwhere.
 
@@ -108,7 +108,7 @@ def searchsorted(
     sorted_sequence: Tensor, input: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """Where each value would stand in a sorted sequence: before equal ones, or with `right` after them.
+    """The index of each value in a sorted sequence: before equal ones, or with `right` after them.
 
     Shapes: (*, D), (*, N) -> (*, N); (D), (*) -> (*).  Raises RuntimeError where the first dimensions differ.
     Source: torch.searchsorted.
@@ -152,7 +152,7 @@ def _ordered(edges: Any, sorter: Tensor) -> Any:
 
 @takes_out
 def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
-    """Between which of the sorted `boundaries` each element lies.
+    """The index of the interval of the sorted `boundaries` in which each element lies.
 
     Shapes: (*), (D) -> (*).  Raises RuntimeError for boundaries of other dimensions than one.  Source: torch.bucketize.
 
@@ -174,7 +174,7 @@ def _as_torch_writes(thing: Any) -> str:
 
 
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
-    """The place in each dimension of a `shape`, from places in its elements one after the other.
+    """The index in each dimension of a `shape`, from indices into the flattened tensor.
 
     Shapes: (*) -> (*), ... one per dimension.  Source: torch.unravel_index.
 

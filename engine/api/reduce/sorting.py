@@ -82,7 +82,7 @@ def msort(input: Tensor) -> Tensor:
 
 @takes_out
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    """(values, indices) of the k largest (smallest) along `dim`, in order; which of equal ones is left open.
+    """(values, indices) of the k largest (smallest) along `dim`, in order; ties come in no particular order.
 
     Shapes: (*, D, *) -> (*, k, *), (*, k, *); a number () -> (), ().  Raises RuntimeError where k is negative, or
     larger than D.  Source: torch.topk.
@@ -122,7 +122,7 @@ def _middle(name: str, input: Tensor, dim: int | None, keepdim: bool, ops: tuple
 
 @takes_out
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The middle value (the lower of two), or nan where there is one; along `dim` (values, indices).
+    """The median (the lower of two), or nan if there is a nan; along `dim` (values, indices).
 
     Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *), (*, *); with `keepdim` (*, D, *) -> (*, 1, *), (*, 1, *).
     Raises IndexError where there is no dimension `dim`.  Source: torch.median.
@@ -136,7 +136,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
 
 @takes_out
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The middle value of those that are not nan; along `dim` (values, indices).
+    """The median of the elements that are not nan; along `dim` (values, indices).
 
     Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *), (*, *); with `keepdim` (*, D, *) -> (*, 1, *), (*, 1, *).
     Raises IndexError where there is no dimension `dim`.  Source: torch.nanmedian.
@@ -150,7 +150,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 
 @takes_out
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
-    """(values, indices): the most frequent value along `dim`, the smallest of several, where it stands last.
+    """(values, indices): the most frequent value along `dim`, the smallest of several, and its last position.
 
     Shapes: (*, D, *) -> (*, *), (*, *); with `keepdim` (*, D, *) -> (*, 1, *), (*, 1, *).  Raises IndexError where
     there is no dimension `dim`.  Source: torch.mode.
@@ -271,7 +271,7 @@ def _plain(input: Tensor) -> bool:
 def quantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
-    """The value below which the part `q` of the elements lies, for each `q`; nan where one of them is.
+    """The value below which the fraction `q` of the elements lies, for each `q`; nan if an element is nan.
 
     Shapes: (*), (*q) -> (*q); along `dim` (*, D, *), (*q) -> (*q, *, *).  Raises RuntimeError for q outside 0 … 1, of
     more dimensions than one, or of another dtype.  Source: torch.quantile.
@@ -287,7 +287,7 @@ def quantile(
 def nanquantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
-    """As quantile, of those that are not nan.
+    """As quantile, of the elements that are not nan.
 
     Shapes: (*), (*q) -> (*q); along `dim` (*, D, *), (*q) -> (*q, *, *).  Raises RuntimeError for q outside 0 … 1, of
     more dimensions than one, or of another dtype.  Source: torch.nanquantile.
@@ -306,7 +306,7 @@ def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:  # fmt: skip
-    """The different values in order (of `dim`: the different slices), on request where each went and how often.
+    """The distinct values in order (with `dim`: the distinct slices), on request with inverse indices and counts.
 
     Shapes: (*) -> (K), (*), (K) of K values; of `dim` (*, D, *) -> (*, K, *), (D), (K).  Raises IndexError where there
     is no dimension `dim`.  Source: torch.unique.
@@ -325,7 +325,7 @@ def unique(
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """As unique, of neighbours: the first of every run of equal elements.
+    """As unique, but only of neighbours: the first of every run of equal elements.
 
     Shapes: (*) -> (K), (*), (K) of K values; of `dim` (*, D, *) -> (*, K, *), (D), (K).  Raises IndexError where there
     is no dimension `dim`.  Source: torch.unique_consecutive.

@@ -100,7 +100,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 
 @takes_out
 def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The sum of those that are not nan.
+    """The sum of the elements that are not nan.
 
     Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of several (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
     Raises IndexError where there is no dimension `dim`.  Source: torch.nansum.
@@ -116,7 +116,7 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
 
 @takes_out
 def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The mean of those that are not nan.
+    """The mean of the elements that are not nan.
 
     Shapes: (*) -> (); over `dim` (*, D, *) -> (*, *); of several (*) -> (*'); with `keepdim` (*, D, *) -> (*, 1, *).
     Raises IndexError where there is no dimension `dim`.  Source: torch.nanmean.
@@ -335,7 +335,7 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
 
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """How often each of 0, 1, 2 ... occurs, or the sum of the `weights` that stand with it.
+    """How often each of 0, 1, 2 ... occurs, or the sum of its `weights`.
 
     Shapes: (N) -> (K), K = the largest + 1, or `minlength`.  Raises RuntimeError for negative numbers and other
     dimensions than one, NotImplementedError for floats.  Source: torch.bincount.

@@ -36,7 +36,7 @@ __all__ = [
 
 
 def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
-    """The tensor several times along each dimension; more numbers than dimensions add some in front.
+    """The tensor repeated along each dimension; more numbers than dimensions add dimensions in front.
 
     >>> import engine as torch
     >>> torch.tensor([1, 2]).repeat(2, 2)
@@ -58,7 +58,7 @@ def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
 
 
 def tile(input: Tensor, dims: Any) -> Tensor:
-    """The tensor several times along its last dimensions.
+    """The tensor repeated along its last dimensions.
 
     Shapes: (*) -> (*'), each size times its number in `dims`.  Source: torch.tile.
 
@@ -86,7 +86,7 @@ def tile_method(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Each element (or part along `dim`) `repeats` times in a row; with one tensor alone, each place so many times.
+    """Each element (or part along `dim`) `repeats` times in a row; with a single tensor, each index that many times.
 
     Shapes: (*) -> (N) of N elements; along `dim` (*, D, *) -> (*, D', *).  Raises RuntimeError for negative repeats, or
     another number of them.  Source: torch.repeat_interleave.
@@ -146,7 +146,7 @@ def _interleaved(input: Tensor, repeats: Tensor, dim: int, output_size: int | No
 
 
 def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
-    """Elements moved along dimensions, those that fall out at the end coming in at the start.
+    """Elements shifted along dimensions; those shifted beyond the end reappear at the start.
 
     Without `dims` the tensor is rolled as if it were flattened.
 
@@ -169,7 +169,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
 
 
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
-    """Turned by `k` quarters of a circle in the plane of two dimensions, from the first towards the second.
+    """Rotated by `k` times 90 degrees in the plane of two dimensions, from the first towards the second.
 
     Shapes: (*, N, *, M, *) -> (*, N', *, M', *).  Raises RuntimeError where `dims` are not two different ones.
     Source: torch.rot90.
@@ -297,7 +297,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
 
 def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
-    """With a border of `value`: `pad` has how many places before and after, the last dimension first.
+    """The tensor with a border of `value`: `pad` has the widths before and after, the last dimension first.
 
     Shapes: (*) -> (*'), as many dimensions.  Raises RuntimeError where `pad` is odd or too long.
     Source: torch.constant_pad_nd.

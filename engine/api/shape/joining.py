@@ -70,7 +70,7 @@ def _listed(tensors: tuple[Any, ...]) -> list[Any]:
 
 @takes_out
 def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
-    """Tensors one after the other along `dim`.
+    """Tensors joined along `dim`.
 
     Shapes: (*, D, *), (*, D', *), ... -> (*, D'', *).  Raises RuntimeError where other sizes differ.
     Source: torch.cat.
@@ -132,7 +132,7 @@ def stack(tensors: Any, dim: int = 0) -> Tensor:
 
 @takes_out
 def hstack(tensors: Any) -> Tensor:
-    """Tensors side by side: along the second dimension, vectors along their only one.
+    """Tensors joined along the second dimension, vectors along their only one.
 
     Shapes: (*), ... -> (*').  Raises RuntimeError where other sizes differ.  Source: torch.hstack.
 
@@ -146,7 +146,7 @@ def hstack(tensors: Any) -> Tensor:
 
 @takes_out
 def vstack(tensors: Any) -> Tensor:
-    """Tensors on top of each other: along the first dimension, vectors as rows.
+    """Tensors joined along the first dimension, vectors as rows.
 
     Shapes: (*), ... -> (*'), two dimensions at least.  Raises RuntimeError where other sizes differ.
     Source: torch.row_stack.
@@ -164,7 +164,7 @@ row_stack = vstack
 
 @takes_out
 def dstack(tensors: Any) -> Tensor:
-    """Tensors behind each other: along the third dimension.
+    """Tensors joined along the third dimension.
 
     Shapes: (*), ... -> (*'), three dimensions at least.  Raises RuntimeError where other sizes differ.
     Source: torch.dstack.
@@ -242,7 +242,7 @@ def _raised_to_3(x: Tensor) -> Tensor:
 
 
 def atleast_1d(*tensors: Any) -> Any:
-    """With one dimension at least; a tuple for several tensors.
+    """The tensor with at least one dimension; a tuple for several tensors.
 
     Shapes: (*) -> (*'), a tuple of them for several.  Source: torch.atleast_1d.
 
@@ -254,7 +254,7 @@ def atleast_1d(*tensors: Any) -> Any:
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """With two dimensions at least, the new one in front; a tuple for several tensors.
+    """The tensor with at least two dimensions, the new one in front; a tuple for several tensors.
 
     Shapes: (*) -> (*'), a tuple of them for several.  Source: torch.atleast_2d.
 
@@ -266,7 +266,7 @@ def atleast_2d(*tensors: Any) -> Any:
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """With three dimensions at least, the last new one at the end; a tuple for several tensors.
+    """The tensor with at least three dimensions, the last new one at the end; a tuple for several tensors.
 
     Shapes: (*) -> (*'), a tuple of them for several.  Source: torch.atleast_3d.
 
@@ -339,7 +339,7 @@ def joint(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """The coordinates of a grid: each vector along a dimension of its own, repeated along the others.
+    """The coordinates of a grid: each vector along its own dimension, repeated along the others.
 
     With `indexing="xy"` the first two dimensions are exchanged.
 

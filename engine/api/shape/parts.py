@@ -35,7 +35,7 @@ __all__ = [
 
 
 def select(input: Tensor, dim: int, index: int) -> Tensor:
-    """The part at `index` of dimension `dim`, which goes away.
+    """The part at `index` of dimension `dim`, without that dimension.
 
     Shapes: (*, D, *) -> (*, *).  Raises IndexError where there is no dimension `dim`, or no place `index`.
     Source: torch.select.
@@ -82,7 +82,7 @@ def narrowed(input: Tensor, dim: int, start: Any, length: Any) -> tuple[int, int
 
 
 def narrow(input: Tensor, dim: int, start: Any, length: Any) -> Tensor:
-    """`length` places of dimension `dim` from `start`.
+    """`length` elements of dimension `dim` from `start`.
 
     Shapes: (*, D, *) -> (*, length, *).  Raises RuntimeError where the part is not inside, IndexError where there is no
     dimension `dim`.  Source: torch.narrow.
@@ -146,7 +146,7 @@ def _pieces(input: Tensor, sizes: tuple[int, ...], dim: int) -> int:
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views of `split_size` places each, the last with what is left; or of given sizes.
+    """Views of size `split_size`, the last with the rest; or of given sizes.
 
     Shapes: (*, D, *) -> (*, D', *), ...  Raises RuntimeError for a negative size, or sizes that do not sum to D.
     Source: torch.split.
@@ -271,7 +271,7 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
 def tensor_split(
     input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
 ) -> tuple[Tensor, ...]:
-    """`sections` parts whose sizes differ by one at most, or parts that end at given places.
+    """`sections` parts whose sizes differ by at most one, or parts that end at given indices.
 
     Shapes: (*, D, *) -> (*, D', *), ...  Raises RuntimeError for fewer than one part, IndexError where there is no
     dimension `dim`.  Source: torch.tensor_split.
@@ -338,7 +338,7 @@ def _side_split(name: str, least: int, dim: int, told: str) -> Any:
         return tensor_split(input, sections, place)
 
     function.__name__ = function.__qualname__ = name
-    doc = f"Parts along dimension {dim}: a number of even ones, or parts that end at given places."
+    doc = f"Parts along dimension {dim}: a number of equal parts, or parts that end at given indices."
     function.__doc__ = with_example(doc, name, told=f"Shapes: {told}, or a number that does not divide D.")
     return function
 
@@ -365,7 +365,7 @@ def two_dims(input: Tensor, dim1: int, dim2: int, extra: int = 0) -> tuple[int, 
 
 
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """The elements whose places along two dimensions differ by `offset`, in a last dimension: a view.
+    """The elements whose indices along two dimensions differ by `offset`, as the last dimension: a view.
 
     Shapes: (*) -> (*', D), the two dimensions gone.  Raises IndexError where there is no such dimension.
     Source: torch.diagonal.
@@ -379,7 +379,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """All windows of `size` places, `step` apart, along a dimension; the places within one are a last dimension.
+    """All windows of `size` elements, `step` apart, along a dimension; each window becomes the last dimension.
 
     >>> import engine as torch
     >>> torch.arange(4).unfold(0, 2, 1)
@@ -399,12 +399,12 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 
 def strides_of(input: Tensor) -> tuple[int, ...]:
-    """How many elements lie between neighbours of each dimension."""
+    """How many elements lie in memory between neighbours along each dimension."""
     return tuple(s // input._array.itemsize for s in input._array.strides)
 
 
 def storage_offset(input: Tensor) -> int:
-    """Where in its memory the first element lies.
+    """The offset of the first element in its memory.
 
     >>> import engine as torch
     >>> torch.arange(4)[2:].storage_offset()

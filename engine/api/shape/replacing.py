@@ -24,7 +24,7 @@ __all__ = [
 
 
 def narrow_copy(input: Tensor, dim: int, start: Any, length: Any) -> Tensor:
-    """As narrow, with memory of its own.
+    """As narrow, with its own memory.
 
     Shapes: (*, D, *) -> (*, length, *).  Raises RuntimeError where the part is not inside.  Source: torch.narrow_copy.
 
@@ -37,7 +37,7 @@ def narrow_copy(input: Tensor, dim: int, start: Any, length: Any) -> Tensor:
 
 
 def as_strided_copy(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """As as_strided, with memory of its own.
+    """As as_strided, with its own memory.
 
     Shapes: (*) -> (*size).  Raises RuntimeError where the memory is too small.  Source: torch.as_strided_copy.
 
@@ -49,7 +49,7 @@ def as_strided_copy(input: Tensor, size: Any, stride: Any, storage_offset: int |
 
 
 def view_copy(input: Tensor, size: Any) -> Tensor:
-    """As view, with memory of its own.
+    """As view, with its own memory.
 
     Shapes: (*) -> (*'), as many elements.  Raises RuntimeError for another number of elements.
     Source: torch.view_copy.
@@ -64,7 +64,7 @@ def view_copy(input: Tensor, size: Any) -> Tensor:
 
 
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """A copy with `src` in place of the part that select takes.
+    """A copy with `src` written to the part that select takes.
 
     Shapes: (*, D, *), (*, *) -> (*, D, *).  Raises IndexError where there is no place `index`, RuntimeError for a `src`
     of another shape.  Source: torch.select_scatter.
@@ -85,7 +85,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
 def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
-    """A copy with `src` in place of a slice.
+    """A copy with `src` written to a slice.
 
     Shapes: (*, D, *), (*, D', *) -> (*, D, *).  Raises RuntimeError for a `src` of another shape.
     Source: torch.slice_scatter.
@@ -106,7 +106,7 @@ def slice_scatter(
 
 
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """A copy with `src` in place of a diagonal.
+    """A copy with `src` written to a diagonal.
 
     Shapes: (*), (*', D) -> (*).  Raises RuntimeError for a `src` of another shape.  Source: torch.diagonal_scatter.
 
@@ -123,7 +123,7 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 
 
 def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """A copy with `src` in place of what as_strided reads.
+    """A copy with `src` written to the elements that as_strided reads.
 
     Shapes: (*), (*size) -> (*).  Raises RuntimeError for a `src` of another shape.  Source: torch.as_strided_scatter.
 

@@ -111,7 +111,7 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 
 
 def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """Other sizes and strides on the same memory, in this tensor.
+    """Give this tensor other sizes and strides on the same memory.
 
     Shapes: (*) -> (*size).  Raises RuntimeError where the memory is too small.  Source: torch.as_strided_.
 
@@ -152,7 +152,7 @@ def _triangle(op: Any, name: str, self: Tensor, diagonal: int) -> Tensor:
 
 
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
-    """A number written on the main diagonal; with `wrap` again below, of a matrix with more rows than columns.
+    """A number written to the main diagonal; with `wrap` it starts again below in a tall matrix.
 
     >>> import engine as torch
     >>> torch.zeros(2, 2).fill_diagonal_(3)
@@ -173,7 +173,7 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 
 
 def resize_(self: Tensor, *sizes: Any) -> Tensor:
-    """Another shape for the same memory; where that is too small, larger memory with the elements at its start.
+    """Another shape for the same memory; if that is too small, larger memory that starts with the same elements.
 
     >>> import engine as torch
     >>> torch.arange(4).resize_(2, 2)
@@ -248,7 +248,7 @@ def _c_name(tensor: Tensor) -> str:
 
 
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Every element replaced by what a Python function makes of it; slow, for what no op does.
+    """Every element replaced by the result of a Python function; slow, for functions without an op.
 
     >>> import engine as torch
     >>> torch.tensor([1.0, 2.0]).apply_(lambda a: a + 1)
@@ -262,7 +262,7 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
 
 
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Every element replaced by what a Python function makes of it and of another tensor's.
+    """Every element replaced by the result of a Python function of it and of another tensor's element.
 
     >>> import engine as torch
     >>> torch.tensor([1.0, 2.0]).map_(torch.tensor([3.0, 4.0]), lambda a, b: a * b)

@@ -74,7 +74,7 @@ def _groups(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[tuple[int,
 
 
 def view(input: Tensor, *sizes: Any, size: Any = None, dtype: Any = None) -> Tensor:
-    """The same elements in another shape, sharing storage.  Raises RuntimeError where that takes a copy.
+    """The same elements in another shape, sharing storage.  Raises RuntimeError if that needs a copy.
 
     >>> import engine as torch
     >>> torch.arange(4).view(2, -1)
@@ -238,7 +238,7 @@ def is_contiguous(input: Tensor, memory_format: Any = None) -> bool:
 
 
 def stride(input: Tensor, dim: int | None = None) -> Any:
-    """How many elements lie between neighbours of each dimension.
+    """How many elements lie in memory between neighbours along each dimension.
 
     >>> import engine as torch
     >>> torch.zeros(2, 3).stride()
@@ -263,7 +263,7 @@ def size(input: Tensor, dim: int | None = None) -> Any:
 
 
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
-    """Without dimensions of size 1: all of them, or `dim` where it is one.
+    """The tensor without dimensions of size 1: without all of them, or without `dim` if its size is 1.
 
     Shapes: (*) -> (*').  Raises IndexError where there is no dimension `dim`.  Source: torch.squeeze.
 
@@ -285,7 +285,7 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
 
 
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """With a dimension of size 1 at `dim`.
+    """The tensor with a new dimension of size 1 at `dim`.
 
     Shapes: (*, *) -> (*, 1, *).  Raises IndexError where there can be no dimension `dim`.  Source: torch.unsqueeze.
 

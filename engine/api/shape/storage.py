@@ -66,7 +66,7 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
 
 
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
-    """Whether both are the same elements in the same geometry.
+    """Whether both are the same elements with the same shape and strides.
 
     >>> import engine as torch
     >>> x = torch.zeros(2)
@@ -78,7 +78,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 
 
 def dim_order(self: Tensor) -> tuple[int, ...]:
-    """The dimensions from the one whose neighbours lie farthest apart.
+    """The dimensions in the order of their strides, largest first.
 
     >>> import engine as torch
     >>> torch.zeros(2, 3).t().dim_order()
@@ -146,7 +146,7 @@ def layout_of(self: Tensor) -> layout:
 
 
 def get_device(input: Tensor) -> int:
-    """The number of the GPU; -1 on the processor.
+    """The index of the GPU; -1 on the CPU.
 
     Source: torch.get_device.
 

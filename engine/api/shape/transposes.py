@@ -59,7 +59,7 @@ def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
 
 
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
-    """Dimensions moved to other places, the others in their order.
+    """Dimensions moved to other positions, the others in their order.
 
     Shapes: (*) -> (*'), the same sizes.  Raises RuntimeError where the numbers of dimensions differ.
     Source: torch.moveaxis.

@@ -38,7 +38,7 @@ def avg_pool1d(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
-    """The mean of every window of (batch, channels, length); the zeros of `padding` count unless told otherwise.
+    """The mean of every window of (batch, channels, length); `count_include_pad` also counts the zeros of `padding`.
 
     Shapes: ([N,] C, L) -> ([N,] C, L').  Raises RuntimeError where the result would be empty.
     Source: torch.nn.functional.avg_pool1d.
@@ -276,7 +276,7 @@ def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints =
 def fold(
     input: Tensor, output_size: Ints, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1
 ) -> Tensor:
-    """The transpose of `unfold`: every column added to the places of its window.
+    """The transpose of `unfold`: every column added to the elements of its window.
 
     Shapes: ([N,] D, L) -> ([N,] C, *output_size), D = C times the places of a window.  Raises RuntimeError where D or L
     does not fit.  Source: torch.nn.functional.fold.

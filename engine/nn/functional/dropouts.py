@@ -65,7 +65,7 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, by_channel:
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """0 with probability p, else x / (1 - p); x itself where not `training`.
+    """0 with probability p, else x / (1 - p); x itself if not `training`.
 
     Shapes: (*) -> (*).  Raises ValueError where p is no probability.  Source: torch.nn.functional.dropout; Hinton et
     al., 2012.
@@ -171,7 +171,7 @@ def _alpha(input: Tensor, p: float, training: bool, inplace: bool, by_channel: b
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Dropout that keeps mean and variance of what selu gives.
+    """Dropout that keeps the mean and variance of SELU outputs.
 
     Shapes: (*) -> (*).  Raises ValueError where p is no probability.  Source: torch.nn.functional.alpha_dropout;
     Klambauer et al., 2017.

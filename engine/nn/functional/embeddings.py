@@ -231,7 +231,7 @@ def _check_offsets(input: Tensor, weight: Tensor, offsets: Tensor, mode: str) ->
 
 
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
-    """1 at the place that each element names, in a new last dimension, 0 elsewhere; as many places as are needed.
+    """1 at the position given by each element, in a new last dimension, 0 elsewhere; as long as needed.
 
     Shapes: (*) -> (*, num_classes).  Raises RuntimeError where an element is negative, or not below `num_classes`.
     Source: torch.nn.functional.one_hot.

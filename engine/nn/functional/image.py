@@ -86,7 +86,7 @@ def interpolate(
 def upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
-    """`interpolate` by its older name.
+    """The older name of `interpolate`.
 
     Shapes: (N, C, *) -> (N, C, *').  Raises ValueError where both or none of `size` and `scale_factor` are given.
     Source: torch.nn.functional.upsample.
@@ -194,7 +194,7 @@ DEFAULT = (
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
-    """The positions (batch, *places, rank) that the affine maps `theta` (batch, rank, rank + 1) send an image's to.
+    """The positions (batch, *places, rank) of an image under the affine maps `theta` (batch, rank, rank + 1).
 
     Shapes: (N, 2, 3) -> (N, H, W, 2); (N, 3, 4) -> (N, D, H, W, 3).  Raises ValueError for a `theta` of other
     dimensions, NotImplementedError for a `size` that is not of 4 or 5.  Source: torch.nn.functional.affine_grid;

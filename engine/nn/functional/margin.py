@@ -149,7 +149,7 @@ def triplet_margin_with_distance_loss(
     distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0, swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """triplet_margin_loss by another distance than `pairwise_distance`.
+    """triplet_margin_loss with a distance other than `pairwise_distance`.
 
     Shapes: ([N,] D), ([N,] D), ([N,] D) -> (), with reduction "none" ([N]).  Raises RuntimeError where the numbers of
     dimensions differ.  Source: torch.nn.functional.triplet_margin_with_distance_loss; Balntas et al., 2016.

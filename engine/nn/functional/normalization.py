@@ -175,7 +175,7 @@ def batch_norm(
     input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
     bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """Each channel (dimension 1) normalised over all samples and places.
+    """Each channel (dimension 1) normalised over all samples and positions.
 
     With `training` by the statistics of this batch, of which the running ones take the part `momentum`; else by the
     running ones.

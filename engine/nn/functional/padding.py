@@ -18,7 +18,7 @@ __all__ = ["pad"]
 
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
-    """More places around the last dimensions: (before, after) per dimension, from the last; negative ones cut off.
+    """Padding around the last dimensions: (before, after) per dimension, from the last; negative numbers crop.
 
     `mode` is "constant" (with `value`), "reflect", "replicate" or "circular".
 

@@ -39,7 +39,7 @@ def max_pool1d_with_indices(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Pair:  # fmt: skip
-    """The largest of every window of (batch, channels, length), and its place; `return_indices` says nothing here.
+    """The largest of every window of (batch, channels, length), and its position; `return_indices` has no effect.
 
     Shapes: ([N,] C, L) -> ([N,] C, L'), ([N,] C, L') the places.  Raises RuntimeError where the result would be empty.
     Source: torch.nn.functional.max_pool1d_with_indices.
@@ -67,7 +67,7 @@ def max_pool1d(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """The largest of every window of (batch, channels, length); with `return_indices` also its place.
+    """The largest of every window of (batch, channels, length); with `return_indices` also its position.
 
     Shapes: ([N,] C, L) -> ([N,] C, L'), ([N,] C, L') the places.  Raises RuntimeError where the result would be empty.
     Source: torch.nn.functional.max_pool1d.
@@ -214,7 +214,7 @@ def _adaptive_max(rank: int, input: Tensor, output_size: Any) -> Pair:
 
 
 def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Ints, return_indices: bool = False) -> Pair:
-    """`output_size` windows that cover (batch, channels, length): the largest of each, and its place.
+    """`output_size` windows that cover (batch, channels, length): the largest of each, and its position.
 
     Shapes: ([N,] C, L) -> ([N,] C, L'), ([N,] C, L') the places.  Raises RuntimeError for an input of other dimensions.
     Source: torch.nn.functional.adaptive_max_pool1d_with_indices.
@@ -372,7 +372,7 @@ def max_unpool1d(
     input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
     output_size: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Each value back to the place that `max_pool1d` took it from, zeros elsewhere.
+    """Each value at the position from which `max_pool1d` took it, zeros elsewhere.
 
     Shapes: ([N,] C, L), ([N,] C, L) -> ([N,] C, L').  Raises ValueError for an output_size that pooling would not bring
     to this one.  Source: torch.nn.functional.max_unpool1d.

@@ -110,7 +110,7 @@ def clip_grad_norm(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """The name that torch has given up.
+    """A name that torch no longer uses.
 
     Shapes: gradients (*) -> ().  Raises RuntimeError for a norm that is not finite, with `error_if_nonfinite`.
     Source: torch.nn.utils.clip_grad_norm; Pascanu et al., 2012.

@@ -50,7 +50,7 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
-    """Have a weight be a direction times a size (`original1`, `original0`), one size for each place of `dim`.
+    """Compute a weight as a direction times a size (`original1`, `original0`), with one size per index of `dim`.
 
     Source: torch.nn.utils.parametrizations.weight_norm; Salimans and Kingma, 2016.
 
@@ -130,7 +130,7 @@ def rows_of(module: Module, dim: int | None) -> int:
 def spectral_norm(
     module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Module:
-    """Divide a weight by its largest singular value, which a step of power iteration per call in training follows.
+    """Divide a weight by its largest singular value, tracked by one step of power iteration per call in training.
 
     Raises ValueError where the power iterations are not positive.
     Source: torch.nn.utils.parametrizations.spectral_norm; Miyato et al., 2018.
@@ -254,7 +254,7 @@ def _reflections(tall: Tensor) -> Tensor:
 def orthogonal(
     module: Module, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
 ) -> Module:
-    """Have a weight be a matrix (or a batch of them) with orthonormal columns, or rows where it is wide.
+    """Compute a weight as a matrix (or a batch of them) with orthonormal columns, or rows if it is wide.
 
     `orthogonal_map` is how it is made: "matrix_exp", "cayley" or "householder".
 

@@ -255,7 +255,7 @@ def _own_property(module: Module, name: str) -> None:
 def register_parametrization(
     module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Module:
-    """Have a parameter or buffer of `module` computed by `parametrization` from what it was; several follow each other.
+    """Compute a parameter or buffer of `module` by `parametrization` from the original; several are applied in order.
 
     Raises ValueError where that changes its dtype or shape, unless `unsafe`.
     Source: torch.nn.utils.parametrize.register_parametrization.
@@ -338,7 +338,7 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
-    """Make a weight an ordinary one again, with the elements that it has now, or else those of the original.
+    """Make a weight ordinary again, with its current elements or else those of the original.
 
     Raises ValueError for a name that is not parametrized.  Source: torch.nn.utils.parametrize.remove_parametrizations.
 
@@ -370,7 +370,7 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
 
 
 def type_before_parametrizations(module: Module) -> type:
-    """The class of a module without what was made for its parametrizations.
+    """The class of a module before it was parametrized.
 
     Source: torch.nn.utils.parametrize.type_before_parametrizations.
 

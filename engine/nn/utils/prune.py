@@ -30,7 +30,7 @@ M = TypeVar("M", bound=Module)
 
 
 def identity(module: M, name: str) -> M:
-    """Give a parameter the names of a pruned one, and set nothing to 0; the result is the module.
+    """Mark a parameter as pruned without setting anything to 0; returns the module.
 
     Source: torch.nn.utils.prune.identity.
 
@@ -74,7 +74,7 @@ def l1_unstructured(module: M, name: str, amount: Any, importance_scores: Tensor
 
 
 def random_structured(module: M, name: str, amount: Any, dim: int) -> M:
-    """Hold slices along `dim` at 0, which are drawn.
+    """Hold randomly chosen slices along `dim` at 0.
 
     Raises ValueError for an amount that is negative, or more than there is, IndexError where there is no dimension
     `dim`.  Source: torch.nn.utils.prune.random_structured.
@@ -108,7 +108,7 @@ def ln_structured(
 def global_unstructured(
     parameters: Iterable[tuple[Module, str]], pruning_method: Any, importance_scores: Any = None, **kwargs: Any
 ) -> None:
-    """Prune several parameters together, as if they were one: which elements go is found among all of them.
+    """Prune several parameters together, as if they were one: the elements to remove are chosen among all of them.
 
     Raises TypeError for a method that is not unstructured.  Source: torch.nn.utils.prune.global_unstructured.
 
@@ -142,7 +142,7 @@ def global_unstructured(
 
 
 def custom_from_mask(module: M, name: str, mask: Tensor) -> M:
-    """Hold the elements at 0 where a mask has it.
+    """Hold the elements at 0 where a mask is 0.
 
     Source: torch.nn.utils.prune.custom_from_mask.
 
@@ -156,7 +156,7 @@ def custom_from_mask(module: M, name: str, mask: Tensor) -> M:
 
 
 def remove(module: M, name: str) -> M:
-    """Make a pruned parameter one again, with the 0 in it; nothing holds them there from now on.
+    """Make a pruned parameter ordinary again; its zeros stay but are no longer enforced.
 
     Raises ValueError for a parameter that is not pruned.  Source: torch.nn.utils.prune.remove.
 

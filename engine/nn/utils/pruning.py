@@ -131,7 +131,7 @@ def _joined(old: BasePruningMethod | None, cls: Any, name: str, args: Any, kwarg
 
 
 class PruningContainer(BasePruningMethod):
-    """Several methods, one after the other; the last one works on what those before it left.
+    """Several methods in turn; each works on the elements that the previous ones left.
 
     Source: torch.nn.utils.prune.PruningContainer.
 
@@ -199,7 +199,7 @@ def _asked(method: Any, t: Tensor, mask: Tensor) -> Any:
 
 
 class Identity(BasePruningMethod):
-    """Nothing is set to 0; the names are those of a pruned parameter.
+    """Sets nothing to 0, but gives the parameter the names of a pruned one.
 
     Source: torch.nn.utils.prune.Identity.
 
@@ -249,7 +249,7 @@ class _Unstructured(_Amount):
 
 
 class RandomUnstructured(_Unstructured):
-    """Elements that are drawn.
+    """Elements chosen at random.
 
     Source: torch.nn.utils.prune.RandomUnstructured.
 
@@ -313,7 +313,7 @@ class _Structured(_Amount):
 
 
 class RandomStructured(_Structured):
-    """Slices along `dim` that are drawn.
+    """Randomly chosen slices along `dim`.
 
     Source: torch.nn.utils.prune.RandomStructured.
 
@@ -367,7 +367,7 @@ class LnStructured(_Structured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """What a given mask has.
+    """The elements of a given mask.
 
     Source: torch.nn.utils.prune.CustomFromMask.
 

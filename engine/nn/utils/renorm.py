@@ -75,7 +75,7 @@ class WeightNorm(_Hook):
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
-    """Have a weight be a direction times a size, computed before every forward; deprecated, as in torch.
+    """Compute a weight as a direction times a size before every forward; deprecated, as in torch.
 
     Source: torch.nn.utils.weight_norm; Salimans and Kingma, 2016.
 

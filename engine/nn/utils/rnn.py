@@ -172,7 +172,7 @@ def pack_padded_sequence(
 def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """What `pack_padded_sequence` has packed, padded again, and the lengths.
+    """The padded sequences from the result of `pack_padded_sequence`, and their lengths.
 
     Shapes: (S, *), (T) -> (T', N, *), (N).  Raises ValueError where `total_length` is too short.
     Source: torch.nn.utils.rnn.pad_packed_sequence.

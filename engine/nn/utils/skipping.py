@@ -11,7 +11,7 @@ __all__ = ["skip_init"]
 
 
 def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
-    """A module of which the caller sets the parameters: no promise is made of their first values.
+    """A module whose parameters the caller sets: their initial values are unspecified.
 
     Source: torch.nn.utils.skip_init.
 

@@ -134,7 +134,7 @@ class ConcatDataset(Dataset[Any]):
 
 
 def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) -> list[Subset[Any]]:
-    """The data set in parts of the given lengths (or fractions, which sum to 1), drawn at random.
+    """The data set split at random into parts of the given lengths (or fractions that sum to 1).
 
     Raises ValueError where the lengths do not sum to the data set's.  Source: torch.utils.data.random_split.
 

@@ -210,7 +210,7 @@ def _strange(kind: object) -> TypeError:
 
 
 def default_convert(data: Any) -> Any:
-    """numpy arrays in a sample as tensors; nothing is put together.
+    """numpy arrays in a sample as tensors, without batching.
 
     Source: torch.utils.data.default_convert.
 

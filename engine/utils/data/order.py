@@ -62,7 +62,7 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """All indices in an order that is drawn anew each time, or as many draws as asked for.
+    """All indices in a new random order each time, or `num_samples` draws.
 
     Raises ValueError for a number of draws that is not positive.  Source: torch.utils.data.RandomSampler.
 
@@ -105,7 +105,7 @@ class RandomSampler(Sampler):
 
 
 class SubsetRandomSampler(Sampler):
-    """Some indices, in an order that is drawn anew each time.
+    """Some indices, in a new random order each time.
 
     Source: torch.utils.data.SubsetRandomSampler.
 

@@ -48,5 +48,6 @@ def test_edited_gradient_of_several_roots_is_that_of_the_first_and_the_others_st
 
 
 def test_refused_edit_says_what_was_expected_what_was_found_and_what_to_do() -> None:
-    with pytest.raises(Problem, match=r"expected numbers in shape \[2\], found shape \[3\].*Nothing was changed.*Try other numbers"):
+    refusal = r"expected numbers in shape \[2\], found shape \[3\].*Nothing was changed.*Try other numbers"
+    with pytest.raises(Problem, match=refusal):
         Computed().replay(several(), {"leaves": {"0": [1, 2, 3]}, "commands": None})
