@@ -222,7 +222,7 @@ def test_long_edits_go_by_a_revision_and_an_unknown_one_is_explained(view: View)
 
 def test_unknown_program_is_explained_and_leads_to_the_gallery(view: View) -> None:
     view.open("?program=no-such")
-    assert "no such program" in view.page.locator("#notice").inner_text()
+    assert "This program is not open here" in view.page.locator("#notice").inner_text()
     theme, top = view.page.locator("#act-theme").bounding_box(), view.page.locator("#top").bounding_box()
     assert theme["x"] + theme["width"] == top["x"] + top["width"] - 16, "what cannot be used takes no room"
     view.page.get_by_role("link", name="Open the gallery").click()
