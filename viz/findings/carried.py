@@ -9,7 +9,6 @@ from engine.trace.events import Frame, OpCalled
 from engine.trace.source import Sources
 
 from ..reading.facts import CallFact
-from ..reading.source_text import source
 from .case import Case
 
 
@@ -55,7 +54,7 @@ def _described(case: Case, tensor: int, made: OpCalled, used: OpCalled) -> Carri
         name, frame = _passed_on(case, made, used)
     if not name and frame is None:
         return None
-    where = f"`{source(case.facts.trace, frame, 48)}` in {case.facts.line(frame)}" if frame is not None else ""
+    where = case.facts.quoted(frame)
     return Carried(name, name or f"What {case.written(made.stack)} gave", where)
 
 

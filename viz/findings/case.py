@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.trace.events import ErrorRaised, Frame, OpCalled
+from engine.trace.events import ErrorRaised, OpCalled
 from engine.trace.messages import Message, read_error
 from engine.trace.source import Sources
 
 from ..graph.graph import Drawing
 from ..reading.facts import CallFact, Facts
-from ..reading.source_text import source
 from ..schema.edits import Edits
 
 
@@ -62,7 +61,7 @@ class Case:
         return f"a part of {self.named(base)}" if base is not None else "the tensor"
 
     def written(self, stack: int) -> str:
-        return self._quoted(self.facts.frame(stack))
+        return self.facts.written(stack)
 
     def called(self, stack: int) -> str:
         """The name of the function that the expression at a stack calls, without what stands before its dot."""
@@ -74,10 +73,7 @@ class Case:
     @property
     def line(self) -> str:
         """The program's own line at which the error came up."""
-        return self._quoted(self.facts.frame_of(self.event))
-
-    def _quoted(self, frame: Frame | None) -> str:
-        return "" if frame is None else f"`{source(self.facts.trace, frame, 48)}` in {self.facts.line(frame)}"
+        return self.facts.quoted(self.facts.frame_of(self.event))
 
 
 Answer = tuple[str, str, Edits | None]

@@ -7,15 +7,13 @@ from itertools import chain
 
 from ..reading.facts import Facts
 from . import nonfinite, silent
-from .accumulated import forgotten
-from .cleared import emptied
 from .finding import Finding, Kind
 from .overflow import growth
-from .unlisted import unlisted
-from .unreached import unreached
+from .untrained import unlisted, unreached
 from .vanishing import vanishing
-from .wrong_loss import scores
-from .zero_gradients import stalled
+from .wrong_loss import wrong_losses
+from .zero_gradients import zero_gradients
+from .zeroing import cleared, not_zeroed
 
 
 def findings(facts: Facts) -> list[Finding]:
@@ -30,10 +28,10 @@ def findings(facts: Facts) -> list[Finding]:
 def _silent(facts: Facts) -> Iterator[Finding]:
     """The first finding of each kind at an event.  Where a gradient was not zeroed before an update, that says more
     than that it adds up."""
-    not_zeroed = forgotten(facts)
-    known: set[tuple[int, Kind]] = {(finding.event, "sum") for finding in not_zeroed}
-    others = (unreached(facts), unlisted(facts), stalled(facts), vanishing(facts), emptied(facts), scores(facts))
-    for finding in chain(not_zeroed, *others, silent.findings(facts)):
+    mixed = not_zeroed(facts)
+    known: set[tuple[int, Kind]] = {(finding.event, "sum") for finding in mixed}
+    learning = unreached(facts), unlisted(facts), zero_gradients(facts), vanishing(facts), cleared(facts)
+    for finding in chain(mixed, *learning, wrong_losses(facts), silent.findings(facts)):
         if (finding.event, finding.kind) not in known:
             known.add((finding.event, finding.kind))
             yield finding

@@ -202,7 +202,7 @@ class _Search:
         if frame is not None:
             where = f", in `{source(self.facts.trace, frame, 60)}` ({self.facts.line(frame)})."
         at = self.facts.ops[self.facts.op_at[called.index]].id
-        return Finding(kind, event.index, at, label, why + where, fix, frame.line if frame is not None else None)
+        return Finding(kind, event.index, at, label, why + where, fix, self.facts.line_number(called.stack))
 
     # -- one element ----------------------------------------------------------------------------------------------
 

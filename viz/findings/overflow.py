@@ -14,7 +14,6 @@ from engine.trace.events import Accumulated, OpCalled
 
 from ..reading import labels, text
 from ..reading.facts import CallFact, Facts
-from ..reading.source_text import source
 from .finding import NONFINITE_GRADIENT, Finding
 
 LARGE = 1e4
@@ -135,8 +134,7 @@ class _Search:
         return any(op.event.inplace in self.facts.receives for op in between)
 
     def leap(self, event: OpCalled, sizes: list[float]) -> Finding:
-        frame = self.facts.frame(event.stack)
-        where = f"`{source(self.facts.trace, frame, 60)}` in {self.facts.line(frame)}" if frame is not None else ""
+        where = self.facts.written(event.stack, 60)
         shown = text.join([text.number(size) for size in sizes[:3]])
         last = f", at last {text.number(sizes[-1])}" if len(sizes) > 3 else ""
         why = (
@@ -146,19 +144,17 @@ class _Search:
         if event.attrs.get("reduction") == "sum":
             fix += ' reduction="sum" adds up all elements; with "mean" the gradient does not grow with their number.'
         at = self.facts.ops[self.facts.op_at[event.index]].id
-        return Finding(
-            "divergence", event.index, at, "The loss explodes", why, fix, frame.line if frame is not None else None
-        )
+        line = self.facts.line_number(event.stack)
+        return Finding("divergence", event.index, at, "The loss explodes", why, fix, line)
 
     def root(self, call: CallFact) -> OpCalled | None:
         made = [self.facts.made_by(root.tensor, call.start) for root in call.event.roots]
         return next((self.facts.ops[op].event for op in made if op is not None), None)
 
     def finding(self, first: _Stop, path: list[_Stop]) -> Finding:
-        frame = self.facts.frame(first.event.stack)
         here = [stop.out for stop in path[::-1] if stop.event.stack == first.event.stack and stop.event.inplace is None]
         name = labels.written_name(first.event)
-        where = f"`{source(self.facts.trace, frame, 60)}` in {self.facts.line(frame)}" if frame is not None else name
+        where = self.facts.written(first.event.stack, 60) or name
         most = max(stop.out for stop in path)
         why = (
             f"Here the numbers exceed {LARGE:,.0f}: {where} turns numbers up to {text.number(first.into)} into numbers "
@@ -173,5 +169,5 @@ class _Search:
             "clip_grad_norm_() before the step, or use a smaller learning rate."
         )
         at = self.facts.ops[self.facts.op_at[first.event.index]].id
-        line = frame.line if frame is not None else None
+        line = self.facts.line_number(first.event.stack)
         return Finding("growth", first.event.index, at, "The numbers explode", why, fix, line)

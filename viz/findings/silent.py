@@ -6,6 +6,7 @@ numbers, and what to write if it was not meant.
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
@@ -23,11 +24,11 @@ from engine.trace.events import (
     WarningGiven,
 )
 from engine.trace.messages import warning_kind
+from engine.trace.source import Sources
 
 from ..reading import labels, text
 from ..reading.facts import Facts
 from ..reading.jacobian import arguments, pull
-from ..reading.source_text import source
 from ..reading.stale_values import unseen
 from .finding import Finding, Kind
 
@@ -46,18 +47,10 @@ def findings(facts: Facts) -> Iterator[Finding]:
 class _Search:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
-        self.trace = facts.trace
+        self.trace, self.line, self.written = facts.trace, facts.line_number, facts.written
 
     def brief(self, index: int | None) -> str:
         return "nothing" if index is None else text.brief(self.trace.value(index))
-
-    def line(self, stack: int) -> int | None:
-        frame = self.facts.frame(stack)
-        return frame.line if frame is not None else None
-
-    def written(self, stack: int, limit: int = 48) -> str:
-        frame = self.facts.frame(stack)
-        return "" if frame is None else f"`{source(self.trace, frame, limit)}` in {self.facts.line(frame)}"
 
     def called(self, event: VjpRun) -> OpCalled | None:
         index = self.facts.op_of_node.get(event.node)
@@ -170,7 +163,13 @@ class _Search:
         )
         fix = f"Change {name} after the backward call, or under no_grad() instead of .data: then you get an error."
         return Finding(
-            "write", event.index, self.at(called), f"{name} changed unseen", why, fix, self.line(called.stack)
+            "write",
+            event.index,
+            self.at(called),
+            f"{name} changed unseen",
+            why,
+            fix,
+            self.line(called.stack),
         )
 
     def as_recorded(self, event: VjpRun, called: OpCalled) -> str:
@@ -240,18 +239,29 @@ class _Search:
                 "edge leads back, so the original receives no gradient."
             )
             fix = "Remove torch.tensor(); for a copy within the graph, use .clone()."
-            yield Finding("copy", leaf.index, f"t{leaf.tensor}", "the graph ends here", why, fix, self.line(leaf.stack))
+            yield Finding(
+                "copy",
+                leaf.index,
+                f"t{leaf.tensor}",
+                "the graph ends here",
+                why,
+                fix,
+                self.line(leaf.stack),
+            )
 
     def inner(self) -> Iterator[Finding]:
         """`.grad` of a tensor that is no leaf was looked at: of each name the first time."""
         told: set[str] = set()
+        sources = Sources(self.trace.files)
         for event in self.trace.events:
             if not isinstance(event, WarningGiven) or warning_kind(event) != "grad-of-inner":
                 continue
             frame = self.facts.frame(event.stack)
-            asked = source(self.trace, frame, 60) if frame is not None else ""
-            name = asked.removesuffix(".grad")
-            if name in told or not asked.endswith(".grad"):
+            node = sources.node(frame) if frame is not None else None
+            if frame is None or not isinstance(node, ast.Attribute) or node.attr != "grad":
+                continue
+            name = sources.file(frame.file).written(node.value)
+            if name in told:
                 continue
             told.add(name)
             named = [t for t, known in self.trace.names.items() if known == name and t in self.facts.tensors]
@@ -270,7 +280,15 @@ class _Search:
                 f"Read `.grad` of the leaf, or call `{name}.retain_grad()` before the backward call{other}. "
                 "For a parameter, compute its initial values first and set requires_grad last."
             )
-            yield Finding("leaf", event.index, f"t{tensor}", f"{name} is not a leaf", why, fix, self.line(event.stack))
+            yield Finding(
+                "leaf",
+                event.index,
+                f"t{tensor}",
+                f"{name} is not a leaf",
+                why,
+                fix,
+                self.line(event.stack),
+            )
 
     def asked_of(self, name: str, tensor: int) -> bool:
         """Whether the program calls `retain_grad()` on another tensor of the same name."""

@@ -8,11 +8,10 @@ from engine.trace.events import OpCalled
 
 from ..reading import labels, text
 from ..reading.facts import Facts
-from ..reading.source_text import source
 from .finding import Finding, Kind
 
 
-def scores(facts: Facts) -> list[Finding]:
+def wrong_losses(facts: Facts) -> list[Finding]:
     """The first loss of each of these kinds: nll_loss of what was normalised over another dimension than that of the
     classes; nll_loss of probabilities without a logarithm; and a cross entropy that gets probabilities for scores.
 
@@ -87,13 +86,9 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
 
 
 def _by(facts: Facts, event: OpCalled) -> str:
-    frame = facts.frame(event.stack)
-    if frame is None:
-        return labels.written_name(event)
-    return f"`{source(facts.trace, frame, 48)}` in {facts.line(frame)}"
+    return facts.written(event.stack) or labels.written_name(event)
 
 
 def _finding(kind: Kind, facts: Facts, event: OpCalled, label: str, why: str, fix: str) -> Finding:
-    frame = facts.frame(event.stack)
     at = facts.ops[facts.op_at[event.index]].id
-    return Finding(kind, event.index, at, label, why, fix, frame.line if frame is not None else None)
+    return Finding(kind, event.index, at, label, why, fix, facts.line_number(event.stack))

@@ -10,16 +10,15 @@ from ..reading import labels, text
 from ..reading.facts import Facts
 from ..reading.source_text import source
 from .finding import Finding
+from .untrained import names_of
 
 FEWEST = 2
 """Calls that must have brought nothing but zeros: after the first one a weight of 0 may have moved."""
-MOST_NAMED = 4
-"""Parameters that are named one by one; of more, the first and how many there are."""
 BELOW = frozenset({"relu", "relu6"})
 """Ops that are flat below 0."""
 
 
-def stalled(facts: Facts) -> list[Finding]:
+def zero_gradients(facts: Facts) -> list[Finding]:
     """One finding per op that a gradient other than 0 comes to and that sends zeros to parameters, every time.
 
     Only what an optimiser holds counts, and only what every call reached with zeros alone.  Cost: linear in the events.
@@ -79,7 +78,7 @@ def _finding(facts: Facts, index: int, tensors: list[int], calls: int) -> Findin
     name = labels.written_name(op.event)
     where = f"{name} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else name
     why = (
-        f"The gradient of {_names(facts, tensors)} is 0 in all {calls} backward calls, so "
+        f"The gradient of {names_of(facts, tensors)} is 0 in all {calls} backward calls, so "
         f"{'they learn' if many else 'it learns'} nothing: {where} receives a nonzero gradient and sends only zeros."
     )
     fix = "Check the inputs of this op: if its derivative is 0, or it multiplies by 0, no gradient gets through it."
@@ -89,7 +88,7 @@ def _finding(facts: Facts, index: int, tensors: list[int], calls: int) -> Findin
     label = f"{facts.name(tensors[0]) or 'a parameter'} gets only zeros"
     if many:
         label = f"{len(tensors)} parameters get only zeros"
-    line = frame.line if frame is not None else None
+    line = facts.line_number(op.event.stack)
     return Finding("stalled", op.vjps[0] if op.vjps else op.event.index, op.id, label, why, fix, line)
 
 
@@ -106,8 +105,3 @@ def _is_dead(facts: Facts, op: int) -> bool:
 
 def _takes_zeros(facts: Facts, op: int) -> bool:
     return any(_is_zero(facts, value) for value in _inputs(facts, op))
-
-
-def _names(facts: Facts, tensors: list[int]) -> str:
-    known = [facts.name(tensor) or "a parameter without a name" for tensor in tensors]
-    return text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and {len(known) - 1} more parameters"

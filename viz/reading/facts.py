@@ -36,6 +36,7 @@ from engine.trace.events import (
 from ..schema.scene import Derived, DerivedKind
 from . import text
 from .own_code import OwnCode, own_code
+from .source_text import source
 
 MET = frozenset({"seen", "parameter"})
 """Sources of leaves that were there before an op first used them: that line did not make them."""
@@ -315,6 +316,19 @@ class Facts:
                 code = lines[line - 1] if line <= len(lines) else ""
                 return Frame(name, "", line, line, len(code) - len(code.lstrip()), len(code.rstrip()))
         return found
+
+    def quoted(self, frame: Frame | None, limit: int = 48) -> str:
+        """The program's text at a frame, with its line: ``x * y` in line 7``; "" where there is none."""
+        return "" if frame is None else f"`{source(self.trace, frame, limit)}` in {self.line(frame)}"
+
+    def written(self, stack: int, limit: int = 48) -> str:
+        """The same at the user's innermost frame of a stack number."""
+        return self.quoted(self.frame(stack), limit)
+
+    def line_number(self, stack: int) -> int | None:
+        """The line of the user's innermost frame of a stack number."""
+        frame = self.frame(stack)
+        return frame.line if frame is not None else None
 
     def line(self, frame: Frame) -> str:
         """`line 7`, with the name of the file where that is not the script itself."""

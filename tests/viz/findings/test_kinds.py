@@ -14,13 +14,13 @@ from ..programs import ALL
 from ..programs import recorded as run
 from ..traces import recorded
 from . import (
-    test_cleared,
     test_overflow,
     test_unlisted,
     test_unreached,
     test_vanishing,
     test_wrong_loss,
     test_zero_gradients,
+    test_zeroing,
 )
 
 NET = {"forward": test_unreached.WHOLE, "before": "", "params": "net.parameters()", "after": ""}
@@ -29,7 +29,7 @@ PROGRAMS: dict[Kind, str] = {
     "nan": HEAD + "x = torch.zeros(1, requires_grad=True)\n(x / x).sum().backward()\n",
     "growth": HEAD + test_overflow.ROUNDS + "h.sum().backward()\n",
     "divergence": HEAD + test_overflow.STEPS.format(lr=0.1, reduction="sum"),
-    "cleared": f"{test_cleared.HEAD}{test_cleared.ROUND}    opt.zero_grad()\n    opt.step()\n",
+    "cleared": f"{test_zeroing.HEAD}{test_zeroing.ROUND}    opt.zero_grad()\n    opt.step()\n",
     "unreached": test_unreached.NET.format(**NET | {"forward": test_unreached.CUT}),
     "unheld": test_unreached.NET.format(**NET | {"after": "net.head = nn.Linear(2, 1)"}),
     "unlisted": test_unlisted.NET.format(layers="list", params="net.parameters()"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from viz.findings.finding import Finding
-from viz.findings.unlisted import unlisted
+from viz.findings.untrained import unlisted
 from viz.reading.facts import collect
 
 from ..traces import recorded

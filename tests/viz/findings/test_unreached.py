@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from viz.findings.finding import Finding
-from viz.findings.unreached import unreached
+from viz.findings.untrained import unreached
 from viz.reading.facts import collect
 
 from ..traces import recorded

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from viz.findings.wrong_loss import scores
+from viz.findings.wrong_loss import wrong_losses
 from viz.reading.facts import collect
 
 from ..traces import recorded
@@ -28,7 +28,7 @@ HEAD = (
     ],
 )
 def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp_path: Path) -> None:
-    (found,) = scores(collect(recorded(f"{HEAD}{line}.backward()\n", tmp_path)))
+    (found,) = wrong_losses(collect(recorded(f"{HEAD}{line}.backward()\n", tmp_path)))
     assert found.label == label and said in found.why and found.line == 5 and found.fix
 
 
@@ -47,4 +47,4 @@ def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp
     ],
 )
 def test_a_loss_as_it_should_be_is_no_finding(line: str, tmp_path: Path) -> None:
-    assert scores(collect(recorded(f"{HEAD}{line}.backward()\n", tmp_path))) == []
+    assert wrong_losses(collect(recorded(f"{HEAD}{line}.backward()\n", tmp_path))) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from viz.findings.finding import Finding
-from viz.findings.zero_gradients import stalled
+from viz.findings.zero_gradients import zero_gradients
 from viz.reading.facts import collect
 
 from ..traces import recorded
@@ -26,7 +26,7 @@ DEAD = "with torch.no_grad():\n    model[0].bias.fill_(-10.0)"
 
 
 def found(folder: Path, before: str = DEAD, rounds: int = 3) -> list[Finding]:
-    return stalled(collect(recorded(NET.format(before=before, rounds=rounds), folder)))
+    return zero_gradients(collect(recorded(NET.format(before=before, rounds=rounds), folder)))
 
 
 def test_a_dead_relu_is_where_the_gradients_become_0(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from viz.findings.cleared import emptied
+from viz.findings.zeroing import cleared
 from viz.reading.facts import collect
 
 from ..traces import recorded
@@ -35,7 +35,7 @@ for step in range(3):
     ],
 )  # fmt: skip
 def test_gradients_cleared_between_backward_and_step_are_told_of(clear: str, found: str, tmp_path: Path) -> None:
-    (told,) = emptied(collect(recorded(f"{HEAD}{ROUND}    {clear}\n    opt.step()\n", tmp_path)))
+    (told,) = cleared(collect(recorded(f"{HEAD}{ROUND}    {clear}\n    opt.step()\n", tmp_path)))
     assert told.line == 10 and told.label == "gradients cleared before the step"
     assert told.why == (
         "The backward call in line 9 brought `net.weight.grad` [1 2]; line 10 cleared it, so SGD.step() in line 11 "
@@ -54,7 +54,7 @@ def test_gradients_cleared_between_backward_and_step_are_told_of(clear: str, fou
     ],
 )
 def test_gradients_that_are_used_before_they_are_cleared_are_no_finding(after: str, tmp_path: Path) -> None:
-    assert emptied(collect(recorded(HEAD + ROUND + after, tmp_path))) == []
+    assert cleared(collect(recorded(HEAD + ROUND + after, tmp_path))) == []
 
 
 def test_gradients_that_another_loss_left_and_that_come_anew_are_no_finding(tmp_path: Path) -> None:
@@ -68,4 +68,4 @@ for step in range(2):
     opt_other.step()
     opt_other.zero_grad()
 """
-    assert emptied(collect(recorded(HEAD + source, tmp_path))) == []
+    assert cleared(collect(recorded(HEAD + source, tmp_path))) == []

@@ -1,11 +1,20 @@
-"""Parameters that an optimiser holds and that never learn, because no backward call reaches them.  Pure."""
+"""Parameters that never learn: no gradient comes to them, or no optimiser holds them.  Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.trace.events import Accumulated, Escaped, GradSet, GroupEntered, LeafCreated, OpCalled, Refreshed
+from engine.trace.events import (
+    Accumulated,
+    Escaped,
+    GradSet,
+    GroupEntered,
+    GroupLeft,
+    LeafCreated,
+    OpCalled,
+    Refreshed,
+)
 
 from ..reading import labels, text
 from ..reading.facts import Facts, OpFact
@@ -25,14 +34,14 @@ def unreached(facts: Facts) -> list[Finding]:
     means: neither is a finding.  A program that stopped with an error may not have come to what would reach them.
     Cost: linear in the events.
     """
-    held = in_optimisers(facts)
+    held = _in_optimisers(facts)
     if not held.known or facts.errors:
         return []
     reached = {e.tensor for e in facts.trace.events if isinstance(e, Accumulated) and not e.retained}
     given = {e.tensor for e in facts.trace.events if isinstance(e, GradSet) and e.value is not None}
     if not reached:
         return []
-    search = _Search(facts, held.name)
+    search = _Unreached(facts, held.name)
     cuts: dict[object, tuple[int | None, list[int]]] = {}
     for tensor in held.known:
         if tensor not in reached and tensor not in given and tensor in facts.tensors:
@@ -46,8 +55,39 @@ def unreached(facts: Facts) -> list[Finding]:
     return [*found, search.stale(missed, unused)] if missed and unused else found
 
 
+def unlisted(facts: Facts) -> list[Finding]:
+    """One finding for leaves that a module met only while it ran, that receive gradients, and that nothing trains.
+
+    What a module lists is known before it runs.  A leaf that no optimiser of the program holds may be trained by hand:
+    what is written in place is no finding.  Cost: linear in the events.
+    """
+    held = _in_optimisers(facts)
+    if not held.known or facts.errors:
+        return []
+    met: dict[int, str] = {}
+    around: list[str] = []
+    trained: set[int | None] = set(held.known)
+    reached: dict[int, int] = {}
+    for event in facts.trace.events:
+        if isinstance(event, GroupEntered):
+            around.append("" if event.kind.endswith(".step") else event.name)
+        elif isinstance(event, GroupLeft) and around:
+            around.pop()
+        elif isinstance(event, LeafCreated):
+            if around and around[0] and event.requires_grad and event.source in ("seen", "parameter"):
+                met[event.tensor] = around[0]
+        elif isinstance(event, OpCalled):
+            trained.add(event.inplace)
+        elif isinstance(event, Refreshed):
+            trained.add(event.tensor)
+        elif isinstance(event, Accumulated):
+            reached.setdefault(event.tensor, event.index)
+    lost = [tensor for tensor in met if tensor in reached and tensor not in trained]
+    return [_unlisted_finding(facts, lost, met[lost[0]], held.name)] if lost else []
+
+
 @dataclass(slots=True)
-class Held:
+class _Held:
     """What optimisers hold: tensors in order, how many more that nothing uses, and the class of the first."""
 
     known: dict[int, None] = field(default_factory=dict)
@@ -55,8 +95,8 @@ class Held:
     name: str = ""
 
 
-def in_optimisers(facts: Facts) -> Held:
-    found, last = Held(), {}
+def _in_optimisers(facts: Facts) -> _Held:
+    found, last = _Held(), {}
     for event in facts.trace.events:
         if isinstance(event, GroupEntered) and event.tensors:
             found.name = found.name or event.kind.removesuffix(".step")
@@ -66,7 +106,7 @@ def in_optimisers(facts: Facts) -> Held:
     return found
 
 
-def _missed(facts: Facts, held: Held, reached: set[int]) -> list[int]:
+def _missed(facts: Facts, held: _Held, reached: set[int]) -> list[int]:
     """Parameters of modules that receive gradients, that no optimiser holds, and that nobody writes."""
     written: set[int | None] = set()
     for event in facts.trace.events:
@@ -78,7 +118,13 @@ def _missed(facts: Facts, held: Held, reached: set[int]) -> list[int]:
     return [t for t in parameters if t in reached and t not in held.known and t not in written]
 
 
-class _Search:
+def names_of(facts: Facts, tensors: Sequence[int]) -> str:
+    """Parameters by name; of many, the first and how many more there are."""
+    known = [facts.name(tensor) or "a parameter without a name" for tensor in tensors]
+    return text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and {len(known) - 1} more parameters"
+
+
+class _Unreached:
     """Follows tensors forwards to what cuts them off, and the loss back to everything that it was computed from."""
 
     def __init__(self, facts: Facts, optimizer: str) -> None:
@@ -134,14 +180,8 @@ class _Search:
 
     # -- in words -------------------------------------------------------------------------------------------------
 
-    def names(self, tensors: Sequence[int]) -> str:
-        known = [self.facts.name(tensor) or "a parameter without a name" for tensor in tensors]
-        if len(known) <= MOST_NAMED:
-            return text.join(known)
-        return f"{known[0]} and {len(known) - 1} more parameters"
-
     def finding(self, cut: int | None, tensors: list[int]) -> Finding:
-        names, many = self.names(tensors), len(tensors) > 1
+        names, many = names_of(self.facts, tensors), len(tensors) > 1
         calls = text.count(len([c for c in self.facts.calls.values() if c.completed]), "backward call")
         them, stay = ("them", "They never change") if many else ("it", "It never changes")
         why = f"{self.optimizer} holds {names}, but no gradient reaches {them} in {calls}"
@@ -159,21 +199,17 @@ class _Search:
             first = next(e for e in self.facts.trace.events if isinstance(e, Accumulated))
             return Finding("unreached", first.index, f"t{tensors[0]}", label, why, fix, None)
         op = self.facts.ops[cut]
-        frame = self.facts.frame(op.event.stack)
-        where = labels.written_name(op.event)
-        if frame is not None:
-            where = f"`{source(self.facts.trace, frame, 48)}` in {self.facts.line(frame)}"
+        where = self.facts.written(op.event.stack) or labels.written_name(op.event)
         reason, fix = _why(op)
         why += f": {where} {reason}. {stay}."
         fix += f" To freeze {them} on purpose, call `requires_grad_(False)`."
-        line = frame.line if frame is not None else None
-        return Finding("unreached", op.event.index, op.id, label, why, fix, line)
+        return Finding("unreached", op.event.index, op.id, label, why, fix, self.facts.line_number(op.event.stack))
 
     def gone(self, away: Escaped, tensors: list[int], label: str, why: str, stay: str) -> Finding:
         """What is computed with them leaves the graph as plain numbers."""
         them = "them" if len(tensors) > 1 else "it"
-        frame = self.facts.frame(away.stack)
-        where = f" at `{source(self.facts.trace, frame, 48)}` in {self.facts.line(frame)}" if frame is not None else ""
+        written = self.facts.written(away.stack)
+        where = f" at {written}" if written else ""
         why += (
             f": the result computed with {them} leaves the graph{where} as {_AS[away.kind]}, which has no history, "
             f"so no gradient comes back. {stay}."
@@ -182,10 +218,10 @@ class _Search:
         made = self.facts.made_by(away.tensor, away.index)
         at = self.facts.ops[made].id if made is not None else f"t{tensors[0]}"
         event = self.facts.ops[made].event.index if made is not None else away.index
-        return Finding("unreached", event, at, label, why, fix, frame.line if frame is not None else None)
+        return Finding("unreached", event, at, label, why, fix, self.facts.line_number(away.stack))
 
     def stale(self, missed: list[int], unused: int) -> Finding:
-        names, many = self.names(missed), len(missed) > 1
+        names, many = names_of(self.facts, missed), len(missed) > 1
         first = next(e for e in self.facts.trace.events if isinstance(e, Accumulated) and e.tensor == missed[0])
         calls = sum(isinstance(e, Accumulated) and e.tensor == missed[0] for e in self.facts.trace.events)
         others = text.count(unused, "other tensor")
@@ -198,11 +234,9 @@ class _Search:
         fix = (
             "Create the optimiser after the last change to the model, or add the new parameters with add_param_group()."
         )
-        frame = self.facts.frame(self.facts.calls[first.call].event.stack)
+        line = self.facts.line_number(self.facts.calls[first.call].event.stack)
         label = f"{self.facts.name(missed[0]) or 'a parameter'} is in no optimiser"
-        return Finding(
-            "unheld", first.index, f"t{missed[0]}", label, why, fix, frame.line if frame is not None else None
-        )
+        return Finding("unheld", first.index, f"t{missed[0]}", label, why, fix, line)
 
 
 _AS = {"item": "a Python number", "numpy": "an array", "tolist": "a list"}
@@ -216,3 +250,25 @@ def _why(op: OpFact) -> tuple[str, str]:
         made = "True or False" if op.event.outputs[0].dtype == "bool" else "a position"
         return f"returns {made}, which has no derivative", "Compute the loss from a differentiable quantity."
     return "runs while gradients are switched off (no_grad)", "Compute it outside of no_grad()."
+
+
+def _unlisted_finding(facts: Facts, tensors: list[int], module: str, optimizer: str) -> Finding:
+    known = list(dict.fromkeys(facts.name(tensor) or "a parameter without a name" for tensor in tensors))
+    names = text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and others"
+    op = next(uses[0][0] for t in tensors if (uses := facts.uses.get((t, facts.tensors[t].first))))
+    used = facts.ops[op]
+    frame = facts.frame(used.event.stack)
+    where = f" in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else ""
+    many = len(tensors) > 1
+    them, stay = ("them", "they never change") if many else ("it", "it never changes")
+    why = (
+        f"{module} uses {names}{where}, and gradients reach {them}. But {module} does not list {them} among its "
+        f"parameters, so {optimizer} does not hold {them}: {stay}."
+    )
+    fix = (
+        "Keep layers in nn.ModuleList or nn.ModuleDict, and single parameters in nn.ParameterList: a module does not "
+        "look into a plain list."
+    )
+    label = f"{len(tensors)} parameters are in no optimiser" if many else f"{known[0]} is in no optimiser"
+    line = facts.line_number(used.event.stack)
+    return Finding("unlisted", used.event.index, used.id, label, why, fix, line)

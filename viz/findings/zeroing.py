@@ -1,0 +1,137 @@
+"""Gradients that are zeroed at the wrong time: not at all between two updates, or before the step uses them.  Pure."""
+
+from __future__ import annotations
+
+from engine.trace.events import Accumulated, Event, GradSet, GroupEntered, GroupLeft, OpCalled, Refreshed
+
+from ..reading import text
+from ..reading.facts import Facts
+from .finding import Finding
+
+
+def not_zeroed(facts: Facts) -> list[Finding]:
+    """The first gradient that is added to one of an earlier value of its leaf, and that an update then uses.
+
+    Adding up over several calls before one update is what `.grad` is for, and is no finding.  Nor is a sum that is
+    zeroed before anybody uses it, such as what the loss of a GAN's generator leaves in the discriminator.
+    """
+    received: set[int] = set()  # leaves whose gradient was not zeroed or replaced since it arrived
+    updated: set[int] = set()  # those of them that were changed since
+    mixed: dict[int, Accumulated] = {}  # leaves whose gradient belongs to two values of them
+    steps: list[str] = []
+    for event in facts.trace.events:
+        if isinstance(event, GroupEntered):
+            steps.append(event.kind if event.kind.endswith(".step") else steps[-1] if steps else "")
+        elif isinstance(event, GroupLeft):
+            del steps[-1:]
+        elif isinstance(event, GradSet):
+            mixed.pop(event.tensor, None)
+        elif isinstance(event, (OpCalled, Refreshed)):
+            written = event.inplace if isinstance(event, OpCalled) else event.tensor
+            if written is None:
+                continue
+            if written in mixed:
+                return [_not_zeroed_finding(facts, mixed[written], steps[-1] if steps else "")]
+            if written in received:
+                updated.add(written)
+            else:
+                leaves = [leaf for leaf in facts.holding(written, event.index) if leaf in mixed]
+                if leaves and _clears(facts, event):
+                    for leaf in leaves:
+                        del mixed[leaf]
+        elif isinstance(event, Accumulated) and not event.retained:
+            if _is_zero(facts, event.before):
+                mixed.pop(event.tensor, None)
+            elif event.tensor in updated:
+                mixed.setdefault(event.tensor, event)
+            received.add(event.tensor)
+            updated.discard(event.tensor)
+    return []
+
+
+def cleared(facts: Facts) -> list[Finding]:
+    """The first step of an optimiser that finds no gradient, where those of all that it holds were cleared unused.
+
+    Gradients that nobody wants, such as what a GAN's generator leaves in the discriminator, are cleared too: those come
+    anew before the step.  Cost: linear in the events and in what each step holds.
+    """
+    arrived: dict[int, Accumulated] = {}  # leaves with a gradient that was not used so far
+    lost: dict[int, tuple[Accumulated, Event]] = {}  # leaves whose gradient was cleared unused: how it came, and went
+    held: dict[tuple[str, int], tuple[int | None, ...]] = {}
+    for event in facts.trace.events:
+        if isinstance(event, GroupEntered) and event.kind.endswith(".step"):
+            holds = held[event.kind, event.stack] = event.tensors or held.get((event.kind, event.stack), ())
+            if any(t in lost for t in holds) and not any(t in arrived for t in holds):
+                return [_cleared_finding(facts, event, next(t for t in holds if t in lost), lost)]
+        elif isinstance(event, Accumulated) and not event.retained:
+            arrived[event.tensor] = event
+            lost.pop(event.tensor, None)
+        elif isinstance(event, GradSet):
+            if event.tensor in arrived and _is_zero(facts, event.value):
+                lost[event.tensor] = arrived.pop(event.tensor), event
+        elif isinstance(event, (OpCalled, Refreshed)):
+            written = event.inplace if isinstance(event, OpCalled) else event.tensor
+            if written is None:
+                continue
+            leaves = [leaf for leaf in facts.holding(written, event.index) if leaf in arrived]
+            if leaves and _clears(facts, event):
+                lost.update({leaf: (arrived.pop(leaf), event) for leaf in leaves})
+            arrived.pop(written, None)
+            lost.pop(written, None)
+    return []
+
+
+def _clears(facts: Facts, event: OpCalled | Refreshed) -> bool:
+    """Whether a write leaves nothing but zeros."""
+    return _is_zero(facts, event.outputs[0].value if isinstance(event, OpCalled) else event.value)
+
+
+def _is_zero(facts: Facts, value: int | None) -> bool:
+    """Whether a value is nothing but zeros; so is none at all."""
+    if value is None:
+        return True
+    kept = facts.trace.value(value)
+    if kept.damaged:
+        return False
+    return bool(kept.stats["zeros"] == kept.stats["size"]) if "size" in kept.stats else not kept.sample.any()
+
+
+def _not_zeroed_finding(facts: Facts, event: Accumulated, step: str) -> Finding:
+    name = facts.name(event.tensor) or "a leaf"
+    call = facts.calls[event.call]
+    line = facts.line_number(call.event.stack)
+    where = f" in line {line}" if line is not None else ""
+    held, added, now = (
+        "nothing" if value is None else text.brief(facts.trace.value(value))
+        for value in (event.before, event.added, event.after)
+    )
+    why = (
+        f"`{name}.grad` still held {held} from an earlier call, and the backward call{where} added {added}: {now}. "
+        f"{name} was updated in between, so the sum mixes gradients at two different values of {name}."
+    )
+    fix = f"If you do not want this, set `{name}.grad = None` (or call `{name}.grad.zero_()`) after each update."
+    if step:
+        fix = f"If you do not want this, call zero_grad() of the {step.removesuffix('.step')} before each backward()."
+    return Finding("not-zeroed", event.index, None, f"{name}.grad not zeroed", why, fix, line)
+
+
+def _cleared_finding(
+    facts: Facts, step: GroupEntered, leaf: int, lost: dict[int, tuple[Accumulated, Event]]
+) -> Finding:
+    came, went = lost[leaf]
+    name, optimizer = facts.name(leaf) or "a leaf", step.kind.removesuffix(".step")
+    brought = _line(facts, facts.calls[came.call].event.stack)
+    left = "None" if isinstance(went, GradSet) and went.value is None else "0"
+    why = (
+        f"The backward call{brought} brought `{name}.grad` {text.brief(facts.trace.value(came.after))}; "
+        f"{_line(facts, went.stack).removeprefix(' in ') or 'the program'} cleared it, so {optimizer}.step()"
+        f"{_line(facts, step.stack)} found {left}: nothing used the computed gradient."
+    )
+    fix = "Call zero_grad() before backward() or after step(), never between the two."
+    line = facts.line_number(went.stack)
+    return Finding("cleared", went.index, None, "gradients cleared before the step", why, fix, line)
+
+
+def _line(facts: Facts, stack: int) -> str:
+    frame = facts.frame(stack)
+    return f" in {facts.line(frame)}" if frame is not None else ""
