@@ -11,7 +11,7 @@ from .values import Code, ElementId, Formula, Line, Num, Track, Value, ValueId
 
 
 class Head(TypedDict):
-    """What an element is."""
+    """The description of an element."""
 
     name: str
     label: str
@@ -32,7 +32,7 @@ class Moment(TypedDict):
 
 
 class Entry(TypedDict):
-    """What came to `.grad` of a leaf, or what the program wrote there."""
+    """A gradient added to `.grad` of a leaf, or written there by the program."""
 
     step: int
     call: int | None
@@ -56,8 +56,8 @@ class SavedValue(TypedDict):
 
 
 FigureOf = Literal["value", "seed", "grad", "result", "upstream"]
-"""What the elements of a figure are: of a tensor what a row of its card has, of an op its result or the gradient that
-comes to it."""
+"""The elements of a figure: for a tensor those of a row of its card, for an op those of its result or upstream
+gradient."""
 
 
 class Figure(TypedDict):
@@ -93,17 +93,17 @@ class SeriesPoint(TypedDict):
     label: str
     element: ElementId | None
     here: bool
-    """Whether it is the element that was asked for."""
+    """Whether it is the requested element."""
     track: Track[Num | None]
 
 
 class Series(TypedDict):
-    """What the same code made, or a leaf received, three times or more."""
+    """The results of the same code, or the gradients of a leaf, if there are three or more."""
 
     title: str
     kind: Literal["norm", "size"]
     of: int
-    """How often; of more than 256 as many are sent, evenly apart."""
+    """How often; if more than 256, that many evenly spaced points are sent."""
     points: list[SeriesPoint]
 
 
@@ -121,7 +121,7 @@ class Details(TypedDict):
     """Of leaves."""
     saved: list[SavedValue]
     values: list[Value]
-    """With their own numbers, not those of the scene."""
+    """With its own numbering, not that of the scene."""
     figures: list[Figure]
     check: Check | None
     jacobian: Matrix | None

@@ -20,8 +20,8 @@ class CommandSpec(TypedDict):
     root: int | None
     """The tensor from which a backward call starts; of several the first."""
     gradient: NestedNumbers
-    """The seed gradient; `"none"` where none is passed, null for what the program passes; of several roots that of the
-    first."""
+    """The seed gradient; `"none"` if none is passed, null for the one that the program passes; for several roots,
+    that of the first."""
     retain_graph: bool
     create_graph: bool
     inputs: list[int | None] | None
@@ -31,7 +31,7 @@ class CommandSpec(TypedDict):
 
 
 class Edits(TypedDict):
-    """What a revision changes."""
+    """The changes of a revision."""
 
     leaves: dict[str, NestedNumbers]
     """The values of a leaf by the number of its tensor."""

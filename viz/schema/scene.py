@@ -111,7 +111,7 @@ class NodeTracks(TypedDict):
 
     state: Track[State]
     faint: Track[bool]
-    """Whether the running backward call does not concern it."""
+    """Whether it takes no part in the running backward call."""
     saved: NotRequired[Track[Saved]]
     """Of ops."""
     upstream: NotRequired[Track[ValueId | None]]
@@ -133,7 +133,7 @@ class Derived(TypedDict):
     text: str
     """`cast from float64`, `stretched from shape 2`, `implicit 1`, `none passed`, `by gradcheck`."""
     labels: list[str]
-    """What its row is called, the longest first."""
+    """The names of its row, the longest first."""
 
 
 class Row(RowSize):
@@ -146,8 +146,8 @@ class Row(RowSize):
     """Of a seed, where it is not always null: how the gradient that backward starts with came about, where it is not
     the one that the program passed."""
     until: NotRequired[int]
-    """Of the gradient of an older version: from this time on `.grad` stands on a newer version's card, and what this
-    one shows is past."""
+    """Of the gradient of an older version: from this time on `.grad` stands on a newer version's card, and this one
+    shows a past gradient."""
 
 
 class Node(TypedDict):
@@ -210,17 +210,17 @@ class Edge(TypedDict):
     """The name of what it hands on where that is not the tensor of its source, but `w.grad`, or one that a folded group
     gives."""
     points: list[Point]
-    """The route of forward, from the source's border to the target's, drawn as a smooth curve through them. (One that
-    goes on in another line of the picture runs under its line, down to that and down from it: rounded corners.)"""
+    """The route of forward, from the source's border to the target's, drawn as a smooth curve through them. (A route
+    to another line of the picture runs under its own line and down to the other, with rounded corners.)"""
     back: list[Point]
     """The route of the gradient, from target to source."""
     through: NotRequired[list[Point]]
-    """Where the target is a root that passes on the gradients of others' calls: the route of these."""
+    """If the target is a root that passes on gradients of other calls: their route."""
     grad: bool
     """Whether a gradient can travel here."""
     value: bool
-    """Whether a value travels here. Where only gradients do (from a tensor that was written to unrecorded to what it
-    was before) `points` are those of `back`, and nothing is drawn at rest."""
+    """Whether a value travels here. If only gradients do (from a tensor after an unrecorded write to the tensor
+    before it), `points` are those of `back`, and nothing is drawn at rest."""
     tracks: EdgeTracks
     wiring: list[Wire] | None
     """Of edges into an op of small tensors: from cell to cell; the target cell is one of the op's output."""
@@ -232,19 +232,19 @@ class Group(TypedDict):
     id: ElementId
     label: str
     members: list[ElementId]
-    """The elements directly in it; of a folded group all that it stands for."""
+    """The elements directly in it; for a folded group, all elements that it stands for."""
     within: ElementId | None
     """The group around it."""
     folded: bool
     box: Box
     parts: NotRequired[list[Box]]
-    """Its boxes line by line, where it goes on in other lines of the picture."""
+    """Its boxes line by line, if it continues in other lines of the picture."""
     round: NotRequired[Literal[True]]
-    """There where it is a round of a loop."""
+    """Present for an iteration of a loop."""
 
 
 class Flow(TypedDict):
-    """What travels along an edge in a step."""
+    """A value or gradient that travels along an edge in a step."""
 
     edge: ElementId
     back: bool
@@ -254,21 +254,20 @@ class Flow(TypedDict):
     text: str | None
     """Of a gradient: `2 · 1 = 2` of one element, else `[2 0]`."""
     path: NotRequired[str]
-    """`2 · 1 = 2` where a gradient of several elements takes a single path: true of its cells, written on its wire."""
+    """`2 · 1 = 2` if a gradient of several elements takes a single path: true for its cells, written on its wire."""
     sign: Literal[-1, 0, 1] | None
     """Of a gradient whose elements agree; 0 where they do not, or are zero; null where one is nan."""
     size: float
     """How large a gradient is drawn, 0 to 1: by the logarithm of its norm."""
     wiring: NotRequired[list[Wire]]
-    """As an edge's, where the step went by other local derivatives than those of forward, since a value was
-    changed unseen."""
+    """As for an edge, if the step used other local derivatives than forward because a value was changed unseen."""
 
 
 class WithinGroup(TypedDict):
     """What a rule that runs in a folded group gets and sends."""
 
     gets: str
-    """The gradients that come to it, in few characters."""
+    """The gradients that it receives, in few characters."""
     gives: str
     """The gradients that it sends."""
     upstream: ValueId | None
@@ -279,11 +278,7 @@ class WithinGroup(TypedDict):
 
 _In = TypedDict(
     "_In",
-    {
-        "in": NotRequired[
-            Annotated[ElementId, "The folded group that the receiver is in, where it is another one than the op's."]
-        ]
-    },
+    {"in": NotRequired[Annotated[ElementId, "The folded group of the receiver, if it differs from the op's."]]},
 )
 
 
@@ -294,7 +289,7 @@ class Sent(_In):
     """The receiver, as the sentence names it."""
     value: ValueId | None
     edge: NotRequired[ElementId]
-    """What is drawn from the receiver to the op."""
+    """The drawn edge from the receiver to the op."""
 
 
 Origin = TypedDict(
@@ -313,14 +308,14 @@ class InGroup(TypedDict):
     within: NotRequired[WithinGroup]
     """Of a rule that runs in a folded group."""
     sends: NotRequired[list[Sent]]
-    """Of a rule, where a folded group hides it or a receiver: what it sends to each."""
+    """Of a rule, if a folded group hides it or a receiver: the gradients it sends to each."""
 
 
 class Written(TypedDict):
     """What a write changes, where that is not the gradient."""
 
     writes: NotRequired[Literal["value"]]
-    """Of `x.data = y`: x has other values then, and its gradient stays."""
+    """For `x.data = y`, after which x has other values and its old gradient."""
 
 
 class Step(Origin, InGroup, Written):
@@ -328,7 +323,7 @@ class Step(Origin, InGroup, Written):
 
     kind: StepKind
     phase: int
-    """The place of its phase in `phases`."""
+    """The index of its phase in `phases`."""
     at: ElementId | None
     """The node that is active: of a VJP the op, of an accumulation or a write the tensor."""
     name: str
@@ -337,7 +332,7 @@ class Step(Origin, InGroup, Written):
     """One sentence in words."""
     flows: list[Flow]
     order: int
-    """Which derivative its call computes: 2 where that differentiates a gradient; 0 outside of calls."""
+    """The order of the derivative that its call computes: 2 if it differentiates a gradient; 0 outside calls."""
 
 
 class Phase(TypedDict):
@@ -348,7 +343,7 @@ class Phase(TypedDict):
     """As written in the program, or changed to."""
     start: int
     end: int
-    """The step behind the last."""
+    """The step after the last."""
     call: int | None
     """The number of the backward call."""
     code: Code | None
@@ -377,7 +372,7 @@ class Command(TypedDict):
     after: int | None
     """The event that it follows, as in edits."""
     start: int
-    """Its first step, and with `end` the step behind its last."""
+    """Its first step; `end` is the step after its last."""
     end: int
     root: ElementId | None
     """Where a backward call starts, of several roots the first; the leaf whose gradient is zeroed or set."""
@@ -405,7 +400,7 @@ class Change(TypedDict):
     code: Code | None
     """The line that it is about; null for the start of the program."""
     text: str
-    """What changed, as Python would write it."""
+    """The change, as Python would write it."""
     command: str | None
     leaf: int | None
 
@@ -414,7 +409,7 @@ class Place(TypedDict):
     """A place where a command may stand, behind some lines of the program."""
 
     after: int
-    """The event that a command in this place follows; -1 for the start."""
+    """The event that a command at this position follows; -1 for the start."""
     code: Code | None
     """The line before it."""
     makes: list[int]
@@ -438,7 +433,7 @@ class Error(TypedDict):
     message: str
     """As PyTorch words it."""
     note: str
-    """What Backstep added to the exception."""
+    """The note that Backstep added to the exception."""
     why: str
     fix: Fix
     traceback: str
@@ -454,7 +449,7 @@ class Finding(TypedDict):
     why: str
     """With the numbers of this run."""
     fix: str
-    """What helps; empty where nothing is known to."""
+    """A fix; empty if none is known."""
 
 
 class Warned(TypedDict):
@@ -465,7 +460,7 @@ class Warned(TypedDict):
 
 
 class Doubt(TypedDict):
-    """From a step on the program itself might do something else."""
+    """From this step on the program itself might take another path."""
 
     step: int
     text: str
@@ -499,13 +494,13 @@ class Chapter(TypedDict):
     fix: NotRequired[bool]
     """Whether it is the one about `error`, which offers `error.fix.edits`."""
     inspect: NotRequired[bool]
-    """Whether it speaks of what the inspector shows, which is opened."""
+    """Whether it describes something in the inspector, which then opens."""
     unfold: NotRequired[list[ElementId]]
-    """The folded groups around what it speaks of: its move ends by opening them."""
+    """The folded groups around the elements it describes: its move ends by opening them."""
     gone: NotRequired[str]
-    """Since an edit what it tells of does not happen: why. Its step is null then."""
+    """Why, after an edit, the events it describes no longer happen. Its step is then null."""
     now: NotRequired[str]
-    """It tells of what an edit may have changed: what its step does now, empty for no step."""
+    """If an edit may have changed what it describes: the sentence of its step now, empty for no step."""
 
 
 class File(TypedDict):
@@ -530,7 +525,7 @@ class Other(TypedDict):
     is_fixed: bool
     """Whether this program is the one without the mistake."""
     added: list[int]
-    """The lines that only this one has."""
+    """The lines that only this program has."""
     gone: list[Gone]
 
 
@@ -541,13 +536,13 @@ class About(TypedDict):
     title: str
     question: str
     crumbs: list[str]
-    """The way to it through the gallery."""
+    """The path to it through the gallery."""
     legacy: bool
     """Whether it is one of the founding cases."""
     note: NotRequired[str]
-    """How a script ended, and why it shows less than one expects; else empty."""
+    """How a script ended, and why it shows less than expected; else empty."""
     left_out: NotRequired[str]
-    """Of a long recording: what is shown of it, and how to see more; else empty."""
+    """For a long recording: the part that is shown, and how to see more; else empty."""
     says: NotRequired[str | None]
     """Of a mistake: its message, or `Silence.` and what goes wrong."""
     other: NotRequired[Other | None]
@@ -575,7 +570,7 @@ class HiddenElements(TypedDict):
     """What lies in folded groups, by name: a search finds it and unfolds what is around it."""
 
     names: list[tuple[NodeKind, Role, str, str, str]]
-    """Kind, role, label, sub, title: rounds of a loop have the same."""
+    """Kind, role, label, sub, title: the iterations of a loop share them."""
     nodes: list[tuple[ElementId, int, ElementId | None]]
     """Id, place of its name in `names`, group; in the order of the program, without stubs."""
     groups: list[HiddenGroup]
@@ -616,8 +611,8 @@ class Scene(TypedDict):
     layout: str
     """The name of the layout used."""
     layout_note: str | None
-    """Why it is not the one asked for, in words to show."""
+    """Why it is not the requested one, in words to show."""
     folded: list[ElementId]
     """The folded groups."""
     hidden: HiddenElements | None
-    """Null where nothing is folded."""
+    """Null if nothing is folded."""

@@ -12,7 +12,7 @@ Num = float | Literal["nan", "inf", "-inf"]
 """A number; JSON has no nan and no infinities, so these are text."""
 
 Track = list[tuple[float, T]]
-"""What something is over time: pairs `(k, value)`, ascending in `k`, the first at 0; each holds up to the next."""
+"""A value over time: pairs `(k, value)`, ascending in `k`, the first at 0; each holds up to the next."""
 
 ElementId = str
 """Stable across steps, edits and folds: `t3` tensor 3, `t3.1` its version 1, `n5` the sixth op that the program ran
@@ -36,14 +36,14 @@ class Code(TypedDict):
     """A position in the program's text; the first line is 1, the first column 0."""
 
     file: int
-    """The place of the file in `program.files`."""
+    """The index of the file in `program.files`."""
     line: int
     end: int
     """The last line."""
     col: int
     """In characters."""
     stop: int
-    """The column behind the last character."""
+    """The column after the last character."""
 
 
 class Stats(TypedDict):
@@ -76,7 +76,7 @@ class Value(TypedDict):
     """Of more than 16 elements at most 64 samples, for the heat strip; else null."""
     stats: Stats
     damaged: NotRequired[Literal[True]]
-    """There where the file's bytes are not those that were saved."""
+    """Present if the file's bytes differ from those that were saved."""
 
 
 class Formula(TypedDict):
@@ -87,12 +87,12 @@ class Formula(TypedDict):
     text: str
     tex: str
     terms: dict[str, str]
-    """What each name in the formula stands for: an input, `result` or `result[1]`. U+0304 stands behind the name of a
-    gradient; a tensor without a name has a letter that no other in the program has."""
+    """The meaning of each name in the formula: an input, `result` or `result[1]`. U+0304 follows the name of a
+    gradient; a tensor without a name has a letter that is unique in the program."""
     words: dict[str, str]
-    """What each function and sign does, and what a further result is."""
+    """The meaning of each function, sign and further result."""
     calls: NotRequired[list[int]]
-    """The backward calls that asked for it, where not all that ran the rule did."""
+    """The backward calls that needed it, if not all calls that ran the rule did."""
 
 
 class Chip(TypedDict):
@@ -109,7 +109,7 @@ RowKey = Literal[
     "grad",  # what has been added up in `.grad`
     "seed",  # the gradient that a backward call starts with
 ]
-"""What stands in a row of a card."""
+"""The content of a row of a card."""
 
 
 class RowSize(TypedDict):
@@ -123,7 +123,7 @@ class RowSize(TypedDict):
 
 
 Tone = Literal["upstream", "local", "cotangent", "plain"]
-"""What the numbers of a line are, by which they are coloured."""
+"""The kind of the numbers of a line, which sets their colour."""
 
 
 class Line(TypedDict):

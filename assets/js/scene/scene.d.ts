@@ -27,11 +27,11 @@ export interface Scene {
   bounds: Box;
   /** The name of the layout used. */
   layout: string;
-  /** Why it is not the one asked for, in words to show. */
+  /** Why it is not the requested one, in words to show. */
   layout_note: string | null;
   /** The folded groups. */
   folded: ElementId[];
-  /** Null where nothing is folded. */
+  /** Null if nothing is folded. */
   hidden: HiddenElements | null;
 }
 
@@ -46,7 +46,7 @@ export interface Revision {
   doubt: Doubt | null;
 }
 
-/** From a step on the program itself might do something else. */
+/** From this step on the program itself might take another path. */
 export interface Doubt {
   step: number;
   /** Why. */
@@ -58,13 +58,13 @@ export interface Program {
   id: string;
   title: string;
   question: string;
-  /** The way to it through the gallery. */
+  /** The path to it through the gallery. */
   crumbs: string[];
   /** Whether it is one of the founding cases. */
   legacy: boolean;
-  /** How a script ended, and why it shows less than one expects; else empty. */
+  /** How a script ended, and why it shows less than expected; else empty. */
   note?: string;
-  /** Of a long recording: what is shown of it, and how to see more; else empty. */
+  /** For a long recording: the part that is shown, and how to see more; else empty. */
   left_out?: string;
   /** Of a mistake: its message, or `Silence.` and what goes wrong. */
   says?: string | null;
@@ -80,7 +80,7 @@ export interface Other {
   id: string;
   /** Whether this program is the one without the mistake. */
   is_fixed: boolean;
-  /** The lines that only this one has. */
+  /** The lines that only this program has. */
   added: number[];
   gone: Gone[];
 }
@@ -105,13 +105,13 @@ export interface Chapter {
   select: ElementId[];
   /** Whether it is the one about `error`, which offers `error.fix.edits`. */
   fix?: boolean;
-  /** Whether it speaks of what the inspector shows, which is opened. */
+  /** Whether it describes something in the inspector, which then opens. */
   inspect?: boolean;
-  /** The folded groups around what it speaks of: its move ends by opening them. */
+  /** The folded groups around the elements it describes: its move ends by opening them. */
   unfold?: ElementId[];
-  /** Since an edit what it tells of does not happen: why. Its step is null then. */
+  /** Why, after an edit, the events it describes no longer happen. Its step is then null. */
   gone?: string;
-  /** It tells of what an edit may have changed: what its step does now, empty for no step. */
+  /** If an edit may have changed what it describes: the sentence of its step now, empty for no step. */
   now?: string;
 }
 
@@ -164,12 +164,12 @@ export interface Step {
   from: Code | null;
   /** Of a rule that runs in a folded group. */
   within?: WithinGroup;
-  /** Of a rule, where a folded group hides it or a receiver: what it sends to each. */
+  /** Of a rule, if a folded group hides it or a receiver: the gradients it sends to each. */
   sends?: Sent[];
-  /** Of `x.data = y`: x has other values then, and its gradient stays. */
+  /** For `x.data = y`, after which x has other values and its old gradient. */
   writes?: "value";
   kind: StepKind;
-  /** The place of its phase in `phases`. */
+  /** The index of its phase in `phases`. */
   phase: number;
   /** The node that is active: of a VJP the op, of an accumulation or a write the tensor. */
   at: ElementId | null;
@@ -178,13 +178,13 @@ export interface Step {
   /** One sentence in words. */
   say: string;
   flows: Flow[];
-  /** Which derivative its call computes: 2 where that differentiates a gradient; 0 outside of calls. */
+  /** The order of the derivative that its call computes: 2 if it differentiates a gradient; 0 outside calls. */
   order: number;
 }
 
 /** What a rule that runs in a folded group gets and sends. */
 export interface WithinGroup {
-  /** The gradients that come to it, in few characters. */
+  /** The gradients that it receives, in few characters. */
   gets: string;
   /** The gradients that it sends. */
   gives: string;
@@ -196,12 +196,12 @@ export interface WithinGroup {
 
 /** What a rule sends to one receiver. */
 export interface Sent {
-  /** The folded group that the receiver is in, where it is another one than the op's. */
+  /** The folded group of the receiver, if it differs from the op's. */
   in?: ElementId;
   /** The receiver, as the sentence names it. */
   name: string;
   value: ValueId | null;
-  /** What is drawn from the receiver to the op. */
+  /** The drawn edge from the receiver to the op. */
   edge?: ElementId;
 }
 
@@ -214,7 +214,7 @@ export type StepKind =
   | "error" // the program stops
 ;
 
-/** What travels along an edge in a step. */
+/** A value or gradient that travels along an edge in a step. */
 export interface Flow {
   edge: ElementId;
   /** From target to source: a gradient. */
@@ -223,16 +223,13 @@ export interface Flow {
   value: ValueId | null;
   /** Of a gradient: `2 · 1 = 2` of one element, else `[2 0]`. */
   text: string | null;
-  /** `2 · 1 = 2` where a gradient of several elements takes a single path: true of its cells, written on its wire. */
+  /** `2 · 1 = 2` if a gradient of several elements takes a single path: true for its cells, written on its wire. */
   path?: string;
   /** Of a gradient whose elements agree; 0 where they do not, or are zero; null where one is nan. */
   sign: -1 | 0 | 1 | null;
   /** How large a gradient is drawn, 0 to 1: by the logarithm of its norm. */
   size: number;
-  /**
-   * As an edge's, where the step went by other local derivatives than those of forward, since a value was changed
-   * unseen.
-   */
+  /** As for an edge, if the step used other local derivatives than forward because a value was changed unseen. */
   wiring?: Wire[];
 }
 
@@ -242,7 +239,7 @@ export interface Phase {
   /** As written in the program, or changed to. */
   label: string;
   start: number;
-  /** The step behind the last. */
+  /** The step after the last. */
   end: number;
   /** The number of the backward call. */
   call: number | null;
@@ -342,8 +339,8 @@ export interface Row {
    */
   derived?: Track<Derived | null>;
   /**
-   * Of the gradient of an older version: from this time on `.grad` stands on a newer version's card, and what this one
-   * shows is past.
+   * Of the gradient of an older version: from this time on `.grad` stands on a newer version's card, and this one shows
+   * a past gradient.
    */
   until?: number;
 }
@@ -353,7 +350,7 @@ export interface Derived {
   kind: DerivedKind;
   /** `cast from float64`, `stretched from shape 2`, `implicit 1`, `none passed`, `by gradcheck`. */
   text: string;
-  /** What its row is called, the longest first. */
+  /** The names of its row, the longest first. */
   labels: string[];
 }
 
@@ -367,7 +364,7 @@ export type DerivedKind =
 /** What a node is over time. */
 export interface NodeTracks {
   state: Track<State>;
-  /** Whether the running backward call does not concern it. */
+  /** Whether it takes no part in the running backward call. */
   faint: Track<boolean>;
   /** Of ops. */
   saved?: Track<Saved>;
@@ -406,19 +403,19 @@ export interface Edge {
    */
   hands: string | null;
   /**
-   * The route of forward, from the source's border to the target's, drawn as a smooth curve through them. (One that
-   * goes on in another line of the picture runs under its line, down to that and down from it: rounded corners.)
+   * The route of forward, from the source's border to the target's, drawn as a smooth curve through them. (A route to
+   * another line of the picture runs under its own line and down to the other, with rounded corners.)
    */
   points: Point[];
   /** The route of the gradient, from target to source. */
   back: Point[];
-  /** Where the target is a root that passes on the gradients of others' calls: the route of these. */
+  /** If the target is a root that passes on gradients of other calls: their route. */
   through?: Point[];
   /** Whether a gradient can travel here. */
   grad: boolean;
   /**
-   * Whether a value travels here. Where only gradients do (from a tensor that was written to unrecorded to what it was
-   * before) `points` are those of `back`, and nothing is drawn at rest.
+   * Whether a value travels here. If only gradients do (from a tensor after an unrecorded write to the tensor before
+   * it), `points` are those of `back`, and nothing is drawn at rest.
    */
   value: boolean;
   tracks: EdgeTracks;
@@ -445,15 +442,15 @@ export type EdgeState =
 export interface Group {
   id: ElementId;
   label: string;
-  /** The elements directly in it; of a folded group all that it stands for. */
+  /** The elements directly in it; for a folded group, all elements that it stands for. */
   members: ElementId[];
   /** The group around it. */
   within: ElementId | null;
   folded: boolean;
   box: Box;
-  /** Its boxes line by line, where it goes on in other lines of the picture. */
+  /** Its boxes line by line, if it continues in other lines of the picture. */
   parts?: Box[];
-  /** There where it is a round of a loop. */
+  /** Present for an iteration of a loop. */
   round?: true;
 }
 
@@ -471,7 +468,7 @@ export interface Command {
   code: Code | null;
   /** The event that it follows, as in edits. */
   after: number | null;
-  /** Its first step, and with `end` the step behind its last. */
+  /** Its first step; `end` is the step after its last. */
   start: number;
   end: number;
   /** Where a backward call starts, of several roots the first; the leaf whose gradient is zeroed or set. */
@@ -501,7 +498,7 @@ export interface Change {
   kind: ChangeKind;
   /** The line that it is about; null for the start of the program. */
   code: Code | null;
-  /** What changed, as Python would write it. */
+  /** The change, as Python would write it. */
   text: string;
   command: string | null;
   leaf: number | null;
@@ -509,7 +506,7 @@ export interface Change {
 
 /** A place where a command may stand, behind some lines of the program. */
 export interface Place {
-  /** The event that a command in this place follows; -1 for the start. */
+  /** The event that a command at this position follows; -1 for the start. */
   after: number;
   /** The line before it. */
   code: Code | null;
@@ -524,7 +521,7 @@ export interface Error {
   type: string;
   /** As PyTorch words it. */
   message: string;
-  /** What Backstep added to the exception. */
+  /** The note that Backstep added to the exception. */
   note: string;
   why: string;
   fix: Fix;
@@ -546,7 +543,7 @@ export interface Finding {
   label: string;
   /** With the numbers of this run. */
   why: string;
-  /** What helps; empty where nothing is known to. */
+  /** A fix; empty if none is known. */
   fix: string;
 }
 
@@ -558,7 +555,7 @@ export interface Warned {
 
 /** What lies in folded groups, by name: a search finds it and unfolds what is around it. */
 export interface HiddenElements {
-  /** Kind, role, label, sub, title: rounds of a loop have the same. */
+  /** Kind, role, label, sub, title: the iterations of a loop share them. */
   names: [NodeKind, Role, string, string, string][];
   /** Id, place of its name in `names`, group; in the order of the program, without stubs. */
   nodes: ([ElementId, number, ElementId | null])[];
@@ -582,14 +579,14 @@ export type ElementId = string;
 
 /** A position in the program's text; the first line is 1, the first column 0. */
 export interface Code {
-  /** The place of the file in `program.files`. */
+  /** The index of the file in `program.files`. */
   file: number;
   line: number;
   /** The last line. */
   end: number;
   /** In characters. */
   col: number;
-  /** The column behind the last character. */
+  /** The column after the last character. */
   stop: number;
 }
 
@@ -609,24 +606,24 @@ export interface Formula {
   text: string;
   tex: string;
   /**
-   * What each name in the formula stands for: an input, `result` or `result[1]`. U+0304 stands behind the name of a
-   * gradient; a tensor without a name has a letter that no other in the program has.
+   * The meaning of each name in the formula: an input, `result` or `result[1]`. U+0304 follows the name of a gradient;
+   * a tensor without a name has a letter that is unique in the program.
    */
   terms: Record<string, string>;
-  /** What each function and sign does, and what a further result is. */
+  /** The meaning of each function, sign and further result. */
   words: Record<string, string>;
-  /** The backward calls that asked for it, where not all that ran the rule did. */
+  /** The backward calls that needed it, if not all calls that ran the rule did. */
   calls?: number[];
 }
 
-/** What stands in a row of a card. */
+/** The content of a row of a card. */
 export type RowKey =
   | "value"
   | "grad" // what has been added up in `.grad`
   | "seed" // the gradient that a backward call starts with
 ;
 
-/** What something is over time: pairs `(k, value)`, ascending in `k`, the first at 0; each holds up to the next. */
+/** A value over time: pairs `(k, value)`, ascending in `k`, the first at 0; each holds up to the next. */
 export type Track<T> = [number, T][];
 
 /** Something that an op saved, or all of it, as the chip inside of the op shows it. */
@@ -652,7 +649,7 @@ export interface Value {
   /** Of more than 16 elements at most 64 samples, for the heat strip; else null. */
   strip: Num[] | null;
   stats: Stats;
-  /** There where the file's bytes are not those that were saved. */
+  /** Present if the file's bytes differ from those that were saved. */
   damaged?: true;
 }
 
@@ -687,10 +684,10 @@ export interface Line {
   cols?: number;
 }
 
-/** What the numbers of a line are, by which they are coloured. */
+/** The kind of the numbers of a line, which sets their colour. */
 export type Tone = "upstream" | "local" | "cotangent" | "plain";
 
-/** What a revision changes. */
+/** The changes of a revision. */
 export interface Edits {
   /** The values of a leaf by the number of its tensor. */
   leaves: Record<string, NestedNumbers>;
@@ -710,8 +707,8 @@ export interface CommandSpec {
   /** The tensor from which a backward call starts; of several the first. */
   root: number | null;
   /**
-   * The seed gradient; `"none"` where none is passed, null for what the program passes; of several roots that of the
-   * first.
+   * The seed gradient; `"none"` if none is passed, null for the one that the program passes; for several roots, that of
+   * the first.
    */
   gradient: NestedNumbers;
   retain_graph: boolean;
@@ -734,7 +731,7 @@ export interface Details {
   /** Of leaves. */
   ledger: Entry[];
   saved: SavedValue[];
-  /** With their own numbers, not those of the scene. */
+  /** With its own numbering, not that of the scene. */
   values: Value[];
   figures: Figure[];
   check: Check | null;
@@ -742,7 +739,7 @@ export interface Details {
   through: Series | null;
 }
 
-/** What an element is. */
+/** The description of an element. */
 export interface Head {
   name: string;
   label: string;
@@ -761,7 +758,7 @@ export interface Moment {
   lines: Line[];
 }
 
-/** What came to `.grad` of a leaf, or what the program wrote there. */
+/** A gradient added to `.grad` of a leaf, or written there by the program. */
 export interface Entry {
   step: number;
   call: number | null;
@@ -792,8 +789,8 @@ export interface Figure {
 }
 
 /**
- * What the elements of a figure are: of a tensor what a row of its card has, of an op its result or the gradient that
- * comes to it.
+ * The elements of a figure: for a tensor those of a row of its card, for an op those of its result or upstream
+ * gradient.
  */
 export type FigureOf = "value" | "seed" | "grad" | "result" | "upstream";
 
@@ -813,11 +810,11 @@ export interface Matrix {
   data: Num[];
 }
 
-/** What the same code made, or a leaf received, three times or more. */
+/** The results of the same code, or the gradients of a leaf, if there are three or more. */
 export interface Series {
   title: string;
   kind: "norm" | "size";
-  /** How often; of more than 256 as many are sent, evenly apart. */
+  /** How often; if more than 256, that many evenly spaced points are sent. */
   of: number;
   points: SeriesPoint[];
 }
@@ -826,7 +823,7 @@ export interface Series {
 export interface SeriesPoint {
   label: string;
   element: ElementId | null;
-  /** Whether it is the element that was asked for. */
+  /** Whether it is the requested element. */
   here: boolean;
   track: Track<Num | null>;
 }
