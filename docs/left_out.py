@@ -107,7 +107,7 @@ def table() -> str:
         lines.append(f"| {row.subject} | {escaped(row.reason)} | {listed} |")
     return (
         "\n".join(lines)
-        + "\n\nHere only to say so when they are called: "
+        + "\n\nThese exist only to raise an explained error when called: "
         + ", ".join(f"`{name.removeprefix('torch.')}`" for name in refusing())
         + ".\n"
     )
