@@ -16,6 +16,9 @@ from viz.reading import text
 
 FILES = sorted((Path(__file__).parent / "js").glob("*.test.mjs"))
 NODE = shutil.which("node")
+CHECKER = Path(__file__).parent / "js"
+"""Where package.json names TypeScript, and tsconfig.json what it checks."""
+MODULES = Path(__file__).parents[1] / "assets" / "js"
 
 
 @pytest.mark.node
@@ -81,3 +84,41 @@ def test_numbers_are_written_alike_by_the_server_and_in_the_browser() -> None:
     for kind, told in json.loads(ran.stdout).items():
         pairs = zip(cases[kind], told, written[kind], strict=True)
         assert [one for one in pairs if one[1] != one[2]] == [], kind
+
+
+def compiler() -> Path:
+    """TypeScript, of the version in the lock file; npm fetches it where it is not there yet."""
+    folder = CHECKER / "node_modules" / "typescript"
+    wanted = json.loads((CHECKER / "package-lock.json").read_text("utf-8"))["packages"]["node_modules/typescript"]
+    about = folder / "package.json"
+    if not about.exists() or json.loads(about.read_text("utf-8"))["version"] != wanted["version"]:
+        npm = shutil.which("npm")
+        assert npm is not None, "npm is missing: it comes with node, and fetches TypeScript for this test"
+        command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+        ran = subprocess.run(command, cwd=CHECKER, capture_output=True, text=True, timeout=300, check=False)
+        assert ran.returncode == 0, f"TypeScript could not be fetched:\n{ran.stdout}{ran.stderr}"
+    return folder / "bin" / "tsc"
+
+
+def faults(project: Path) -> str:
+    """What TypeScript says of the modules that a tsconfig.json names; "" where all is well."""
+    assert NODE is not None
+    command = [NODE, str(compiler()), "--project", str(project), "--pretty", "false"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert ran.returncode == 0 or "error TS" in ran.stdout, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+@pytest.mark.node
+@pytest.mark.skipif(NODE is None, reason="needs node 20 or newer: install it to test the browser's modules")
+def test_modules_read_scenes_as_the_schema_has_them_and_a_misspelled_key_is_found(tmp_path: Path) -> None:
+    """One test, since both halves need the one installation of TypeScript."""
+    assert faults(CHECKER / "tsconfig.json") == ""
+    shutil.copytree(MODULES / "scene", tmp_path / "scene")
+    module = tmp_path / "scene" / "state.mjs"
+    text = module.read_text("utf-8")
+    assert "error?.node === node.id" in text
+    module.write_text(text.replace("error?.node === node.id", "error?.nood === node.id"), "utf-8")
+    project = {"extends": str(CHECKER / "tsconfig.json"), "include": [str(tmp_path / "scene")]}
+    (tmp_path / "tsconfig.json").write_text(json.dumps(project), "utf-8")
+    assert "Property 'nood' does not exist on type 'Error'" in faults(tmp_path / "tsconfig.json")

@@ -3,6 +3,10 @@
 
 import { WHOLE } from "../scene/shared.mjs";
 
+/** @import { Box, Point } from "../scene/scene.d.ts" */
+/** @typedef {{ x: number, y: number, zoom: number }} Camera */
+/** @typedef {{ width: number, height: number }} View */
+
 const MIN_ZOOM = 0.02;
 const MAX_ZOOM = 4;
 export const READABLE = 0.9; // of a graph that is not shown whole: one follows
@@ -12,26 +16,35 @@ const GLOW_PAD = 18; // what is active or selected has a halo and a ring around 
 const BARS = 124; // of the height: under the buttons and over the legend, and clear of them
 const LEAST_BARS = 102; // just clear
 
+/** @type {(camera: Camera, view: View, x: number, y: number) => Point} */
 export function toScreen(camera, view, x, y) {
   return [(x - camera.x) * camera.zoom + view.width / 2, (y - camera.y) * camera.zoom + view.height / 2];
 }
 
+/** @type {(camera: Camera, view: View, sx: number, sy: number) => Point} */
 export function toWorld(camera, view, sx, sy) {
   return [(sx - view.width / 2) / camera.zoom + camera.x, (sy - view.height / 2) / camera.zoom + camera.y];
 }
 
-/** The part of the plane in view, as [x0, y0, x1, y1]. */
+/**
+ * The part of the plane in view, as [x0, y0, x1, y1].
+ * @type {(camera: Camera, view: View, margin?: number) => Box}
+ */
 export function visibleBox(camera, view, margin = 0) {
   const w = view.width / 2 / camera.zoom + margin;
   const h = view.height / 2 / camera.zoom + margin;
   return [camera.x - w, camera.y - h, camera.x + w, camera.y + h];
 }
 
+/** @type {(camera: Camera, dx: number, dy: number) => Camera} */
 export function pan(camera, dx, dy) {
   return { ...camera, x: camera.x - dx / camera.zoom, y: camera.y - dy / camera.zoom };
 }
 
-/** Zoom by a factor so that what is under the screen point stays under it. */
+/**
+ * Zoom by a factor so that what is under the screen point stays under it.
+ * @type {(camera: Camera, view: View, sx: number, sy: number, factor: number, smallest?: number) => Camera}
+ */
 export function zoomAt(camera, view, sx, sy, factor, smallest = MIN_ZOOM) {
   const zoom = Math.min(Math.max(camera.zoom * factor, Math.min(smallest, camera.zoom)), MAX_ZOOM);
   const [wx, wy] = toWorld(camera, view, sx, sy);
@@ -42,13 +55,14 @@ export function zoomAt(camera, view, sx, sy, factor, smallest = MIN_ZOOM) {
  * All of a box, with `pad` px around it ({top, right, bottom, left}), or less of that where it fits only so; at least at
  * the zoom `least`.  Where that cuts the box off, the zoom is `floor`, and the `focus` point is shown, kept away from looking
  * past the ends.
+ * @type {(box: Box, view: View, pad: { top: number, right: number, bottom: number, left: number }, floor?: number, focus?: Point | number[] | null, least?: number) => Camera}
  */
 export function fit(box, view, pad, floor = READABLE, focus = null, least = Math.min(floor, WHOLE)) {
   const room = { w: Math.max(view.width - pad.left - pad.right, 40), h: Math.max(view.height - pad.top - pad.bottom, 40) };
   const into = (w, h) => Math.min(w / Math.max(box[2] - box[0], 1), h / Math.max(box[3] - box[1], 1), LARGEST_FIT);
   const tiers = [[GLOW_PAD, BARS], [LEAST_PAD, BARS], [GLOW_PAD, LEAST_BARS], [LEAST_PAD, LEAST_BARS]]
     .map(([side, bars]) => into(Math.max(view.width - 2 * side, 40), Math.max(room.h, view.height - bars)));
-  const tight = tiers.find((one) => one >= least) ?? tiers.at(-1);
+  const tight = tiers.find((one) => one >= least) ?? tiers[tiers.length - 1];
   const wanted = Math.max(into(room.w, room.h), Math.min(tight, 1));
   const along = Math.max(into(room.w, Infinity), Math.min(into(Math.max(view.width - 2 * LEAST_PAD, 40), Infinity), 1));
   const lines = Math.min(floor, along) >= least ? Math.min(floor, along) : floor; // what is no wider is followed downwards only
@@ -63,18 +77,27 @@ export function fit(box, view, pad, floor = READABLE, focus = null, least = Math
     y: place(box[1], box[3], room.h, view.height, (pad.bottom - pad.top) / 2, focus?.[1], 2) };
 }
 
-/** The middle of what is shown of a line: from its start or to its end where the wish is well in view so, else the wish. */
+/**
+ * The middle of what is shown of a line: from its start or to its end where the wish is well in view so, else the wish.
+ * @type {(low: number, high: number, near: number, half: number, wish: number) => number}
+ */
 function startOrEnd(low, high, near, half, wish) {
   if (wish <= low + near) return low + half;
   return wish >= high - near ? high - half : wish;
 }
 
-/** The camera that keeps what was at (x0, y0) of the plane where it is on screen, now that it is at (x1, y1). */
+/**
+ * The camera that keeps what was at (x0, y0) of the plane where it is on screen, now that it is at (x1, y1).
+ * @type {(camera: Camera, before: Point, after: Point) => Camera}
+ */
 export function keep(camera, [x0, y0], [x1, y1]) {
   return { ...camera, x: camera.x + x1 - x0, y: camera.y + y1 - y0 };
 }
 
-/** Between two cameras: position along a line, zoom by ratio. */
+/**
+ * Between two cameras: position along a line, zoom by ratio.
+ * @type {(a: Camera, b: Camera, part: number) => Camera}
+ */
 export function between(a, b, part) {
   if (part >= 1) return b;
   const s = part * part * (3 - 2 * part);

@@ -8,18 +8,24 @@ import { Latest } from "./latest.mjs";
 import { passesOn } from "../scene/state.mjs";
 import { Wiring } from "./wiring.mjs";
 
+/** @import { Box, Edge, Node, Point, Scene } from "../scene/scene.d.ts" */
+/** @import { Index, Moment } from "../scene/state.mjs" */
+/** @typedef {{ forward: Route, back: Route, through: Route, box: Box }} Routes */
+/** @typedef {ReturnType<typeof layPlane>} Plane */
+
 export const STACK = [8, 4]; // how far the cards behind a folded one stand out at the right and below
 const ARROW = 8; // how much of a route's end the arrowhead covers
 const UNDER = 18; // how far below a card the wires of its cells run
 const ASIDE = 12; // how far a gradient's route is moved where the layout gave none of its own
 
 /**
- * @param {object} index a prepared scene
+ * @param {Index} index
  * @returns the nodes and edges by place, the routes by edge, the wiring; the places of the present step's numbers and of the error's message
  */
 export function layPlane(index) {
   const nodes = new Grid();
   const edges = new Grid();
+  /** @type {Map<string, Routes>} */
   const routes = new Map();
   for (const node of index.scene.nodes) nodes.add(node, boxOf(node));
   for (const edge of index.scene.edges) {
@@ -34,6 +40,7 @@ export function layPlane(index) {
   };
 }
 
+/** @type {(index: Index, edge: Edge) => Routes} */
 function routesOf(index, edge) {
   const [source, target] = [index.nodes.get(edge.source), index.nodes.get(edge.target)];
   const ends = [source ? outerBox(source) : null, target ? outerBox(target) : null];
@@ -44,23 +51,32 @@ function routesOf(index, edge) {
   return { forward, back: backward, through: edge.through ? new Route(clearOfStacks(edge.through, target, source), ends[1], ends[0]) : backward, box };
 }
 
-/** The route of the gradient on an edge at a moment: it begins at the row in which it is passed, or beside the value of what passes it on. */
+/**
+ * The route of the gradient on an edge at a moment: it begins at the row in which it is passed, or beside the value of what passes it on.
+ * @type {(plane: { routes: Map<string, Routes> }, moment: Moment, edge: Edge) => Route}
+ */
 export function gradientRoute({ routes }, moment, edge) {
-  const { back, through } = routes.get(edge.id);
-  return through !== back && passesOn(moment, moment.index.nodes.get(edge.target)) ? through : back;
+  const { back, through } = /** @type {Routes} */ (routes.get(edge.id));
+  return through !== back && passesOn(moment, /** @type {Node} */ (moment.index.nodes.get(edge.target))) ? through : back;
 }
 
-/** The box of a node with the cards behind it. */
+/**
+ * The box of a node with the cards behind it.
+ * @type {(node: Node) => Box}
+ */
 function outerBox(node) {
   const [x0, y0, x1, y1] = boxOf(node);
   return node.kind === "group" ? [x0, y0, x1 + STACK[0], y1 + STACK[0]] : [x0, y0, x1, y1];
 }
 
-/** A route that ends at the outermost card of a stack, not behind it. */
+/**
+ * A route that ends at the outermost card of a stack, not behind it.
+ * @type {(points: Point[], from: Node | undefined, to: Node | undefined) => Point[]}
+ */
 function clearOfStacks(points, from, to) {
   if (from?.kind !== "group" && to?.kind !== "group") return points;
   const moved = points.slice();
-  for (const [i, node] of [[0, from], [points.length - 1, to]]) {
+  for (const [i, node] of /** @type {[number, Node | undefined][]} */ ([[0, from], [points.length - 1, to]])) {
     if (node?.kind !== "group") continue;
     const [, , x1, y1] = boxOf(node);
     const [x, y] = points[i];
@@ -71,6 +87,9 @@ function clearOfStacks(points, from, to) {
 
 /** One route: Beziers, an end for the arrowhead, and (on demand) places along its length. */
 class Route {
+  /** @type {ReturnType<typeof flatten> | undefined} */
+  flattened;
+
   constructor(points, from, to) {
     this.ends = [points[0], points.at(-1)];
     this.curve = curveThrough(points, from, to);
@@ -92,6 +111,7 @@ class Route {
   }
 }
 
+/** @type {(source: Node | undefined, target: Node | undefined) => Point[]} */
 function straight(source, target) {
   if (!source || !target) return [[0, 0], [0, 0]];
   const down = Math.abs(target.y - source.y) >= Math.abs(target.x - source.x);
@@ -100,28 +120,37 @@ function straight(source, target) {
     : [[source.x + (sign * source.w) / 2, source.y], [target.x - (sign * target.w) / 2, target.y]];
 }
 
+/** @type {(points: Point[]) => Point[]} */
 function aside(points) {
-  const [a, b] = [points[0], points.at(-1)];
+  const [a, b] = [points[0], points[points.length - 1]];
   const length = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
   const [nx, ny] = [((a[1] - b[1]) / length) * ASIDE, ((b[0] - a[0]) / length) * ASIDE];
-  return points.map(([x, y]) => [x - nx, y - ny]).reverse();
+  return points.map(([x, y]) => /** @type {Point} */ ([x - nx, y - ny])).reverse();
 }
 
+/** @type {(points: Point[], margin: number) => Box} */
 function boundsOfPoints(points, margin) {
   const xs = points.map((p) => p[0]);
   const ys = points.map((p) => p[1]);
   return [Math.min(...xs) - margin, Math.min(...ys) - margin, Math.max(...xs) + margin, Math.max(...ys) + margin];
 }
 
-/** What is to be seen whole: the bounds, and the wires that run under a card while a gradient passes. */
+/**
+ * What is to be seen whole: the bounds, and the wires that run under a card while a gradient passes.
+ * @type {(scene: Scene, bounds: Box) => Box}
+ */
 function framedOf(scene, [x0, y0, x1, y1]) {
   const low = scene.nodes.filter((node) => node.rows?.some((row) => row.cols)).map((node) => boxOf(node)[3] + UNDER);
   return [x0, y0, x1, low.reduce((a, b) => Math.max(a, b), y1)];
 }
 
-/** What is really covered: the scene's bounds need not count the routes that bulge. */
+/**
+ * What is really covered: the scene's bounds need not count the routes that bulge.
+ * @type {(scene: Scene) => Box}
+ */
 function boundsOf(scene) {
   if (!scene.nodes.length) return scene.bounds ?? [0, 0, 1, 1];
+  /** @type {Box} */
   const bounds = [Infinity, Infinity, -Infinity, -Infinity];
   const grow = ([x0, y0, x1, y1]) => {
     bounds[0] = Math.min(bounds[0], x0);

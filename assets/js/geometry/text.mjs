@@ -25,7 +25,7 @@ export function fonts(tokens, zoom = 1) {
 export const fontsAt = (tokens, { zoom }) => fonts(tokens, Math.max(zoom, 0.4));
 
 /** From the middle of a line of text to its base line. */
-const baseline = (font) => Number(/([\d.]+)px/.exec(font)[1]) * 0.35;
+const baseline = (font) => Number(/([\d.]+)px/.exec(font)?.[1]) * 0.35;
 
 const MOST = 20000; // remembered widths; past that the memory starts afresh
 

@@ -7,6 +7,15 @@ import { BUNDLE, CLEAR } from "../scene/shared.mjs";
 import { everyWireOf, isLeaf, wiredOps, wiresOf } from "../scene/state.mjs";
 import { at } from "../scene/timeline.mjs";
 
+/** @import { Box, Edge, Node, Phase, Point, Row, Scene } from "../scene/scene.d.ts" */
+/** @import { RowPlace } from "../scene/card.mjs" */
+/** @import { CarriedWire, Index, Moment, WirePlace } from "../scene/state.mjs" */
+/** @typedef {RowPlace & { border?: boolean, leaves?: boolean }} EndRow the row in which a wire ends, or (`border`) below which */
+/** @typedef {{ source?: EndRow, output?: EndRow }} Ends */
+/** @typedef {WirePlace & { heads: Point[], ends: Ends }} Joined a wire with the rows at which it ends, and the ends of the values' edges at its op */
+/** @typedef {CarriedWire & Joined & { sent: number }} Wire */
+/** @typedef {Way & Wire & { past: boolean, live: boolean, comes: boolean }} ShownWire */
+
 const SPREAD = 0.62; // part of the pill's side over which wires enter,
 const HEAD = 8; // under the arrowheads of values: so far from these,
 const LEAST = 12; // over so much at least,
@@ -15,6 +24,7 @@ const TOUCH = 1.5; // how far a wire may be over a border
 const BEND = 6; // how far from a card's side one runs down along it
 export const DOT = 3.2; // radius of the end of a line, which touches its cell and covers nothing in it
 const LANE = 14; // from a wire to the next one that ends in the same cell
+/** @type {Readonly<{ i: number, n: number }>} */
 const ONE = Object.freeze({ i: 0, n: 1 });
 const MOST_LIVE = 16; // wires of a running VJP that are shown unasked
 
@@ -24,7 +34,7 @@ const MOST_LIVE = 16; // wires of a running VJP that are shown unasked
  */
 export class Wiring {
   /**
-   * @param {object} index the prepared scene
+   * @param {Index} index
    * @param {import("./grid.mjs").Grid} nodes its nodes by place
    */
   constructor(index, nodes) {
@@ -41,10 +51,10 @@ export class Wiring {
   /**
    * The wires of some ops at a moment, each with its curve; on `live` ones the gradient passes now, by those that `comes` is true of it comes to
    * the op at least.  One that ends there has no cell that it leads to (`from` is null).
-   * @param {object} moment
-   * @param {object[]} ops
-   * @param {object[]} [tensors] those that are looked at: their own wires are shown too
-   * @returns {object[]}
+   * @param {Moment} moment
+   * @param {Node[]} ops
+   * @param {Node[]} [tensors] those that are looked at: their own wires are shown too
+   * @returns {ShownWire[]}
    */
   at(moment, ops, tensors = []) {
     const running = this.live(moment);
@@ -60,7 +70,7 @@ export class Wiring {
   /**
    * Whether wires are drawn beside an edge: not where it goes on in another line of the picture, nor where they would cross a card that is
    * not its end; there its route says it all.
-   * @param {object} edge
+   * @param {Edge} edge
    * @returns {boolean}
    */
   isWired(edge) {
@@ -69,19 +79,28 @@ export class Wiring {
     return !changesLine(edge.points) && !(op && this.blockedAt(op).has(edge.id));
   }
 
-  /** The edges of an op beside which a wire would cross a card that is not its end, in whichever call. */
+  /**
+   * The edges of an op beside which a wire would cross a card that is not its end, in whichever call.
+   * @param {Node} op
+   * @returns {Set<string>}
+   */
   blockedAt(op) {
     let found = this.blocked.get(op.id);
     if (!found) this.blocked.set(op.id, (found = this.findBlocked(op)));
     return found;
   }
 
+  /**
+   * @param {Node} op
+   * @returns {Set<string>}
+   */
   findBlocked(op) {
     const found = new Set();
     const looked = new Set();
     const heads = this.headsAt(op);
     const wires = everyWireOf(this.index, op);
-    for (const call of callsOf(this.index.scene)) {
+    for (const call of /** @type {(scene: Scene) => (Phase | null)[]} */
+ callsOf(this.index.scene)) {
       const ends = endsIn(call);
       for (const one of wires) {
         const wire = { ...one, heads, ends: ends(one) };
@@ -96,7 +115,12 @@ export class Wiring {
     return found;
   }
 
-  /** Of a tensor that is looked at: the wires that begin or end in its cells, op by op, where they are few and hide nothing. */
+  /**
+   * Of a tensor that is looked at: the wires that begin or end in its cells, op by op, where they are few and hide nothing.
+   * @param {Moment} moment
+   * @param {Node} node
+   * @returns {Wire[]}
+   */
   around(moment, node) {
     return wiredOps(this.index, node.id).flatMap((op) => {
       const wires = this.drawn(this.of(moment, op)).filter((wire) => wire.source === node || wire.output === node);
@@ -104,14 +128,19 @@ export class Wiring {
     });
   }
 
-  /** Between open cards, the paths from cell to cell that the gradient takes in a VJP or took to a leaf; none where they are many. */
+  /**
+   * Between open cards, the paths from cell to cell that the gradient takes in a VJP or took to a leaf; none where they are many.
+   * @param {Moment} moment
+   * @returns {Wire[]}
+   */
   live(moment) {
     const { step, active } = moment;
     const node = active === null ? null : this.index.nodes.get(active);
+    /** @type {Wire[]} */
     let wires = [];
-    if (node?.kind === "op" && step.kind === "vjp") wires = this.of(moment, node);
-    else if (node && isLeaf(node) && step.kind === "accumulate") {
-      wires = wiredOps(this.index, active).flatMap((op) => this.of(moment, op)).filter((wire) => wire.source === node);
+    if (node?.kind === "op" && step?.kind === "vjp") wires = this.of(moment, node);
+    else if (node && isLeaf(node) && step?.kind === "accumulate") {
+      wires = wiredOps(this.index, node.id).flatMap((op) => this.of(moment, op)).filter((wire) => wire.source === node);
     }
     const carrying = this.drawn(wires.filter((wire) => wire.carries));
     const isShown = (wire) => isOpen(wire.source) && isOpen(wire.output) && isPlain(wire) && this.isClear(wire);
@@ -120,15 +149,25 @@ export class Wiring {
     return carrying.length + stops.length <= MOST_LIVE && stops.every(isShown) ? [...carrying, ...stops] : carrying;
   }
 
-  /** The wires that bring a gradient to an op from cells from which none goes on: one for each cell. */
+  /**
+   * The wires that bring a gradient to an op from cells from which none goes on: one for each cell.
+   * @param {Wire[]} wires
+   * @param {Wire[]} carrying
+   * @returns {Wire[]}
+   */
   endingIn(wires, carrying) {
     const cells = new Set(carrying.map((wire) => wire.to));
     return wires.filter(({ to, after, given }) => given !== 0 && this.isWired(after) && !cells.has(to) && cells.add(to)).map((wire) => ({ ...wire, from: null }));
   }
 
-  /** The wires of an op, each with the rows at which it ends. */
+  /**
+   * The wires of an op, each with the rows at which it ends.
+   * @param {Moment} moment
+   * @param {Node} op
+   * @returns {Wire[]}
+   */
   of(moment, op) {
-    const wires = wiresOf(moment, op);
+    const wires = /** @type {Wire[]} */ (wiresOf(moment, op));
     const [heads, ends] = [this.headsAt(op), endsIn(callAt(moment))];
     for (const wire of wires) {
       wire.heads = heads;
@@ -139,16 +178,25 @@ export class Wiring {
     return wires;
   }
 
+  /** @param {Wire[]} wires */
   drawn(wires) {
     return wires.filter((wire) => this.isWired(wire.edge) || this.isWired(wire.after));
   }
 
-  /** The ends of the values' edges at an op. */
+  /**
+   * The ends of the values' edges at an op.
+   * @param {Node} op
+   * @returns {Point[]}
+   */
   headsAt(op) {
-    return [...(this.index.incoming.get(op.id) ?? []).map(({ points }) => points.at(-1)), ...(this.index.outgoing.get(op.id) ?? []).map(({ points }) => points[0])];
+    return [...(this.index.incoming.get(op.id) ?? []).map(({ points }) => points[points.length - 1]), ...(this.index.outgoing.get(op.id) ?? []).map(({ points }) => points[0])];
   }
 
-  /** Whether a wire runs over no node but those that it joins: over a card it would hide the numbers there. */
+  /**
+   * Whether a wire runs over no node but those that it joins: over a card it would hide the numbers there.
+   * @param {Wire} wire
+   * @returns {boolean}
+   */
   isClear(wire) {
     const way = this.wayOf(wire);
     way.isClear ??= !this.nodes.within(way.flat.box).some((node) => (
@@ -156,7 +204,12 @@ export class Wiring {
     return way.isClear;
   }
 
-  /** Whether a curve passes over a card other than some. */
+  /**
+   * Whether a curve passes over a card other than some.
+   * @param {number[][]} curve
+   * @param {Node[]} own
+   * @returns {boolean}
+   */
   isCrossed(curve, own) {
     const { xs, ys, box } = flatten(curve);
     return this.nodes.within(box).some((node) => {
@@ -166,7 +219,11 @@ export class Wiring {
     });
   }
 
-  /** Where a wire runs: what it carries changes with time, its way does not. */
+  /**
+   * Where a wire runs: what it carries changes with time, its way does not.
+   * @param {Wire} wire
+   * @returns {Way}
+   */
   wayOf(wire) {
     const key = wayKey(wire);
     let way = this.ways.get(key);
@@ -174,7 +231,10 @@ export class Wiring {
     return way;
   }
 
-  /** From the cell of the input to the op, and from that of the output. */
+  /**
+   * From the cell of the input to the op, and from that of the output.
+   * @param {Joined} wire
+   */
   halves({ op, source, output, from, to, ends, lane, heads }) {
     const end = { ...anchor(output, ends.output, to, op), room: this.roomBelow(output) };
     const b = port(op, output, end.part, heads);
@@ -185,7 +245,11 @@ export class Wiring {
     return { a, b, leaving: half(start, a), arriving };
   }
 
-  /** How far below a card the next one stands. */
+  /**
+   * How far below a card the next one stands.
+   * @param {Node} node
+   * @returns {number}
+   */
   roomBelow(node) {
     let room = this.rooms.get(node.id);
     if (room === undefined) {
@@ -224,9 +288,13 @@ class Way {
   }
 }
 
+/** @type {(wire: WirePlace) => string} */
 const keyOf = ({ edge, from, to }) => `${edge.id}|${from}>${to}`;
 
-/** What tells the ways of wires apart; a value is met beside it. */
+/**
+ * What tells the ways of wires apart; a value is met beside it.
+ * @type {(wire: Joined) => string}
+ */
 const wayKey = (wire) => `${keyOf(wire)} ${wire.ends.source?.row.key} ${wire.ends.output?.row.key}`;
 
 const callsOf = (scene) => {
@@ -234,13 +302,19 @@ const callsOf = (scene) => {
   return calls.length ? calls : [null];
 };
 
-/** The backward call of a moment: the one that runs, else the next one, else the last one; null where there is none. */
+/**
+ * The backward call of a moment: the one that runs, else the next one, else the last one; null where there is none.
+ * @type {(moment: Moment) => Phase | null}
+ */
 function callAt({ phase, scene, t }) {
   const calls = callsOf(scene);
   return calls.includes(phase) ? phase : calls.find((one) => one && one.start >= t) ?? calls.at(-1);
 }
 
-/** Where the wires of a call end, worked out once for those of one edge. */
+/**
+ * Where the wires of a call end, worked out once for those of one edge.
+ * @type {(call: Phase | null) => (wire: WirePlace) => Ends}
+ */
 function endsIn(call) {
   const known = new Map();
   return (wire) => {
@@ -254,6 +328,7 @@ function endsIn(call) {
  * Where a wire ends: in the row that shows what goes over it.  Where it arrives, that is a `.grad` that the call writes; where it
  * sets out, the gradient that the call passes, or a `.grad` that it left as this op gets it.  A card that shows it in no row is met
  * at its border, beside its value, or where it sets out from several cells under them: the value itself is not what is passed.
+ * @type {(wire: WirePlace, call: Phase | null) => Ends}
  */
 function endsOf({ op, source, output }, call) {
   const [seed, kept] = [placeOf(output, "seed"), placeOf(output, "grad")];
@@ -262,25 +337,35 @@ function endsOf({ op, source, output }, call) {
   return { source: grad && isWritten(grad.row, call) ? grad : besideValue(source), output: start ?? besideValue(output, true) };
 }
 
+/** @type {(node: Node, key: Row["key"]) => RowPlace | undefined} */
 const placeOf = (node, key) => rowsOf(node).find((one) => one.row.key === key && one.row.cols);
 
+/** @type {(node: Node, leaves?: boolean) => EndRow | undefined} */
 function besideValue(node, leaves = false) {
   const value = placeOf(node, "value");
   return value && { ...value, border: true, leaves };
 }
 
+/** @type {(row: Row, call: Phase | null) => call is Phase} */
 function isWritten({ track }, call) {
   return call !== null && track.some(([step, id]) => step > call.start && step <= call.end && id !== null);
 }
 
-/** Whether a `.grad` after a call is what the call passed on to an op: not where it had grown in an earlier call (equal values have one id). */
+/**
+ * Whether a `.grad` after a call is what the call passed on to an op: not where it had grown in an earlier call (equal values have one id).
+ * @type {(row: Row, op: Node, call: Phase) => boolean}
+ */
 const isGiven = ({ track }, op, call) => at(track, call.end) === at(op.tracks.upstream, call.end);
 
+/** @type {(row: Row, call: Phase | null) => boolean} */
 function isPassed(row, call) {
   return call !== null && (Array.isArray(row.call) ? row.call.some(([, one]) => one === call.call) : (row.call ?? call.call) === call.call);
 }
 
-/** What comes to the cell that a wire leads to, of all wires of its edge. */
+/**
+ * What comes to the cell that a wire leads to, of all wires of its edge.
+ * @type {(moment: Moment, wire: CarriedWire) => number}
+ */
 function sentOn(moment, { edge, from, given, local }) {
   const flow = moment.step?.flows.find((one) => one.back && one.edge === edge.id);
   const id = flow ? flow.value : at(edge.tracks.cotangent, moment.t);
@@ -288,16 +373,23 @@ function sentOn(moment, { edge, from, given, local }) {
   return data && from !== null ? toNumber(data[from]) : given * toNumber(local);
 }
 
-/** Whether what a wire would bring is a zero in its dtype: 1e-4 times 1e-4 in half precision. */
+/**
+ * Whether what a wire would bring is a zero in its dtype: 1e-4 times 1e-4 in half precision.
+ * @type {(wire: Wire, wires: Wire[]) => boolean}
+ */
 function isLost(wire, wires) {
   return wire.sent === 0 && !wires.some((one) => one !== wire && one.carries && one.edge === wire.edge && one.from === wire.from);
 }
 
+/** @type {(node: Node) => boolean} */
 function isOpen(node) {
   return node.rows.some((row) => row.cols);
 }
 
-/** Whether a wire ends at rows of one line: of several lines the framed cells tell better, since a way to the upper ones runs past the lower. */
+/**
+ * Whether a wire ends at rows of one line: of several lines the framed cells tell better, since a way to the upper ones runs past the lower.
+ * @type {(wire: Joined) => boolean}
+ */
 function isPlain({ ends }) {
   return [ends.source, ends.output].every((place) => !place || place.row.rows === 1);
 }
@@ -315,7 +407,7 @@ function anchor(node, row, cell, op, { i, n } = ONE) {
   const box = cellOf(row, cell);
   const [line, column] = [Math.floor(cell / cols), cell % cols];
   const part = (cell * n + i + 0.5) / (rows * cols * n) - 0.5;
-  const last = (row.leaves || row.row === rowsOf(node).at(-1).row) && line === rows - 1;
+  const last = (row.leaves || row.row === rowsOf(node).at(-1)?.row) && line === rows - 1;
   if (last && !above && (!row.border || cols > 1)) return { ...frame, x: box.x + box.w / 2 + (i - (n - 1) / 2) * Math.min(LANE, box.w / (n + 1)), part, y: row.border ? frame.under : box.y + box.h + DOT, ny: 1 };
   const y = row.leaves && cols === 1 ? box.y + box.h / 2 + HEAD + 4 : box.y + (box.h * (column * n + i + 1)) / (cols * n + 1); // one alone leaves under the arrowhead of its value
   return { ...frame, x: node.x + (frame.towards * node.w) / 2, y, part, aside: true };

@@ -3,19 +3,35 @@
 
 import { CELL_ROW, FOOT, HEAD, LABEL, PAD, STRIP, WIDEST_COLUMN } from "./shared.mjs";
 
+/** @import { Box, Group, Node, Row } from "./scene.d.ts" */
+/** @typedef {{ x: number, y: number, w: number, h: number }} Rect */
+/**
+ * The place of a row: its box, `labelY` the middle of its label, `count` cells in `cols` columns, each `cellW` by `cellH`, `pitch` apart; the
+ * last one stands for `more` elements that have no cell.
+ * @typedef {Rect & { row: Row, labelY: number, cols: number, count: number, pitchX: number, pitchY: number, cellW: number, cellH: number, more?: number }} RowPlace
+ */
+/** @typedef {Rect & { kind: "group" }} Shown an open group, in the form of a node */
+
 const CELL_GAP = 4;
 const LEAST_PITCH = 30; // the narrowest cell and its gap: a number of few letters
 
+/** @type {(node: Rect) => Box} */
 export function boxOf(node) {
   return [node.x - node.w / 2, node.y - node.h / 2, node.x + node.w / 2, node.y + node.h / 2];
 }
 
-/** The radius of a node's corners: of a low op less than half its height, or its lower line would touch them at the least zoom. */
+/**
+ * The radius of a node's corners: of a low op less than half its height, or its lower line would touch them at the least zoom.
+ * @type {(node: { kind: string, h: number }) => number}
+ */
 export function cornerOf(node) {
   return node.kind === "op" ? Math.min(26, node.h * 0.36) : 10;
 }
 
-/** The rows of a card: [{ row, x, y, w, h, labelY, cols, count, cellW, cellH, pitchX, pitchY }]. */
+/**
+ * The rows of a card: [{ row, x, y, w, h, labelY, cols, count, cellW, cellH, pitchX, pitchY }].
+ * @type {(node: Node) => RowPlace[]}
+ */
 export function rowsOf(node) {
   const [x0, y0] = boxOf(node);
   const natural = node.rows.reduce((sum, row) => sum + rowHeight(row), 0);
@@ -37,6 +53,7 @@ export function rowsOf(node) {
   });
 }
 
+/** @type {(row: Row) => number} */
 function rowHeight(row) {
   return (row.key === "value" ? 0 : LABEL) + (row.rows ? row.rows * CELL_ROW : STRIP);
 }
@@ -44,6 +61,7 @@ function rowHeight(row) {
 /**
  * The place of a row that is to hold `given` elements: where it has fewer cells (a gradient of a shape that does not fit),
  * more and narrower ones.  Where they have no room either, the last cell stands for the `more` that are left.
+ * @type {(place: RowPlace, given: number, node: { w: number }) => RowPlace}
  */
 export function holding(place, given, node) {
   if (!place.cols || given <= place.count) return place;
@@ -54,13 +72,19 @@ export function holding(place, given, node) {
   return { ...place, cols, count, pitchX, cellW: pitchX - CELL_GAP, w: pitchX * cols - CELL_GAP, more: given > count ? given - count + 1 : 0 };
 }
 
-/** How many cells a row really has: the last line of a long vector may not be full. */
+/**
+ * How many cells a row really has: the last line of a long vector may not be full.
+ * @type {(node: Node, row: Row) => number}
+ */
 function cellCount(node, row) {
   const size = node.shape ? node.shape.reduce((a, b) => a * b, 1) : Infinity;
   return Math.min(row.rows * row.cols, size);
 }
 
-/** The box of one cell: {x, y, w, h}; of the whole row where it has no cells. */
+/**
+ * The box of one cell: {x, y, w, h}; of the whole row where it has no cells.
+ * @type {(place: RowPlace, cell: number) => Rect}
+ */
 export function cellOf(place, cell) {
   if (!place.cols) return { x: place.x, y: place.y, w: place.w, h: place.h };
   const r = Math.floor(cell / place.cols);
@@ -68,7 +92,10 @@ export function cellOf(place, cell) {
   return { x: place.x + c * place.pitchX, y: place.y + r * place.pitchY, w: place.cellW, h: place.cellH };
 }
 
-/** What is under a point of a card: { row, cell } (cell -1 between the cells or on a strip), or null; `at` gives the place of a row. */
+/**
+ * What is under a point of a card: { row, cell } (cell -1 between the cells or on a strip), or null; `at` gives the place of a row.
+ * @type {(node: Node, x: number, y: number, at?: (place: RowPlace) => RowPlace) => { row: Row, cell: number } | null}
+ */
 export function cellAt(node, x, y, at = (place) => place) {
   for (const place of rowsOf(node).map(at)) {
     if (x < place.x || x > place.x + place.w || y < place.y || y > place.y + place.h) continue;
@@ -82,17 +109,26 @@ export function cellAt(node, x, y, at = (place) => place) {
   return null;
 }
 
-/** The fold mark of a group: a square before its title; of a node (folded) or of an open group's box. */
+/**
+ * The fold mark of a group: a square before its title; of a node (folded) or of an open group's box.
+ * @type {(box: Box) => Rect}
+ */
 export function foldMark(box) {
   return { x: box[0] + 8, y: box[1] + 8, w: 20, h: 20 };
 }
 
-/** The boxes of an open group: one, or one in each line of the picture over which it goes on; its mark and name stand in the first. */
+/**
+ * The boxes of an open group: one, or one in each line of the picture over which it goes on; its mark and name stand in the first.
+ * @type {(group: { parts?: Box[], box?: Box }) => Box[]}
+ */
 export function boxesOf(group) {
   return group.parts ?? (group.box ? [group.box] : []);
 }
 
-/** What an id is shown as: a node, or the (first) box of an open group in the form of one; null for what is not there. */
+/**
+ * What an id is shown as: a node, or the (first) box of an open group in the form of one; null for what is not there.
+ * @type {(index: { nodes: Map<string, Node>, groups: Map<string, Group> }, id: string) => Node | Shown | null}
+ */
 export function shownAs(index, id) {
   const [box] = boxesOf(index.groups.get(id) ?? {});
   return index.nodes.get(id) ?? (box ? { kind: "group", x: (box[0] + box[2]) / 2, y: (box[1] + box[3]) / 2, w: box[2] - box[0], h: box[3] - box[1] } : null);
@@ -101,14 +137,21 @@ export function shownAs(index, id) {
 /** Where a group's title begins, behind its fold mark. */
 export const GROUP_TITLE = 36;
 
+/** @type {(rect: Rect, x: number, y: number) => boolean} */
 export function contains(rect, x, y) {
   return x >= rect.x && x <= rect.x + rect.w && y >= rect.y && y <= rect.y + rect.h;
 }
 
-/** A box with some room around it. */
+/**
+ * A box with some room around it.
+ * @type {(box: Box, by: number) => Box}
+ */
 export const grown = ([x0, y0, x1, y1], by) => [x0 - by, y0 - by, x1 + by, y1 + by];
 
-/** The area that two boxes have in common. */
+/**
+ * The area that two boxes have in common.
+ * @type {(a: Box, b: Box) => number}
+ */
 export function shared(a, b) {
   return Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0])) * Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
 }

@@ -1,5 +1,14 @@
 // What a search finds among the elements of a scene.  Pure: the entries are made once per scene, a letter costs one pass over them.
 
+/** @import { Group, HiddenGroup, NodeKind, Role, Scene } from "./scene.d.ts" */
+/**
+ * What can be found: where it is (`rounds` of loops and folded groups to `unfold`, the innermost first), and the words by which it is.
+ * @typedef {{ id: string, wrong: Wrong | null, kind: NodeKind, role: Role, label: string, sub: string, names: string[], roles: string[], shape: string, dtype: string,
+ *   facts: string[], given: string[], group: string | null, rounds: string[], around: string[], unfold: string[] }} Entry
+ */
+/** @typedef {{ text: string, words: string[], error: boolean }} Wrong */
+/** @typedef {{ text: string, whole: boolean }} Word */
+
 // What a match counts where it is the whole word: of a name, a role, what is wrong, a shape or dtype, the shape of an op's input, a group around it.
 const [NAME, ROLE, WRONG, FACT, GIVEN, AROUND] = [100, 90, 80, 60, 50, 40];
 const SEEN = 1; // of two equal ones that on the stage comes before that in a folded group
@@ -7,6 +16,7 @@ const SEEN = 1; // of two equal ones that on the stage comes before that in a fo
 /**
  * All that can be found: { id, kind, role, label, sub, shape, dtype, group, rounds, unfold, wrong, … }.  `rounds` of loops and
  * `unfold`, the folded groups, are those around it, the innermost first; a stub is found as the tensor that it stands for.
+ * @type {(scene: Scene) => Entry[]}
  */
 export function entries(scene) {
   const inside = scene.hidden ?? { names: [], nodes: [], groups: [] };
@@ -22,7 +32,10 @@ export function entries(scene) {
   return found;
 }
 
-/** Of a group's id: the label of it, the words of all around it, and which of them are folded. */
+/**
+ * Of a group's id: the label of it, the words of all around it, and which of them are folded.
+ * @type {(groups: (Group | HiddenGroup)[], folded: Set<string>) => (id: string | null) => { group: string | null, rounds: string[], around: string[], unfold: string[] }}
+ */
 function pathsOf(groups, folded) {
   const known = new Map(groups.map((group) => [group.id, group]));
   const made = new Map();
@@ -38,10 +51,16 @@ function pathsOf(groups, folded) {
   return path;
 }
 
-/** Where an entry is, in words: the innermost group, and the rounds of loops around that. */
+/**
+ * Where an entry is, in words: the innermost group, and the rounds of loops around that.
+ * @type {(entry: { group: string | null, rounds: string[] }) => string}
+ */
 export const placeOf = ({ group, rounds }) => [...new Set([group, ...rounds])].filter(Boolean).join(", ");
 
-/** What is wrong at an element, in words: { text, words, error }. */
+/**
+ * What is wrong at an element, in words: { text, words, error }.
+ * @type {(scene: Scene) => Map<string, Wrong>}
+ */
 function wrongAt({ error, findings = [] }) {
   const found = new Map();
   for (const { at, kind, label } of findings) {
@@ -52,7 +71,14 @@ function wrongAt({ error, findings = [] }) {
   return found;
 }
 
-/** A title is `name: what is known of it`: shape, dtype and requires_grad of a tensor, `shapes → shapes` of an op. */
+/**
+ * A title is `name: what is known of it`: shape, dtype and requires_grad of a tensor, `shapes → shapes` of an op.
+ * @param {NodeKind} kind
+ * @param {Role} role
+ * @param {string} label
+ * @param {string} sub
+ * @param {string} title
+ */
 function described(kind, role, label, sub, title) {
   const cut = title.lastIndexOf(": ");
   const told = cut < 0 ? "" : title.slice(cut + 2);
@@ -65,12 +91,18 @@ function described(kind, role, label, sub, title) {
   return { ...base, given: listed(given), facts: listed(result), shape: result.replaceAll(" ,", ",") };
 }
 
-/** Text as it is compared: without case, and with the signs that the graph has for what a keyboard has. */
+/**
+ * Text as it is compared: without case, and with the signs that the graph has for what a keyboard has.
+ * @type {(text: string) => string}
+ */
 export function plain(text) {
   return text.toLowerCase().replaceAll("\u2212", "-").replace(/(?<!\*)\*(?!\*)/g, "\u00d7").replace(/(\d)\s*[x\u00d7]\s*(?=\d)/g, "$1\u00d7");
 }
 
-/** The words of a query: { text, whole }; a shape in brackets is one word, and `whole` once it is closed. */
+/**
+ * The words of a query: { text, whole }; a shape in brackets is one word, and `whole` once it is closed.
+ * @type {(query: string) => Word[]}
+ */
 export function words(query) {
   const text = plain(query).replaceAll("torch.size", " ").replace(/\btorch\./g, "");
   const found = [];
@@ -82,7 +114,10 @@ export function words(query) {
   return [...found, ...rest.split(/\s+/).filter(Boolean).map((word) => ({ text: word, whole: false }))];
 }
 
-/** How well a word fits a text: 1 as a whole, less at its start, at the start of a word in it, and anywhere (not a single letter). */
+/**
+ * How well a word fits a text: 1 as a whole, less at its start, at the start of a word in it, and anywhere (not a single letter).
+ * @type {(word: Word, text: string) => number}
+ */
 function fit({ text: word, whole }, text) {
   if (text === word) return 1;
   if (whole) return 0;
@@ -94,15 +129,22 @@ function fit({ text: word, whole }, text) {
   return word.length > 1 ? 0.2 : 0;
 }
 
+/** @type {(word: Word, texts: string[]) => number} */
 const best = (word, texts) => texts.reduce((most, text) => Math.max(most, fit(word, text)), 0);
 
-/** How well an entry fits a word; 0 where it does not. */
+/**
+ * How well an entry fits a word; 0 where it does not.
+ * @type {(one: Entry, word: Word) => number}
+ */
 function score(one, word) {
   return Math.max(NAME * best(word, one.names), ROLE * best(word, one.roles), FACT * best(word, one.facts),
     GIVEN * best(word, one.given), one.wrong ? WRONG * best(word, one.wrong.words) : 0, AROUND * best(word, one.around));
 }
 
-/** The best `most` of the entries that fit all words of a query, and how many fit: { found, total }. */
+/**
+ * The best `most` of the entries that fit all words of a query, and how many fit: { found, total }.
+ * @type {(all: Entry[], query: string, most: number) => { found: Entry[], total: number }}
+ */
 export function search(all, query, most) {
   const wanted = words(query);
   const whole = { text: plain(query.trim()), whole: false };
@@ -127,15 +169,18 @@ export function search(all, query, most) {
   return { found, total };
 }
 
-/** What one can search for, with examples of this program: [[what, query, …]]. */
+/**
+ * What one can search for, with examples of this program: [[what, query, …]].
+ * @type {(all: Entry[]) => string[][]}
+ */
 export function examples(all) {
   const tensors = all.filter((one) => one.kind === "tensor");
   const leaf = tensors.find((one) => one.role === "leaf") ?? tensors[0];
   const shape = (tensors.find((one) => one.shape.includes("\u00d7")) ?? leaf)?.shape;
   const op = all.find((one) => one.kind === "op" && one.sub.includes("Backward")) ?? all.find((one) => one.kind === "op");
-  const wrong = all.filter((one) => one.wrong).flatMap((one) => one.wrong.words);
+  const wrong = all.flatMap((one) => one.wrong?.words ?? []);
   const rows = [["a name", leaf?.label], ["an op", op?.label, op?.sub.includes("Backward") && op.sub], ["a shape", shape, shape && `[${shape.replaceAll("\u00d7", ", ").replace("scalar", "")}]`],
     ["a dtype", leaf?.dtype], ["a role", ...["leaf", "root", "constant"].filter((role) => tensors.some((one) => one.role === role))],
     ["a group", all.find((one) => one.kind === "group")?.label], ["what is wrong", ...["nan", "inf", "error", "warning"].filter((word) => wrong.includes(word)).slice(0, 2)]];
-  return rows.map((row) => row.filter(Boolean)).filter((row) => row.length > 1);
+  return rows.map((row) => row.flatMap((text) => text || [])).filter((row) => row.length > 1);
 }

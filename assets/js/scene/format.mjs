@@ -2,27 +2,41 @@
 
 import { DAMAGED, EXACT, NOISE } from "./shared.mjs";
 
+/** @import { Num, Value } from "./scene.d.ts" */
+/** @typedef {Value & { data: Num[] }} Held a value all of whose elements are there */
+/** @typedef {Num | any[]} Nested a number, or a list of these, as deep as there are dimensions */
+
+/** @type {Record<string, number>} */
 const SPECIAL = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 export const MINUS = "\u2212";
 
-/** A `num` of the scene (JSON has no nan and no infinities) as a JavaScript number. */
+/**
+ * A `num` of the scene (JSON has no nan and no infinities) as a JavaScript number.
+ * @template {Num | null} T
+ * @param {T} value
+ * @returns {T extends null ? null : number}
+ */
 export function toNumber(value) {
-  return typeof value === "string" ? SPECIAL[value] ?? Number(value) : value;
+  return /** @type {any} */ (typeof value === "string" ? SPECIAL[value] ?? Number(value) : value);
 }
 
 /**
  * How many digits are written where none are asked for: four; five where the number has no more, or where four would end in a zero
  * and five are all that float32 knows of it.  As the sentences have it (`viz/reading/text.py`).
+ * @type {(size: number) => number}
  */
 function digitsOf(size) {
   const [three, four, five] = [3, 4, 5].map((most) => Number(size.toPrecision(most)));
   return five === size || (four === three && Math.abs(five - size) <= EXACT * size) ? 5 : 4;
 }
 
-/** A number in at most `most` significant digits: `2`, `0.0167`, `1e-4`, `−3.5`, `nan`, `inf`. */
+/**
+ * A number in at most `most` significant digits: `2`, `0.0167`, `1e-4`, `−3.5`, `nan`, `inf`.
+ * @type {(value: Num | null | undefined, most?: number | null) => string}
+ */
 export function num(value, most = null) {
+  if (value === null || value === undefined) return "";
   const x = toNumber(value);
-  if (x === null || x === undefined) return "";
   if (Number.isNaN(x)) return "nan";
   const sign = x < 0 ? MINUS : "";
   const size = Math.abs(x);
@@ -33,6 +47,7 @@ export function num(value, most = null) {
   return sign + String(Number(size.toPrecision(digits)));
 }
 
+/** @type {(size: number, digits: number) => string} */
 function scientific(size, digits) {
   const [mantissa, exponent] = size.toExponential(Math.max(0, digits - 1)).split("e");
   return `${Number(mantissa)}e${exponent.replace("+", "")}`;
@@ -41,11 +56,13 @@ function scientific(size, digits) {
 /**
  * What a sum of products comes to, with its sign: `=` where a calculator gives it for the numbers as they are written, `≈` where
  * it differs in the last digit that is written.  As the sentences have it (`viz/reading/text.py`).
+ * @type {(terms: Num[][], value: Num) => string}
  */
 export function result(terms, value) {
   const written = num(value);
-  const read = (one) => toNumber(num(one).replace(MINUS, "-"));
-  const products = terms.map((term) => term.reduce((product, factor) => product * read(factor), 1));
+  /** @type {(one: Num) => number} */
+  const read = (one) => toNumber(/** @type {Num} */ (num(one).replace(MINUS, "-")));
+  const products = terms.map((term) => term.map(read).reduce((product, factor) => product * factor, 1));
   const left = products.reduce((sum, product) => sum + product, 0);
   const right = read(value);
   if (!Number.isFinite(left) || !Number.isFinite(right)) return `${Object.is(left, right) ? "=" : "\u2248"} ${written}`;
@@ -56,18 +73,27 @@ export function result(terms, value) {
   return `${Math.abs(left - right) <= half + NOISE * size ? "=" : "\u2248"} ${written}`;
 }
 
-/** An element of a Value of the scene: of a tensor of truth values `True` or `False`, as torch prints them. */
+/**
+ * An element of a Value of the scene: of a tensor of truth values `True` or `False`, as torch prints them.
+ * @type {(value: Held, i: number, digits?: number | null) => string}
+ */
 export function element(value, i, digits = null) {
   return value.dtype === "bool" ? truth(value.data[i]) : num(value.data[i], digits);
 }
 
-/** `True` or `False`, or one letter where there is no room. */
+/**
+ * `True` or `False`, or one letter where there is no room.
+ * @type {(value: Num, room?: number) => string}
+ */
 export function truth(value, room = 5) {
   const word = toNumber(value) ? "True" : "False";
   return room >= 5 ? word : word[0];
 }
 
-/** A sentence with minus signs before its numbers, as the cells have them; what is an index or a name stays as written. */
+/**
+ * A sentence with minus signs before its numbers, as the cells have them; what is an index or a name stays as written.
+ * @type {(text: string) => string}
+ */
 export function withMinus(text) {
   return text.replace(/(^|[\s(\u00b7]|(?<![\w)\]])\[+)-(?=\.?\d|inf\b)/g, `$1${MINUS}`);
 }
@@ -79,14 +105,19 @@ const NO_ROOM = "\u2026";
  * The most exact text of a number that has at most `room` characters, with no more digits than `num` writes, or than `digits` are
  * asked for.  What is no whole number and has room for none of its digits but those begins with `\u2248`; where nothing has room, an
  * ellipsis stands for it.  Whether it has fewer digits than three is said by `isRounded`.
+ * @type {(value: Num | null, room: number, digits?: number) => string}
  */
 export function fitNum(value, room, digits = 5) {
+  if (value === null) return "";
   const fewer = [4, 3, 2, 1].filter((most) => most < digits);
   const all = [shorter(num(value), num(value, digits)), ...fewer.flatMap((most) => ways(value, most))];
   return all.map((text) => (isMadeWhole(text, value) ? `\u2248${text}` : text)).find((text) => text.length <= room) ?? NO_ROOM;
 }
 
-/** A number in `most` digits: as it is written mostly, and as a large or a small one can be too. */
+/**
+ * A number in `most` digits: as it is written mostly, and as a large or a small one can be too.
+ * @type {(value: Num, most: number) => string[]}
+ */
 function ways(value, most) {
   const x = toNumber(value);
   const size = Math.abs(x);
@@ -94,21 +125,31 @@ function ways(value, most) {
   return [num(value, most), ...(powers ? [(x < 0 ? MINUS : "") + scientific(size, most)] : [])];
 }
 
-/** Whether a text says that a number is whole that is not. */
+/**
+ * Whether a text says that a number is whole that is not.
+ * @type {(text: string, value: Num) => boolean}
+ */
 function isMadeWhole(text, value) {
   const whole = (one) => /^\D?\d+$/.test(one);
   return whole(text) && !whole(num(value)) && Math.abs(toNumber(value)) < 1000;
 }
 
-/** Whether a text of `fitNum` has fewer than three digits of a number that has so many, which is to be shown. */
+/**
+ * Whether a text of `fitNum` has fewer than three digits of a number that has so many, which is to be shown.
+ * @type {(text: string, value: Num | null) => boolean}
+ */
 export const isRounded = (text, value) => text !== NO_ROOM && digitsIn(text) < Math.min(3, digitsIn(num(value, 3)));
 
-/** How many significant digits a text has. */
+/**
+ * How many significant digits a text has.
+ * @type {(text: string) => number}
+ */
 const digitsIn = (text) => text.replace(/e.*/, "").replace(/\D/g, "").replace(/^0+/, "").length;
 
 /**
  * The numbers of one row, each in at most `room` characters: all of them in as many digits as the longest has room for, so that
  * none seems to be rounder than its neighbours; what has no room for three takes none from the others.  "" for what is not known.
+ * @type {(values: (Num | null)[], room: number) => string[]}
  */
 export function fitRow(values, room) {
   const able = values.filter((value) => num(value, 3).length <= room);
@@ -116,16 +157,23 @@ export function fitRow(values, room) {
   return values.map((value) => fitNum(value, room, digits));
 }
 
+/** @type {(a: string, b: string) => string} */
 function shorter(a, b) {
   return a.length <= b.length ? a : b;
 }
 
-/** `1×4`, or `scalar` for a shape without dimensions. */
+/**
+ * `1×4`, or `scalar` for a shape without dimensions.
+ * @type {(shape: number[] | null) => string}
+ */
 export function shapeText(shape) {
   return !shape ? "" : shape.length === 0 ? "scalar" : shape.join("\u00d7");
 }
 
-/** The index of element `cell` (counted row by row) of a tensor: `[0, 1]`; empty for a scalar. */
+/**
+ * The index of element `cell` (counted row by row) of a tensor: `[0, 1]`; empty for a scalar.
+ * @type {(cell: number, shape: number[]) => string}
+ */
 export function indexText(cell, shape) {
   const index = [];
   let rest = cell;
@@ -136,9 +184,13 @@ export function indexText(cell, shape) {
   return index.length ? `[${index.join(", ")}]` : "";
 }
 
-/** A flat list as a nested list of the shape, as torch and the server's Edits spell it. */
+/**
+ * A flat list as a nested list of the shape, as torch and the server's Edits spell it.
+ * @type {(flat: Num[], shape: number[]) => Nested}
+ */
 export function nest(flat, shape) {
   if (shape.length === 0) return flat[0];
+  /** @type {Nested[]} */
   let level = flat.slice();
   for (let axis = shape.length - 1; axis > 0; axis--) {
     const next = [];
@@ -148,16 +200,23 @@ export function nest(flat, shape) {
   return level;
 }
 
-/** What a tensor of `dtype` holds of a number, as to whether it is finite there: of half precision from 65520 on it is not. */
+/**
+ * What a tensor of `dtype` holds of a number, as to whether it is finite there: of half precision from 65520 on it is not.
+ * @type {(x: number, dtype: string) => number}
+ */
 const rounded = (x, dtype) => (dtype === "float32" ? Math.fround(x) : dtype === "float16" && Math.abs(x) >= 65520 ? x * Infinity : x);
 
+/** @type {(text: string, value: number, where: string) => string} */
 function tooLarge(text, value, where) {
   const inf = value < 0 ? "-inf" : "inf";
   if (!where.startsWith("float")) return `\u201c${text.trim()}\u201d is too large for ${where}.`;
   return `\u201c${text.trim()}\u201d is too large for ${where}: it would be ${inf}. Type ${inf} if that is meant.`;
 }
 
-/** What a person typed for a tensor of `dtype`: `{ value }` (a scene `num`) or `{ error }`, a sentence that says what is expected. */
+/**
+ * What a person typed for a tensor of `dtype`: `{ value }` (a scene `num`) or `{ error }`, a sentence that says what is expected.
+ * @type {(text: string, dtype?: string) => { value: Num, error?: undefined } | { error: string, value?: undefined }}
+ */
 export function parseNumber(text, dtype = "float64") {
   const plain = text.trim().replace(MINUS, "-").replace(/(\d),(\d)/, "$1.$2").toLowerCase();
   if (plain === "") return { error: "Type a number, such as 1 or 0.5." };
@@ -169,13 +228,22 @@ export function parseNumber(text, dtype = "float64") {
   return { error: `\u201c${text.trim()}\u201d is not a number. Try 1, 0.5, 1e-4, 1/3 or inf.` };
 }
 
-/** How many elements of a tensor of truth values are True; they have no norm and no range that would tell more. */
-export const truths = ({ size, zeros }) => `${size - zeros} of ${size} True`;
+/**
+ * How many elements of a tensor of truth values are True; they have no norm and no range that would tell more.
+ * @type {(stats: { size: number, zeros: number | null }) => string}
+ */
+export const truths = ({ size, zeros }) => `${size - (zeros ?? 0)} of ${size} True`;
 
-/** The norm of a value, or that its numbers are lost. */
+/**
+ * The norm of a value, or that its numbers are lost.
+ * @type {(value: Pick<Value, "stats" | "damaged">, digits?: number | null) => string}
+ */
 export const normText = ({ damaged, stats }, digits = null) => (damaged ? DAMAGED : `norm ${num(stats.norm, digits)}`);
 
-/** One line about a large tensor: range and norm, or how many of its truth values are True. */
+/**
+ * One line about a large tensor: range and norm, or how many of its truth values are True.
+ * @type {(value: Pick<Value, "dtype" | "stats" | "damaged">) => string}
+ */
 export function statsText({ dtype, stats, damaged }) {
   if (damaged) return DAMAGED;
   if (dtype === "bool") return truths(stats);
@@ -183,5 +251,8 @@ export function statsText({ dtype, stats, damaged }) {
   return `${odd}${num(stats.min, 3)} \u2026 ${num(stats.max, 3)}   norm ${num(stats.norm, 3)}`;
 }
 
-/** What a message begins with: torch's own first sentence. */
+/**
+ * What a message begins with: torch's own first sentence.
+ * @type {(message: string) => string}
+ */
 export const firstSentence = (message) => message.split(/(?<=[.!?])\s/, 1)[0];

@@ -4,23 +4,32 @@
 import { num, toNumber } from "./format.mjs";
 import { at as trackAt } from "./timeline.mjs";
 
+/** @import { Series } from "./scene.d.ts" */
+/** @typedef {{ label: string, element: string | null, here: boolean, value: number, come: boolean, step: number, from: number, to: number }} Bar */
+/** @typedef {{ at: number, text: string }} AxisLine */
+/** @typedef {{ log: boolean, lines: AxisLine[], span: (x: number) => { from: number, to: number } }} Axis */
+
 const WIDE = 20; // from this ratio of the largest to the smallest on, the scale is logarithmic
 const LINES = 5; // labels across at most
 
-/** `{ log, bars: [{ label, element, here, value, come, step, from, to }], lines: [{ at, text }] }`; places from 0 to 1. */
+/**
+ * `{ log, bars: [{ label, element, here, value, come, step, from, to }], lines: [{ at, text }] }`; places from 0 to 1.
+ * @type {(series: Series, time: number) => { log: boolean, bars: Bar[], lines: AxisLine[] }}
+ */
 export function barsOf(series, time) {
-  const last = series.points.map((point) => toNumber(point.track[point.track.length - 1][1]));
+  const last = series.points.map((point) => toNumber(point.track[point.track.length - 1][1]) ?? NaN);
   const finite = last.filter(Number.isFinite);
   const axis = logarithmic(finite) || linear(finite);
   const bars = series.points.map((point, i) => {
     const now = trackAt(point.track, time);
-    const value = now === null || now === undefined ? last[i] : toNumber(now);
+    const value = now === null ? last[i] : toNumber(now);
     const step = point.track.findLast(([k, v]) => v !== null && k <= time)?.[0] ?? point.track[point.track.length - 1][0];
-    return { label: point.label, element: point.element, here: point.here, value, come: now !== null && now !== undefined, step, ...axis.span(value) };
+    return { label: point.label, element: point.element, here: point.here, value, come: now !== null, step, ...axis.span(value) };
   });
   return { log: axis.log, bars, lines: axis.lines };
 }
 
+/** @type {(values: number[]) => Axis | null} */
 function logarithmic(values) {
   const sizes = values.filter((x) => x > 0);
   const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
@@ -32,6 +41,7 @@ function logarithmic(values) {
   return { log: true, lines, span: (x) => (x > 0 && Number.isFinite(x) ? { from: 0, to: Math.max(place(x), 0.02) } : { from: 0, to: x === 0 ? 0 : 1 }) };
 }
 
+/** @type {(values: number[]) => Axis} */
 function linear(values) {
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   const room = high - low || 1;

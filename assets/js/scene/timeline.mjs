@@ -4,7 +4,17 @@
 // that one looks at, so `currentStep` is the one that the sentence, the code mark and the pulses are about.
 import { withMinus } from "./format.mjs";
 
-/** The value of a track at `t`: that of the last pair [k, value] with k <= t (null before the first). */
+/** @import { Edge, Phase, Scene, Step, Track } from "./scene.d.ts" */
+/** @typedef {{ first: number, last: number, from: number, text: string }} PhaseLabel over the phases from the first to the last */
+/** @typedef {{ first: number, last: number, from: number, label: string, name: string, ways: string[], left?: number | null }} Run passes of one call */
+
+/**
+ * The value of a track at `t`: that of the last pair [k, value] with k <= t (null before the first).
+ * @template T
+ * @param {Track<T> | null | undefined} track
+ * @param {number} t
+ * @returns {T | null}
+ */
 export function at(track, t) {
   if (!track) return null; // an element has only the tracks that concern it
   let low = 0;
@@ -17,7 +27,10 @@ export function at(track, t) {
   return low === 0 ? null : track[low - 1][1];
 }
 
-/** Whether step k changed the track (it then has a pair at k + 1). */
+/**
+ * Whether step k changed the track (it then has a pair at k + 1).
+ * @type {(track: Track<unknown>, k: number) => boolean}
+ */
 export function changedBy(track, k) {
   let low = 0;
   let high = track.length;
@@ -29,29 +42,41 @@ export function changedBy(track, k) {
   return low < track.length && track[low][0] === k + 1;
 }
 
+/** @type {(scene: Scene, t: number) => number} */
 export function clampTime(scene, t) {
   return Number.isFinite(t) ? Math.min(Math.max(t, 0), scene.steps.length) : 0;
 }
 
-/** The step that one looks at: the running one, else the one just done; -1 before the first. */
+/**
+ * The step that one looks at: the running one, else the one just done; -1 before the first.
+ * @type {(t: number) => number}
+ */
 export function currentStep(t) {
   return Math.ceil(t) - 1;
 }
 
-/** How far the current step is: in (0, 1]; 1 at every integer. */
+/**
+ * How far the current step is: in (0, 1]; 1 at every integer.
+ * @type {(t: number) => number}
+ */
 export function progress(t) {
   return t <= 0 ? 0 : t - currentStep(t);
 }
 
+/** @type {(scene: Scene, t: number) => number} */
 export function nextStop(scene, t) {
   return Math.min(Math.floor(t) + 1, scene.steps.length);
 }
 
+/** @type {(t: number) => number} */
 export function previousStop(t) {
   return Math.max(Math.ceil(t) - 1, 0);
 }
 
-/** Index of the phase of step k (binary search: phases are contiguous), -1 where there is none. */
+/**
+ * Index of the phase of step k (binary search: phases are contiguous), -1 where there is none.
+ * @type {(scene: Scene, k: number) => number}
+ */
 export function phaseIndex(scene, k) {
   const { phases } = scene;
   let low = 0;
@@ -65,20 +90,28 @@ export function phaseIndex(scene, k) {
   return -1;
 }
 
-/** The times at which a backward call begins: just before its first step. */
+/**
+ * The times at which a backward call begins: just before its first step.
+ * @type {(scene: Scene) => number[]}
+ */
 export function callStarts(scene) {
   return scene.phases.filter((phase) => phase.kind === "backward").map((phase) => phase.start);
 }
 
+/** @type {(scene: Scene, t: number) => number} */
 export function nextCall(scene, t) {
   return callStarts(scene).find((start) => start > t) ?? scene.steps.length;
 }
 
+/** @type {(scene: Scene, t: number) => number} */
 export function previousCall(scene, t) {
   return callStarts(scene).findLast((start) => start < t) ?? 0;
 }
 
-/** The steps that concern a node: it is the active one, or something travels to or from it. */
+/**
+ * The steps that concern a node: it is the active one, or something travels to or from it.
+ * @type {(scene: Scene, edges: Map<string, Edge>, id: string) => number[]}
+ */
 export function stepsOf(scene, edges, id) {
   const found = [];
   scene.steps.forEach((step, k) => {
@@ -91,21 +124,27 @@ export function stepsOf(scene, edges, id) {
   return found;
 }
 
-/** The time at which the next step of a node is done; from the last one it starts over; null where it has none. */
+/**
+ * The time at which the next step of a node is done; from the last one it starts over; null where it has none.
+ * @type {(scene: Scene, edges: Map<string, Edge>, id: string, t: number) => number | null}
+ */
 export function runTo(scene, edges, id, t) {
   const steps = stepsOf(scene, edges, id);
   if (steps.length === 0) return null;
   return (steps.find((k) => k + 1 > t) ?? steps[0]) + 1;
 }
 
-/** Node ids in the order in which they first take part, then those that never do. */
+/**
+ * Node ids in the order in which they first take part, then those that never do.
+ * @type {(scene: Scene) => string[]}
+ */
 export function executionOrder(scene) {
   const known = new Set(scene.nodes.map((node) => node.id));
   const edges = new Map(scene.edges.map((edge) => [edge.id, edge]));
   const order = new Set();
   const add = (id) => known.has(id) && order.add(id);
   for (const step of scene.steps) {
-    const near = step.flows.map((flow) => edges.get(flow.edge)).filter(Boolean);
+    const near = step.flows.flatMap((flow) => edges.get(flow.edge) ?? []);
     near.filter((edge) => edge.target === step.at).forEach((edge) => add(edge.source));
     add(step.at);
     near.filter((edge) => edge.source === step.at).forEach((edge) => add(edge.target));
@@ -114,7 +153,10 @@ export function executionOrder(scene) {
   return [...order];
 }
 
-/** Every how many steps a stroke of the lane is drawn so that two are at least `gap` px apart: 1, 2, 5, 10, 20 … */
+/**
+ * Every how many steps a stroke of the lane is drawn so that two are at least `gap` px apart: 1, 2, 5, 10, 20 …
+ * @type {(count: number, width: number, gap?: number) => number}
+ */
 export function strokeStride(count, width, gap = 6) {
   const wanted = (count * gap) / Math.max(width, 1);
   for (let power = 1; ; power *= 10) {
@@ -122,10 +164,16 @@ export function strokeStride(count, width, gap = 6) {
   }
 }
 
-/** What is said of a step: an error's message is left as torch writes it. */
+/**
+ * What is said of a step: an error's message is left as torch writes it.
+ * @type {(step: Step) => string}
+ */
 export const spoken = (step) => (step.kind === "error" ? step.say : withMinus(step.say));
 
-/** The sentence of the footer at `t`: `{ lead, text }`. */
+/**
+ * The sentence of the footer at `t`: `{ lead, text }`.
+ * @type {(scene: Scene, t: number) => { lead: string, text: string }}
+ */
 export function sentence(scene, t) {
   const total = scene.steps.length;
   const k = currentStep(t);
@@ -137,6 +185,7 @@ export function sentence(scene, t) {
 /**
  * Ways to write a phase, from the whole call on: without its arguments, without what it is called on, always with its brackets; of
  * an assignment what is written.  A piece of a word tells nothing, so what fits in no way is left to the tip.
+ * @type {(label: string) => string[]}
  */
 export function shorterLabels(label) {
   const [, target, sign] = /^([\w.[\]:]+) ([-+*/@]?=) ./s.exec(label) ?? [];
@@ -151,6 +200,7 @@ export function shorterLabels(label) {
  * are several where one call of the program runs several passes; calls of one name are shortened alike, whatever their arguments.  Those of
  * a loop that have no room one by one have one label over all rounds: `out.backward() × 6`.
  * `x` says where a time is, `wide` how wide a text is, `gap` is the least room between two.
+ * @type {(phases: Phase[], x: (t: number) => number, wide: (text: string) => number, gap?: number) => PhaseLabel[]}
  */
 export function phaseLabels(phases, x, wide, gap = 8) {
   const runs = runsOf(phases, x);
@@ -158,21 +208,24 @@ export function phaseLabels(phases, x, wide, gap = 8) {
   for (const run of runs) {
     const way = run.ways.findIndex((one) => wide(one) <= x(phases[run.last].end) - gap - run.from);
     run.left = way < 0 ? null : run.ways.length - 1 - way;
-    if (way >= 0) left.set(run.name, Math.min(left.get(run.name) ?? Infinity, run.left));
+    if (run.left !== null) left.set(run.name, Math.min(left.get(run.name) ?? Infinity, run.left));
   }
   const written = ({ ways, name }) => ways[Math.max(ways.length - 1 - left.get(name), 0)];
   const found = runs.filter((run) => run.left !== null).map((run) => ({ first: run.first, last: run.last, from: run.from, text: written(run) }));
   const free = (from, to) => found.every((one) => one.from - gap >= to || one.from + wide(one.text) + gap <= from);
   const quiet = runs.filter((run) => !left.has(run.name) && phases[run.first].kind !== "forward");
   for (const rounds of seriesOf(phases, quiet)) {
-    const [{ first, from }, { last }] = [rounds[0], rounds.at(-1)];
+    const [{ first, from }, { last }] = [rounds[0], rounds[rounds.length - 1]];
     const text = inRounds(phases, rounds).find((one) => wide(one) <= x(phases[last].end) - gap - from);
     if (text && free(from, from + wide(text))) found.push({ first, last, from, text });
   }
   return found.sort((a, b) => a.first - b.first);
 }
 
-/** Whether a label names a phase, and not only others around it: that of the rounds of a loop lies over all that is between them. */
+/**
+ * Whether a label names a phase, and not only others around it: that of the rounds of a loop lies over all that is between them.
+ * @type {(label: { first: number, last: number }, phases: Phase[], i: number) => boolean}
+ */
 export function isNamed({ first, last }, phases, i) {
   return first <= i && i <= last && nameOf(phases[first].label) === nameOf(phases[i].label);
 }
@@ -183,6 +236,7 @@ export const isPlain = (phase) => phase.kind === "forward" && !phase.failed;
 /**
  * The labels with that of phase `i`, which one looks at: where its segment has no room for it, it goes on over what is beside, as
  * long a way as leaves the others, else the shortest one, and those below it give way.  `end` is where the lane ends.
+ * @type {(labels: PhaseLabel[], phases: Phase[], i: number, lane: { x: (t: number) => number, wide: (text: string) => number, end: number, gap?: number }) => PhaseLabel[]}
  */
 export function withLabelOf(labels, phases, i, { x, wide, end, gap = 8 }) {
   const phase = phases[i];
@@ -191,18 +245,24 @@ export function withLabelOf(labels, phases, i, { x, wide, end, gap = 8 }) {
   const place = (text) => Math.max(Math.min(x(phase.start), (behind ? behind.from - gap : end) - wide(text)), x(0));
   const hides = (text) => labels.filter((one) => one.from - gap < place(text) + wide(text) && place(text) < one.from + wide(one.text) + gap);
   const ways = shorterLabels(phase.label);
-  const text = ways.find((one) => hides(one).length === 0) ?? ways.at(-1);
+  const text = ways.find((one) => hides(one).length === 0) ?? ways[ways.length - 1];
   const hidden = hides(text);
   return [...labels.filter((one) => !hidden.includes(one)), { first: i, last: i, from: place(text), text }];
 }
 
-/** What calls have in common that differ in their arguments alone; of what is called on something long, all that is written. */
+/**
+ * What calls have in common that differ in their arguments alone; of what is called on something long, all that is written.
+ * @type {(label: string) => string}
+ */
 function nameOf(label) {
   const call = /^[\w.[\]:]+ [-+*/@]?= /.test(label) ? null : lastCall(label);
   return call?.on ? `${call.on}${call.name}` : label;
 }
 
-/** Phases that are passes of one call of the program, as one. */
+/**
+ * Phases that are passes of one call of the program, as one.
+ * @type {(phases: Phase[], x: (t: number) => number) => Run[]}
+ */
 function runsOf(phases, x) {
   const runs = [];
   phases.forEach((phase, i) => {
@@ -213,7 +273,10 @@ function runsOf(phases, x) {
   return runs;
 }
 
-/** Runs of calls that differ in their arguments alone, two at least, backward calls first. */
+/**
+ * Runs of calls that differ in their arguments alone, two at least, backward calls first.
+ * @type {(phases: Phase[], runs: Run[]) => Run[][]}
+ */
 function seriesOf(phases, runs) {
   const alike = new Map();
   for (const run of runs) {
@@ -221,26 +284,36 @@ function seriesOf(phases, runs) {
     alike.set(key, [...(alike.get(key) ?? []), run]);
   }
   const isWrite = ([{ first }]) => phases[first].kind === "write";
-  return [...alike.values()].filter((rounds) => rounds.length > 1).sort((a, b) => isWrite(a) - isWrite(b));
+  return [...alike.values()].filter((rounds) => rounds.length > 1).sort((a, b) => Number(isWrite(a)) - Number(isWrite(b)));
 }
 
-/** Ways to write calls of several rounds; what runs its passes itself, as jacobian(), is one call. */
+/**
+ * Ways to write calls of several rounds; what runs its passes itself, as jacobian(), is one call.
+ * @type {(phases: Phase[], rounds: Run[]) => string[]}
+ */
 function inRounds(phases, rounds) {
   const [{ first, label, ways }] = rounds;
   const several = phases[first].kind === "write" || isPass(label) ? ` \u00d7 ${rounds.length}` : "";
   return (rounds.every((one) => one.label === label) ? ways : ways.slice(1)).map((one) => `${one}${several}`);
 }
 
-const isPass = (label) => /^(backward|grad)$/.test(lastCall(label)?.name);
+/** @type {(label: string) => boolean} */
+const isPass = (label) => /^(backward|grad)$/.test(lastCall(label)?.name ?? "");
 
-/** Whether a phase is part of the call before it: another of its passes, as of gradcheck(), or what failed when these were over. */
+/**
+ * Whether a phase is part of the call before it: another of its passes, as of gradcheck(), or what failed when these were over.
+ * @type {(before: Phase, phase: Phase) => boolean}
+ */
 function goesOn(before, phase) {
   if (before.label !== phase.label || phase.kind === "write") return false;
   if (phase.code && (phase.code.line !== before.code?.line || phase.code.col !== before.code?.col)) return false;
   return phase.call === null || !isPass(phase.label);
 }
 
-/** The outermost call that comes last: its name, and what it is called on where that is short. */
+/**
+ * The outermost call that comes last: its name, and what it is called on where that is short.
+ * @type {(text: string) => { name: string, on: string } | null}
+ */
 function lastCall(text) {
   let [depth, open] = [0, -1];
   [...text].forEach((sign, i) => {

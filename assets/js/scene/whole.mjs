@@ -4,7 +4,10 @@ const MOST = 24; // characters; a longer vector may go on in the next line
 const WHOLE = new RegExp(`\\[[^[\\]]{1,${MOST}}\\]|[-\u2212]?\\d[\\d.]*(?:e[-\u2212]?\\d+)?`, "g");
 const BREAKS = /[ \u2212-]/; // where a line might end
 
-/** Text as a list of plain strings and of `{ whole }` that stay on one line. */
+/**
+ * Text as a list of plain strings and of `{ whole }` that stay on one line.
+ * @type {(text: string) => (string | { whole: string })[]}
+ */
 export function pieces(text) {
   const found = [];
   let end = 0;

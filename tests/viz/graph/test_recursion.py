@@ -11,6 +11,7 @@ import pytest
 
 from engine.trace.events import Trace
 from tests.lines import lines_of
+from tests.viz.forms import fault_of_scene
 from viz.scene.scene import scene
 from viz.server.programs import record_source
 
@@ -90,7 +91,7 @@ def test_program_that_is_hundreds_deep_opens_as_something_to_read(kind: str) -> 
     assert len(shown) < 120 and found["groups"]
     labels = {group["label"] for group in found["groups"]}
     assert all(len(label) < 60 for label in labels)
-    assert json.loads(json.dumps(found)) == found
+    assert fault_of_scene(json.dumps({key: part for key, part in found.items() if key != "inside"})) == ""
 
 
 def test_calls_within_each_other_stand_in_a_row_on_the_way_in_and_back() -> None:
