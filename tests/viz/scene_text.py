@@ -78,6 +78,8 @@ class _Text:
             yield "as in PyTorch 0.3"
         if program.get("says"):
             yield f"says {_beginning(program['says'])}"
+        if program.get("silence"):
+            yield f"says nothing: {_beginning(program['silence'])}"
         if program["opens"] is not None:
             yield f"opens after step {program['opens']}"
         if other := program.get("other"):

@@ -31,8 +31,8 @@ class Program:
     """A program of the gallery.  `rows` are the founding cases that it proves, `random` names without fixed values.
 
     Of one that makes a mistake `confusion` is its number in the list of those that people make, and `says` the message
-    that it gets, or what goes wrong in silence.  `holds` has expressions and what they are when the program has ended.
-    `data` says where measured data come from.
+    that it gets; where it gets none, `silence` is what goes wrong.  `holds` has expressions and what they are when the
+    program has ended.  `data` says where measured data come from.
     """
 
     id: str
@@ -48,6 +48,7 @@ class Program:
     random: tuple[str, ...] = ()
     confusion: int | None = None
     says: str = ""
+    silence: str = ""
     data: str = ""
     holds: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
@@ -127,8 +128,9 @@ def _program(path: Path, group: str, story: Mapping[str, Any]) -> Program:
     about = dict(story)
     chapters = tuple(map(read_chapter, about.pop("chapter")))
     rows, random = (tuple(about.pop(name, ())) for name in ("rows", "random"))
-    if "says" in about:
-        about.setdefault("outcome", about["says"])
+    wrong = about.get("says", about.get("silence"))
+    if wrong is not None:
+        about.setdefault("outcome", wrong)
     return Program(
         path.stem, group=group, chapters=chapters, source=path.read_text("utf-8"), path=path, rows=rows, random=random,
         **{"legacy": False, **about},

@@ -544,7 +544,9 @@ class About(TypedDict):
     left_out: NotRequired[str]
     """For a long recording: the part that is shown, and how to see more; else empty."""
     says: NotRequired[str | None]
-    """Of a mistake: its message, or `Silence.` and what goes wrong."""
+    """Of a mistake: its message."""
+    silence: NotRequired[str | None]
+    """Of a mistake that gets no message: what goes wrong."""
     other: NotRequired[Other | None]
 
 

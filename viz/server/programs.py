@@ -39,6 +39,7 @@ def from_gallery(entry: gallery.Program) -> Program:
         "chapters": [{"title": chapter.title, "text": chapter.text} for chapter in entry.chapters],
         "words": " ".join([entry.outcome, entry.source]),
         "says": entry.says or None,
+        "silence": entry.silence or None,
         "hidden": entry.fixes is not None,
         "other": _other(entry),
     }

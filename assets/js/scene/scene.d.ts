@@ -66,8 +66,10 @@ export interface Program {
   note?: string;
   /** For a long recording: the part that is shown, and how to see more; else empty. */
   left_out?: string;
-  /** Of a mistake: its message, or `Silence.` and what goes wrong. */
+  /** Of a mistake: its message. */
   says?: string | null;
+  /** Of a mistake that gets no message: what goes wrong. */
+  silence?: string | null;
   other?: Other | null;
   chapters: Chapter[];
   /** The time shown first: of one's own program its error or where the first nan comes from; null for the start. */

@@ -14,7 +14,6 @@ from viz.server.components.extra import also
 from viz.server.store import Program
 
 YOURS = "Yours"
-SILENCE = "Silence"
 
 
 def group_of(program: Program) -> str:
@@ -123,7 +122,7 @@ def card(program: Program) -> html.A:
         [
             html.Div([html.Span(about.get("title", program.id), className="card-title"), *marks], className="card-top"),
             html.P(about.get("question", ""), className="card-question"),
-            *says(str(about.get("says") or "")),
+            *wrong(about),
             html.Span(f"{chapters} chapters{fixed}" if chapters > 1 else "", className="card-foot"),
         ],
         href=f"/?program={quote(program.id)}",
@@ -132,15 +131,14 @@ def card(program: Program) -> html.A:
     )
 
 
-def says(text: str) -> list[html.P]:
+def wrong(about: Mapping[str, Any]) -> list[html.P]:
     """The message that a mistake gets, its first sentence; or what goes wrong without one."""
-    if not text:
+    if silence := about.get("silence"):
+        return [html.P([html.B("No message. "), silence], className="card-says silent")]
+    if not about.get("says"):
         return []
-    kind, _, rest = text.partition(". " if text.startswith(SILENCE) else ": ")
-    if kind == SILENCE:
-        return [html.P([html.B("No message. "), rest], className="card-says silent")]
-    first = rest.partition(". ")[0].rstrip(".,")
-    return [html.P([html.B(f"{kind}: "), first], className="card-says")]
+    kind, _, message = str(about["says"]).partition(": ")
+    return [html.P([html.B(f"{kind}: "), message.partition(". ")[0].rstrip(".,")], className="card-says")]
 
 
 def nothing_here() -> html.Div:
