@@ -1,4 +1,4 @@
-"""torch.accelerator: the GPU, under a name that does not say whose."""
+"""torch.accelerator: the GPU, under a vendor-neutral name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torch.backends: switches that scripts set before they train.  They are kept, and change nothing here."""
+"""torch.backends: switches that scripts set before they train.  They are stored but have no effect here."""
 
 from __future__ import annotations
 

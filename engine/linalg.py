@@ -1,4 +1,4 @@
-"""What torch.linalg has, of real matrices: norms, decompositions, inverses, equations, products."""
+"""torch.linalg for real matrices: norms, decompositions, inverses, equations, products."""
 
 from __future__ import annotations
 

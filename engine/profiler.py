@@ -1,4 +1,4 @@
-"""torch.profiler: blocks as in torch, which run as they are.  Nothing is timed here."""
+"""torch.profiler: torch's blocks, which run unchanged.  Nothing is timed here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torch.random: the random stream, and a block that leaves it where it was."""
+"""torch.random: the random stream, and a block that restores it afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A version that is a string, and compares as a version: what `torch.__version__` is."""
+"""A version that is a string and compares as a version: the type of `torch.__version__`."""
 
 from __future__ import annotations
 

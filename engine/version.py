@@ -1,4 +1,4 @@
-"""Which torch the engine stands for, where scripts ask: torch.version."""
+"""torch.version: the torch version that the engine follows, for scripts that check it."""
 
 from __future__ import annotations
 

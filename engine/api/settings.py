@@ -1,4 +1,4 @@
-"""What scripts set before they begin: threads, determinism, precision, the default device, compilation.
+"""Settings that scripts make at the start: threads, determinism, precision, the default device, compilation.
 
 Kept so that it can be read again; results do not depend on it.
 """
@@ -76,7 +76,7 @@ def get_num_threads() -> int:
 
 
 def set_num_interop_threads(int: int) -> None:
-    """Kept.
+    """Stored only.
 
     Source: torch.set_num_interop_threads.
 

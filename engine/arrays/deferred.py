@@ -1,4 +1,4 @@
-"""Gradients that are not worked out yet: by the loop, which joins several products; by a recording, till it is read."""
+"""Gradients that are computed later: by the loop, which joins several products, or when a recording is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the innermost layers must know of the world around: the recording that runs, and which code is the user's."""
+"""The context for the innermost layers: the active recording, and which code is the user's."""
 
 from __future__ import annotations
 

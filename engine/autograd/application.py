@@ -1,4 +1,4 @@
-"""One call of a Function: forward runs unrecorded, its outputs get one node, and a recording is told."""
+"""One call of a Function: forward runs unrecorded, its outputs get one node, and a recording gets an event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The node of a custom Function: it runs code of the user's instead of rules.
+"""The node of a custom Function: it runs user code instead of rules.
 
 What the user sees of it, as `ctx` and as `grad_fn`, is a `BackwardCFunction`: a face with the user's own attributes and
 nothing else among them.  The node does not hold its face, only the attributes, so that there is no reference cycle.

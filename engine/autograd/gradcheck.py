@@ -1,4 +1,4 @@
-"""Derivatives by the rules held against derivatives by small steps.  Source: torch.autograd.gradcheck."""
+"""Derivatives by the rules compared with finite differences.  Source: torch.autograd.gradcheck."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a gradient that has arrived at a tensor: it is added into `.grad`."""
+"""Accumulation: a gradient that has arrived at a tensor is added into `.grad`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a backward pass reaches: how many edges lead to each node, and which nodes lead to what is asked for.
+"""The reach of a backward pass: the dependency count of each node, and which nodes lead to the requested inputs.
 
 Nodes are told apart by identity and have `targets`, the nodes that their gradients go to (None: none).  Nothing else
 of a node is looked at.  Cost: linear in nodes and edges; no recursion, so that a graph may be deep.

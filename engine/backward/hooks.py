@@ -1,4 +1,4 @@
-"""The user's hooks on tensors and nodes: in which order they run, what they may return, what a recording says of them.
+"""The user's hooks on tensors and nodes: their order, their results, and their events in a recording.
 
 What a hook does is recorded like the rest of the program, between CodeEntered and CodeLeft, and what it changed by
 HookRan.

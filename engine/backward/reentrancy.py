@@ -1,4 +1,4 @@
-"""Which backward pass runs, and how many lie inside each other: every so many begin on a stack of their own.
+"""Nested backward passes: which one runs, how deep they are, and when the next one needs a new stack.
 
 PyTorch does the same, from the sixtieth on.  A thread has its own stack in Python, with room for a thousand calls.
 """

@@ -1,4 +1,4 @@
-"""From what is allowed to a map onto it: how a free parameter is made one that a distribution takes."""
+"""From a constraint to a map onto it: how an unconstrained parameter becomes a valid one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values a parameter or a sample may have: a test, and the text that an error names it by."""
+"""Constraints of parameters and samples: a test, and its name in errors."""
 
 from __future__ import annotations
 

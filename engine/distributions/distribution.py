@@ -1,4 +1,4 @@
-"""What all distributions have: shapes, samples, checks of parameters and samples, the way they are printed."""
+"""The base of all distributions: shapes, samples, checks of parameters and samples, the way they are printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What distributions have in common whose one parameter is a probability, told as it is or by its log-odds."""
+"""The common part of distributions with one parameter, a probability given directly or as log-odds."""
 
 from __future__ import annotations
 

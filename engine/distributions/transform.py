@@ -1,4 +1,4 @@
-"""Maps of samples that can be turned back: what all have, and those that are made of others."""
+"""Invertible maps of samples: their base, and maps composed of others."""
 
 from __future__ import annotations
 

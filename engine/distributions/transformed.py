@@ -1,4 +1,4 @@
-"""A distribution of what maps make of the draws of another one."""
+"""A distribution whose draws are transformed draws of another one."""
 
 from __future__ import annotations
 

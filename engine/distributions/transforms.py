@@ -1,4 +1,4 @@
-"""torch.distributions.transforms: maps of samples that can be turned back."""
+"""torch.distributions.transforms: invertible maps of samples."""
 
 from __future__ import annotations
 

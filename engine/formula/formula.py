@@ -1,4 +1,4 @@
-"""What a rule computes, as a formula of one call: the rule run on symbols, written as text and as TeX.
+"""The formula of one call of a rule: the rule run on symbols, written as text and as TeX.
 
 For `z = 2 * x` the formula of `x` is `x̄ = z̄ ⊙ 2`: a bar stands for the gradient of a name, ⊙ for the product element by
 element, juxtaposition for the product of matrices.  Where dimensions are summed or repeated, places are written as

@@ -1,4 +1,4 @@
-"""What the tensors of one call are called in its formula: by the program's names, else by letters."""
+"""The names of the tensors in a call's formula: the program's names, else letters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules called with tensors in place of their parameters and buffers.  Source: torch.func.functional_call."""
+"""Modules called with given tensors as their parameters and buffers.  Source: torch.func.functional_call."""
 
 from __future__ import annotations
 

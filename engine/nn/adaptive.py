@@ -1,4 +1,4 @@
-"""Classes by how often they come: the frequent ones in a head, the others in tails."""
+"""Classes by frequency: the frequent ones in a head, the others in tails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which implementation of attention is used, where a program chooses: there is one."""
+"""The choice between implementations of attention: here there is only one."""
 
 from __future__ import annotations
 

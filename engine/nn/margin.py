@@ -1,4 +1,4 @@
-"""Losses of what lacks to a margin."""
+"""Margin losses."""
 
 from __future__ import annotations
 

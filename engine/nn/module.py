@@ -1,4 +1,4 @@
-"""Module: what owns parameters, buffers and other modules, and can be called."""
+"""Module: it owns parameters, buffers and other modules, and can be called."""
 
 from __future__ import annotations
 

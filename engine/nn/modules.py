@@ -1,4 +1,4 @@
-"""Where torch keeps its modules: rooms under torch's names, and in `module` the hooks of all of them."""
+"""Where torch keeps its modules: modules under torch's names, and in `module` the global hooks."""
 
 from __future__ import annotations
 

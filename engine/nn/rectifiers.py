@@ -1,4 +1,4 @@
-"""Activations of straight lines: parts let through, cut off or held."""
+"""Piecewise linear activations."""
 
 from __future__ import annotations
 

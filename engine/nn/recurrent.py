@@ -1,4 +1,4 @@
-"""Recurrent layers: what they are made of, how they are called, and what they refuse."""
+"""Recurrent layers: their parameters, their calls, and the arguments that they refuse."""
 
 from __future__ import annotations
 

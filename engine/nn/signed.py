@@ -1,4 +1,4 @@
-"""Constructors that several classes share have the name that torch's have where a call does not fit them."""
+"""Shared constructors that have torch's class names in error messages."""
 
 from __future__ import annotations
 

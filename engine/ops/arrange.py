@@ -1,4 +1,4 @@
-"""Elements in other places or several times: repeat, roll, turn, blocks on a diagonal."""
+"""Elements moved or repeated: repeat, roll, rotation, blocks on a diagonal."""
 
 # Rules name ops that are declared further down: mypy cannot know their type there.
 # mypy: disable-error-code="has-type"

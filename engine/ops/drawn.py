@@ -1,4 +1,4 @@
-"""Random draws that stand in a graph: what was drawn is an input, so that a replay has the same; its gradient is 0."""
+"""Random draws in a graph: the drawn values are an input, so that a replay repeats them; their gradient is 0."""
 
 # Rules name ops that are declared further down: mypy cannot know their type there.
 # mypy: disable-error-code="has-type"

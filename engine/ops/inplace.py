@@ -1,4 +1,4 @@
-"""What writing a part of a tensor means for gradients: the part's history replaces that of what was there."""
+"""In-place writes to a part of a tensor: the history of the new values replaces that of the old ones."""
 
 # Rules name ops that are declared further down: mypy cannot know their type there.
 # mypy: disable-error-code="has-type"

@@ -1,4 +1,4 @@
-"""What is known of an op beside its rules: the shape of its result, and how people read it.
+"""The description of an op besides its rules: the shape of its result, and how people read it.
 
     sqrt = op("sqrt", xp.sqrt, FLOAT, elementwise(written=signs.root), self=lambda grad, result: grad / (2 * result))
 

@@ -1,4 +1,4 @@
-"""The shape of an op's result, told from the shapes of its inputs and its static arguments, without computing it.
+"""The shape of an op's result, derived from the shapes of its inputs and its static arguments, without computing it.
 
 A rule for shapes is a function of (static arguments, *shapes of the inputs).  It may answer None: not worked out.
 Where no op could have been called so it raises ValueError, IndexError, KeyError or TypeError.

@@ -1,4 +1,4 @@
-"""Writing where index tensors say: scatter, index_add and their kin; as functions and, by `write`, in place."""
+"""Writing at the positions of index tensors: scatter, index_add; as functions and, by `write`, in place."""
 
 # Rules name ops that are declared further down: mypy cannot know their type there.
 # mypy: disable-error-code="has-type"

@@ -1,4 +1,4 @@
-"""Order: sorting, the largest ones, the middle one, the most frequent one, and the different ones.
+"""Order: sorting, the k largest, medians, modes, and distinct values.
 
 Sorting is stable everywhere, nan counts as the largest, and the last dimension is worked on.
 """

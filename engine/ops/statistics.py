@@ -1,4 +1,4 @@
-"""Reductions to two results, of differences, of what is no nan, and counts."""
+"""Reductions with two results, of differences, without nan, and counts."""
 
 # Rules name ops that are declared further down: mypy cannot know their type there.
 # mypy: disable-error-code="has-type"

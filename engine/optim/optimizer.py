@@ -1,4 +1,4 @@
-"""What every optimiser is: groups of parameters with their options, a state per parameter, and a step."""
+"""The base of all optimisers: groups of parameters with their options, a state per parameter, and a step."""
 
 from __future__ import annotations
 

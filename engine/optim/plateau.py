@@ -1,4 +1,4 @@
-"""A schedule by what is measured, not by time."""
+"""A schedule that depends on a measured value, not on time."""
 
 from __future__ import annotations
 

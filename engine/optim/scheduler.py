@@ -1,4 +1,4 @@
-"""What every schedule of a learning rate is."""
+"""The base of all learning-rate schedules."""
 
 from __future__ import annotations
 

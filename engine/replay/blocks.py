@@ -1,4 +1,4 @@
-"""Code of the user's that the engine called, as a trace has it: what it was given, what it did, what it returned."""
+"""User code that the engine called, as a trace records it: its arguments, its ops, its results."""
 
 from __future__ import annotations
 

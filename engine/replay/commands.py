@@ -1,4 +1,4 @@
-"""What a replay does with each command: backward calls, and the zeroing and setting of gradients."""
+"""How a replay runs each command: backward calls, and the zeroing and setting of gradients."""
 
 from __future__ import annotations
 

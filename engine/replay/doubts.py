@@ -1,4 +1,4 @@
-"""Why a replay may not be what the program would do: a reason in words for each kind of doubt."""
+"""Why a replay may differ from a fresh run: one sentence for each kind of doubt."""
 
 ESCAPED = (
     "A value that the program read into Python differs from the recording: from this step on the program itself "

@@ -1,4 +1,4 @@
-"""The fixed actions of a recorded program, done again: leaves, forward ops, flags, grad modes, what escapes."""
+"""The fixed actions of a recorded program, repeated: leaves, forward ops, flags, grad modes, escapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tensor a recorded program met when it said `x.grad`.
+"""Which tensor `x.grad` was in a recorded program.
 
 A trace names the gradient by its id alone.  Whether the program wrote `x.grad`, or had kept an earlier gradient under
 another name, shows in whether that id was the leaf's gradient at the time: only then does an edit of the backward calls

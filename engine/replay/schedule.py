@@ -1,4 +1,4 @@
-"""In which order an edited program runs: what is fixed, and the commands where they stand now."""
+"""The order in which an edited program runs: the fixed actions, and the commands at their current positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a replay runs in place of code of the user's: functions that answer as the recording did.
+"""Replacements for user code in a replay: functions that do what the recording shows.
 
 The forward and backward of a custom Function, and hooks, are not in a trace; which ops they ran is.  A stand-in runs
 those again, on what it is given.  What the code decided in Python it does not decide anew: where a value left for

@@ -1,4 +1,4 @@
-"""What a node keeps, as the user reads it: `grad_fn._saved_self`, `_saved_result`, `_saved_dim`, `_raw_saved_self`."""
+"""The saved values of a node, as the user reads them: `grad_fn._saved_self`, `_raw_saved_self`."""
 
 from __future__ import annotations
 

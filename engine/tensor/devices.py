@@ -1,4 +1,4 @@
-"""Tensors of one op on different devices: what torch brings together, and its error for the rest."""
+"""Tensors of one op on different devices: the combinations that torch allows, and its error for the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shorter way of an op of one or two inputs: what `dispatch.apply` does, without a loop over the arguments.
+"""The fast path for ops of one or two inputs: `dispatch.apply` without a loop over the arguments.
 
 Most ops of a program are of this kind, and small: what is spent on each of them is the speed of the engine.  Each way
 is therefore one function, longer than others, that calls as little as it can.

@@ -1,4 +1,4 @@
-"""Contributions to one gradient that are added up before they are worked out.
+"""Contributions to one gradient that are joined before they are computed.
 
 A weight that a network uses at every step gets, from each, a product of a few rows by a few rows: as large as the
 weight, though little is in it.  The rows are put below one another, and one product of all of them is their sum.

@@ -1,4 +1,4 @@
-"""What a node keeps of the tensors of its op, for the rule to read when the gradient comes."""
+"""Saved tensors: the inputs and results that a node keeps for its rule."""
 
 from __future__ import annotations
 

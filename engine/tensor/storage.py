@@ -1,4 +1,4 @@
-"""What a tensor shares with its views, and with those that have its memory by another way."""
+"""Storage: the memory that a tensor shares with its views, and with others by `.data` or `detach()`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views: how one is taken from its base, and what becomes of it when the base is written in place."""
+"""Views: how a view is made from its base, and what happens to it when the base is written in place."""
 
 from __future__ import annotations
 

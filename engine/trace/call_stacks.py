@@ -1,4 +1,4 @@
-"""Where the program is: the user's call stacks, interned while it runs, and the rounds of the loops around them."""
+"""Where the program is: the user's call stacks, interned while it runs, and the iterations of the loops around them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was recorded: a trace is a program that can be read, drawn and run again.
+"""A trace: a recorded program that can be read, drawn and run again.
 
 The recorder (`engine.trace.recorder`) appends plain tuples while the user's program runs.  Reading a trace turns them
 into the frozen objects below.  All ids are small integers counted from zero in the order of first appearance, so that

@@ -1,4 +1,4 @@
-"""Which error or warning an event is: the one place that reads PyTorch's messages, and Python's.  Pure.
+"""The kind of an error or warning: the only place that reads PyTorch's and Python's messages.  Pure.
 
 A trace has messages word for word, so that they can be shown; what is to be done about one is decided by its kind.
 """

@@ -1,4 +1,4 @@
-"""Under which name a program holds a module: what a reader calls it, and its parameters by."""
+"""The names under which a program holds its modules, and the names of their parameters."""
 
 from __future__ import annotations
 

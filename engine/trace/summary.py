@@ -1,4 +1,4 @@
-"""What a recording keeps of a large array instead of the array."""
+"""The summary that a recording keeps instead of a large array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tensors a recording knows: their numbers, and the value that each had in the version it was seen in."""
+"""The tensors that a recording knows: their ids, and the value of each at its recorded versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values of a recording: arrays by reference while nobody writes them, copied just before somebody does."""
+"""The values of a recording: arrays are kept by reference and copied just before they are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torch.utils.checkpoint: what a function computes on its way is not kept, but computed again in backward."""
+"""torch.utils.checkpoint: intermediate results of a function are not kept, but computed again in backward."""
 
 from __future__ import annotations
 

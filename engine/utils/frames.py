@@ -1,4 +1,4 @@
-"""Checkpoints whose graph is that of the function: what its nodes need is computed again when the first of them asks.
+"""Checkpoints whose graph is that of the function: its saved tensors are computed again when the first one is needed.
 
 Each call of such a checkpoint is a frame.  Of what the function saves, the graph holds a place; the tensors that fill
 the places come from another run of the function, one per backward pass, and each is given away once.

@@ -1,4 +1,4 @@
-"""What is carried over from before a backward call into a graph made after it, such as a hidden state.  Pure."""
+"""A value from before a backward call that is used in a later graph, such as a hidden state.  Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An error with what is known around it, for those who explain it.  Pure."""
+"""An error with its context, as the explanations need it.  Pure."""
 
 from __future__ import annotations
 

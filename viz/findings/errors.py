@@ -1,4 +1,4 @@
-"""Errors explained: the place, why, and the smallest fix, as edits where one mends it."""
+"""Errors explained: the place, why, and the smallest fix, as edits if an edit fixes it."""
 
 from __future__ import annotations
 

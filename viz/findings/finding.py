@@ -1,4 +1,4 @@
-"""A finding: something that is wrong though nothing was raised, of which kind, where, and what helps.  Pure."""
+"""A finding: a problem that raised no error, with its kind, place and fix.  Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backward calls and writes in the browser's form, and such calls with an edit that mends an error.  Pure."""
+"""Backward calls and writes in the browser's form, and the same calls with an edit that fixes an error.  Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the first inf and the first nan are born, forward and backward: the place, the numbers there, the remedy."""
+"""The ops that produce the first inf and the first nan, forward and backward: the place, its numbers, the fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where numbers that overflow in the end began to grow: the root of an explosion, not its last step.  Pure."""
+"""Where numbers that finally overflow started to grow: the cause of an explosion, not its last step.  Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong without an error: each with its place and a proof in numbers of this very run.  Pure.
+"""Problems without an error, each with its place and a proof in the numbers of this run.  Pure.
 
 None of these is an error in every program (a sum over batches is meant to add up), so each says what happened, in
 numbers, and what to write if it was not meant.

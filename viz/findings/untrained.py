@@ -1,4 +1,4 @@
-"""Parameters that never learn: no gradient comes to them, or no optimiser holds them.  Pure."""
+"""Parameters that never learn, because no gradient reaches them or no optimiser holds them.  Pure."""
 
 from __future__ import annotations
 

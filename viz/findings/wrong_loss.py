@@ -1,4 +1,4 @@
-"""Losses of probabilities that are not taken over the classes, or twice, or not at all.  Pure."""
+"""Losses whose softmax runs over the wrong dimension, runs twice, or is missing.  Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters whose gradient is 0 in every backward call: where the way back lets nothing through.  Pure."""
+"""Parameters whose gradient is 0 in every backward call, and the op that sends only zeros.  Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups that are folded: which ones begin so, and what crosses their borders."""
+"""Folded groups: which ones open folded, and the edges that cross their borders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups of ops as the program is written: rounds of a loop, calls of a function or a module, ops recorded by a
+"""Groups of ops as the program is written: iterations of a loop, calls of a function or a module, ops recorded by a
 backward call.
 
 A group is an interval of the recorded order, so that groups nest and the graph between them has no cycle.

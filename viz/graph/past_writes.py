@@ -1,4 +1,4 @@
-"""Ways of gradients past writes that are not recorded: these change a tensor's values and leave its history."""
+"""Paths of gradients past unrecorded writes, which change a tensor's values but not its history."""
 
 from __future__ import annotations
 

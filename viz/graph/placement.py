@@ -1,4 +1,4 @@
-"""In which group a tensor stands that no op computed: not in one that began when it was there already.
+"""The group of a tensor that no op computed: not one that began after the tensor existed.
 
 What a loop takes apart (`for x in rows`) is of its rounds all the same, and what has a module or a list around it
 (`net[0].weight`) belongs where it is used.

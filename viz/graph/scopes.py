@@ -1,4 +1,4 @@
-"""The call stacks of a trace read as scopes: rounds of loops, calls of functions and modules, one inside the other."""
+"""The call stacks of a trace as scopes: iterations of loops, calls of functions and modules, one inside the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups that wait for each other: where one hands on to another and takes from it too, no order of the two is true.
+"""Groups that depend on each other: if each uses results of the other, neither can come first.
 
 Groups are intervals of the recorded order and links run forwards in it, so that there are hardly any: a tensor that is
 drawn where it is used, or written in place across groups, makes one in rare programs, and a picture that cannot be

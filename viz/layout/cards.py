@@ -1,4 +1,4 @@
-"""How large a node is and what stands on it: the natural sizes of docs/scene-format.md."""
+"""The size and the content of a node: the natural sizes of docs/scene-format.md."""
 
 from __future__ import annotations
 

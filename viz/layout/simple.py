@@ -1,4 +1,4 @@
-"""networkx's own layouts: offered in the menu with the number of nodes up to which they are quick, boxes kept apart."""
+"""networkx's own layouts: offered in the menu for as many nodes as they can place quickly, with boxes kept apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How wide the lines of a picture are: so that it is as large as can be in the view in which it is to be seen."""
+"""The width of a picture's lines: the picture should be as large as possible in its view."""
 
 from __future__ import annotations
 

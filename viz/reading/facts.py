@@ -1,4 +1,4 @@
-"""What a trace says, in tables, and what is asked of them: shared by graph, timeline, details and findings.
+"""The facts of a trace in tables, with queries: shared by graph, timeline, details and findings.
 
 `collect` fills them, in one pass over the events.
 """

@@ -1,4 +1,4 @@
-"""What is written on an op: what a person would write for it, with the numbers that were given."""
+"""The label of an op: what a person would write for it, with its numbers."""
 
 from __future__ import annotations
 

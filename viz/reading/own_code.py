@@ -1,4 +1,4 @@
-"""Code of the program's own that the engine called: which of its ops are drawn, and what is said of the others.
+"""User code that the engine called: which of its ops are drawn, and how the others are described.
 
 What a hook or a custom Function computes without a graph is arithmetic inside of a step: it has no place in the
 drawing, and stands in the words of that step.  What takes part in a graph there, or writes a tensor of the program's,

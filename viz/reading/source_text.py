@@ -1,4 +1,4 @@
-"""The program's own text of a position in it."""
+"""The program's text at a position."""
 
 from __future__ import annotations
 

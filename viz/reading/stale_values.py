@@ -1,4 +1,4 @@
-"""Values that were changed through .data or numpy between forward and backward: what a rule was given then.  Pure."""
+"""Values that were changed through .data or numpy between forward and backward, as the rule received them.  Pure."""
 
 from __future__ import annotations
 

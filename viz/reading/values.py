@@ -1,4 +1,4 @@
-"""Values as the browser gets them: each once, numbered, all elements where they are few."""
+"""Values as sent to the browser: numbered, each once, with all elements if they are few."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rooms of torch that are not in the engine: a script may import them; what it uses of them says that it is not there.
+"""Modules of torch that the engine lacks: a script may import them, and gets an error when it uses them.
 
 Many scripts import such a room at their top and use it only where they are asked to, or on several machines.
 """

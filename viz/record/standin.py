@@ -1,4 +1,4 @@
-"""`import torch` answered with the engine, and what to say where the engine lacks a name.
+"""`import torch` answered with the engine, and the message if the engine lacks a name.
 
 Used in the process that runs the user's script; knows the engine's modules, nothing of the app.
 """

@@ -1,4 +1,4 @@
-"""Why a script recorded nothing, or less than one expects, and what to do about it.  Pure: counts in, text out."""
+"""Why a script recorded nothing, or less than expected, and what to do about it.  Pure: counts in, text out."""
 
 from __future__ import annotations
 

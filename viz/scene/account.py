@@ -1,4 +1,4 @@
-"""What is told first about a program that has no story of its own: what went wrong, where, and what helps."""
+"""The chapters of a program without its own story: each problem with its place and fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of a recording that is too long for one picture, its beginning: any beginning of a trace is a trace itself."""
+"""The beginning of a recording that is too long for one picture: any beginning of a trace is itself a trace."""
 
 from __future__ import annotations
 

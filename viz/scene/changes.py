@@ -1,4 +1,4 @@
-"""What edits change, by line of the program: so that no line is taken for what ran where something else did."""
+"""The changes that edits make, by line of the program, so that no line seems to have run that did not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user told autograd to do, as the commands panel lists it: backward calls, zeroing, setting."""
+"""The commands of the user, as the panel lists them: backward calls, zeroing and setting gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies in folded groups, by name: the browser finds it in a search and unfolds what is around it."""
+"""The elements in folded groups, by name: a search in the browser finds them and unfolds their groups."""
 
 from __future__ import annotations
 

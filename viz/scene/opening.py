@@ -1,4 +1,4 @@
-"""How a graph begins: what is folded, where lines break and how wide cards are, so that it is seen whole and read."""
+"""How a graph opens: folded groups, line breaks and card widths, so that it fits the screen and is legible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in a program a command may stand: behind which of its lines, and what has been made by then."""
+"""The positions in a program where a command may stand: after which lines, and the tensors made by then."""
 
 from __future__ import annotations
 

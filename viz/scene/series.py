@@ -1,4 +1,4 @@
-"""A quantity through time: what comes again at one place of the program, round by round, in one series.
+"""A quantity over time: the results of one expression in every iteration, as one series.
 
 The states of a recurrent network are made by one expression, each in its round of the loop: the norms of their
 gradients, side by side, say how far back the loss is heard.  A leaf that several calls reach has a norm for each of

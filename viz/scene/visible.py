@@ -1,4 +1,4 @@
-"""What of a drawing is on the screen: a folded group stands for all that is in it."""
+"""The visible part of a drawing: a folded group stands for everything inside it."""
 
 from __future__ import annotations
 

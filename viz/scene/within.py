@@ -1,5 +1,5 @@
-"""What the rule of a step gets and sends where a folded group hides it: the graph has no op for it, or no edge to each
-receiver."""
+"""The gradients that the rule of a step receives and sends if a folded group hides it:
+the graph then has no op for it, or no edge to each receiver."""
 
 from __future__ import annotations
 

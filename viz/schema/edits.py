@@ -1,4 +1,4 @@
-"""Edits: what the browser asks to be different from the recording, and what makes a revision of it."""
+"""Edits: the changes to a recording that the browser requests, which make a revision."""
 
 from __future__ import annotations
 

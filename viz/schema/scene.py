@@ -1,4 +1,4 @@
-"""The scene: the document that has everything with which the browser plays one revision of a trace."""
+"""The scene: the document with everything that the browser needs to play one revision of a trace."""
 
 from __future__ import annotations
 

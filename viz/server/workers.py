@@ -1,4 +1,4 @@
-"""Processes that make the scenes of long recordings, so that those who look at other things are not held up.
+"""Processes that make the scenes of long recordings, so that other visitors are not held up.
 
 Python runs one thread at a time: while one makes a scene of ten thousand events for a second and more, each answer to
 another visitor waits again and again.  In a process of its own it takes what the machine has left.

@@ -1,4 +1,4 @@
-"""What a backward call concerns: the ops that run, what they send along, and where it arrives."""
+"""The participants of a backward call: the ops that run, the gradients they send, and the receivers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the phases of a program are called: the call that the steps of one are of, as it stands in the program."""
+"""The names of a program's phases: the call behind the steps of a phase, as written in the program."""
 
 from __future__ import annotations
 

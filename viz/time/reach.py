@@ -1,4 +1,4 @@
-"""What a backward call reaches: which ops run, how many contributions each waits for, which leaves receive."""
+"""The reach of a backward call: the ops that run, their dependency counts, the leaves that receive gradients."""
 
 from __future__ import annotations
 

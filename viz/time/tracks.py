@@ -1,4 +1,4 @@
-"""Tracks joined and compared: lists of (step, value) pairs, as docs/scene-format.md has them."""
+"""Tracks joined and compared: lists of (step, value) pairs, as in docs/scene-format.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tensor, a value and the expression of an op are called where a sentence speaks of them."""
+"""The names of tensors, values and expressions in sentences."""
 
 from __future__ import annotations
 

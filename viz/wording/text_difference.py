@@ -1,4 +1,4 @@
-"""What is different between two texts of a program, line by line.  Pure."""
+"""The difference between two texts of a program, line by line.  Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The entries used last, so many of so many bytes: the one kind of memory in the app."""
+"""A cache of the entries used last, limited in number and bytes: the only kind of cache in the app."""
 
 from __future__ import annotations
 

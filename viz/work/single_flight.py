@@ -1,4 +1,4 @@
-"""Work that several ask for at the same time is done once, and all get its outcome."""
+"""Work that several callers request at the same time is done once, and all get its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules of ours that run in processes of their own: started with `python -m`, so that nothing of ours runs twice."""
+"""Our modules that run in separate processes, started with `python -m`, so that nothing is imported twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What torch has and Backstep leaves out on purpose: each name says so when it is called."""
+"""Functions of torch that Backstep leaves out on purpose: calling one raises an error that says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions as they are offered: each behind a look at its arguments by torch's signatures.
+"""The public functions: each checks its arguments against torch's signatures first.
 
 Rules, modules and other functions call them as they are written, without that look.
 """

@@ -1,4 +1,4 @@
-"""Functions that write an `out=` of the result's own dtype only, where others write any that the result fits in.
+"""Functions that write an `out=` of the result's own dtype only, while others write any dtype that can hold the result.
 
 Each with torch's message: `{have}` is the dtype of `out`, `{want}` the result's; `{have_c}` and `{want_c}` in C++.
 """

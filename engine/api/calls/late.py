@@ -1,4 +1,4 @@
-"""Functions of other rooms that take torch's `out=` too: wrapped where they are offered, not where they are written.
+"""Functions of other modules that also take `out=`: wrapped where they are offered, not where they are defined.
 
 Methods and operators are the plain functions.
 """

@@ -1,4 +1,4 @@
-"""Whether a call fits torch's signatures, and what torch says where it does not.
+"""Whether a call fits torch's signatures, and torch's error if it does not.
 
 torch's C++ reads the arguments of its functions by tables of signatures: so are they read here, with its sentences.  A
 signature is written as `input:T dim:i keepdim:b= * out:T?=`: names with kinds (`KINDS`), `?` where None is taken, `=`

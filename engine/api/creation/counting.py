@@ -1,4 +1,4 @@
-"""Tensors that are counted: single and evenly spaced numbers, unit matrices, the places of a triangle, powers."""
+"""Tensors of generated numbers: ranges, unit matrices, triangle indices, powers."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def _triangle(name: str, kept: Any) -> Any:
 
     function.__name__ = function.__qualname__ = name
     told = "Shapes: numbers -> (2, K) of K places.  Raises RuntimeError for a negative size."
-    doc = f"Rows and columns of the places that torch.{name[:4]} keeps of a row x col matrix."
+    doc = f"Row and column indices of the elements that torch.{name[:4]} keeps of a row x col matrix."
     function.__doc__ = with_example(doc, name, told=told)
     return function
 

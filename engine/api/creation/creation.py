@@ -1,4 +1,4 @@
-"""Tensors from what is there: numbers, memory, another tensor."""
+"""Tensors from existing data: numbers, memory, another tensor."""
 
 from __future__ import annotations
 

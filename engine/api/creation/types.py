@@ -1,4 +1,4 @@
-"""What is known of dtypes: the default, their limits, which of two wins, which fits into which."""
+"""Properties of dtypes: the default, their limits, promotion, casting."""
 
 from __future__ import annotations
 

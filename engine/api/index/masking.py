@@ -1,4 +1,4 @@
-"""Elements by place in the flattened tensor and by mask, with their in-place forms."""
+"""Elements by flat index and by mask, with their in-place forms."""
 
 from __future__ import annotations
 

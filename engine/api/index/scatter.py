@@ -1,4 +1,4 @@
-"""Reading and writing where index tensors say: gather, scatter, index_add and their kin, with their in-place forms."""
+"""Reading and writing at the positions of index tensors: gather, scatter, index_add and the like."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods that write their tensor: `add_`, `zero_`, `copy_` ..."""
+"""Methods that write to their tensor: `add_`, `zero_`, `copy_` ..."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cholesky and LU factors of matrices, and what is solved from them.  Source: torch and torch.linalg."""
+"""Cholesky and LU factors of matrices, and equations solved with them.  Source: torch and torch.linalg."""
 
 from __future__ import annotations
 

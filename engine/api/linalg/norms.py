@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, and the condition.  Source: torch and torch.linalg."""
+"""Norms of vectors and matrices, and condition numbers.  Source: torch and torch.linalg."""
 
 from __future__ import annotations
 

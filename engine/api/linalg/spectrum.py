@@ -1,4 +1,4 @@
-"""QR, eigenvalues, singular values, norms of matrices, and what is made of them.
+"""QR, eigenvalues, singular values, norms of matrices, and functions of them.
 
 Source: torch.linalg, and the older names in torch.  Matrices are the last two dimensions, all before them a batch.
 """

@@ -1,4 +1,4 @@
-"""Choices, comparisons, and what is done bit by bit."""
+"""Choices, comparisons, and bitwise functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The slope of a function that is known at points: torch.gradient."""
+"""The derivative of a sampled function: torch.gradient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places of elements: which are not zero, and where a value would stand."""
+"""Indices of elements: the nonzero ones, and the position of a value in a sorted sequence."""
 
 from __future__ import annotations
 

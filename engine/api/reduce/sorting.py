@@ -1,4 +1,4 @@
-"""Order: sorting, the largest ones, the middle one, quantiles, and the different ones."""
+"""Order: sorting, the k largest, medians, quantiles, and distinct values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics: means and variances together, what is no nan, distances, covariances and counts."""
+"""Statistics: means and variances together, reductions without nan, distances, covariances and counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements in other places or several times, and matrices made of diagonals."""
+"""Elements moved or repeated, and matrices made of diagonals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts with memory of their own, and copies in which a part is replaced.  Source: torch."""
+"""Copies of parts, and copies in which a part is replaced.  Source: torch."""
 
 from __future__ import annotations
 

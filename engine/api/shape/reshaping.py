@@ -1,4 +1,4 @@
-"""The same tensor in another geometry: `t_`, `squeeze_`, `resize_`, `set_` and their kin; and its elements one by one.
+"""In-place changes of shape and strides: `t_`, `squeeze_`, `resize_`, `set_`; and its elements one by one.
 
 The Python object stays.  For a recording, and for the graph, `t_` is the op that makes a view, under which name the
 object goes on.

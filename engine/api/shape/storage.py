@@ -1,4 +1,4 @@
-"""Where a tensor's elements lie: its memory, its place there, what it is a view of."""
+"""The memory of a tensor: its storage, its offset there, the base of a view."""
 
 from __future__ import annotations
 

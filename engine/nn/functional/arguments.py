@@ -1,4 +1,4 @@
-"""Arguments of layers over images: one number per spatial dimension, and what torch says where they do not fit."""
+"""Arguments of layers over images: one number per spatial dimension, and torch's errors if they do not fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steep ways between two columns, one beside the other: close together no one could tell which of them leads where."""
+"""Steep routes between two columns, spread side by side so that each can be followed."""
 
 from __future__ import annotations
 

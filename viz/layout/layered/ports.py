@@ -1,4 +1,4 @@
-"""Where edges meet what they join: cards at the row that they are about, ops side by side, open groups at ports."""
+"""Where edges attach: to the row of a card, side by side to an op, to the ports of an open group."""
 
 from __future__ import annotations
 

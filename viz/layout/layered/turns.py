@@ -1,4 +1,4 @@
-"""Where ways between lines turn: in the margins, or as soon as nothing stands between them and where they go on.
+"""Where routes between lines turn: in the margins, or as soon as nothing blocks their way to the next line.
 
 A way leaves its line straight down, to the right of what it comes from, where all below it is free, and it enters the
 next line straight down, to the left of what it leads to, where all above that is free.  Both are one problem: turned

@@ -1,4 +1,4 @@
-"""What the browser may ask, as types: a request of another shape is refused before anything runs.
+"""The allowed requests of the browser, as types: any other request is refused before anything runs.
 
 The shape of a callback's request follows from the app's own callbacks: the ids of its components, and the types that
 the function declares for its inputs.

@@ -1,4 +1,4 @@
-"""The bar on top: where one is, which revision is shown, and what can be done with it."""
+"""The bar on top: the position in the gallery, the current revision, and its buttons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may talk to the app: a guard in front of every request, and the headers of every answer.
+"""Access to the app: a check before every request, and the headers of every answer.
 
 The app listens on the loopback interface and holds the user's own programs, so two attacks matter.  A hostile page can
 let its own host name point at 127.0.0.1 (DNS rebinding): requests for host names that we do not know are refused.  It
