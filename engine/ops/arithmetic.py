@@ -122,12 +122,9 @@ def _sign_turned(grad: Any, self: Any, result: Any) -> Any:
 
 copysign = op("copysign", _copysign, FLOAT, elementwise(), self=_sign_turned, other=lambda grad: zero(grad))
 copysign_number = op(
-    "copysign.Scalar",
-    _copysign,
-    Traits(promote=FLOAT.promote, node="CopysignBackward1"),
-    elementwise(),
+    "copysign.Scalar", _copysign, Traits(promote=FLOAT.promote, node="CopysignBackward1"), elementwise(),
     self=_sign_turned,
-)
+)  # fmt: skip
 
 
 def _ldexp(self: Array, other: Array) -> Array:

@@ -79,7 +79,10 @@ def _write_zero(self: Array) -> None:
     self[...] = 0
 
 
-zero = op("zero", _zeroed, Traits(write=_write_zero), elementwise(written=signs.nothing), self=lambda grad: zero(grad))
+zero = op(
+    "zero", _zeroed, Traits(write=_write_zero, repeats=()), elementwise(written=signs.nothing),
+    self=lambda grad: zero(grad),
+)  # fmt: skip
 """The zero of a tensor's shape: what gradient a constant step passes on; in place it is `zero_`."""
 
 
@@ -155,13 +158,12 @@ def _write_masked_fill(self: Array, mask: Array, value: Any) -> None:
     self[xp.broadcast_to(mask, self.shape)] = value
 
 
+MASKED = "masked_fill", "mask", "scalar"
 masked_fill = op(
-    "masked_fill",
-    _masked_fill,
-    Traits(write=_write_masked_fill),
+    "masked_fill", _masked_fill, Traits(write=_write_masked_fill, repeats=MASKED),
     elementwise(chooses=True, written=signs.masked),
     self=lambda grad, mask: masked_fill(grad, mask, 0),
-)
+)  # fmt: skip
 
 
 def _masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
@@ -169,8 +171,8 @@ def _masked_fill_tensor(self: Array, mask: Array, value: Array) -> Array:
 
 
 masked_fill_tensor = op(
-    "masked_fill.Tensor", _masked_fill_tensor, Traits(node="MaskedFillBackward1", write=_write_masked_fill),
-    elementwise(chooses=True),
+    "masked_fill.Tensor", _masked_fill_tensor,
+    Traits(node="MaskedFillBackward1", write=_write_masked_fill, repeats=MASKED), elementwise(chooses=True),
     self=lambda grad, mask: masked_fill(grad, mask, 0),
     value=lambda grad, mask: where(mask, grad, 0),
 )  # fmt: skip

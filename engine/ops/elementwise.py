@@ -124,12 +124,9 @@ def _fmod(self: Array, other: Array) -> Array:
 
 
 remainder_scalar = op(
-    "remainder.Scalar",
-    _remainder,
-    Traits(promote=SAME.promote, node="RemainderBackward0"),
-    elementwise(sign="%"),
+    "remainder.Scalar", _remainder, Traits(promote=SAME.promote, node="RemainderBackward0"), elementwise(sign="%"),
     self=lambda grad: grad,
-)
+)  # fmt: skip
 remainder = op(
     "remainder", _remainder, Traits(promote=SAME.promote, node="RemainderBackward1"),
     elementwise(sign="%"),
@@ -237,12 +234,10 @@ log10 = op(
     self=lambda grad, self: grad / (self * math.log(10)),
 )  # fmt: skip
 log1p = op(
-    "log1p",
-    xp.log1p,
-    Traits(promote=FLOAT.promote, node="Log1PBackward0"),
+    "log1p", xp.log1p, Traits(promote=FLOAT.promote, node="Log1PBackward0"),
     elementwise(nonfinite="logarithm", word="log(1 + x)"),
     self=lambda grad, self: grad / (self + 1),
-)
+)  # fmt: skip
 sqrt = op(
     "sqrt", xp.sqrt, FLOAT, elementwise(nonfinite="root", written=signs.root),
     self=lambda grad, result: grad / (2 * result),

@@ -75,7 +75,7 @@ index_cleared = op(
     self=lambda grad, indices: index_cleared(grad, indices),
 )  # fmt: skip
 index_put = op(
-    "index_put", _index_put, Traits(write=_write_index_put),
+    "index_put", _index_put, Traits(write=_write_index_put, by_place=True, repeats=("index_put", "indices", "tensor")),
     self=lambda grad, indices, accumulate: grad if accumulate else index_cleared(grad, indices),
     values=lambda grad, indices: index(grad, indices),
 )  # fmt: skip

@@ -105,9 +105,11 @@ def _redrawn(self: Array, values: Array) -> Array:
     return values.astype(self.dtype, copy=False)
 
 
-fill_number = op("fill.Scalar", _filled, Traits(node="FillBackward2", write=_write_fill), self=lambda grad: zero(grad))
+fill_number = op(
+    "fill.Scalar", _filled, Traits(node="FillBackward2", write=_write_fill, repeats=()), self=lambda grad: zero(grad)
+)
 fill_tensor = op(
-    "fill.Tensor", _filled_with, Traits(node="FillBackward3", write=_write_fill),
+    "fill.Tensor", _filled_with, Traits(node="FillBackward3", write=_write_fill, reads_first=True),
     self=lambda grad: zero(grad),
     value=lambda grad: sum_to_size(grad, ()),
 )  # fmt: skip

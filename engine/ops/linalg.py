@@ -9,7 +9,7 @@ from typing import Any
 
 from ..arrays.array import Array, xp
 from .notation import signs, sums
-from .op import PLAIN, PRODUCTS, by_hand, op
+from .op import PLAIN, PRODUCTS, READS_FIRST, by_hand, op
 from .presentation import Presentation
 from .result_shapes import number, product_of_matrices
 from .shape import scaled, t, transpose, unsqueeze
@@ -78,7 +78,7 @@ def _addmm(self: Array, mat1: Array, mat2: Array, beta: float = 1, alpha: float 
 
 
 addmm = op(
-    "addmm", _addmm,
+    "addmm", _addmm, READS_FIRST,
     self=lambda grad, beta: scaled(grad, beta),
     mat1=lambda grad, mat2, alpha: scaled(mm(grad, t(mat2)), alpha),
     # The product of the transposed factors: by columns, as the transposed weight of a linear layer lies in memory.

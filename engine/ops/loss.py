@@ -239,19 +239,13 @@ def _scaled_nll(
 
 COUNTED = Presentation(letters="yN", roles=("", "how many targets counted, or the sum of their weights"))
 nll_loss = op(
-    "nll_loss_forward",
-    _nll,
-    Traits(node="NllLossBackward0", differentiable=(0,), fused="zeros"),
-    COUNTED,
+    "nll_loss_forward", _nll, Traits(node="NllLossBackward0", differentiable=(0,), fused="zeros"), COUNTED,
     self=_nll_slope,
-)
+)  # fmt: skip
 nll_loss2d = op(
-    "nll_loss2d_forward",
-    _nll,
-    Traits(node="NllLoss2DBackward0", differentiable=(0,), fused="zeros"),
-    COUNTED,
+    "nll_loss2d_forward", _nll, Traits(node="NllLoss2DBackward0", differentiable=(0,), fused="zeros"), COUNTED,
     self=_nll_slope,
-)
+)  # fmt: skip
 nll_backward = op(
     "nll_loss_backward", _nll_backward, PLAIN,
     Presentation(

@@ -57,6 +57,10 @@ class Traits:
     whole result and copying it would waste work.  `fused`: torch computes the derivative by one function of the
     upstream gradient and of what is saved, so that with `create_graph` it hangs on all of these; where it does not
     change with one, the derivative of that function for it is "zeros", or "none" at all.
+
+    In place: `reads_first` ops are computed before anything is written, so they may read what they write; `by_place`
+    ops write elements by their places, so they may read nothing of it.  An op that `repeats` may write one element of
+    an expanded tensor more than once; it has what torch's warning calls it, or () where there is no warning.
     """
 
     promote: Callable[[list[Any]], list[Any]] | None = None
@@ -65,6 +69,9 @@ class Traits:
     differentiable: tuple[int, ...] | None = None
     write: Callable[..., None] | None = None
     fused: str = ""
+    reads_first: bool = False
+    by_place: bool = False
+    repeats: tuple[str, ...] | None = None
 
 
 PLAIN = Traits()
@@ -72,6 +79,7 @@ SAME = Traits(promote=promote)
 FLOAT = Traits(promote=promote_float)
 DIFFERENCE = Traits(promote=promote_difference)
 VIEW = Traits(view=True)
+READS_FIRST = Traits(reads_first=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ take_sum = op(
     self=lambda grad, index: take(grad, index),
 )  # fmt: skip
 put = op(
-    "put", copying(_put), Traits(write=_put),
+    "put", copying(_put), Traits(write=_put, by_place=True),
     Presentation(shape=like_first, word="the places counted through that the index says are replaced"),
     self=lambda grad, index, source, accumulate: grad if accumulate else put(grad, index, zero(source)),
     source=lambda grad, index, source_sizes: reshape(take(grad, index), source_sizes),
@@ -106,7 +106,7 @@ masked_taken = op(
     self=lambda grad, mask, self_sizes, mask_sizes: masked_spread(grad, mask, _joint(self_sizes, mask_sizes)),
 )  # fmt: skip
 masked_scatter = op(
-    "masked_scatter", copying(_masked_scatter), Traits(write=_masked_scatter),
+    "masked_scatter", copying(_masked_scatter), Traits(write=_masked_scatter, reads_first=True),
     Presentation(chooses=True, shape=like_first, word="the places of the mask are replaced"),
     self=lambda grad, mask: masked_fill(grad, mask, 0),
     source=lambda grad, mask, source_sizes: masked_taken(grad, mask, source_sizes),

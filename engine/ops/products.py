@@ -14,7 +14,7 @@ from .choice import eq, where, zero
 from .elementwise import absolute, pow_number, sign
 from .linalg import bmm, mv
 from .notation import signs
-from .op import PLAIN, SAME, Traits, op
+from .op import PLAIN, READS_FIRST, SAME, Traits, op
 from .presentation import Presentation
 from .reduction import sum_dim
 from .result_shapes import broadcast
@@ -56,19 +56,19 @@ def _outer(a: Any, b: Any) -> Any:
 
 
 addmv = op(
-    "addmv", _addmv,
+    "addmv", _addmv, READS_FIRST,
     self=lambda grad, beta: scaled(grad, beta),
     mat=lambda grad, vec, alpha: scaled(_outer(grad, vec), alpha),
     vec=lambda grad, mat, alpha: scaled(mv(t(mat), grad), alpha),
 )  # fmt: skip
 addr = op(
-    "addr", _addr, SAME,
+    "addr", _addr, Traits(promote=SAME.promote, reads_first=True),
     self=lambda grad, beta: scaled(grad, beta),
     vec1=lambda grad, vec2, alpha: scaled(mv(grad, vec2), alpha),
     vec2=lambda grad, vec1, alpha: scaled(mv(t(grad), vec1), alpha),
 )  # fmt: skip
 addbmm = op(
-    "addbmm", _addbmm,
+    "addbmm", _addbmm, READS_FIRST,
     self=lambda grad, beta: scaled(grad, beta),
     batch1=lambda grad, batch2, batch1_sizes, batch2_sizes, alpha: scaled(
         bmm(_for_each(grad, batch1_sizes, batch2_sizes), transpose(batch2, 1, 2)), alpha
@@ -78,7 +78,7 @@ addbmm = op(
     ),
 )  # fmt: skip
 baddbmm = op(
-    "baddbmm", _baddbmm,
+    "baddbmm", _baddbmm, READS_FIRST,
     self=lambda grad, beta: scaled(grad, beta),
     batch1=lambda grad, batch2, alpha: scaled(bmm(grad, transpose(batch2, 1, 2)), alpha),
     batch2=lambda grad, batch1, alpha: scaled(bmm(transpose(batch1, 1, 2), grad), alpha),

@@ -38,16 +38,10 @@ sub_number = op(
     self=lambda grad: grad,
 )  # fmt: skip
 mul_number = op(
-    "mul.Scalar",
-    _mul,
-    Traits(promote=SAME.promote, node="MulBackward1"),
-    elementwise(sign="×", operands="commuting"),
+    "mul.Scalar", _mul, Traits(promote=SAME.promote, node="MulBackward1"), elementwise(sign="×", operands="commuting"),
     self=lambda grad, other: grad * other,
-)
+)  # fmt: skip
 div_number = op(
-    "div.Scalar",
-    _div,
-    Traits(promote=FLOAT.promote, node="DivBackward1"),
-    elementwise(nonfinite="division", sign="÷"),
+    "div.Scalar", _div, Traits(promote=FLOAT.promote, node="DivBackward1"), elementwise(nonfinite="division", sign="÷"),
     self=lambda grad, other: grad / other,
-)
+)  # fmt: skip

@@ -42,8 +42,8 @@ def copying(write: Callable[..., None]) -> Callable[..., Array]:
     return kernel
 
 
-def _writing(write: Callable[..., None], node: str | None = None) -> Traits:
-    return Traits(write=write, node=node)
+def _writing(write: Callable[..., None], node: str | None = None, repeats: tuple[str, ...] | None = None) -> Traits:
+    return Traits(write=write, node=node, by_place=True, repeats=repeats)
 
 
 # -- scatter ------------------------------------------------------------------------------------------------------
@@ -321,14 +321,15 @@ index_copy = op(
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
     source=lambda grad, index, dim, index_sizes, source_sizes: _picked(grad, index, dim, index_sizes, source_sizes),
 )  # fmt: skip
+FILLED = "index_fill", "mask", "scalar"
 FILLED_AT = "the places that the index says become the value"
 index_fill = op(
-    "index_fill", copying(_index_fill), _writing(_index_fill),
+    "index_fill", copying(_index_fill), _writing(_index_fill, repeats=FILLED),
     Presentation(shape=like_first, word=FILLED_AT, indexed=index_notation.filled),
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
 )  # fmt: skip
 index_fill_tensor = op(
-    "index_fill.Tensor", copying(_index_fill_with), _writing(_index_fill_with, "IndexFillBackward1"),
+    "index_fill.Tensor", copying(_index_fill_with), _writing(_index_fill_with, "IndexFillBackward1", FILLED),
     Presentation(shape=like_first, word=FILLED_AT),
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
     value=lambda grad, index, dim: sum_all(_where_filled(grad, index, dim)),

@@ -151,12 +151,9 @@ reshape_alias = op(
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
 )  # fmt: skip
 unsafe_view = op(
-    "_unsafe_view",
-    _view,
-    Traits(node="UnsafeViewBackward0"),
-    Presentation(shows_shape=True),
+    "_unsafe_view", _view, Traits(node="UnsafeViewBackward0"), Presentation(shows_shape=True),
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
-)
+)  # fmt: skip
 reshape = op(
     "reshape", _copy, Traits(node="ViewBackward0"),
     Presentation(shows_shape=True,
@@ -299,12 +296,12 @@ def _write_triu(self: Array, diagonal: int = 0) -> None:
 
 
 tril = op(
-    "tril", _tril, Traits(write=_write_tril),
+    "tril", _tril, Traits(write=_write_tril, repeats=()),
     Presentation(shape=like_first, word="0 above the diagonal", indexed=index_notation.triangle("≤")),
     self=lambda grad, diagonal: tril(grad, diagonal),
 )  # fmt: skip
 triu = op(
-    "triu", _triu, Traits(write=_write_triu),
+    "triu", _triu, Traits(write=_write_triu, repeats=()),
     Presentation(shape=like_first, word="0 below the diagonal", indexed=index_notation.triangle("≥")),
     self=lambda grad, diagonal: triu(grad, diagonal),
 )  # fmt: skip
@@ -318,12 +315,9 @@ transpose_into = op(
 )  # fmt: skip
 t_into = op("t_", _t, Traits(node="TBackward1", view=True), self=lambda grad: t(grad))
 unsqueeze_into = op(
-    "unsqueeze_",
-    _unsqueeze,
-    Traits(node="UnsqueezeBackward1", view=True),
-    Presentation(word=RAISED),
+    "unsqueeze_", _unsqueeze, Traits(node="UnsqueezeBackward1", view=True), Presentation(word=RAISED),
     self=lambda grad, dim: squeeze_dim(grad, dim),
-)
+)  # fmt: skip
 squeeze_into = op(
     "squeeze_", _squeeze, Traits(node="SqueezeBackward3", view=True),
     self=lambda grad, self_sizes: reshape(grad, self_sizes),

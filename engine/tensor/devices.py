@@ -6,14 +6,13 @@ from typing import Any
 
 from ..arrays import errors
 from ..arrays.array import flat
+from ..ops.inplace import copy_slices
 from ..ops.op import Op
 from ..ops.shape import transfer
 from .tensor import Tensor
 
 INDEXED = frozenset({"index", "index_backward", "index_put", "index_cleared"})
 """Ops whose indices may lie in the memory of the host."""
-BY_ELEMENT = frozenset({"where", "lerp", "clamp.Tensor", "masked_fill", "masked_fill.Tensor", "copy_slices"})
-"""Ops by element that take their inputs as they are: torch iterates over these as over `add`."""
 JOINED = frozenset({"cat", "stack"})
 STRUCTURED = frozenset(
     {"addmm", "addmv", "baddbmm", "bmm", "cat", "gather", "mm", "scatter_add", "sort_stable", "topk"}
@@ -30,7 +29,8 @@ def together(op: Op, args: Any) -> tuple[Any, ...]:
     found = [value for value in flat(args) if isinstance(value, Tensor)]
     places = {str(value.device): value.device for value in found}
     there = [value.device for value in found if value.is_cuda]
-    by_element = (op.promote is not None and op.name not in JOINED) or op.name in BY_ELEMENT
+    iterates = op.presentation.elementwise or op is copy_slices.op
+    by_element = iterates or (op.promote is not None and op.name not in JOINED)
     if op.name == "copy":
         return (args[0], _moved(args[1], str(args[0].device)))
     if op.name.startswith("masked_fill") and args[0].device != args[1].device:

@@ -9,7 +9,7 @@ from typing import Any
 from ..arrays import errors
 from ..arrays.array import apart, as_array, dtype_of, is_writable, takes_writes, xp
 from ..arrays.session import slot, warn
-from ..ops.choice import zero
+from ..ops.choice import masked_fill, zero
 from ..ops.inplace import INTO, copy, copy_slices, fits_into, retake, take_slice, zero_slice
 from ..ops.op import Op
 from ..ops.reduction import sum_to_size
@@ -35,23 +35,11 @@ REPEATED = (
 
 BEFORE_WRITE: list[Callable[..., Any]] = []
 """What is asked before a write while `slot.noted`: functions of (op, args, kwargs) that return what to do after it."""
-READS_FIRST = frozenset({"addbmm", "addmm", "addmv", "addr", "baddbmm", "fill.Tensor", "masked_scatter"})
-"""Ops that torch computes before it writes, or whose one number it reads: they may read what they write."""
-PLACING = ("index_", "put", "scatter")
-"""How the names of ops begin that write some elements by their places: what they read may not be what they write."""
 MODIFIED = "is being modified inplace"
 DEPRECATED = (
     "Use of {}_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This "
     "also applies to advanced indexing e.g. tensor[{}] = {}"
 )
-FILLING = "mask", "scalar"
-REPEATING: dict[str, tuple[str, ...]] = {
-    "zero": (), "fill.Scalar": (), "tril": (), "triu": (),
-    "masked_fill": ("masked_fill", *FILLING), "masked_fill.Tensor": ("masked_fill", *FILLING),
-    "index_fill": ("index_fill", *FILLING), "index_fill.Tensor": ("index_fill", *FILLING),
-    "index_put": ("index_put", "indices", "tensor"),
-}  # fmt: skip
-"""Ops that may write a place of an expanded tensor more than once, by name; how torch's warning calls them, if any."""
 
 
 def check_inplace(tensor: Tensor, needs: bool = True) -> None:
@@ -114,8 +102,8 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
         result = _computed(op, arrays, statics, target)
     for value in _flat(inputs[1:]) if op.lists else inputs[1:]:
         shared = value._shared if isinstance(value, Tensor) else None
-        if (value is target or (shared is not None and shared is target._shared)) and op.name not in READS_FIRST:
-            _check_overlap(target, value, op.name)
+        if (value is target or (shared is not None and shared is target._shared)) and not op.traits.reads_first:
+            _check_overlap(target, value, op)
     node, before = _rebased(op, inputs, statics, target)
     if (active := slot.active) is not None:
         active.see(target)
@@ -155,34 +143,35 @@ def _covers(target: Tensor, mask: Any) -> bool:
 
 def _check_repeats(op: Op, inputs: Any, target: Tensor) -> None:
     """Raise torch's error where an expanded tensor (or a read-only array) may not be written, or give its warning."""
-    if op.name not in REPEATING or not takes_writes(target._array):
+    repeats = op.traits.repeats
+    if repeats is None or not takes_writes(target._array):
         raise errors.runtime(
             REPEATED,
             f"Backstep: {op.name}_ would write a tensor made by expand (or of a read-only numpy array).",
             tensors=(target,),
         )
-    told = [REPEATING[op.name]]
+    told = [repeats]
     if op.name == "index_put" and not inputs[1]._array.ndim and [i._array.dtype.kind for i in inputs[2]] == ["b"]:
-        told.append(REPEATING["masked_fill"])  # which torch does it by
+        told.append(masked_fill.op.traits.repeats or ())  # which torch does it by
     for words in told:
         if words:
             warn(DEPRECATED.format(*words))
 
 
-def _check_overlap(target: Tensor, value: Tensor, name: str) -> None:
+def _check_overlap(target: Tensor, value: Tensor, op: Op) -> None:
     """Raise torch's error where what is read lies partly in what is written; torch looks only at dense tensors.
 
     Ops that write by places may not read the whole of it either; a number to fill with is read before.
     """
     a, b = target._array, value._array
-    if "fill" in name and not b.ndim:
+    if "fill" in op.name and not b.ndim:
         return
     if not (a.size and b.size and (a.flags.forc or a.T.flags.forc) and (b.flags.forc or b.T.flags.forc)):
         return
     first, second = (_address(x) for x in (a, b))
     whole = first == second and a.nbytes == b.nbytes
     apart = first + a.nbytes <= second or second + b.nbytes <= first
-    if not apart and (name.startswith(PLACING) or not (whole and a.strides == b.strides)):
+    if not apart and (op.traits.by_place or not (whole and a.strides == b.strides)):
         raise errors.runtime(
             "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
             "memory location. Please clone() the tensor before performing the operation.",
