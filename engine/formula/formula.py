@@ -26,9 +26,6 @@ from .styles import TEX, TEXT, Style
 Given = Sizes | Scalar | None
 """What an input was: the shape of a tensor, a number, or nothing."""
 
-REPLACING = frozenset({None, "", "copy", "fill.Scalar", "fill.Tensor", "zero"})
-"""Writes to a view whose effect on its base is the rule of `copy_slices`; of others their own rule is a part."""
-
 LONGEST = 260
 """Characters up to which a formula is written out; a longer one is named, as nobody reads it."""
 
@@ -101,6 +98,11 @@ def called(event: OpCalled, names: Mapping[int, str], taken: Collection[str] = (
     return lettered(letters, tensors, len(event.outputs), told, taken)
 
 
+def is_whole(writer: str | None) -> bool:
+    """Whether the rule of a call says all: of a write to a view by the op `writer`, that op's own rule is a part."""
+    return not writer or (writer in REGISTRY and REGISTRY[writer].traits.replaces)
+
+
 class _Call:
     """One call of an op, with a symbol for everything that its rules may ask for."""
 
@@ -137,7 +139,7 @@ class _Call:
         return symbols, [v if isinstance(v, tuple) else () for v in parts]
 
     def formula(self, target: str, shape: Sizes) -> Formula:
-        if self.values.get("writer") not in REPLACING:
+        if not is_whole(self.values.get("writer")):
             return self.named(target)
         try:
             found = simplified(self.run(target, shape))

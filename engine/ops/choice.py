@@ -80,7 +80,7 @@ def _write_zero(self: Array) -> None:
 
 
 zero = op(
-    "zero", _zeroed, Traits(write=_write_zero, repeats=()), elementwise(written=signs.nothing),
+    "zero", _zeroed, Traits(write=_write_zero, replaces=True, repeats=()), elementwise(written=signs.nothing),
     self=lambda grad: zero(grad),
 )  # fmt: skip
 """The zero of a tensor's shape: what gradient a constant step passes on; in place it is `zero_`."""

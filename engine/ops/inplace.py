@@ -12,7 +12,7 @@ from ..arrays.array import Array, xp, zeros_at
 from .choice import zero
 from .notation import index_notation, signs
 from .op import PLAIN, REGISTRY, Traits, op
-from .presentation import PLACED, Presentation
+from .presentation import DRAWN, PLACED, Presentation
 from .result_shapes import Sized, like_first
 from .shape import sum_to_size
 
@@ -106,20 +106,21 @@ def _redrawn(self: Array, values: Array) -> Array:
 
 
 fill_number = op(
-    "fill.Scalar", _filled, Traits(node="FillBackward2", write=_write_fill, repeats=()), self=lambda grad: zero(grad)
-)
+    "fill.Scalar", _filled, Traits(node="FillBackward2", write=_write_fill, replaces=True, repeats=()),
+    self=lambda grad: zero(grad),
+)  # fmt: skip
 fill_tensor = op(
-    "fill.Tensor", _filled_with, Traits(node="FillBackward3", write=_write_fill, reads_first=True),
+    "fill.Tensor", _filled_with, Traits(node="FillBackward3", write=_write_fill, replaces=True, reads_first=True),
     self=lambda grad: zero(grad),
     value=lambda grad: sum_to_size(grad, ()),
 )  # fmt: skip
 copy = op(
-    "copy", _copied, Traits(node="CopyBackwards", write=_write_fill),
+    "copy", _copied, Traits(node="CopyBackwards", write=_write_fill, replaces=True),
     self=lambda grad: zero(grad),
     source=lambda grad: grad,
 )  # fmt: skip
-redraw_normal = op("normal", _redrawn, Traits(write=_write_fill), self=lambda grad: zero(grad))
-redraw_uniform = op("uniform", _redrawn, Traits(write=_write_fill), self=lambda grad: zero(grad))
+redraw_normal = op("normal", _redrawn, Traits(write=_write_fill), DRAWN, self=lambda grad: zero(grad))
+redraw_uniform = op("uniform", _redrawn, Traits(write=_write_fill), DRAWN, self=lambda grad: zero(grad))
 
 
 # -- what is computed where it is written -----------------------------------------------------------------------------

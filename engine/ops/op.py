@@ -58,9 +58,10 @@ class Traits:
     upstream gradient and of what is saved, so that with `create_graph` it hangs on all of these; where it does not
     change with one, the derivative of that function for it is "zeros", or "none" at all.
 
-    In place: `reads_first` ops are computed before anything is written, so they may read what they write; `by_place`
-    ops write elements by their places, so they may read nothing of it.  An op that `repeats` may write one element of
-    an expanded tensor more than once; it has what torch's warning calls it, or () where there is no warning.
+    In place: `replaces` ops leave nothing of what was there, so that the rule of `copy_slices` says all of a write to a
+    view; `reads_first` ops are computed before anything is written, so they may read what they write; `by_place` ops
+    write elements by their places, so they may read nothing of it.  An op that `repeats` may write one element of an
+    expanded tensor more than once; it has what torch's warning calls it, or () where there is no warning.
     """
 
     promote: Callable[[list[Any]], list[Any]] | None = None
@@ -69,6 +70,7 @@ class Traits:
     differentiable: tuple[int, ...] | None = None
     write: Callable[..., None] | None = None
     fused: str = ""
+    replaces: bool = False
     reads_first: bool = False
     by_place: bool = False
     repeats: tuple[str, ...] | None = None

@@ -35,6 +35,7 @@ class Presentation:
     `nonfinite`      how it comes from finite numbers to others, or its slope does: the pole of a "logarithm", "root",
                      "power" or "division", an "overflow", the "deviation" of one value
     `largest`        of an op that overflows: the largest input that it takes, from the largest number of a dtype
+    `random`         its result was drawn: small steps of its inputs say nothing
     `chooses`        it passes on some of its numbers and throws the others away
     `masks`          it writes -inf where a mask says so
     `sign`           the operator that a program writes it with, and how it stands to its `operands`
@@ -55,6 +56,7 @@ class Presentation:
 
     nonfinite: NonFinite = ""
     largest: Callable[[float], float] | None = None
+    random: bool = False
     chooses: bool = False
     masks: bool = False
     sign: str = ""
@@ -77,6 +79,8 @@ NOTHING_KNOWN = Presentation()
 elementwise = functools.partial(Presentation, elementwise=True, shape=broadcast)
 """The presentation of an op that works element by element."""
 
+DRAWN = Presentation(random=True)
+"""Of random draws."""
 PICKED = Presentation(letters="yk", roles=("", "the result indices: where along the dimension each value was found"))
 """Of ops that give values along a dimension, and where they were found."""
 PICKED_IN_WINDOWS = Presentation(

@@ -19,7 +19,6 @@ CHECKED = 48
 """Elements of one input that are moved; of larger inputs as many, evenly spread."""
 STEP = 6e-6
 TOLERANCE = 1e-5
-_RANDOM = frozenset({"dropout", "bernoulli", "normal", "uniform", "rand", "randn"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ def check(facts: Facts, event: OpCalled, upstream: np.ndarray, held: Mapping[int
     """
     op = REGISTRY.get(event.name)
     given = arguments(facts, event, held)
-    if op is None or given is None or event.node is None or len(event.outputs) != 1 or op.name.split(".")[0] in _RANDOM:
+    if op is None or given is None or event.node is None or len(event.outputs) != 1 or op.presentation.random:
         return None
     wide = {name: _wide(given[name]) for name in op.inputs}
     upstream = upstream.astype(np.float64)

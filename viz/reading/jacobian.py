@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.formula.formula import REPLACING
+from engine.formula.formula import is_whole
 from engine.ops.op import REGISTRY
 from engine.trace.events import OpCalled
 
@@ -52,7 +52,7 @@ def arguments(facts: Facts, event: OpCalled, held: Mapping[int, int] | None = No
 def pull(event: OpCalled, name: str, given: dict[str, Any], upstream: np.ndarray) -> np.ndarray | None:
     """The cotangent of input `name` for one upstream gradient of the (only) output, summed to the input's shape."""
     op = REGISTRY.get(event.name)
-    if op is None or event.attrs.get("writer") not in REPLACING:
+    if op is None or not is_whole(event.attrs.get("writer")):
         return None  # code of the user's, or a write whose own rule is run on a part
     plain, _, listed = name.partition("[")
     rule = op.rules.get(plain)
