@@ -1,1 +1,1 @@
-"""The formula of one call of a rule: symbols, their simplification, and how they are printed."""
+"""The formula of one call of a rule: from its symbols to its text."""

@@ -1,4 +1,4 @@
-"""The ops, one file per kind; importing this package declares all of them."""
+"""The ops, one file per kind, each with what is known of it; importing this package declares all of them."""
 
 from . import (
     activation,
