@@ -72,11 +72,16 @@ class View:
             found.append(step)
         return tuple(reversed(found))
 
-    def called(self) -> str:
-        """What torch's messages call this."""
+    @property
+    def name(self) -> str:
+        """What torch's messages call this where they name it; else ""."""
         if self.label is None and self.steps is not None and (nr := self.steps[1][2]) is not None:
             return f"Output {nr} of {_short_name(REGISTRY[self.steps[1][0]].node_name)}"
-        return self.label or "A view"
+        return self.label or ""
+
+    def called(self) -> str:
+        """What torch's messages call this."""
+        return self.name or "A view"
 
     def limit(self, kind: str, label: str) -> None:
         """Forbid writes while gradients are recorded."""
@@ -96,7 +101,7 @@ def share(out: Tensor, source: Any, op: Op, statics: Any) -> None:
     else:
         out._view = View(view.base, (view.steps, (op.name, statics, None)), out._shared.version, view.kind)
     if not mode.enabled:  # torch's rule: such a view is a leaf that requires grad where its base does
-        out._view.limit("inference" if mode.inference else "no_grad", "A view")
+        out._view.limit("inference" if mode.inference else "no_grad", "")
         out._requires_grad = out._view.lent = out._view.base._requires_grad
     if not out._view.base._requires_grad:
         out._shared.add(out)
@@ -109,7 +114,7 @@ def share_each(outputs: list[Tensor], source: Any, op: Op, statics: Any) -> None
     shared, view, name = source._storage, source._view, op.name
     base, steps = (source, None) if view is None else (view.base, view.steps)
     requires, version = base._requires_grad, shared.version
-    kind, label = ("several", None) if mode.enabled else ("inference" if mode.inference else "no_grad", "A view")
+    kind, label = ("several", None) if mode.enabled else ("inference" if mode.inference else "no_grad", "")
     for nr, out in enumerate(outputs):
         if out._array.base is None:
             continue
@@ -171,7 +176,7 @@ def retaken(base: Any, nr: int, path: Any, sizes: tuple[int, ...], part: Any) ->
 def limited(tensor: Tensor, view: View, what: str) -> RuntimeError:
     """torch's error for a write to a view of some `kind`, or to its base."""
     label, kind = view.called(), view.kind or "several"
-    own = label == "A view" or tensor._node is None
+    own = not view.name or tensor._node is None
     if kind in ("inference", "no_grad"):
         start = "A view" if own else f"{label} is a view of a view which"
         block, where = ("inference", "in normal mode") if kind == "inference" else ("no_grad", "with grad mode enabled")

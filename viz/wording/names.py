@@ -16,7 +16,6 @@ MOST_OPERANDS = 4
 """Operands that are written out; of more, the first and the last."""
 SHORT = 28
 """Characters of an expression that stands for what a node saved."""
-_RESULT = "the result of "
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
@@ -76,13 +75,16 @@ def closed(operand: str) -> str:
 
 def _operand(argument: Input, facts: Facts) -> str:
     """As `_short`; what has neither a name nor few elements by a short expression."""
-    told = _short(argument, facts)
-    made = _by_its_op(argument.tensor, facts) if _RESULT in told else None
-    return made or told
+    return _named(argument, facts) or _by_its_op(argument.tensor, facts) or unnamed(argument.tensor, facts)
 
 
 def _short(argument: Input, facts: Facts) -> str:
     """A tensor by its name, its value where that is short, or the op that gave it; a number as it is."""
+    return _named(argument, facts) or unnamed(argument.tensor, facts)
+
+
+def _named(argument: Input, facts: Facts) -> str | None:
+    """A tensor by its name, or its value where that is short; a number as it is."""
     if argument.tensor is None:
         return text.scalar(argument.scalar)
     name = facts.name(argument.tensor)
@@ -95,7 +97,7 @@ def _short(argument: Input, facts: Facts) -> str:
     known = facts.resolve(argument.tensor, argument.version)
     if text.size(fact.shape) <= 4 and known is not None:
         return value(facts.trace, fact.values[known])
-    return unnamed(argument.tensor, facts)
+    return None
 
 
 def unnamed(tensor: int | None, facts: Facts) -> str:
@@ -108,7 +110,7 @@ def unnamed(tensor: int | None, facts: Facts) -> str:
         return f"a {text.shape(fact.shape)} tensor"
     event = facts.ops[op].event
     given = "" if presentation(event).shows_shape else ", ".join(shown_attrs(event))
-    return f"{_RESULT}{written_name(event)}{f'({given})' if given else ''}"
+    return f"the result of {written_name(event)}{f'({given})' if given else ''}"
 
 
 def saved_name(saved: Saved, event: OpCalled, facts: Facts) -> str:
@@ -136,6 +138,20 @@ def _by_its_op(tensor: int | None, facts: Facts) -> str | None:
 
 
 def made_by(op: int, facts: Facts) -> str | None:
-    """The expression of an op where it is short."""
-    made = written(facts.ops[op].event, facts, _short)
-    return made if len(made) <= SHORT and _RESULT not in made else None
+    """The expression of an op where it is short, and names what it takes."""
+    unknown = []
+
+    def operand(argument: Input, facts: Facts) -> str:
+        name = _named(argument, facts)
+        if name is None and _is_result(argument.tensor, facts):
+            unknown.append(argument)
+        return name or unnamed(argument.tensor, facts)
+
+    made = written(facts.ops[op].event, facts, operand)
+    return made if len(made) <= SHORT and not unknown else None
+
+
+def _is_result(tensor: int | None, facts: Facts) -> bool:
+    """Whether an op gave a tensor what it holds in the end."""
+    fact = facts.tensors.get(tensor) if tensor is not None else None
+    return fact is not None and fact.producers.get(fact.last) is not None
