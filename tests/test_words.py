@@ -26,6 +26,7 @@ INSTEAD = {
     r"\b(?:that|those|numbers) of then\b": "the recorded …",
     r"\brooms\b": "modules, folders",
     r"\bwho(?:ever)? asks? for\b": "the word for them: visitors, the user",
+    r"\banew\b": "again",
     r"\bfor every eye\b": "accessibility",
 }
 PAGES = [

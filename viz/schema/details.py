@@ -88,7 +88,7 @@ class Matrix(TypedDict):
 
 
 class SeriesPoint(TypedDict):
-    """One round."""
+    """One iteration."""
 
     label: str
     element: ElementId | None

@@ -16,7 +16,7 @@ class CommandSpec(TypedDict):
     id: str
     kind: Literal["backward", "zero", "set"]
     after: int | None
-    """The event that it follows, -1 for the start; null: behind all."""
+    """The event that it follows, -1 for the start; null: after all."""
     root: int | None
     """The tensor from which a backward call starts; of several the first."""
     gradient: NestedNumbers

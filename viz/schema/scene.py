@@ -97,7 +97,7 @@ FindingKind = Literal[
     "copy",  # torch.tensor() made a leaf of a tensor with a history
     "leaf",  # `.grad` was asked of a tensor that is not a leaf
     "tie",  # several elements are the largest or the smallest
-    "kink",  # a function has no slope at this value
+    "kink",  # a function has no derivative at this value
     "cast",  # a gradient lost digits when it was cast
     "shape",  # a column against a row is spread to a matrix
     "rounded",  # a gradient is too small for float16
@@ -205,7 +205,7 @@ class Edge(TypedDict):
     source: ElementId
     target: ElementId
     input: str | None
-    """The name of the target's input; null behind an op, and where several edges are drawn as one."""
+    """The name of the target's input; null after an op, and if several edges are drawn as one."""
     hands: str | None
     """The name of what it hands on where that is not the tensor of its source, but `w.grad`, or one that a folded group
     gives."""
@@ -227,7 +227,7 @@ class Edge(TypedDict):
 
 
 class Group(TypedDict):
-    """A call of a module or function, a round of a loop: what is drawn as a box, or folded as a node too."""
+    """A call of a module or function, an iteration of a loop, drawn as a box, or folded as a node too."""
 
     id: ElementId
     label: str
@@ -363,7 +363,7 @@ ChangeKind = Literal["edited", "removed", "added", "moved"]
 
 
 class Command(TypedDict):
-    """What the program told autograd to do, or an edit does."""
+    """A call of the program to autograd, or one that an edit adds."""
 
     id: str
     kind: Literal["backward", "zero", "set"]
@@ -406,7 +406,7 @@ class Change(TypedDict):
 
 
 class Place(TypedDict):
-    """A place where a command may stand, behind some lines of the program."""
+    """A position where a command may stand, after some lines of the program."""
 
     after: int
     """The event that a command at this position follows; -1 for the start."""
@@ -480,7 +480,7 @@ class Revision(TypedDict):
 
 
 class Chapter(TypedDict):
-    """A part of the story of a program, or what is told first of one that has none."""
+    """A part of the story of a program, or the first text about one without a story."""
 
     kind: NotRequired[FindingKind | Literal["error"]]
     """What it is about, of a program without a story."""
@@ -546,7 +546,7 @@ class About(TypedDict):
     says: NotRequired[str | None]
     """Of a mistake: its message."""
     silence: NotRequired[str | None]
-    """Of a mistake that gets no message: what goes wrong."""
+    """For a mistake without a message: the problem."""
     other: NotRequired[Other | None]
 
 

@@ -68,7 +68,7 @@ export interface Program {
   left_out?: string;
   /** Of a mistake: its message. */
   says?: string | null;
-  /** Of a mistake that gets no message: what goes wrong. */
+  /** For a mistake without a message: the problem. */
   silence?: string | null;
   other?: Other | null;
   chapters: Chapter[];
@@ -94,7 +94,7 @@ export interface Gone {
   lines: string[];
 }
 
-/** A part of the story of a program, or what is told first of one that has none. */
+/** A part of the story of a program, or the first text about one without a story. */
 export interface Chapter {
   /** What it is about, of a program without a story. */
   kind?: FindingKind | "error";
@@ -146,7 +146,7 @@ export type FindingKind =
   | "copy" // torch.tensor() made a leaf of a tensor with a history
   | "leaf" // `.grad` was asked of a tensor that is not a leaf
   | "tie" // several elements are the largest or the smallest
-  | "kink" // a function has no slope at this value
+  | "kink" // a function has no derivative at this value
   | "cast" // a gradient lost digits when it was cast
   | "shape" // a column against a row is spread to a matrix
   | "rounded" // a gradient is too small for float16
@@ -397,7 +397,7 @@ export interface Edge {
   id: ElementId;
   source: ElementId;
   target: ElementId;
-  /** The name of the target's input; null behind an op, and where several edges are drawn as one. */
+  /** The name of the target's input; null after an op, and if several edges are drawn as one. */
   input: string | null;
   /**
    * The name of what it hands on where that is not the tensor of its source, but `w.grad`, or one that a folded group
@@ -440,7 +440,7 @@ export type EdgeState =
   | "done" // the gradient has gone along it in this call
 ;
 
-/** A call of a module or function, a round of a loop: what is drawn as a box, or folded as a node too. */
+/** A call of a module or function, an iteration of a loop, drawn as a box, or folded as a node too. */
 export interface Group {
   id: ElementId;
   label: string;
@@ -462,7 +462,7 @@ export interface Previous {
   values: Record<string, Track<ValueId | null>>;
 }
 
-/** What the program told autograd to do, or an edit does. */
+/** A call of the program to autograd, or one that an edit adds. */
 export interface Command {
   id: string;
   kind: "backward" | "zero" | "set";
@@ -506,7 +506,7 @@ export interface Change {
   leaf: number | null;
 }
 
-/** A place where a command may stand, behind some lines of the program. */
+/** A position where a command may stand, after some lines of the program. */
 export interface Place {
   /** The event that a command at this position follows; -1 for the start. */
   after: number;
@@ -704,7 +704,7 @@ export type NestedNumbers = any;
 export interface CommandSpec {
   id: string;
   kind: "backward" | "zero" | "set";
-  /** The event that it follows, -1 for the start; null: behind all. */
+  /** The event that it follows, -1 for the start; null: after all. */
   after: number | null;
   /** The tensor from which a backward call starts; of several the first. */
   root: number | null;
@@ -821,7 +821,7 @@ export interface Series {
   points: SeriesPoint[];
 }
 
-/** One round. */
+/** One iteration. */
 export interface SeriesPoint {
   label: string;
   element: ElementId | null;
