@@ -32,40 +32,43 @@ class Presentation:
     """How an op is shown.
 
     ================ ==================================================================================================
-    `nonfinite`      how it comes from finite numbers to others, or its slope does: the pole of a "logarithm", "root",
-                     "power" or "division", an "overflow", the "deviation" of one value
-    `largest`        of an op that overflows: the largest input that it takes, from the largest number of a dtype
-    `random`         its result was drawn: small steps of its inputs say nothing
-    `chooses`        it passes on some of its numbers and throws the others away
-    `masks`          it writes -inf where a mask says so
-    `sign`           the operator that a program writes it with, and how it stands to its `operands`
-    `indexing`       a program writes it as `x[…]`
-    `called`         the function in a program, from static arguments and the result's rank, where the name differs
-    `shows_shape`    what is to be seen of a call is the shape of its result, not its arguments
-    `shape`          the shape of the result, from the static arguments and the shapes of the inputs
-    `elementwise`    one place of every (broadcast) input makes one place of the result
-    `name`           the function in formulas, where the op's own name says less
-    `word`           what that function does, in words; "" where the name says it to everyone
-    `written`        how a formula writes it where it has a sign of its own
-    `indexed`        how a formula writes one place of its result
-    `plain`          whether it reads as well without indices
-    `letters`        the letters of its results in formulas, where it has several
-    `roles`          what each of its results is, "" of the one that it is called for
+    **result**
+    `shape`          its shape, from the static arguments and the shapes of the inputs
+    `elementwise`    each element of it depends on the same element of every (broadcast) input, and on no other
+    `random`         it is drawn, so that small steps of the inputs say nothing
+    `chooses`        it has some of the input's numbers and discards the others
+    `masks`          it has -inf where a mask says so
+    `nonfinite`      why it, or its derivative, may be inf or nan for finite inputs: the pole of a "logarithm", "root",
+                     "power" or "division", an "overflow", the "deviation" of a single value
+    `largest`        the largest input that does not overflow, from the largest number of the dtype
+    **program**      on cards and in sentences
+    `sign`           the operator, and how it stands to its `operands`
+    `indexing`       it is written `x[...]`
+    `called`         the function, from the static arguments and the rank of the result, where its name is another
+    `shows_shape`    the shape of the result is shown instead of the arguments
+    **formula**
+    `name`           the function, where the op's own name says less
+    `word`           what that function does, in words; "" where its name is enough
+    `written`        how it is written where it has a sign of its own
+    `indexed`        how one element of the result is written
+    `plain`          it is as readable without indices
+    `letters`        one letter for each of several results
+    `roles`          what each result is; "" for the one that the op is called for
     ================ ==================================================================================================
     """
 
-    nonfinite: NonFinite = ""
-    largest: Callable[[float], float] | None = None
+    shape: ResultShape | None = None
+    elementwise: bool = False
     random: bool = False
     chooses: bool = False
     masks: bool = False
+    nonfinite: NonFinite = ""
+    largest: Callable[[float], float] | None = None
     sign: str = ""
     operands: Operands = "infix"
     indexing: bool = False
     called: Callable[[Attrs, int], str] | None = None
     shows_shape: bool = False
-    shape: ResultShape | None = None
-    elementwise: bool = False
     name: str = ""
     word: str | None = None
     written: Writer | None = None
