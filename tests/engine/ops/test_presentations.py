@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from engine.ops.op import REGISTRY, call_kernel
+from tests.batches import batches
 from tests.samples import SAMPLES, Sample
 
 SHAPED = [s for s in SAMPLES if REGISTRY[s.op].presentation.shape is not None and not REGISTRY[s.op].lists]
@@ -39,7 +39,7 @@ def result(sample: Sample, inputs: tuple[Any, ...]) -> Any:
     return made[0] if isinstance(made, tuple) else made
 
 
-@pytest.mark.parametrize("sample", SHAPED, ids=by_name)
+@batches("sample", SHAPED, by_name)
 def test_shape_is_that_of_the_kernels_result(sample: Sample) -> None:
     rule = REGISTRY[sample.op].presentation.shape
     assert rule is not None
@@ -47,7 +47,7 @@ def test_shape_is_that_of_the_kernels_result(sample: Sample) -> None:
     assert told is None or told == np.shape(result(sample, sample.inputs))
 
 
-@pytest.mark.parametrize("sample", ELEMENTWISE, ids=by_name)
+@batches("sample", ELEMENTWISE, by_name)
 def test_by_element_a_part_of_the_inputs_gives_that_part_of_the_result(sample: Sample) -> None:
     shape = np.broadcast_shapes(*(np.shape(one) for one in sample.inputs))
 
