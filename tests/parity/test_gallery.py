@@ -17,6 +17,7 @@ import pytest
 
 import engine
 from engine.trace.events import Accumulated, BackwardStarted, ErrorRaised, OpCalled, Trace, VjpRun
+from tests.batches import batches
 from viz.gallery import Program, fixed_programs, gallery
 
 torch: Any
@@ -36,7 +37,10 @@ Fired = tuple[str, tuple[Any, ...]]
 pytestmark = pytest.mark.parity
 
 BOTH = [program for program in (*gallery(), *fixed_programs()) if not program.legacy]
-SHARED = [pytest.param(program, id=program.id) for program in BOTH]
+
+
+def named(program: Program) -> str:
+    return program.id
 
 
 @dataclass(frozen=True)
@@ -244,13 +248,13 @@ def differences(name: str, here: Held, there: Held) -> Iterator[str]:
         yield from differences(f"{name}.grad", here.grad, there.grad)
 
 
-@pytest.mark.parametrize("program", SHARED)
+@batches("program", BOTH, named)
 def test_program_imports_torch_in_one_line(program: Program) -> None:
     assert program.source.count(IMPORT) == 1
     assert program.source.count("engine") == 1
 
 
-@pytest.mark.parametrize("program", SHARED)
+@batches("program", BOTH, named)
 def test_program_binds_equal_tensors(program: Program, runs: Any) -> None:
     here, there = runs(program)
     fixed = [name for name in there.held if name not in program.random]
@@ -260,25 +264,25 @@ def test_program_binds_equal_tensors(program: Program, runs: Any) -> None:
     assert all(here.held[name].shape == there.held[name].shape for name in program.random)
 
 
-@pytest.mark.parametrize("program", SHARED)
+@batches("program", BOTH, named)
 def test_program_prints_the_same_text(program: Program, runs: Any) -> None:
     here, there = runs(program)
     assert here.output == there.output
 
 
-@pytest.mark.parametrize("program", SHARED)
+@batches("program", BOTH, named)
 def test_program_warns_in_the_same_words(program: Program, runs: Any) -> None:
     here, there = runs(program)
     assert here.warned == there.warned
 
 
-@pytest.mark.parametrize("program", SHARED)
+@batches("program", BOTH, named)
 def test_program_ends_in_the_same_way(program: Program, runs: Any) -> None:
     here, there = runs(program)
     assert here.error == there.error
 
 
-@pytest.mark.parametrize("program", [program for program in BOTH if program.confusion])
+@batches("program", [program for program in BOTH if program.confusion], named)
 def test_mistake_gets_the_message_in_full(program: Program, runs: Any) -> None:
     """Word for word to the last, and as the gallery quotes it."""
     here, there = runs(program)
@@ -299,13 +303,13 @@ def test_silent_mistake_is_silent_in_torch(program: Program, runs: Any) -> None:
     assert (there.warned, there.error) == ([], None)
 
 
-@pytest.mark.parametrize("program", SHARED)
+@batches("program", BOTH, named)
 def test_program_runs_the_same_nodes_in_the_same_order(program: Program, runs: Any) -> None:
     here, there = runs(program)
     assert [name for name, _ in here.order] == [name for name, _ in there.order]
 
 
-@pytest.mark.parametrize("program", SHARED)
+@batches("program", BOTH, named)
 def test_program_sends_the_same_gradients_to_every_node(program: Program, runs: Any) -> None:
     here, there = runs(program)
     silent = there.error is not None or "gradcheck(" in program.source

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.helpers.saying import listed
 from tests.parity.helpers.tables import assert_agreement
 
@@ -142,6 +143,6 @@ def test_narrow_by_a_tensor_has_a_gradient() -> None:
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize("expression", listed(AGREE))
+@batches("expression", listed(AGREE))
 def test_corner_of_tensors_is_torchs(expression: str) -> None:
     assert_agreement(expression)

@@ -6,6 +6,7 @@ import pytest
 
 import engine
 from engine.arrays.errors import OutOfScope
+from tests.batches import batches
 from tests.parity.helpers.saying import listed
 from tests.parity.helpers.tables import assert_agreement
 
@@ -41,7 +42,7 @@ x[1:].storage_offset() | x.T.stride(0) | x.numpy().dtype.name | x.index_fill(0, 
 """
 
 
-@pytest.mark.parametrize("expression", listed(AGREE))
+@batches("expression", listed(AGREE))
 def test_tensor_and_dtype_say_what_torchs_say(expression: str) -> None:
     assert_agreement(expression)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.helpers.saying import listed
 from tests.parity.helpers.tables import first_line
 
@@ -165,7 +166,7 @@ def expanded_and(statement: str) -> Program:
     return program
 
 
-@pytest.mark.parametrize("statement", listed(WRITTEN_PARTS))
+@batches("statement", listed(WRITTEN_PARTS))
 def test_part_of_an_expanded_tensor_is_written_where_torch_writes_it(statement: str) -> None:
     assert_same(expanded_and(statement))
 
@@ -214,7 +215,7 @@ def sloped(expression: str) -> Program:
     return program
 
 
-@pytest.mark.parametrize("expression", listed(GRADIENTS))
+@batches("expression", listed(GRADIENTS))
 def test_slope_of_points_is_torchs(expression: str) -> None:
     assert_same(sloped(expression))
 
@@ -303,7 +304,7 @@ bag(i, w, t.tensor([0, 0, 2, 2, 4]), include_last_offset=True, mode='sum', per_s
 """
 
 
-@pytest.mark.parametrize("expression", listed(BAGS))
+@batches("expression", listed(BAGS))
 def test_bags_that_do_not_fit_raise_torchs_errors(expression: str) -> None:
     def program(t: Any) -> list[Any]:
         names = {

@@ -240,7 +240,7 @@ torch.linalg.cholesky_ex(k2 @ k2.mT + 4 * torch.eye(4))[0]
 """
 
 
-@pytest.mark.parametrize("expression", listed(WRITTEN))
+@batches("expression", listed(WRITTEN))
 def test_result_may_be_written_where_torch_does_not_save_it(expression: str) -> None:
     torch = pytest.importorskip("torch")
     found = []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.helpers.saying import listed
 
 WRITES = """
@@ -58,20 +59,20 @@ def run(statement: str, library: Any, grads: bool) -> Any:
 
 
 @pytest.mark.parametrize("grads", [False, True])
-@pytest.mark.parametrize("statement", listed(WRITES))
+@batches("statement", listed(WRITES))
 def test_written_item_is_as_in_torch(statement: str, grads: bool) -> None:
     torch = pytest.importorskip("torch")
     assert run(statement, engine, grads) == run(statement, torch, grads)
 
 
-@pytest.mark.parametrize("expression", listed(STRAYS))
+@batches("expression", listed(STRAYS))
 def test_first_element_that_is_not_there_is_named_as_in_torch(expression: str) -> None:
     torch = pytest.importorskip("torch")
     statement = f"k = {expression}"
     assert run(statement, engine, False) == run(statement, torch, False)
 
 
-@pytest.mark.parametrize("call", listed(OUT))
+@batches("call", listed(OUT))
 def test_result_is_written_into_out(call: str) -> None:
     torch = pytest.importorskip("torch")
     seen = []

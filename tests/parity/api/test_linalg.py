@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.helpers.nodes import names
 from tests.parity.helpers.saying import evaluated, listed
 from tests.parity.helpers.surface import derived_twice, same, same_or_nothing
@@ -138,7 +139,7 @@ def outcome(expression: str, library: Any, grads: bool, dtype: str = "float64") 
     return evaluated(expression, known), known
 
 
-@pytest.mark.parametrize("expression", listed(ERRORS))
+@batches("expression", listed(ERRORS))
 def test_error_is_torchs_word_for_word(expression: str) -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = outcome(expression, engine, False, "float32")[0], outcome(expression, torch, False, "float32")[0]
@@ -147,7 +148,7 @@ def test_error_is_torchs_word_for_word(expression: str) -> None:
     assert type(ours).__name__ == type(theirs).__name__.removeprefix("_")
 
 
-@pytest.mark.parametrize("expression", listed(VALUES))
+@batches("expression", listed(VALUES))
 def test_value_is_torchs(expression: str) -> None:
     torch = pytest.importorskip("torch")
     found = [outcome(expression, library, False)[0] for library in (engine, torch)]
@@ -159,7 +160,7 @@ def test_value_is_torchs(expression: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:torch.triangular_solve is deprecated")  # torch says so once in a process
-@pytest.mark.parametrize("expression", DIFFERENTIABLE)
+@batches("expression", DIFFERENTIABLE)
 def test_nodes_and_two_derivatives_are_torchs(expression: str) -> None:
     torch = pytest.importorskip("torch")
     found = []

@@ -135,7 +135,7 @@ torch.quantile(x, torch.tensor([.1, .9]), dim=0) | torch.nanquantile(n, torch.te
 """
 
 
-@pytest.mark.parametrize("expression", listed(IN_PLACE_IN_TORCH))
+@batches("expression", listed(IN_PLACE_IN_TORCH))
 def test_reduction_that_torch_ends_in_place_has_its_values(expression: str) -> None:
     assert_agreement(expression, nodes=False)
 
@@ -146,7 +146,7 @@ torch.aminmax(x) | torch.max(x, 1) | torch.min(x, 0) | torch.frexp(v) | torch.na
 """
 
 
-@pytest.mark.parametrize("expression", listed(PRINTED))
+@batches("expression", listed(PRINTED))
 def test_named_result_prints_and_unpacks_as_torchs(expression: str) -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = (eval(expression, scope(library)) for library in (engine, torch))  # noqa: S307 - of this file
@@ -163,7 +163,7 @@ torch.sort(t, descending=True, stable=True) | torch.argsort(t, descending=True) 
 """
 
 
-@pytest.mark.parametrize("expression", listed(TIED))
+@batches("expression", listed(TIED))
 def test_index_of_a_tied_value_names_an_equal_one(expression: str) -> None:
     """Which of equal elements is named, torch leaves open; the values are its own."""
     torch = pytest.importorskip("torch")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import engine
 from engine.trace.events import LeafCreated
+from tests.batches import batches
 from tests.parity.helpers.nodes import names
 from tests.parity.helpers.saying import evaluated, listed
 
@@ -78,7 +79,7 @@ x.clamp(w, x)
 """
 
 
-@pytest.mark.parametrize("expression", listed(ERRORS))
+@batches("expression", listed(ERRORS))
 def test_error_is_torchs_word_for_word(expression: str) -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = outcome(expression, engine), outcome(expression, torch)
@@ -86,7 +87,7 @@ def test_error_is_torchs_word_for_word(expression: str) -> None:
     assert (type(ours).__name__, str(ours)) == (type(theirs).__name__, str(theirs))
 
 
-@pytest.mark.parametrize("expression", listed(COMPOSITES))
+@batches("expression", listed(COMPOSITES))
 def test_composite_takes_torchs_steps(expression: str) -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = outcome(expression, engine, True), outcome(expression, torch, True)
@@ -125,7 +126,7 @@ x != x
 """
 
 
-@pytest.mark.parametrize("expression", listed(DTYPES))
+@batches("expression", listed(DTYPES))
 def test_value_dtype_and_text_are_torchs(expression: str) -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = outcome(expression, engine), outcome(expression, torch)
@@ -208,7 +209,7 @@ def written(expression: str, library: Any) -> tuple[Any, dict[str, Any]]:
     return found["z"], found
 
 
-@pytest.mark.parametrize("expression", [*listed(WRITES), *listed(PARTIAL)])
+@batches("expression", [*listed(WRITES), *listed(PARTIAL)])
 def test_written_tensor_has_torchs_value_version_and_gradients(expression: str) -> None:
     torch = pytest.importorskip("torch")
     (ours, mine), (theirs, yours) = written(expression, engine), written(expression, torch)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.helpers.nodes import names
 from tests.parity.helpers.saying import listed
 from tests.parity.helpers.tables import first_line, scope
@@ -51,7 +52,7 @@ def written(expression: str, library: Any) -> Any:
     return found
 
 
-@pytest.mark.parametrize("expression", listed(WRITES))
+@batches("expression", listed(WRITES))
 def test_in_place_form_writes_what_torchs_writes(expression: str) -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = written(expression, engine), written(expression, torch)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.helpers.saying import evaluated, listed
 
 CALLS = """
@@ -34,7 +35,7 @@ def reached(expression: str, library: Any) -> Any:
     return found
 
 
-@pytest.mark.parametrize("expression", listed(CALLS))
+@batches("expression", listed(CALLS))
 def test_gradient_leads_where_torchs_does(expression: str) -> None:
     torch = pytest.importorskip("torch")
     assert reached(expression, engine) == reached(expression, torch)

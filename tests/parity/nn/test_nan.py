@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.helpers.saying import evaluated, listed
 
 PASSED = """
@@ -20,7 +21,7 @@ torch.atan2(x * 0, x * 0) | torch.atan2(x, y) | F.max_pool1d(x[None], 2) | x.nan
 """
 
 
-@pytest.mark.parametrize("expression", listed(PASSED))
+@batches("expression", listed(PASSED))
 def test_gradient_where_a_value_is_nan_is_torchs(expression: str) -> None:
     torch = pytest.importorskip("torch")
     found = []

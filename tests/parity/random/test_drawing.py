@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.helpers.nodes import names
 from tests.parity.helpers.saying import listed
 from tests.parity.helpers.surface import same_error
@@ -58,7 +59,7 @@ def scope(library: Any, grads: bool = False) -> dict[str, Any]:
     return {**found, "z": found["x"] * 1, "torch": library, "n": MANY}
 
 
-@pytest.mark.parametrize("expression", listed(DRAWS))
+@batches("expression", listed(DRAWS))
 def test_draws_repeat_with_their_seed_and_go_on_without(expression: str) -> None:
     drawn = []
     for seed in (3, 3, None):
@@ -82,7 +83,7 @@ def test_draws_have_the_mean_and_variance_of_their_distribution(expression: str,
     assert abs(drawn.var() / variance - 1) < 0.1
 
 
-@pytest.mark.parametrize("expression", listed(NODES))
+@batches("expression", listed(NODES))
 def test_nodes_of_draws_are_torchs_and_pass_on_zeros(expression: str) -> None:
     torch = pytest.importorskip("torch")
     for library in (engine, torch):
@@ -96,7 +97,7 @@ def test_nodes_of_draws_are_torchs_and_pass_on_zeros(expression: str) -> None:
     assert names(ours) == names(made.grad_fn)
 
 
-@pytest.mark.parametrize("expression", listed(ERRORS))
+@batches("expression", listed(ERRORS))
 def test_error_is_torchs_in_its_first_line(expression: str) -> None:
     same_error(expression, pytest.importorskip("torch"))
 

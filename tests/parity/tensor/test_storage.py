@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.helpers.saying import listed
 
 PARTS = """
@@ -15,7 +16,7 @@ z.tensor_split(2)[0] | z.narrow(0, 1, 2) | z.hsplit(2)[1] | z.adjoint() | z.move
 """
 
 
-@pytest.mark.parametrize("expression", listed(PARTS))
+@batches("expression", listed(PARTS))
 def test_part_shares_memory_and_version_with_its_whole(expression: str) -> None:
     torch = pytest.importorskip("torch")
     seen = []
