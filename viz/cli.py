@@ -84,7 +84,7 @@ def _script(target: argparse.ArgumentParser) -> None:
         nargs=argparse.REMAINDER,
         dest="module",
         metavar="MODULE",
-        help="run a module instead of a script, as `python -m` would; what follows are its arguments",
+        help="run a module instead of a script, as `python -m` would; the rest are its arguments",
     )
     target.add_argument("script", type=Path, nargs="?", help="the Python file")
     target.add_argument("args", nargs=argparse.REMAINDER, help="arguments of the script")
