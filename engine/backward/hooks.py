@@ -13,7 +13,6 @@ from typing import Any
 from ..arrays import errors
 from ..arrays.array import dtype_of
 from ..arrays.session import slot
-from ..tensor.joined_products import secure
 from ..tensor.tensor import Tensor, tensor_of
 
 
@@ -24,15 +23,11 @@ def as_tensor(gradient: Any, given: Mapping[int, Tensor]) -> Tensor:
 
 
 class Hooks:
-    """Runs hooks on gradients, which are Tensors with `graph`, else arrays; `arrived` is what waits in the loop
-    meanwhile, `given` are the Tensors that the user gave, by the id of their array."""
+    """Runs hooks on gradients, which are Tensors with `graph`, else arrays; `given` are the Tensors that the user gave,
+    by the id of their array."""
 
-    def __init__(
-        self, graph: bool, arrived: Mapping[Any, Any] = MappingProxyType({}),
-        given: Mapping[int, Tensor] = MappingProxyType({}),
-    ) -> None:  # fmt: skip
+    def __init__(self, graph: bool, given: Mapping[int, Tensor] = MappingProxyType({})) -> None:
         self.graph = graph
-        self.arrived = arrived
         self.given = given
 
     def shown(self, gradient: Any) -> Any:
@@ -47,17 +42,12 @@ class Hooks:
         """The array of a gradient."""
         return gradient._array if self.graph and gradient is not None else gradient
 
-    def ran(self, hook: Callable[..., Any], place: str, given: tuple[Any, ...], **where: Any) -> Any:
-        """What a hook returns that runs while gradients wait."""
-        secure(self.arrived)
-        return ran(hook, place, given, **where)
-
     def of_tensor(
         self, hooks: dict[int, Any], gradient: Any, tensor: Tensor | None, node: Any = None, nr: int = 0
     ) -> Any:
         """The gradient after the hooks of one tensor: output `nr` of `node`, or a leaf."""
         for hook in tuple(hooks.values()):
-            found = self.ran(hook, "tensor", (self.shown(gradient),), tensor=tensor, node=node, nr=nr)
+            found = ran(hook, "tensor", (self.shown(gradient),), tensor=tensor, node=node, nr=nr)
             if found is None:
                 continue
             self.check(hook, found, gradient)
@@ -72,7 +62,7 @@ class Hooks:
         current = list(grads)
         for hook in tuple(hooks.values()):
             given = (tuple(self.shown(g) for g in current),)
-            found = self.ran(hook, "before", given, tensor=leaf, node=None if leaf is not None else node)
+            found = ran(hook, "before", given, tensor=leaf, node=None if leaf is not None else node)
             if found is not None:
                 current = self.taken(hook, found, current, node, "before", leaf)
         return current
@@ -85,7 +75,7 @@ class Hooks:
         given = tuple(self.shown(g) for g in upstream)
         for hook in tuple(hooks.values()):
             passed = (tuple(self.shown(c) for c in current), given)
-            found = self.ran(hook, "after", passed, tensor=leaf, node=None if leaf is not None else node)
+            found = ran(hook, "after", passed, tensor=leaf, node=None if leaf is not None else node)
             if found is not None:
                 current = self.taken(hook, found, current, node, "after", None)
         return current
@@ -130,7 +120,7 @@ def accumulated(tensor: Tensor) -> None:
     for hook in tuple((tensor._post_hooks or {}).values()):
         found = ran(hook, "accumulated", (tensor,), tensor=tensor)
         if found is not None and found is not tensor:
-            Hooks(True, {}).check(hook, found, tensor)
+            Hooks(True).check(hook, found, tensor)
             raise errors.runtime("Tensor post accumulate grad hooks should return None.", tensors=(tensor,))
 
 

@@ -18,13 +18,11 @@ from numpy import ndarray
 
 from ..arrays import errors
 from ..arrays.array import as_array, xp
-from ..arrays.deferred import Product
 from ..arrays.session import slot
 from ..ops.op import NUMBERED, spread
 from ..ops.reduction import sum_to_size
 from ..ops.shape import cast, hung_on
 from ..tensor.grad_mode import mode
-from ..tensor.joined_products import Gathered, gathers, multiplied, secure, sum_array
 from ..tensor.node import AccumulateGrad, Node
 from ..tensor.saved import unpack_saved
 from ..tensor.tensor import Tensor, tensor_of
@@ -35,6 +33,7 @@ from .hooks import Hooks, accumulated
 from .ready_queue import pop, push
 
 Capture = tuple[Any, int]
+sum_array = sum_to_size.op.kernel
 
 
 def run_backward(
@@ -109,7 +108,7 @@ class _Run:
         self.create_graph = create_graph
         self.root: Any = None
         self.ready: list[Any] = []
-        self.hooks = Hooks(create_graph, self.arrived, given)
+        self.hooks = Hooks(create_graph, given)
         self.sums: set[Any] = set()  # where what arrived is a sum of our own, which nobody else holds
 
     def will_run(self, node: Any) -> bool:
@@ -128,37 +127,25 @@ class _Run:
         arrived = self.arrived
         present = arrived.get(node)
         if not several:
-            arrived[node] = gradient if present is None else present + gradient
+            if present is None:
+                arrived[node] = gradient
+            elif node in self.sums:
+                xp.add(present, gradient, present)
+            else:
+                arrived[node] = present = present + gradient
+                if type(present) is ndarray:
+                    self.sums.add(node)
             return
         if present is None:
             present = arrived[node] = [None] * len(node.metas)
         present[nr] = gradient if present[nr] is None else present[nr] + gradient
-
-    def gather(self, target: Any, nr: int, cotangent: Any, left: int) -> None:
-        """A contribution that does not fit as it is: one of several that are put together first, or by itself.
-
-        `left` tells how many are still to come.
-        """
-        present = self.arrived.get(target)
-        if (
-            type(present) is not Gathered
-            and left
-            and not self.create_graph
-            and target.metas is None
-            and gathers(target, cotangent)
-        ):
-            made = self.arrived[target] = Gathered(target, present, target in self.sums)
-            self.sums.discard(target)
-            if made.takes(cotangent):
-                return
-        self.deliver(target, nr, cotangent.multiplied() if type(cotangent) is Product else cotangent)
 
     def drain(self) -> None:
         """Run what is ready until nothing is.  Each node costs its rules and little else: what is rare is elsewhere."""
         ready, waiting, arrived, wanted, active = self.ready, self.waiting, self.arrived, self.wanted, slot.active
         special = self.create_graph or mode.anomaly
         asked = {node for node, _ in self.taken} if self.taken else None
-        keep, gather, sums, add = self.keep, self.gather, self.sums, xp.add
+        keep, deliver, sums, add = self.keep, self.deliver, self.sums, xp.add
         following: Any = None  # the only node that is ready, with what arrived there: it need not queue
         handed: Any = None
         while True:
@@ -167,8 +154,6 @@ class _Run:
             elif ready:
                 node = ready.pop() if len(ready) == 1 else pop(ready)
                 upstream = arrived.pop(node, None)
-                if type(upstream) is Gathered:
-                    upstream = upstream.settle()
             else:
                 break
             if wanted is not None and node not in wanted:
@@ -192,10 +177,12 @@ class _Run:
                     raise
                 freed = plan.frees and not keep
                 if active is not None and (
-                    wanted is not None or not active.plain_vjp(node, upstream, cotangents, freed)
+                    wanted is not None or not active.plain_vjp(node, upstream, cotangents, cotangents, freed)
                 ):
-                    made = self.report(active, node, [upstream], cotangents, freed)
-                    cotangents = self.alone(node.targets, cotangents, made)
+                    fitted = self.fitted(node, cotangents)
+                    if wanted is not None or not active.plain_vjp(node, upstream, cotangents, fitted, freed):
+                        self.report(active, node, [upstream], cotangents, fitted, freed)
+                    cotangents = fitted
                 if freed:
                     node.saved = None
             edge = -1
@@ -214,9 +201,7 @@ class _Run:
                     if cotangent is upstream
                     else (cotangent.shape != target.shape or cotangent.dtype is not target.dtype)
                 ):
-                    present = arrived.get(target)
-                    if type(present) is not Gathered or not present.takes(cotangent):
-                        gather(target, node.number(edge), cotangent, left)
+                    deliver(target, node.number(edge), cotangent)
                 elif target not in arrived:
                     if not left and not ready and following is None:
                         following, handed = target, cotangent
@@ -285,13 +270,13 @@ class _Run:
             pairs = zip(node.targets, cotangents, strict=True)
             cotangents = [cotangent if target in self.wanted else None for target, cotangent in pairs]
         if mode.anomaly:
-            anomaly.check(node, multiplied(cotangents))
+            anomaly.check(node, cotangents)
         freed = False if self.keep else node.free()
         if node.more is not None and node.more.get("post_hooks"):
-            shown = multiplied(cotangents)
-            cotangents = self.hooks.after(node.more["post_hooks"], shown, _listed(node, upstream), node)
+            cotangents = self.hooks.after(node.more["post_hooks"], cotangents, _listed(node, upstream), node)
         if slot.active is not None:
-            self.report(slot.active, node, _listed(node, upstream), cotangents, freed)
+            fitted = self.fitted(node, cotangents)
+            self.report(slot.active, node, _listed(node, upstream), cotangents, fitted, freed)
         return cotangents
 
     def capture(self, node: Any, upstream: Any) -> None:
@@ -301,9 +286,8 @@ class _Run:
                 self.taken[node, nr] = gradient
 
     def vjp(self, node: Node, upstream: Any) -> Sequence[Any]:
-        """Run the rules of a node on its saved values, or the code of its own that it has; there may be Products."""
+        """Run the rules of a node on its saved values, or the code of its own that it has."""
         if node.own is not None:
-            secure(self.arrived)
             return node.own(upstream, self)
         if all(gradient is None for gradient in _listed(node, upstream)):
             if node.saved is None:
@@ -384,38 +368,34 @@ class _Run:
         if gradient is not None and tensor._requires_grad:  # what was asked for by requires_grad_(False) since
             add_into(tensor, gradient, self.create_graph, retained=False)
         if tensor._post_hooks:
-            secure(self.arrived)
             accumulated(tensor)
         if more is not None and more.get("post_hooks"):
             self.hooks.after(more["post_hooks"], (), (gradient,), node, tensor)
 
-    def alone(self, targets: Any, cotangents: Sequence[Any], made: Sequence[Any]) -> Sequence[Any]:
-        """The cotangents; of a product that no other joins, what a report has `made` of it."""
-        return [
-            done if type(c) is Product and self.waiting[target] == 1 and target not in self.arrived else c
-            for target, c, done in zip(targets, cotangents, made, strict=True)
-        ]
-
-    def report(self, active: Any, node: Any, upstream: Any, cotangents: Any, freed: bool) -> Sequence[Any]:
-        """Tell the recorder what one node did; the cotangents with no Product among them."""
-        if node.own is not None and getattr(node, "others", None):  # outputs that are no tensors have no gradient
-            upstream = [g for nr, g in enumerate(upstream) if nr not in node.others]
-        raw = upstream if not self.create_graph else [None if g is None else g._array for g in upstream]
-        sums: list[Any] = []
-        final: list[Any] = []
-        made = multiplied(cotangents)
-        for edge, (target, cotangent) in enumerate(zip(node.targets, made, strict=True)):
+    def fitted(self, node: Any, cotangents: Sequence[Any]) -> list[Any]:
+        """The arrays of the cotangents, summed over what was broadcast; None where nobody asked for one."""
+        arrays: list[Any] = []
+        for edge, (target, cotangent) in enumerate(zip(node.targets, cotangents, strict=True)):
             asked = node.own is not None or self.wanted is None or target in self.wanted  # torch works nothing else out
             if target is None or cotangent is None or not asked:
-                final.append(None)
-                sums.append(None)
+                arrays.append(None)
                 continue
             array = cotangent._array if self.create_graph else cotangent
             shape = target.meta(node.number(edge))[0]
-            sums.append(array if array.shape != shape else None)
-            final.append(array if array.shape == shape else sum_to_size(array, shape))
-        active.vjp(node, raw, final, sums, freed)
-        return made
+            arrays.append(array if array.shape == shape else sum_array(array, shape))
+        return arrays
+
+    def report(
+        self, active: Any, node: Any, upstream: Any, cotangents: Sequence[Any], fitted: Sequence[Any], freed: bool
+    ) -> None:
+        """Tell the recorder what one node did."""
+        if node.own is not None and getattr(node, "others", None):  # outputs that are no tensors have no gradient
+            upstream = [g for nr, g in enumerate(upstream) if nr not in node.others]
+        if self.create_graph:
+            upstream, cotangents = ([None if g is None else g._array for g in some] for some in (upstream, cotangents))
+        pairs = zip(cotangents, fitted, strict=True)
+        unsummed = [None if total is None or total is cotangent else cotangent for cotangent, total in pairs]
+        active.vjp(node, upstream, fitted, unsummed, freed)
 
 
 def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:
@@ -433,9 +413,9 @@ def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:
     if any(gradient is not None for gradient in grads):
         run = _Run({}, None, {}, False, True, mode.enabled, {})
         given = [run.hooks.inner(gradient) for gradient in grads]
-        made = multiplied(run.vjp(node, given if node.metas is not None else given[0]))
+        made = run.vjp(node, given if node.metas is not None else given[0])
         found = [None if target is None else c for c, target in zip(made, node.targets, strict=True)]
-    shown = tuple(Hooks(mode.enabled, {}).shown(cotangent) for cotangent in found)
+    shown = tuple(Hooks(mode.enabled).shown(cotangent) for cotangent in found)
     return shown[0] if len(shown) == 1 else shown
 
 

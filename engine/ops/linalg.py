@@ -9,7 +9,7 @@ from typing import Any
 
 from ..arrays.array import Array, xp
 from .notation import signs, sums
-from .op import PLAIN, PRODUCTS, READS_FIRST, by_hand, op
+from .op import PLAIN, READS_FIRST, by_hand, op
 from .presentation import Presentation
 from .result_shapes import number, product_of_matrices
 from .shape import scaled, t, transpose, unsqueeze
@@ -40,8 +40,6 @@ def _of_left(grad: Any, mat2: Any) -> Any:
 def _of_right(grad: Any, self: Any) -> Any:
     return mm(t(self), grad)
 
-
-PRODUCTS.add(_of_right)
 
 mm = op(
     "mm", _mm, PLAIN,

@@ -29,7 +29,6 @@ from typing import Any, Protocol, cast
 from numpy import ndarray
 
 from ..arrays.array import Array, Arrays
-from ..arrays.deferred import Product
 from ..arrays.promotion import promote, promote_difference, promote_float
 from .presentation import NOTHING_KNOWN, Presentation
 
@@ -91,7 +90,7 @@ class Plan:
     `names` are the saved names, `pick` where they stand in (*inputs, result, *statics, *outputs); a negative one `~i`
     means the shape of input `i`.  `tensors` are the places in `names` that hold tensors (freed after backward).
     `calls` has one (edge, rule, places in `names`) per input that needs a gradient.  `run(grad, node)` is all of it on
-    arrays: the cotangent per edge, None where none is needed; Products of rules in PRODUCTS.  `inputs` has the bits of
+    arrays: the cotangent per edge, None where none is needed.  `inputs` has the bits of
     the inputs that are saved, where that is all, in their order; `of_result`: the result is all that is saved; `frees`:
     there is something to free.
     """
@@ -246,10 +245,6 @@ def _function(op: Op) -> OpFunction:
     return function
 
 
-PRODUCTS: set[Rule] = set()
-"""The rules (grad, value) that are products: of the transposed value and the gradient, both matrices."""
-
-
 BY_HAND: dict[Rule, Callable[..., Any]] = {}
 """The rules with a kernel by hand, and that."""
 
@@ -377,15 +372,12 @@ def _compiled(
     made = ["None"] * len(op.places)
     for number, (edge, rule, picked) in enumerate(calls):
         given = ", ".join(["grad", *map(spelled, picked)])
-        if rule in PRODUCTS and tensors.issuperset(picked):
-            made[edge] = f"Product(v{picked[0]}, grad)"
-        else:
-            made[edge] = "grad" if rule.__code__.co_code == IDENTITY else f"{_called(rule, number)}({given})"
+        made[edge] = "grad" if rule.__code__.co_code == IDENTITY else f"{_called(rule, number)}({given})"
     given = " ".join(f"{one}," for one in made)
     lines.append(f" return spread(node, ({given}))" if op.lists else f" return {given}")
     scope: dict[str, Any] = {f"rule{number}": rule for number, (_, rule, _) in enumerate(calls)}
     scope.update({f"hand{number}": BY_HAND.get(rule) for number, (_, rule, _) in enumerate(calls)})
-    scope |= {"spread": spread, "Product": Product, "ndarray": ndarray}
+    scope |= {"spread": spread, "ndarray": ndarray}
     scope["arrays"] = lambda values: [getattr(v, "_array", v) for v in values]
     exec("\n".join(lines), scope)  # noqa: S102 - names are checked above, values are looked up: nothing of a user's
     return scope["run"]

@@ -17,7 +17,6 @@ from ..ops.shape import clone
 from .devices import together
 from .dispatch import AFTER, connect, kernel_error, wrapped
 from .grad_mode import INFERENCE_INPLACE, mode
-from .joined_products import multiplied
 from .node import Node, gradient_edge, next_number
 from .saved import save
 from .storage import Storage
@@ -331,7 +330,7 @@ class CopySlices(Node):
         if run.create_graph:
             return self.graphed(upstream, run)
         part = take_slice(upstream, self.path)
-        found = multiplied(run.vjp(self.inner, part if self.inner.metas is None else [part]))
+        found = run.vjp(self.inner, part if self.inner.metas is None else [part])
         whole = None
         if self.targets[0] is not None:
             if self.repeats:

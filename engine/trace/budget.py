@@ -49,8 +49,7 @@ class Budget:
 class Holding:
     """The arrays of a recorder that are written, and still in memory: let go where only the recorder has them.
 
-    What the program has, a tensor or a node of its graph, costs nothing to hold, and may be asked for: a product that
-    is worked out later takes it by its number.
+    What the program has, a tensor or a node of its graph, costs nothing to hold.
     """
 
     LEAST = 1024
@@ -68,17 +67,14 @@ class Holding:
             if kept.nbytes >= self.LEAST:
                 self.numbers.append(number)
 
-    def let_go(self, values: list[Any], written: int) -> None:
-        """Let go of what nobody else has, of the values before `written`.  Linear in what was written since."""
+    def let_go(self, values: list[Any]) -> None:
+        """Let go of what nobody else has.  Linear in what was added since."""
         if len(self.numbers) < self._look_at:
             return
         alone = [n for n in self.numbers if isinstance(values[n], np.ndarray) and sys.getrefcount(values[n]) <= ALONE]
-        # whoever is alone now has no tensor that could ask for a product, and what was asked for before stands behind
-        asked = {place for kept in values[written:] if type(kept) is tuple for place in kept[:2]}
         for number in alone:
-            if number not in asked:
-                self.bytes -= values[number].nbytes
-                values[number] = OnFile(values[number])
+            self.bytes -= values[number].nbytes
+            values[number] = OnFile(values[number])
         self.numbers = [n for n in self.numbers if isinstance(values[n], np.ndarray)]
         self._look_at = 256 + 2 * len(self.numbers)
 

@@ -13,11 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..arrays.array import to_numpy
-from ..arrays.deferred import Later
 from ..arrays.errors import message_of, notes_of
 from ..arrays.session import is_users
 from ..ops.op import CUSTOM, NUMBERED, REGISTRY
-from ..ops.reduction import sum_to_size
 from .events import (
     Accumulated,
     AnyEvent,
@@ -59,7 +57,6 @@ from .summary import OnFile, Summary, sample_of, statistics
 from .variable_names import tensor_names
 
 JOINT = "copy_slices"
-sum_array = sum_to_size.op.kernel
 name_of: Callable[[Any], str] = functools.cache(str)
 """The name of an element type, which numpy puts together anew each time."""
 
@@ -95,7 +92,7 @@ def read(
         stacks,
         files,
         names,
-        tuple(value_of(worked_out(v, recording.values)) for v in recording.values),
+        tuple(value_of(value) for value in recording.values),
         argv,
         meta or {},
     )
@@ -151,15 +148,6 @@ def value_of(kept: Any) -> Value:
         return damaged_value(tuple(kept.shape), str(kept.dtype))
     data = to_numpy(kept)
     return Value(data.shape, name_of(data.dtype), data, sample_of(data), LazyStats(data))
-
-
-def worked_out(kept: Any, values: list[Any]) -> Any:
-    """What the recorder kept, one of `values`; what a Later stands for is made as the loop would make it."""
-    if type(kept) is not tuple:
-        return kept
-    later = Later(*kept)
-    first, *second = later.parts(values)
-    return first.T.dot(second[0]) if second else sum_array(first, later.shape)
 
 
 class LazyStats(dict[str, float]):

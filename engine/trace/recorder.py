@@ -13,7 +13,6 @@ from typing import Any
 
 from numpy import generic
 
-from ..arrays.deferred import Product
 from ..arrays.errors import notes_of
 from .call_stacks import CallStacks
 from .log import NONE, OWN, OWN_SUM, SAME, SUM, Entry, Recording, in_full
@@ -130,46 +129,35 @@ class Recorder:
         if self.pace is not None:
             self.pace()
 
-    def plain_vjp(self, node: Any, gradient: Any, cotangents: Any, freed: bool) -> bool:
-        """A node of one output ran.  What the loop has not worked out, a product or a sum over broadcast dimensions, is
-        left for the reader; False where it had better be made now.
+    def plain_vjp(self, node: Any, gradient: Any, cotangents: Any, fitted: Any, freed: bool) -> bool:
+        """A node of one output ran; `fitted` are the cotangents summed over what was broadcast.  False where they are
+        not all of the shape of their targets, or what was summed is large: nothing is recorded then.
         """
-        limit, values, shape = self.limit, self.values, node.shape
+        limit, values = self.limit, self.values
         start = len(values)
         arrays = [gradient if gradient.size <= limit else self.summary(gradient)]
         kinds = ""
         edge = -1
         for target in node.targets:
             edge += 1
-            cotangent = cotangents[edge]
+            cotangent = fitted[edge]
             if cotangent is None:
                 kinds += NONE
-            elif cotangent is gradient and shape == target.shape:
-                kinds += SAME
-            elif cotangent.shape == target.shape:
-                kinds += OWN
-                arrays.append(cotangent if cotangent.size <= limit else self.summary(cotangent))
-            elif type(cotangent) is Product:
-                factor, wanted = cotangent.kept, target.shape
-                if (
-                    factor._id < self.first
-                    or ((s := factor._shared) is not None and (s.version or s.unseen or s.memory))
-                    or wanted is None
-                    or wanted[0] * wanted[1] > limit
-                    or factor._array.size > limit
-                    or gradient.size > limit
-                ):
-                    return False  # a factor is not recorded as it is now, or only a summary of something is
-                kinds += OWN
-                arrays.append((start, factor._value, wanted))
-            elif target.metas is not None or cotangent.size > limit:
+            elif cotangent.shape != target.shape:
                 return False
             elif cotangent is gradient:
+                kinds += SAME
+            elif cotangent is (unsummed := cotangents[edge]):
+                kinds += OWN
+                arrays.append(cotangent if cotangent.size <= limit else self.summary(cotangent))
+            elif unsummed.size > limit:
+                return False
+            elif unsummed is gradient:
                 kinds += SUM
-                arrays.append((start, None, target.shape))
+                arrays.append(cotangent)
             else:
                 kinds += OWN_SUM
-                arrays += cotangent, (start + len(arrays), None, target.shape)
+                arrays += unsummed, cotangent
         values += arrays
         self.log.append(("run", -1, self.call, node.sequence_nr, start, kinds, freed))
         return True

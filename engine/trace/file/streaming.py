@@ -18,10 +18,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...arrays.deferred import Later
 from ...arrays.session import slot
 from ..budget import WHOLE, Budget, Holding
-from ..building import _Reader, _without_folders, value_of, worked_out
+from ..building import _Reader, _without_folders, value_of
 from ..events import Value, last_value
 from ..module_names import best_name
 from ..recorder import Recorder
@@ -210,7 +209,7 @@ class Stream:
                 self._writer.flush()
                 self.written = self._done
                 if not self.recorder.is_read:
-                    self._holding.let_go(self.recorder.values, self._valued)
+                    self._holding.let_go(self.recorder.values)
             except CannotWrite as error:
                 self._end(self._unwritable(error))
                 self._writer.undo()
@@ -335,12 +334,9 @@ def _identity(path: str) -> tuple[int, int] | None:
 def _steady(values: list[Any], place: int) -> Value:
     """The value kept at `place`, in bytes that no later write can reach."""
     while True:
-        kept = values[place]
-        later = Later(*kept) if type(kept) is tuple else None
-        parts = [kept] if later is None else later.parts(values)
-        value = value_of(worked_out(kept.copy() if hasattr(kept, "copy") else kept, values))
-        now = [values[place]] if later is None else later.parts(values)
-        if all(a is b for a, b in zip(parts, now, strict=True)):
+        data = values[place]
+        value = value_of(data.copy() if hasattr(data, "copy") else data)
+        if values[place] is data:
             return value
 
 

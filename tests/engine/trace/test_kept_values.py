@@ -14,7 +14,6 @@ import pytest
 
 import engine
 from engine.trace import summary
-from engine.trace.building import worked_out
 from engine.trace.events import Value
 from engine.trace.summary import Summary, sample_of, statistics
 from engine.trace.value_store import BLOCK, LIMIT, Arena, ValueStore
@@ -43,10 +42,9 @@ class Watched(list[Any]):
 
     def now(self, value: Any) -> Any:
         """What a value holds now: its elements, or the statistics of a large one."""
-        made = worked_out(value, self)
-        if isinstance(made, Summary):
-            return np.array(list((made.stats if made.held is None else statistics(made.held)).values()))
-        return made.copy() if isinstance(made, np.ndarray) else None
+        if isinstance(value, Summary):
+            return np.array(list((value.stats if value.held is None else statistics(value.held)).values()))
+        return value.copy() if isinstance(value, np.ndarray) else None
 
     def changed(self) -> list[int]:
         """The numbers of the values that are not what they were."""

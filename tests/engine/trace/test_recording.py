@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import engine
-from engine.arrays.deferred import Product
 from engine.replay.replay import replay
 from engine.trace import summary
 from engine.trace.events import ErrorRaised, LeafCreated, OpCalled, Refreshed, VjpRun
@@ -258,21 +257,6 @@ def test_statistics_of_a_large_value_are_of_the_moment_before_it_is_written(monk
     made, added, _ = trace.events
     assert isinstance(made, LeafCreated) and trace.value(made.value).stats["max"] == 3.0
     assert isinstance(added, OpCalled) and trace.value(added.outputs[0].value).stats["max"] == 4.0
-
-
-def test_a_recorded_product_that_nothing_joins_is_multiplied_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[Product] = []
-    multiplied = Product.multiplied
-
-    def counted(product: Product) -> Any:
-        made.append(product)
-        return multiplied(product)
-
-    monkeypatch.setattr(Product, "multiplied", counted)
-    x, w = engine.ones(3, 2), engine.ones(2, 4, requires_grad=True)
-    with engine.record(limit=2):
-        (x @ w).sum().backward()
-    assert len(made) == 1 and w.grad is not None and w.grad.tolist() == [[3.0] * 4] * 2
 
 
 def test_positions_tell_the_callers_and_the_threads_of_an_op_apart() -> None:

@@ -1,4 +1,4 @@
-"""What is put together before it is worked out: products of a weight used at many steps, sums of a bias."""
+"""Weights that a network uses at every step: each contribution is recorded, and they add up to the gradient."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ import numpy as np
 import pytest
 
 import engine
-from engine.arrays.deferred import Product
 from engine.replay.replay import replay
-from engine.tensor.joined_products import HELD, Gathered
-from engine.tensor.joined_products import WIDE as LARGEST
 from engine.trace.events import Accumulated, OpCalled, VjpRun
 from engine.trace.file.streaming import Stream
 from engine.trace.recorder import Recorder
@@ -58,19 +55,6 @@ def same(a: list[Any], b: list[Any]) -> bool:
 def wiped(gradients: tuple[Any, ...]) -> None:
     """What a hook should not do: write into what it is shown."""
     gradients[0].zero_()
-
-
-def joined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Counts, from now on, how many products became one each time."""
-    counts: list[int] = []
-    multiply = Gathered.multiply
-
-    def counted(self: Gathered) -> None:
-        counts.append(len(self.products))
-        multiply(self)
-
-    monkeypatch.setattr(Gathered, "multiply", counted)
-    return counts
 
 
 def test_a_recording_changes_no_number() -> None:
@@ -118,6 +102,22 @@ def test_recorded_contributions_are_each_what_its_step_gives(tmp_path: Path) -> 
         assert {a.tobytes() for a in added} == {a.tobytes() for a in ordinary()}
 
 
+def test_contributions_add_up_to_the_gradient_one_after_the_other() -> None:
+    p = parameters()
+    with engine.record() as trace:
+        loss(p).backward()
+    nodes = {e.node.node: e.node for e in trace.events if isinstance(e, OpCalled) and e.node is not None}
+    sums: dict[int, Any] = {}
+    for run in (e for e in trace.events if isinstance(e, VjpRun)):
+        for edge, cotangent in zip(nodes[run.node].edges, run.cotangents, strict=True):
+            if edge is not None and edge.leaf is not None and cotangent is not None:
+                array: Any = trace.value(cotangent).array
+                sums[edge.leaf] = sums[edge.leaf] + array if edge.leaf in sums else array
+    arrivals = {e.tensor: trace.value(e.added).array for e in trace.events if isinstance(e, Accumulated)}
+    assert len(arrivals) == len(p) and arrivals.keys() == sums.keys()
+    assert same(list(arrivals.values()), [sums[leaf] for leaf in arrivals])
+
+
 def test_a_recording_that_is_dropped_leaves_nothing_to_the_collector() -> None:
     p = parameters()
     collecting = gc.isenabled()
@@ -126,7 +126,6 @@ def test_a_recording_that_is_dropped_leaves_nothing_to_the_collector() -> None:
         with engine.record() as trace:
             loss(p).backward()
         values = trace.__dict__["_load"].args[0].values
-        assert any(type(v) is tuple for v in values)
         gradient = weakref.ref(
             next(v for v in reversed(values) if isinstance(v, np.ndarray) and v.shape == (BATCH, WIDE))
         )
@@ -182,39 +181,8 @@ def test_what_a_hook_writes_into_its_gradient_stays_where_it_is(where: str) -> N
     assert b.grad.numpy().tolist() == [2.0 * BATCH] * WIDE
 
 
-def test_what_waits_stays_within_its_bound() -> None:
-    class Target:
-        shape, dtype = (40, 60), np.dtype("float32")
-
-    waits = Gathered(Target, None, False)
-    kept = engine.ones(5, 40)
-    most = 0
-    for _ in range(300):
-        assert waits.takes(Product(kept, np.ones((5, 60), "float32")))
-        most = max(most, len(waits.products))
-    assert most * 5 * (40 + 60) <= HELD * 40 * 60 and most > 10
-    assert waits.settle().tolist() == [[1500.0] * 60] * 40
-    assert not waits.takes(Product(engine.ones(500, 40), np.ones((500, 60), "float32")))
-
-
 def test_sums_of_a_bias_over_batches_of_other_sizes_stay_apart() -> None:
     bias = engine.zeros(4, requires_grad=True)
     weights = [engine.arange(float(4 * n)).reshape(n, 4) for n in (1, 3, 1, 3, 2)]
     sum((weight * (weight + bias)).sum() for weight in weights).backward()
     assert bias.grad.tolist() == np.sum([w.numpy().sum(0) for w in weights], 0).tolist()
-
-
-@pytest.mark.parametrize(
-    ("shape", "dtype", "taken"),
-    [
-        ((LARGEST // 4, 4), "float32", True),
-        ((LARGEST // 4 + 1, 4), "float32", False),
-        ((4,), "float32", False),
-        ((2, 4), "float64", False),
-    ],
-)
-def test_what_is_summed_later_is_wide_and_not_too_large(shape: tuple[int, ...], dtype: str, taken: bool) -> None:
-    target = engine.zeros(4, requires_grad=True)._array
-    waits = Gathered(target, None, False)
-    assert waits.takes(np.ones(shape, dtype=dtype)) == taken
-    assert not taken or waits.settle().tolist() == [float(shape[0])] * 4
