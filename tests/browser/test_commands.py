@@ -33,7 +33,7 @@ import engine as torch
 
 x = torch.arange(30.0).reshape(5, 6).requires_grad_()
 y = x * 2
-y.backward(torch.arange(30.0).reshape(5, 6))
+y.backward(torch.arange(30.0, dtype=torch.float64).reshape(5, 6))
 """
 
 

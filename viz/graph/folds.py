@@ -47,22 +47,11 @@ def rounds(drawing: Drawing) -> Rounds:
     grouping = drawing.grouping
     for group, around in grouping.within.items():
         loop = grouping.loops.get(group)
-        alike[around, _told(grouping.labels[group]) if loop is None else (loop.file, loop.line)].append(group)
+        alike[around, grouping.kin[group] if loop is None else (loop.file, loop.line)].append(group)
     return Rounds(
         frozenset(group for same in alike.values() if len(same) > 1 for group in same),
         frozenset(group for same in alike.values() for group in same[1:]),
     )
-
-
-def _told(label: str) -> str:
-    """What groups that are alike have in common; of modules that the program itself holds, their class.
-
-    >>> _told("cell · 2"), _told("critic: Sequential"), _told("layers[0]: Linear · x = 3"), _told("0: Linear")
-    ('cell', 'Sequential', 'Linear', '0: Linear')
-    """
-    plain = label.partition(" · ")[0]
-    name, _, kind = plain.rpartition(": ")
-    return plain if not name or name.rpartition(".")[2].isdigit() else kind
 
 
 def levels(drawing: Drawing, kept: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:

@@ -39,7 +39,8 @@ class Grouping:
 
     `calls` are the groups that are one call of a function or a module each, `callers` the positions that call them,
     `library` those of what a function of the library runs, `loops` those that are a round, with its loop, `parts` runs
-    of so many members that they do not fit on a screen.  `rounds` are the names of the rounds around each op that is in
+    of so many members that they do not fit on a screen.  `kin` is what groups that are alike have in common: a
+    function, the class of modules, or their label.  `rounds` are the names of the rounds around each op that is in
     a loop, outermost first: `("epoch = 0", "i = 3")`; `rounds_of_calls` the same of each backward call.
     """
 
@@ -51,6 +52,7 @@ class Grouping:
     loops: Mapping[str, Loop] = field(default_factory=dict)
     parts: frozenset[str] = frozenset()
     callers: Mapping[str, object] = field(default_factory=dict)
+    kin: Mapping[str, str] = field(default_factory=dict)
     rounds: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     rounds_of_calls: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
@@ -258,7 +260,7 @@ def _number(top: Scope) -> None:
         for call in calls:
             nth[call.key] += 1
             if often[call.key] > 1:
-                begin = f"{call.label} · "
+                begin, call.kin = f"{call.label} · ", call.kin or call.label
                 call.count(Counted(begin, begin, str(nth[call.key])))
 
 
@@ -275,6 +277,7 @@ def _prune(top: Scope) -> None:
                     only.counted = member.nth_round
                     only.label = f"{member.nth_round.name}, {only.label}"
                 elif isinstance(only, Scope) and member.round:  # a round that is one call: the call in this round
+                    only.kin = only.kin or only.label
                     only.count(member.nth_round.behind(f"{only.label} · "))
             kept.extend(member.members)
         scope.members = kept
@@ -294,6 +297,9 @@ def _cut(scope: Scope, reader: Reader) -> None:
             ranges = _ranges(part)
             opened = reader.open(scope, _span(part, start, ranges), ("part", start))
             opened.members, opened.ranges = part, ranges
+            first = part[0]
+            if 0 < len(ranges) <= MOST_NAMES and isinstance(first, Scope):
+                opened.kin = first.kin
 
 
 def _ranges(part: list[int | Scope]) -> dict[str, tuple[Counted, Counted]]:
@@ -332,6 +338,7 @@ def _range(first: Counted, last: Counted) -> str:
 
 def _collect(top: Scope) -> Grouping:
     labels: dict[str, str] = {}
+    kin: dict[str, str] = {}
     within: dict[str, str | None] = {}
     of: dict[int, str | None] = {}
     callers: dict[str, object] = {}
@@ -349,6 +356,7 @@ def _collect(top: Scope) -> Grouping:
                 alone = member.round == 1 and rounds[member.key] == 1  # no rounds to tell apart: it is the loop
                 loop = member.loop if alone and member.text is None else None
                 labels[member.id] = member.label if loop is None else loop.label
+                kin[member.id] = member.kin or labels[member.id]
                 within[member.id] = ident
                 if member.key[0] in ("call", "module"):
                     callers[member.id] = member.key[-1]
@@ -359,4 +367,4 @@ def _collect(top: Scope) -> Grouping:
                 if member.key[0] == "library":
                     library.add(member.id)
                 todo.append((member, member.id))
-    return Grouping(labels, within, of, frozenset(callers), frozenset(library), loops, frozenset(parts), callers)
+    return Grouping(labels, within, of, frozenset(callers), frozenset(library), loops, frozenset(parts), callers, kin)

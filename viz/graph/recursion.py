@@ -48,6 +48,8 @@ def unroll(top: Scope, reader: Reader) -> list[Scope]:
             continue
         deep = set(calls.levels)
         for scope in inner_first(root):
+            if scope.id in calls.levels:
+                scope.kin = _function(root)[-1]
             if any(isinstance(member, Scope) and member.id in deep for member in scope.members):
                 deep.add(scope.id)
         _lay_out(root, reader, deep, calls.levels, calls.counted)
@@ -124,8 +126,9 @@ def _lay_out(
             if run is None:
                 call, nth = open_calls[-1], counted(open_calls[-1])
                 run = reader.open(root, nth.name if nth is not None else call.label, ("run", call.id))
-                run.counted = nth
+                run.counted, run.kin = nth, call.kin
                 if back:
+                    run.kin = f"back in {run.kin}" if run.kin else ""
                     run.label = f"back in {run.label}"
                     run.counted = nth.behind("back in ") if nth is not None else None
             if scope is not open_calls[-1] and part is None:

@@ -52,6 +52,9 @@ class Scope:
     loop: Loop | None = None
     text: str | None = None
     counted: Counted | None = None
+    kin: str = ""
+    """What it has in common with groups that are alike, where that is not the label: the function that is called, the
+    class of a module that the program itself holds."""
     ranges: Mapping[str, tuple[Counted, Counted]] = field(default_factory=dict)
     """Of a part: first and last of the rounds or calls in it, by what their names begin with."""
 
@@ -137,8 +140,10 @@ class Reader:
         above = "" if outermost else self.entered[-1][2]
         name = event.name.removeprefix(above + ".") if above else event.name
         held = outermost and name != event.kind
-        label = f"{name}: {event.kind}" if held or name.rpartition(".")[2].isdigit() else name
+        is_place = name.rpartition(".")[2].isdigit()  # in a Sequential
+        label = f"{name}: {event.kind}" if held or is_place else name
         scope = self.open(around, label, ("module", event.name, event.kind, place_of(frames[-1]) if frames else None))
+        scope.kin = event.kind if held and not is_place else ""
         within = "" if outermost else event.name  # names in the outermost one begin with none
         self.entered.append((scope, len(frames), within, self.opened, self.last))
         self.opened, self.last = [], Path()

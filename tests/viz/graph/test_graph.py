@@ -438,3 +438,18 @@ def test_call_of_the_library_that_runs_many_ops_begins_no_round(tmp_path: Path) 
     )
     found = groups(recorded("import engine as torch\n" + text, tmp_path))
     assert [found.labels[one] for one, around in found.within.items() if around is None] == ["it = 0", "it = 1"]
+
+
+def test_groups_that_are_alike_have_a_function_or_a_class_in_common(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nfrom engine import nn\n"
+        "layers = [nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.Tanh(), nn.Linear(2, 2))) for _ in range(2)]\n"
+        "def cell(h):\n    return torch.tanh(h * 2)\n"
+        "x = torch.ones(1, 2, requires_grad=True)\n"
+        "h = sum([cell(x) for _ in range(2)])\nfor layer in layers:\n    h = layer(h)\nh.sum().backward()\n"
+    )
+    grouping = reading(recorded(source, tmp_path)).drawing.grouping
+    kin = {label: grouping.kin[group] for group, label in grouping.labels.items()}
+    assert (kin["cell · 1"], kin["cell · 2"]) == ("cell", "cell")
+    assert {of for label, of in kin.items() if label.startswith("layers[")} == {"Sequential"}
+    assert kin["1: Sequential"] == "1: Sequential", "its place in another one tells it apart"
