@@ -31,6 +31,7 @@ export class Callout {
       event.preventDefault();
       event.stopPropagation();
     });
+    /** @type {HTMLElement | null} what had the focus before */
     this.before = null;
     this.place = () => this.anchor?.isConnected && this.put();
     document.body.append(this.element);
@@ -41,7 +42,7 @@ export class Callout {
   }
 
   show(anchor, label, ...content) {
-    if (!this.open) this.before = document.activeElement;
+    if (!this.open) this.before = /** @type {HTMLElement | null} */ (document.activeElement);
     this.anchor = anchor;
     fill(this.element, content);
     this.element.setAttribute("aria-label", label);

@@ -2,7 +2,10 @@
 import { withMinus } from "../scene/format.mjs";
 import { pieces } from "../scene/whole.mjs";
 
-/** An element: `h("p.hint", {title: "…"}, "text", child)`. A name that starts with `on` is a listener. */
+/**
+ * An element: `h("p.hint", {title: "…"}, "text", child)`. A name that starts with `on` is a listener.
+ * @type {(tag: string, attributes?: Record<string, any>, ...content: any[]) => HTMLElement}
+ */
 export function h(tag, attributes = {}, ...content) {
   const [name, ...classes] = tag.split(".");
   const element = document.createElement(name);
@@ -17,12 +20,22 @@ export function h(tag, attributes = {}, ...content) {
   return element;
 }
 
-export const byId = (id) => document.getElementById(id);
+/**
+ * An element of the page; of a part that is not there yet, and of no test's page, null.
+ * @type {(id: string) => HTMLElement}
+ */
+export const byId = (id) => /** @type {any} */ (document.getElementById(id));
 
 /** Replaces what stands in an element. */
 export function fill(element, ...content) {
   if (element) element.replaceChildren(...content.flat(3).filter((part) => part !== null && part !== undefined && part !== false));
 }
+
+/**
+ * What the page has at a selector; of a part that is not there yet, null.
+ * @type {(selector: string, within?: ParentNode) => HTMLElement}
+ */
+export const first = (selector, within = document) => /** @type {any} */ (within.querySelector(selector));
 
 export function setProps(id, props) {
   window.dash_clientside.set_props(id, props);
@@ -65,4 +78,4 @@ export function inline(text) {
 }
 
 /** Text whose numbers and short vectors stay on one line. */
-export const unbroken = (text) => pieces(text).map((part) => (part.whole ? h("span.whole", {}, part.whole) : part));
+export const unbroken = (text) => pieces(text).map((part) => (typeof part === "string" ? part : h("span.whole", {}, part.whole)));

@@ -2,16 +2,25 @@
 import { nest } from "../scene/format.mjs";
 import { count } from "./read.mjs";
 
-/** The number of a tensor from an element id: "t3", "t3.1" and "t3@n5" are all 3. */
+/** @import { Command, CommandSpec, Edits, Num, Scene, Value } from "../scene/scene.d.ts" */
+
+/**
+ * The number of a tensor from an element id: "t3", "t3.1" and "t3@n5" are all 3.
+ * @type {(id: string | null | undefined) => any}
+ */
 export const tensorOf = (id) => (id ? Number(/^t(\d+)/.exec(id)?.[1]) : null);
 
 export const NONE = Object.freeze({ leaves: Object.freeze({}), commands: null });
 
+/** @type {(edits: Edits | null | undefined) => boolean} */
 export const isNone = (edits) => !edits || (edits.commands === null && Object.keys(edits.leaves).length === 0);
 
 export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-/** The commands as specifications: the edited list where there is one (it also has what an error kept from running). */
+/**
+ * The commands as specifications: the edited list where there is one (it also has what an error kept from running).
+ * @type {(scene: Scene, edits: Edits | null | undefined) => CommandSpec[]}
+ */
 export function specs(scene, edits) {
   return edits?.commands ?? scene.commands.map((command) => specOf(command));
 }
@@ -32,7 +41,10 @@ const after = (spec) => spec.after ?? Infinity;
 /** Commands in the order in which they run: one without a place runs last. */
 export const inOrder = (list) => list.map((spec, i) => [spec, i]).sort(([a, i], [b, j]) => (after(a) === after(b) ? i - j : after(a) - after(b))).map(([spec]) => spec);
 
-/** The numbers that a call is seen to pass, as nested lists; null where they are filled in, or too many to be in a scene. */
+/**
+ * The numbers that a call is seen to pass, as nested lists; null where they are filled in, or too many to be in a scene.
+ * @type {(command: Command, scene: Scene) => any}
+ */
 export function passed(command, scene) {
   const value = command.gradient === null || command.implicit ? null : scene.values[command.gradient];
   return value?.data ? nest(value.data, value.shape) : null;
@@ -55,16 +67,23 @@ function specOf(command) {
 
 export const withCommands = (edits, commands) => ({ leaves: edits?.leaves || {}, commands });
 
-/** One command changed. */
+/**
+ * One command changed.
+ * @type {(scene: Scene, edits: Edits | null, id: string, changes: Partial<CommandSpec>) => Edits}
+ */
 export function change(scene, edits, id, changes) {
   return withCommands(edits, specs(scene, edits).map((spec) => (spec.id === id ? { ...spec, ...changes } : spec)));
 }
 
+/** @type {(scene: Scene, edits: Edits | null, id: string) => Edits} */
 export function remove(scene, edits, id) {
   return withCommands(edits, specs(scene, edits).filter((spec) => spec.id !== id));
 }
 
-/** A new command; its id is one that no command has. Without a place it stands behind all else. */
+/**
+ * A new command; its id is one that no command has. Without a place it stands behind all else.
+ * @type {(scene: Scene, edits: Edits | null, made: any) => CommandSpec}
+ */
 export function fresh(scene, edits, made) {
   const list = specs(scene, edits);
   const taken = new Set(list.map((spec) => spec.id));
@@ -74,7 +93,10 @@ export function fresh(scene, edits, made) {
   return { ...blank, after: null, ...made, id: `new${n}` };
 }
 
-/** The edits with one more command, behind all others. */
+/**
+ * The edits with one more command, behind all others.
+ * @type {(scene: Scene, edits: Edits | null, made: any) => { edits: Edits, id: string }}
+ */
 export function add(scene, edits, made) {
   const spec = fresh(scene, edits, made);
   return { edits: withCommands(edits, [...specs(scene, edits), spec]), id: spec.id };

@@ -35,10 +35,11 @@ export class Explanations {
     this.box = new Callout("explains", { closed: () => this.close(), pressed: (key, target) => this.pressed(key, target) });
     player.on("explain", () => { this.show(this.shown ? after(this.shown) : holding(document.activeElement)); return true; });
     document.addEventListener("click", (event) => {
-      const button = event.target.closest?.("[data-what]");
+      const target = /** @type {HTMLElement} */ (event.target);
+      const button = /** @type {HTMLElement | null} */ (target.closest?.("[data-what]"));
       button?.focus({ preventScroll: true }); // the graph's buttons leave the focus where it was
       if (button) this.toggle(button.dataset.what === "right" ? openTab() : button.dataset.what);
-      else if (this.box.open && !this.box.element.contains(event.target)) this.close();
+      else if (this.box.open && !this.box.element.contains(target)) this.close();
     });
     for (const [place, name] of [["timeline", "timeline"], ["stage", "graph"]]) {
       const spot = byId(place).querySelector(name === "graph" ? ".bs-tools" : ".bs-aside");

@@ -1,5 +1,5 @@
 // Screens that explain: nothing was found, something failed, nothing was recorded; each with a way on.
-import { byId, fill, h, prose } from "./dom.mjs";
+import { byId, fill, first, h, prose } from "./dom.mjs";
 
 /** Over the graph. `stay` says that the picture behind it is still true and may be gone back to. */
 export function show(problem, stay) {
@@ -11,7 +11,7 @@ export function show(problem, stay) {
     h("div.row.wrap", {},
       (problem.ways || []).map(([label, address]) => h("a.btn", { href: address }, label)),
       stay ? h("button.btn.primary", { type: "button", onclick: hide }, "Go back") : null)));
-  place.querySelector("a, button")?.focus();
+  first("a, button", place)?.focus();
 }
 
 export function hide() {

@@ -96,7 +96,7 @@ function put(side, open) {
 const say = (side) => byId(side === "right" ? "act-panel" : "act-left")?.setAttribute("aria-expanded", String(isOpen(side)));
 
 function read() {
-  try { return JSON.parse(localStorage.getItem(KEPT)) || {}; } catch { return {}; }
+  try { return JSON.parse(localStorage.getItem(KEPT) ?? "{}") || {}; } catch { return {}; }
 }
 
 /** Sets a size; null: as it was made. */

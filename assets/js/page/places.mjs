@@ -1,28 +1,46 @@
 // Where a command may stand in the program. Pure: lines of the program and commands in one sequence, and what fits where.
 import { inOrder, passed, specs, withCommands } from "./edits.mjs";
 
+/** @import { CommandSpec, Edits, Place, Scene } from "../scene/scene.d.ts" */
+/** @typedef {{ key: string, after: number | null, place?: Place, spec?: CommandSpec }} Spot a line, or a command behind one */
+
 const order = (after) => (after === null || after === undefined ? Infinity : after);
 
-/** Everything that a command can stand behind, in the program's order: `{place}` or `{spec}`, each with its `key`. */
+/**
+ * Everything that a command can stand behind, in the program's order: `{place}` or `{spec}`, each with its `key`.
+ * @type {(scene: Scene, list: CommandSpec[]) => any[]}
+ */
 export function sequence(scene, list) {
   const lines = (scene.places || []).map((place) => ({ key: `p${place.after}`, after: place.after, place }));
   const commands = inOrder(list).map((spec) => ({ key: spec.id, after: order(spec.after), spec }));
   return [...lines, ...commands].sort((a, b) => (a.after === b.after ? (a.spec ? 1 : 0) - (b.spec ? 1 : 0) : a.after - b.after));
 }
 
-/** The event behind which a tensor exists, whatever writes into it later; -1 where no line of the program makes it. */
+/**
+ * The event behind which a tensor exists, whatever writes into it later; -1 where no line of the program makes it.
+ * @type {(scene: Scene, tensor: number) => number}
+ */
 const madeAt = (scene, tensor) => (scene.places || []).find((place) => place.makes.includes(tensor))?.after ?? -1;
 
-/** Whether a tensor exists where a command stands. */
+/**
+ * Whether a tensor exists where a command stands.
+ * @type {(scene: Scene, spec: CommandSpec, tensor: number) => boolean}
+ */
 export const isThere = (scene, spec, tensor) => madeAt(scene, tensor) <= order(spec.after);
 
-/** The event behind which all that a command names exists. */
+/**
+ * The event behind which all that a command names exists.
+ * @type {(scene: Scene, spec: CommandSpec) => number}
+ */
 function neededAt(scene, spec) {
   const wanted = [spec.root, spec.leaf, ...(spec.inputs || [])].filter((one) => one !== null && one !== undefined);
   return Math.max(-1, ...wanted.map((tensor) => madeAt(scene, tensor)));
 }
 
-/** The places where a command can stand: those of the sequence without it, behind which what it needs exists. */
+/**
+ * The places where a command can stand: those of the sequence without it, behind which what it needs exists.
+ * @type {(scene: Scene, edits: Edits | null, spec: CommandSpec) => any[]}
+ */
 export function spots(scene, edits, spec) {
   const need = neededAt(scene, spec);
   return sequence(scene, specs(scene, edits).filter((one) => one.id !== spec.id)).filter((one) => one.after >= need);
@@ -47,7 +65,10 @@ export function put(scene, edits, given, key) {
   return withCommands(edits, [...rest.slice(0, at), { ...spec, after }, ...rest.slice(at)]);
 }
 
-/** A moved command takes its numbers along: the tensor that the program passes may not be made yet where it goes to. */
+/**
+ * A moved command takes its numbers along: the tensor that the program passes may not be made yet where it goes to.
+ * @type {(scene: Scene, spec: CommandSpec) => CommandSpec}
+ */
 function explicit(scene, spec) {
   const command = scene.commands.find((one) => one.id === spec.id);
   const root = scene.nodes.find((one) => one.id === command?.root);
@@ -55,7 +76,10 @@ function explicit(scene, spec) {
   return spec.kind === "backward" && spec.gradient === null && fits && (command.roots || []).length < 2 ? { ...spec, gradient: passed(command, scene) } : spec;
 }
 
-/** Before the command before it, or behind the one behind it; else to the nearest place on that side; null where there is none. */
+/**
+ * Before the command before it, or behind the one behind it; else to the nearest place on that side; null where there is none.
+ * @type {(scene: Scene, edits: Edits | null, id: string, by: number) => Edits | null}
+ */
 export function move(scene, edits, id, by) {
   const spec = specs(scene, edits).find((one) => one.id === id);
   if (!spec) return null;

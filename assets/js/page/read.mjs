@@ -2,7 +2,12 @@
 import { element, num, shapeText, truths } from "../scene/format.mjs";
 import { DAMAGED, SMALL } from "../scene/shared.mjs";
 
-/** Rows and columns of a shape: all dimensions but the last one in the rows. */
+/** @import { Code, File, Node, Scene, Step, Value } from "../scene/scene.d.ts" */
+
+/**
+ * Rows and columns of a shape: all dimensions but the last one in the rows.
+ * @type {(shape: number[] | null) => number[]}
+ */
 export function table(shape) {
   if (!shape || shape.length === 0) return [1, 1];
   return [shape.slice(0, -1).reduce((a, b) => a * b, 1), shape[shape.length - 1]];
@@ -70,7 +75,10 @@ export function ranges(code) {
   return list;
 }
 
-/** The elements whose code holds this place, the shortest expression first; without a column, those of the line. */
+/**
+ * The elements whose code holds this place, the shortest expression first; without a column, those of the line.
+ * @type {(scene: Scene, file: number, line: number, col?: number | null) => string[]}
+ */
 export function elementsAt(scene, file, line, col = null) {
   const holds = ({ code }) => {
     if (!code || code.file !== file || line < code.line || line > code.end) return false;
@@ -105,7 +113,10 @@ export function scrolled(now, height, spans) {
 
 const ORDINALS = ["", "first", "second", "third"];
 
-/** Which derivative the call of a step computes, as `{ text, title }`; null where those of the program compute no other than the first. */
+/**
+ * Which derivative the call of a step computes, as `{ text, title }`; null where those of the program compute no other than the first.
+ * @type {(scene: Scene, step: Step) => { text: string, title: string } | null}
+ */
 export function orderOf(scene, step) {
   if (!step?.order || scene.steps.every(({ order }) => order < 2)) return null;
   const which = ORDINALS[step.order] ?? `${step.order}th`;

@@ -4,7 +4,7 @@ import { nest, parseNumber, shapeText } from "../../scene/format.mjs";
 import { DATA, NONE_PASSED, SMALL } from "../../scene/shared.mjs";
 import { isLeaf } from "../../scene/state.mjs";
 import { at as trackAt } from "../../scene/timeline.mjs";
-import { byId, fill, h, setProps } from "../../page/dom.mjs";
+import { byId, fill, first, h, setProps } from "../../page/dom.mjs";
 import * as edits from "../../page/edits.mjs";
 import { errorSign } from "../../page/errors.mjs";
 import { Matrix } from "./matrix.mjs";
@@ -29,8 +29,8 @@ export class Commands {
     this.panels = panels;
     this.toast = toast;
     this.matrix = new Matrix();
-    /** @type {any} */
-    this.scene = null;
+    /** @type {import("../../scene/scene.d.ts").Scene} the one that is shown; none before the first is loaded */
+    this.scene = /** @type {any} */ (null);
     /** @type {any} { mode: "command" or "leaf", id, shape, data, hot } */
     this.form = null;
     this.seed = 1;
@@ -47,7 +47,7 @@ export class Commands {
     this.scene = next;
     if (edits.isNone(this.session.edits)) this.keepRecorded();
     if (!this.labels.has(this.scene.program.id)) this.labels.set(this.scene.program.id, new Map());
-    this.scene.commands.forEach((one) => this.labels.get(this.scene.program.id).set(one.id, this.labelOf(one)));
+    this.scene.commands.forEach((one) => this.labels.get(this.scene.program.id)?.set(one.id, this.labelOf(one)));
     setProps("commands-count", { children: String(this.list().length) });
     this.writeError();
     this.writeList();
@@ -60,12 +60,22 @@ export class Commands {
     this.recorded.set(this.scene.program.id, known);
   }
 
+  /**
+   * The node of an id that the scene has.
+   * @param {string | null} id
+   * @returns {import("../../scene/scene.d.ts").Node}
+   */
   node(id) {
-    return this.scene.nodes.find((one) => one.id === id);
+    return /** @type {any} */ (this.scene.nodes.find((one) => one.id === id));
   }
 
+  /**
+   * The command of an id that the scene has; none where an error kept it from running.
+   * @param {string} id
+   * @returns {import("../../scene/scene.d.ts").Command}
+   */
   command(id) {
-    return this.scene.commands.find((one) => one.id === id);
+    return /** @type {any} */ (this.scene.commands.find((one) => one.id === id));
   }
 
   current() {
@@ -97,7 +107,7 @@ export class Commands {
   }
 
   writeError() {
-    fill(byId("command-error"), errorSign(this.scene, () => { this.player.seek(this.scene.error.step + 1); this.player.select(this.scene.error.node); setProps("tabs", { value: "inspect" }); }));
+    fill(byId("command-error"), errorSign(this.scene, () => { this.player.seek((this.scene.error?.step ?? 0) + 1); this.player.select(this.scene.error?.node); setProps("tabs", { value: "inspect" }); }));
   }
 
   writeList() {
@@ -211,7 +221,8 @@ export class Commands {
 
   addBackward() {
     const root = rootsOf(this.scene)[0];
-    const gradient = count(root.shape) === 1 ? null : nest(edits.preset("ones", root.shape), root.shape);
+    const shape = root.shape ?? [];
+    const gradient = count(shape) === 1 ? null : nest(edits.preset("ones", shape), shape);
     const { next, ids } = this.insert([{ kind: "backward", root: edits.tensorOf(root.id), gradient }]);
     this.send(next, () => this.choose(ids[0]));
   }
@@ -264,6 +275,7 @@ export class Commands {
   /** Writes the form from the scene: after every answer, because an edit may have changed more than was typed. */
   reopen(fresh = false) {
     const leaf = this.form.mode === "leaf";
+    /** @type {any} a command or a leaf */
     const one = leaf ? this.node(this.form.id) : this.command(this.form.id);
     if (!one) { this.close(); return; }
     const backward = !leaf && one.kind === "backward";
@@ -290,7 +302,7 @@ export class Commands {
     if (!one) return;
     const spec = edits.specs(this.scene, this.current()).find((each) => each.id === one.id);
     const now = places.spotOf(this.scene, this.current(), one.id);
-    const all = places.spots(this.scene, this.current(), spec);
+    const all = spec ? places.spots(this.scene, this.current(), spec) : [];
     fill(place, h("label.where", {}, h("span.label", {}, "Place "), h("select.native", { "data-do": "place", "aria-label": "Place in the program" },
       all.map((each) => h("option", { value: each.key, selected: each.key === now }, this.placeText(each))))),
     h("button.btn", { type: "button", "data-do": "duplicate", title: "Add the same command again, directly after this one" }, "Duplicate"));
@@ -332,8 +344,8 @@ export class Commands {
     if (shape === null) { fill(label); fill(hint, "Clears .grad of every leaf, so that the next call does not add to old gradients."); return; }
     const many = !leaf && this.command(this.form.id)?.roots?.length > 1 ? ` of ${this.node(this.command(this.form.id).root)?.label}, the first of its roots` : "";
     fill(label, leaf ? "values" : `gradient${many}`, h("span.hint", {}, ` · ${shapeText(shape)}`));
-    document.querySelector('[data-preset="case"]').hidden = leaf ? false : !this.caseValue();
-    const unpassed = document.querySelector('[data-preset="none"]');
+    first('[data-preset="case"]').hidden = leaf ? false : !this.caseValue();
+    const unpassed = first('[data-preset="none"]');
     unpassed.hidden = leaf;
     unpassed.setAttribute("aria-pressed", String(Boolean(none)));
     if (none && size !== 1) { fill(hint, "No gradient is passed, and the implicit 1 works only for a single number. Choose “ones” or another preset to pass one."); return; }
@@ -351,6 +363,7 @@ export class Commands {
   /** The numbers of a value that a scene holds only as a strip: asked for once, with the details of its tensor. */
   fetchValues(value, leaf) {
     const of = this.form;
+    /** @type {any} */
     const one = leaf ? this.node(this.form.id) : this.command(this.form.id);
     this.inspector.want(leaf ? one.id : one.root, (details) => {
       if (this.form !== of || !details.figures) return;
@@ -432,8 +445,8 @@ export class Commands {
     byId("command-pick").setAttribute("aria-pressed", "true");
     this.player.choose({
       text: `Choose where ${short({ ...one, label: this.labelOf(one) })} starts`,
-      why: (node) => whyNoRoot(this.scene, spec, one.start, node),
-      take: (node) => { const id = node.twin ?? node.id; this.player.select(id); this.flagChanged("root", rootsOf(this.scene, one.root).find((each) => edits.tensorOf(each.id) === edits.tensorOf(id)).id); },
+      why: (node) => spec ? whyNoRoot(this.scene, spec, one.start, node) : null,
+      take: (node) => { const id = node.twin ?? node.id; this.player.select(id); this.flagChanged("root", rootsOf(this.scene, one.root).find((each) => edits.tensorOf(each.id) === edits.tensorOf(id))?.id); },
       ended: (cancelled) => {
         byId("command-pick").setAttribute("aria-pressed", "false");
         if (over) this.panels.toggle("right", true);
@@ -446,9 +459,9 @@ export class Commands {
   rootChange(id) {
     const { shape } = this.node(id);
     const spec = edits.specs(this.scene, this.current()).find((one) => one.id === this.form.id);
-    if (spec.gradient === NONE_PASSED) return { root: edits.tensorOf(id), gradient: NONE_PASSED };
+    if (spec?.gradient === NONE_PASSED) return { root: edits.tensorOf(id), gradient: NONE_PASSED };
     const fits = this.form.data && this.form.shape && edits.same(shape, this.form.shape);
-    const gradient = count(shape) === 1 ? null : nest(fits ? this.form.data : edits.preset("ones", shape), shape);
+    const gradient = count(shape ?? []) === 1 ? null : nest(fits ? this.form.data : edits.preset("ones", shape ?? []), shape ?? []);
     return { root: edits.tensorOf(id), gradient };
   }
 }

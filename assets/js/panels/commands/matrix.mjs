@@ -12,7 +12,8 @@ export class Matrix {
   constructor() {
     this.origin = [0, 0]; // row and column at the window's corner
     /** @type {{ shape: number[] | null, data: any[] | null }} */
-    this.shown = { shape: null, data: null };
+    /** @type {{ shape: number[] | null, data: any[] }} */
+    this.shown = { shape: null, data: [] };
   }
 
   /** Shows the numbers with columns for this shape. */
@@ -48,6 +49,7 @@ export class Matrix {
 
   write() {
     const [high, wide] = this.size();
+    /** @type {Record<string, any>[]} */
     const columnDefs = Array.from({ length: wide }, (_, i) => ({
       field: `c${i + this.origin[1]}`, headerName: String(i + this.origin[1]), minWidth: 52, width: 58, flex: wide <= 5 ? 1 : undefined, cellClass: "num", sortable: false,
     }));

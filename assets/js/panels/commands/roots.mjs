@@ -3,9 +3,14 @@ import { at } from "../../scene/timeline.mjs";
 import { tensorOf } from "../../page/edits.mjs";
 import { isThere } from "../../page/places.mjs";
 
+/** @import { CommandSpec, Node, Scene } from "../../scene/scene.d.ts" */
+
 const LAST = ["leaf", "constant"]; // roles of tensors from which one rarely starts
 
-/** One card per tensor, what is computed first and the newest of it first; of a tensor with several cards the one that is `shown`, else the newest. */
+/**
+ * One card per tensor, what is computed first and the newest of it first; of a tensor with several cards the one that is `shown`, else the newest.
+ * @type {(scene: Scene, shown?: string | null) => Node[]}
+ */
 export function rootsOf(scene, shown = null) {
   const cards = new Map();
   for (const one of scene.nodes) {
@@ -15,7 +20,10 @@ export function rootsOf(scene, shown = null) {
   return [...cards.values()].sort((a, b) => rank(a) - rank(b) || tensorOf(b.id) - tensorOf(a.id));
 }
 
-/** Why the call with this specification, which runs at step `start`, cannot start from a node; null where it can. */
+/**
+ * Why the call with this specification, which runs at step `start`, cannot start from a node; null where it can.
+ * @type {(scene: Scene, spec: CommandSpec, start: number, node: Node) => string | null}
+ */
 export function whyNoRoot(scene, spec, start, node) {
   if (node.kind === "op") {
     const made = scene.edges.filter((edge) => edge.source === node.id).map((edge) => scene.nodes.find((one) => one.id === edge.target)).find((one) => one?.kind === "tensor");

@@ -4,6 +4,8 @@ import { at as trackAt } from "../../scene/timeline.mjs";
 import { byId, fill, h, mount, setProps } from "../../page/dom.mjs";
 import { table } from "../../page/read.mjs";
 
+/** @import { Details } from "../../scene/scene.d.ts" */
+
 const FEW = 2; // a value with fewer elements has no picture worth drawing
 const WRITTEN = 64; // cells with their number in them
 const BINS = 24;
@@ -42,8 +44,13 @@ export class Figures {
   }
 }
 
+/**
+ * @param {Details} details
+ * @param {number} time
+ */
 function list(details, time) {
-  const found = details.figures.map((one) => ({ ...one, value: details.values[trackAt(one.track, time)] }));
+  /** @type {{ title: string, kind: string, value?: any, axes?: string[] }[]} */
+  const found = details.figures.map((one) => ({ ...one, value: details.values[trackAt(one.track, time) ?? -1] }));
   const shown = found.filter((one) => !one.value || one.value.stats.size >= FEW);
   const jacobian = details.jacobian;
   if (jacobian && jacobian.rows * jacobian.cols >= FEW) {
@@ -57,6 +64,7 @@ const GRADIENTS = new Set(["seed", "grad", "upstream"]);
 
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+/** @param {any} figure */
 function plot({ of, kind: form, value, axes }) {
   const frame = {
     height: 240, margin: { l: 44, r: 8, t: 8, b: 36 }, paper_bgcolor: "transparent", plot_bgcolor: token("--field"),

@@ -23,8 +23,8 @@ export class Formula {
     /** @type {Record<string, any>} what the names in the formula stand for */
     this.terms = {};
     this.shown = "";
-    /** @type {any[]} what was to be shown, for a panel of another width */
-    this.last = [];
+    /** @type {Parameters<Formula["show"]>} what was to be shown, for a panel of another width */
+    this.last = [null, null, null];
     this.room = 16; // em
     /** @type {HTMLElement | null} as wide as a hundred x are high */
     this.ruler = null;
@@ -33,18 +33,23 @@ export class Formula {
     wire(byId("inspect-formula-now"), light);
     wire(byId("inspect-terms"), light);
     new MutationObserver(() => this.made()).observe(byId("inspect-formula"), { childList: true, subtree: true });
-    new ResizeObserver(() => { if (this.last[0]?.length && ![0, this.room].includes(this.roomNow())) this.show(...this.last); }).observe(byId("inspect-formula-now").parentElement);
+    new ResizeObserver(() => { if (this.last[0]?.length && ![0, this.room].includes(this.roomNow())) this.show(...this.last); }).observe(/** @type {HTMLElement} */ (byId("inspect-formula-now").parentElement));
   }
 
   /** How many em of a formula the panel has room for, in whole steps. */
   roomNow() {
-    const place = byId("inspect-formula-now").parentElement;
+    const place = /** @type {HTMLElement} */ (byId("inspect-formula-now").parentElement);
     this.ruler ??= place.appendChild(h("span.formula-ruler", { "aria-hidden": "true" }));
     const em = this.ruler.getBoundingClientRect().width / 100 / HIGH;
     return em > 0 ? STEP * Math.floor((SURE * place.clientWidth) / em / STEP) : 0;
   }
 
-  /** Shows the formulas [{text, tex, terms, words}] of an op of a scene; none: hides their place. */
+  /**
+   * Shows the formulas of an op of a scene; none: hides their place.
+   * @param {import("../../scene/scene.d.ts").Formula[] | null | undefined} lines
+   * @param {import("../../scene/scene.d.ts").Scene | null} [scene]
+   * @param {string | null} [op]
+   */
   show(lines, scene = null, op = null) {
     this.last = [lines, scene, op];
     if (lines?.length) this.room = this.roomNow() || this.room;
@@ -58,7 +63,7 @@ export class Formula {
     clearTimeout(this.timer);
     const place = byId("inspect-formula-now");
     place.hidden = !tex;
-    if (!tex) return;
+    if (!tex || !lines) return;
     place.setAttribute("aria-label", lines.map((line) => line.text).join("; "));
     if (this.kept.has(tex)) { this.put(place, this.kept.get(tex)); return; }
     fill(place, lines.map((line) => h("p.formula-text", {}, spelled(line.text, this.terms))));
@@ -82,7 +87,7 @@ export class Formula {
     if (!this.setting || this.kept.has(this.setting) || done.length !== lines.length || !done.every((one) => one.querySelector("svg, mjx-math"))) return;
     const copy = h("div.tex", {}, done.map((one) => one.cloneNode(true)));
     this.kept.set(this.setting, copy);
-    if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value);
+    if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value ?? "");
     if (this.wanted === this.setting) this.put(byId("inspect-formula-now"), copy);
   }
 

@@ -4,7 +4,7 @@ import { normText, num, shapeText, truths, withMinus } from "../../scene/format.
 import { DAMAGED } from "../../scene/shared.mjs";
 import { isLeaf } from "../../scene/state.mjs";
 import { at as trackAt, currentStep, spoken } from "../../scene/timeline.mjs";
-import { byId, fill, h, setProps } from "../../page/dom.mjs";
+import { byId, fill, first, h, setProps } from "../../page/dom.mjs";
 import { errorBox, findingBoxes } from "../../page/errors.mjs";
 import { Figures } from "./figures.mjs";
 import { asked, Formula } from "./formula.mjs";
@@ -25,8 +25,8 @@ export class Inspector {
     this.session = session;
     this.formula = new Formula(player);
     this.figures = new Figures(() => this.refresh(true));
-    /** @type {any} */
-    this.scene = null;
+    /** @type {import("../../scene/scene.d.ts").Scene} the one that is shown; none before the first is loaded */
+    this.scene = /** @type {any} */ (null);
     /** @type {string | null} id of the selected node */
     this.chosen = null;
     /** @type {Map<string, any>} details by revision and element */
@@ -78,7 +78,7 @@ export class Inspector {
     if (!answer) return;
     const key = `${answer.revision ?? this.scene?.revision.id}|${answer.element ?? this.elementOf(this.chosen)}`;
     this.cache.set(key, answer.details || { problem: answer.problem });
-    if (this.cache.size > MOST_CACHED) this.cache.delete(this.cache.keys().next().value);
+    if (this.cache.size > MOST_CACHED) this.cache.delete(this.cache.keys().next().value ?? "");
     this.wanted.get(key)?.(this.cache.get(key));
     this.wanted.delete(key);
     this.refresh(true);
@@ -258,7 +258,7 @@ export class Inspector {
     const more = () => {
       this.opened.rows += PORTION;
       this.refresh(true);
-      byId("inspect-body").querySelector("button.sum-line")?.focus({ preventScroll: true });
+      first("button.sum-line", byId("inspect-body"))?.focus({ preventScroll: true });
     };
     const words = count > PORTION ? `show ${PORTION} more` : "show them";
     return h("button.sum-line.earlier", { type: "button", onclick: more }, h("span.sum-label", {}, `… ${count} earlier`), h("span.sum-rows", {}, words));
@@ -297,7 +297,7 @@ export class Inspector {
     const tone = { forward: "blue", vjp: "orange", accumulate: "green", write: "grey", error: "red" }[step.kind];
     const own = step.kind === "accumulate" || step.kind === "write"; // then the call says more than where the leaf was made
     const code = (own && step.from) || step.code;
-    const read = node?.formula?.length ? node.formula : this.scene.formulas?.[step.within?.formula]; // a folded group has none of its own
+    const read = node?.formula?.length ? node.formula : this.scene.formulas?.[step.within?.formula ?? -1]; // a folded group has none of its own
     this.formula.show(step.kind === "vjp" ? asked(read, this.callAt(k)) : null, this.scene, node?.id);
     const head = [
       h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node?.kind === "tensor" ? h(`span.chip.${node.role === "leaf" ? "green" : "grey"}`, {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
@@ -360,7 +360,10 @@ function shaped({ cells: all, cols }) {
   return Array.from({ length: all.length / cols }, (_, i) => all.slice(i * cols, (i + 1) * cols));
 }
 
-/** Rows of cells; numbers of one row of a tensor stay in one line, a sum of products and what is said in words may go on in another. */
+/**
+ * Rows of cells; numbers of one row of a tensor stay in one line, a sum of products and what is said in words may go on in another.
+ * @type {(rows: string[][], total?: string | null) => HTMLElement[]}
+ */
 function cells(rows, total = null) {
   const kind = (row) => (total !== null && total !== undefined ? ".terms" : row.some((cell) => / /.test(cell)) ? ".words" : "");
   return rows.map((row, i) => h(`span.sum-cells${kind(row)}`, {}, row.map((cell) => h(`b${toneOf(cell)}`, {}, withMinus(cell))), total !== null && total !== undefined && i === rows.length - 1 ? h(`em${toneOf(total.slice(2))}`, {}, withMinus(total)) : null));
@@ -392,6 +395,7 @@ function matrix(value, gradient) {
   ];
 }
 
+/** @type {(name: string, text: string, bytes: number, now: string, by?: HTMLElement | null) => HTMLElement[]} */
 function savedRow(name, text, size, state, by = null) {
   const words = { none: "not yet saved", saved: "saved", kept: "kept: retain_graph", freed: "freed" }[state];
   const tone = { kept: "green", freed: "grey.struck", none: "grey" }[state] || "grey";

@@ -4,20 +4,31 @@ import { SMALL } from "../../scene/shared.mjs";
 import { at as trackAt, changedBy } from "../../scene/timeline.mjs";
 import { brief, resultOf, table } from "../../page/read.mjs";
 
+/** @import { Code, Num, Node, Scene, Step, Value, Wire } from "../../scene/scene.d.ts" */
+/** @import { Held } from "../../scene/format.mjs" */
+/** @typedef {{ label: string, rows: string[][], tone?: string, total?: string | null, isWhole?: boolean }} SumLine cells in rows, and what they come to */
+
 const TERMS = 8; // products in one line; longer sums are told by their result
 const LATEST = 10; // lines of a ledger that stand there unasked: what it comes to is seen below them
 
-/** A value as cells in rows: one row for each but the last dimension; a large one tells its shape, norm and range. */
+/**
+ * A value as cells in rows: one row for each but the last dimension; a large one tells its shape, norm and range.
+ * @type {(value: Value | null | undefined) => string[][]}
+ */
 export function cellsOf(value) {
   if (!value) return [["none"]];
   if (!value.data || value.data.length > SMALL) return [brief(value).split(/(?<=,) /)];
   const [rows, cols] = table(value.shape);
-  return Array.from({ length: rows }, (_, r) => Array.from({ length: cols }, (_, c) => element(value, r * cols + c)));
+  return Array.from({ length: rows }, (_, r) => Array.from({ length: cols }, (_, c) => element(/** @type {Held} */ (value), r * cols + c)));
 }
 
+/** @type {(label: string, value: Value | null | undefined, tone: string) => SumLine} */
 const line = (label, value, tone) => ({ label, rows: cellsOf(value), tone });
 
-/** The lines of step `k`: what flows in, the local derivatives, and what flows out; [] where the sentence says it all. */
+/**
+ * The lines of step `k`: what flows in, the local derivatives, and what flows out; [] where the sentence says it all.
+ * @type {(scene: Scene, k: number) => SumLine[]}
+ */
 export function linesOf(scene, k) {
   const step = scene.steps[k];
   const nodes = byId(scene.nodes);
@@ -28,8 +39,10 @@ export function linesOf(scene, k) {
   return [];
 }
 
+/** @type {(scene: Scene, step: Step, k: number, node: Node, nodes: Map<string, Node>) => SumLine[]} */
 function forward(scene, step, k, node, nodes) {
   const flows = flowsOf(scene, byId(scene.edges), step);
+  /** @type {SumLine[]} */
   const lines = flows.map(({ edge, value }) => {
     const into = edge.target === node.id;
     return line(into ? edge.hands ?? given(nodes.get(edge.source)) : `gives ${nodes.get(edge.target)?.label ?? ""}`.trim(), value, "plain");
@@ -42,18 +55,27 @@ function forward(scene, step, k, node, nodes) {
 /** What an input is called: its name, or the op that it comes from. */
 const given = (node) => (node?.kind === "op" ? resultOf(node.label) : node?.label ?? "?");
 
-/** The result of an op that has no card: what the first op that takes it is given; null where that may be one of several. */
+/**
+ * The result of an op that has no card: what the first op that takes it is given; null where that may be one of several.
+ * @type {(scene: Scene, k: number, node: Node) => Value | null}
+ */
 function unnamed(scene, k, node) {
   const out = new Set(scene.edges.filter((edge) => edge.source === node.id).map((edge) => edge.id));
   for (let later = k + 1; out.size && later < scene.steps.length; later++) {
     const flow = scene.steps[later].flows.find((one) => !one.back && out.has(one.edge) && one.value !== null);
-    if (flow) return scene.values[flow.value];
+    if (flow && flow.value !== null) return scene.values[flow.value];
   }
   return null;
 }
 
-/** Lines that are alike (of `x * x`, both times x) as one that says so. */
+/**
+ * Lines that are alike (of `x * x`, both times x) as one that says so.
+ * @template {{ label: string }} [T=SumLine]
+ * @param {T[]} lines
+ * @returns {T[]}
+ */
 function joined(lines) {
+  /** @type {Map<string, [T, number]>} */
   const kept = new Map();
   for (const one of lines) {
     const key = JSON.stringify(one);
@@ -68,15 +90,19 @@ const flowsOf = (scene, edges, step) => step.flows.map((flow) => ({
   flow, edge: edges.get(flow.edge), value: flow.value === null ? null : scene.values[flow.value],
 })).filter((one) => one.edge && one.value);
 
-/** What a rule sends: as the step has it where a folded group hides receivers, else by the edges to the op. */
+/**
+ * What a rule sends: as the step has it where a folded group hides receivers, else by the edges to the op.
+ * @type {(scene: Scene, step: Step, node: Node, nodes: Map<string, Node>) => any[]}
+ */
 function sentBy(scene, step, node, nodes) {
   const flows = flowsOf(scene, byId(scene.edges), step);
   if (!step.sends) return flows.filter(({ edge }) => edge.target === node.id).map((one) => ({ ...one, name: nodes.get(one.edge.source)?.label || one.edge.input || "input", place: "" })); // one from the op's output into it is the upstream gradient
   return step.sends.filter(({ value }) => value !== null).map(({ name, value, edge, in: group }) => ({
-    ...flows.find((one) => one.edge.id === edge), value: scene.values[value], name, place: group ? `, in ${nodes.get(group)?.label ?? "a folded group"}` : "",
+    ...flows.find((one) => one.edge.id === edge), value: scene.values[value ?? -1], name, place: group ? `, in ${nodes.get(group)?.label ?? "a folded group"}` : "",
   }));
 }
 
+/** @type {(scene: Scene, step: Step, k: number, node: Node, nodes: Map<string, Node>) => SumLine[]} */
 function vjp(scene, step, k, node, nodes) {
   const held = node.kind === "group" ? step.within?.upstream : trackAt(node.tracks.upstream, k + 1); // what a folded group itself has came to all of it, not to this step
   const upstream = held === null || held === undefined ? null : scene.values[held];
@@ -91,7 +117,10 @@ function vjp(scene, step, k, node, nodes) {
   return [...(upstream ? [line("upstream", upstream, "upstream")] : []), ...each.flatMap(({ told, name, to, label }) => [...told.map((one) => whose(one, name)), { ...to, label }])];
 }
 
-/** A number in a product: in brackets where its sign would follow another one. */
+/**
+ * A number in a product: in brackets where its sign would follow another one.
+ * @type {(value: Num) => string}
+ */
 function factor(value) {
   const written = num(value);
   return written.startsWith("−") ? `(${written})` : written;
@@ -104,21 +133,27 @@ const isFactor = (wiring, upstream, value) => upstream.data.length === 1 || wiri
 /**
  * Local derivatives in one line where each element has one way at most, and its derivative is its factor. Else a sum of products for
  * each element that has a way.
+ * @type {(wiring: Wire[] | null | undefined, upstream: Value | null | undefined, value: Value, label: string) => SumLine[]}
  */
 export function local(wiring, upstream, value, label) {
-  if (!wiring?.length || !upstream?.data || !value.data) return [];
-  const ways = value.data.map((_, j) => wiring.filter(([from]) => from === j));
+  const came = upstream?.data;
+  if (!wiring?.length || !came || !value.data) return [];
+  const { data } = value;
+  const ways = data.map((_, j) => wiring.filter(([from]) => from === j));
   if (isFactor(wiring, upstream, value) && ways.every((terms) => terms.length <= 1)) return [{ ...line("local", { ...value, data: ways.map((terms) => terms[0]?.[2] ?? 0) }, "local"), isWhole: true }];
-  if (value.data.length > SMALL || ways.some((terms) => terms.length > TERMS)) return [];
+  if (data.length > SMALL || ways.some((terms) => terms.length > TERMS)) return [];
   return ways.map((terms, j) => {
-    const factors = terms.map(([, to, derivative]) => [upstream.data[to], derivative]);
+    const factors = terms.map(([, to, derivative]) => [came[to], derivative]);
     const cells = factors.map(([given, by], i) => `${i ? `+ ${factor(given)}` : num(given)}·${factor(by)}`);
     const total = factors.reduce((sum, [given, by]) => sum + toNumber(given) * toNumber(by), 0);
-    return { label: `${label}${indexText(j, value.shape)}`, rows: [cells.length ? cells : [num(value.data[j])]], total: cells.length ? result(factors, total) : null, tone: "local" };
+    return { label: `${label}${indexText(j, value.shape)}`, rows: [cells.length ? cells : [num(data[j])]], total: cells.length ? result(factors, total) : null, tone: "local" };
   });
 }
 
-/** What has come to a tensor's `.grad` until step `k` is done: `{step, code, label, adds: [Value], after}`, oldest first. */
+/**
+ * What has come to a tensor's `.grad` until step `k` is done: `{step, code, label, adds: [Value], after}`, oldest first.
+ * @type {(scene: Scene, node: Node, k: number) => { step: number, code: Code | null, label: string, adds: Value[], after: Value | null }[]}
+ */
 export function ledgerOf(scene, node, k) {
   const track = node.rows.find((row) => row.key === "grad")?.track || [];
   const own = new Set([node.id, ...scene.nodes.filter((one) => one.twin === node.id).map((one) => one.id)]);
@@ -129,8 +164,9 @@ export function ledgerOf(scene, node, k) {
   scene.steps.slice(0, k + 1).forEach((step, i) => {
     if (scene.steps[i - 1]?.phase !== step.phase) coming = []; // what grad() took along, or a call that failed, is not added by the next
     if (step.kind === "vjp") coming.push(...flowsOf(scene, edges, step).filter(({ edge }) => own.has(edge.source)).map(({ value }) => value));
-    const here = own.has(step.at);
-    const along = !here && tensors.has(step.at) && changedBy(track, i); // of a leaf that has the same tensor as its gradient
+    const at = step.at ?? "";
+    const here = own.has(at);
+    const along = !here && tensors.has(at) && changedBy(track, i); // of a leaf that has the same tensor as its gradient
     if ((!here && !along) || (step.kind !== "accumulate" && step.kind !== "write")) return;
     if (step.writes === "value") return; // x.data = y leaves the gradient as it is
     const id = trackAt(track, i + 1);

@@ -2,6 +2,9 @@
 import { h } from "../../page/dom.mjs";
 import { codeText, resultOf } from "../../page/read.mjs";
 
+/** @import { Formula, Node, Scene } from "../../scene/scene.d.ts" */
+/** @typedef {{ id: string | null, name: string, gradient: boolean, words: string }} Term what a name in a formula stands for */
+
 const BAR = "\u0304"; // behind the name of a gradient; in the text over the letter, or (U+0305) over each of several
 const OVER = "\u0305";
 const HAT = "\u0302";
@@ -16,9 +19,11 @@ const LETTER = "[\\p{Ll}\\p{Lu}\\p{Nd}_]";
  * What the names in the formulas of an op stand for: { key: { id, name, gradient, words } }, where key is the name, with a
  * bar behind it for its gradient. The server says which input or result each is; here that becomes a node of the graph.
  * A function has a sentence and no node, a result that is on no card the op itself.
+ * @type {(scene: Scene, op: string, lines: Formula[]) => Record<string, Term>}
  */
 export function termsOf(scene, op, lines) {
   const nodes = new Map(scene.nodes.map((node) => [node.id, node]));
+  /** @type {Record<string, Term>} */
   const found = {};
   const where = nodes.get(op)?.kind === "group" ? folded : place;
   for (const { terms = {}, words = {} } of lines) {
@@ -28,11 +33,14 @@ export function termsOf(scene, op, lines) {
   return found;
 }
 
-/** The node that an input or result of an op is on, and what it is in words. */
+/**
+ * The node that an input or result of an op is on, and what it is in words.
+ * @type {(scene: Scene, nodes: Map<string, Node>, op: string, key: string, role: string) => Term}
+ */
 function place(scene, nodes, op, key, role) {
   const gradient = key.endsWith(BAR);
   const name = gradient ? key.slice(0, -1) : key;
-  const label = (id) => (["tensor", "stub"].includes(nodes.get(id)?.kind) ? nodes.get(id).label.replace(VERSION, "") : null);
+  const label = (id) => (["tensor", "stub"].includes(nodes.get(id)?.kind ?? "") ? nodes.get(id)?.label.replace(VERSION, "") ?? null : null);
   const back = role.startsWith("result");
   const [here, there] = back ? ["source", "target"] : ["target", "source"];
   const edges = scene.edges.filter((edge) => edge[here] === op);
@@ -61,14 +69,20 @@ function folded(_scene, _nodes, id, key, role) {
   return { id, name, gradient, words: gradient ? sent : given };
 }
 
-/** ` of guess` behind an op that one tensor goes into: two that are written alike are told apart by it. */
+/**
+ * ` of guess` behind an op that one tensor goes into: two that are written alike are told apart by it.
+ * @type {(scene: Scene, node: Node, label: (id: string) => string | null) => string}
+ */
 function ofWhat(scene, { id }, label) {
   const into = scene.edges.filter((edge) => edge.target === id);
   const name = into.length === 1 ? label(into[0].source) : null;
   return name ? ` of ${name}` : "";
 }
 
-/** What the program wrote for an op's result, where that is short and no part of the same expression's own ops. */
+/**
+ * What the program wrote for an op's result, where that is short and no part of the same expression's own ops.
+ * @type {(scene: Scene, node: Node, op: Node | undefined) => string}
+ */
 function expressionOf(scene, node, op) {
   if (!node.code || !scene.program || JSON.stringify(node.code) === JSON.stringify(op?.code)) return "";
   const written = codeText(node.code, scene.program.files);
@@ -89,7 +103,7 @@ export function spelled(text, terms) {
   const parts = [];
   let end = 0;
   for (const match of text.matchAll(new RegExp(`(?<!${LETTER})(?:${any})(?!${LETTER}|\\p{M})`, "gu"))) {
-    parts.push(text.slice(end, match.index), h("span.term", { "data-term": keys.get(match[0]), title: terms[keys.get(match[0])].words }, match[0]));
+    parts.push(text.slice(end, match.index), h("span.term", { "data-term": keys.get(match[0]), title: terms[keys.get(match[0]) ?? ""].words }, match[0]));
     end = match.index + match[0].length;
   }
   return [...parts, text.slice(end)];

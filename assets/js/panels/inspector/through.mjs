@@ -3,7 +3,15 @@ import { num } from "../../scene/format.mjs";
 import { barsOf } from "../../scene/series.mjs";
 import { h } from "../../page/dom.mjs";
 
-/** The section with the bars at this time; null where the element comes too seldom for one. `go(step, element)` leads there. */
+/** @import { Series } from "../../scene/scene.d.ts" */
+/** @import { Bar } from "../../scene/series.mjs" */
+
+/**
+ * The section with the bars at this time; null where the element comes too seldom for one. `go(step, element)` leads there.
+ * @param {Series} series
+ * @param {number} time
+ * @param {any} go
+ */
 export function throughTime(series, time, go) {
   if (!series) return null;
   const { log, bars, lines } = barsOf(series, time);
@@ -20,6 +28,10 @@ export function throughTime(series, time, go) {
     h("p.hint", {}, `${most}${log ? "Each horizontal line is ten times the one below it. " : ""}Click a bar to go there.`));
 }
 
+/**
+ * @param {Bar} bar
+ * @param {any} go
+ */
 function barOf(bar, go) {
   const odd = !Number.isFinite(bar.value);
   const says = `${bar.label}: ${num(bar.value)}${bar.come ? "" : ", still to come"}`;

@@ -1,7 +1,12 @@
 // The story as a function of the time. Pure: no page here.
 // A chapter is: its text first, then Space, then one short move that ends at its `step`, then rest.
 
-/** The time at which a chapter's move has ended; a chapter without one rests where the one before it ended. */
+/** @import { Chapter } from "../../scene/scene.d.ts" */
+
+/**
+ * The time at which a chapter's move has ended; a chapter without one rests where the one before it ended.
+ * @type {(chapters: Chapter[], i: number) => number}
+ */
 export function endOf(chapters, i) {
   if (i < 0) return 0;
   return chapters[i].step ?? endOf(chapters, i - 1);
@@ -10,7 +15,10 @@ export function endOf(chapters, i) {
 /** The time at which a chapter's text is read, before its move. */
 export const restOf = (chapters, i) => endOf(chapters, i - 1);
 
-/** The chapter that a time belongs to: the first whose move has not ended before it; behind all of them the last that happens. */
+/**
+ * The chapter that a time belongs to: the first whose move has not ended before it; behind all of them the last that happens.
+ * @type {(chapters: Chapter[], t: number) => number}
+ */
 export function chapterAt(chapters, t) {
   const found = chapters.findIndex((_, i) => endOf(chapters, i) >= t - 1e-9);
   return found < 0 ? Math.max(chapters.findLastIndex(({ gone }) => !gone), 0) : found;

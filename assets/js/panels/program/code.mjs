@@ -19,8 +19,8 @@ export class Code {
   /** @param {any} player `window.backstep` */
   constructor(player) {
     this.player = player;
-    /** @type {any} */
-    this.scene = null;
+    /** @type {import("../../scene/scene.d.ts").Scene} the one that is shown; none before the first is loaded */
+    this.scene = /** @type {any} */ (null);
     this.file = 0;
     /** @type {HTMLElement[]} one element a line of the file that is shown */
     this.lines = [];
@@ -34,7 +34,10 @@ export class Code {
     this.inView = [];
     byId("code").addEventListener("click", (event) => this.clicked(event));
     byId("code").addEventListener("keydown", (event) => this.pressed(event));
-    byId("code").addEventListener("scroll", ({ target }) => target.classList.toggle("down", target.scrollTop > 0), true);
+    byId("code").addEventListener("scroll", ({ target }) => {
+      const pane = /** @type {HTMLElement} */ (target);
+      pane.classList.toggle("down", pane.scrollTop > 0);
+    }, true);
     new ResizeObserver(() => this.reveal()).observe(byId("code")); // a longer text above leaves less room
   }
 
@@ -46,7 +49,8 @@ export class Code {
     if (!same) this.file = 0;
     const down = same ? paneOf()?.scrollTop : 0;
     this.write();
-    if (down && paneOf()) paneOf().scrollTop = down;
+    const pane = paneOf();
+    if (down && pane) pane.scrollTop = down;
   }
 
   seek(t) {
@@ -57,7 +61,7 @@ export class Code {
     const back = step ? step.kind === "vjp" || step.kind === "accumulate" : false;
     const tone = step?.kind === "error" ? "err" : back ? "bwd" : step?.kind === "write" ? "plain" : "fwd";
     const receiver = step?.kind === "accumulate" ? this.scene.nodes.find((node) => node.id === step.at) : null;
-    const keeps = Boolean(receiver) && !isLeaf(receiver); // by retain_grad()
+    const keeps = receiver && !isLeaf(receiver); // by retain_grad()
     this.said = keeps ? "this tensor keeps its gradient" : step ? WORDS[step.kind] : "";
     const key = JSON.stringify([at, call, tone, this.said, this.picked, this.file]);
     if (key === this.marked) return;
@@ -85,7 +89,7 @@ export class Code {
       this.lines = [];
       return;
     }
-    const active = new Set(this.scene.nodes.filter((node) => node.code?.file === this.file).map((node) => node.code.line));
+    const active = new Set(this.scene.nodes.filter((node) => node.code?.file === this.file).map((node) => node.code?.line));
     this.lines = held.text.replace(/\n$/, "").split("\n").map((text, i) => {
       const busy = active.has(i + 1);
       return h("li", { "data-line": i + 1, tabindex: busy ? -1 : null, role: busy ? "button" : "none", class: active.has(i + 1) ? "has" : null });
@@ -157,7 +161,7 @@ export class Code {
   /** Before anything runs: from the first line that computes or defines to the one that errs, else to the first that calls backward. */
   atRest() {
     const { steps, phases } = this.scene;
-    const point = steps.find((step) => step.kind === "error") ?? steps[phases.find((phase) => phase.kind === "backward")?.start];
+    const point = steps.find((step) => step.kind === "error") ?? steps[phases.find((phase) => phase.kind === "backward")?.start ?? -1];
     const [first, last] = [steps[0]?.code, point?.from ?? point?.code].map((code) => (code?.file === this.file ? code : null));
     if (!first || !last) return [];
     const defined = this.texts().findIndex((text) => DEFINES.test(text));
@@ -170,7 +174,7 @@ export class Code {
     const pane = paneOf();
     if (!pane || !this.inView.length) return;
     const top = pane.getBoundingClientRect().top - pane.scrollTop;
-    const spans = this.inView.map((list) => [list[0].getBoundingClientRect().top - top, list.at(-1).getBoundingClientRect().bottom - top]);
+    const spans = this.inView.map((list) => [list[0].getBoundingClientRect().top - top, list[list.length - 1].getBoundingClientRect().bottom - top]);
     if (this.resting && spans[0][1] - spans[0][0] > pane.clientHeight - 16) return; // a program is read from its beginning, unless all that matters fits
     pane.scrollTop = scrolled(pane.scrollTop, pane.clientHeight, spans);
   }

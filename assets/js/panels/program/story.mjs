@@ -1,6 +1,6 @@
 // The story: the chapter that the present time belongs to. Text first, then Space, then one short move.
 import { chapterAt, endOf, isMoving, nextMove, restOf, stageOf } from "./chapters.mjs";
-import { byId, fill, h, prose } from "../../page/dom.mjs";
+import { byId, fill, first, h, prose } from "../../page/dom.mjs";
 import { button as what } from "../../page/explain.mjs";
 
 export class Story {
@@ -17,8 +17,8 @@ export class Story {
     this.panels = panels;
     this.choose = choose;
     this.bring = bring;
-    /** @type {any} */
-    this.scene = null;
+    /** @type {import("../../scene/scene.d.ts").Scene} the one that is shown; none before the first is loaded */
+    this.scene = /** @type {any} */ (null);
     this.chapter = 0;
     /** @type {number | null} the time at which the chapter was turned to: it stays until the time moves */
     this.turned = null;
@@ -135,7 +135,7 @@ export class Story {
     const key = `${this.scene.revision.id}|${this.chapter}|${hint}|${stage}`;
     if (key === this.shown) return;
     this.shown = key;
-    const held = document.activeElement?.dataset?.turn; // the button that was pressed is written anew and keeps the focus
+    const held = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.turn; // the button that was pressed is written anew and keeps the focus
     const arrow = (by, label, sign) => h("button.quiet", {
       type: "button", "data-turn": String(by), "aria-label": label, title: label, disabled: chapters[this.chapter + by] === undefined, onclick: () => this.turn(this.chapter + by),
     }, sign);
@@ -144,7 +144,7 @@ export class Story {
       h("div.over", {}, h("span.fitting", {}, h("span", {}, `${this.chapter + 1} of ${chapters.length}`), h("span", {}, ` · ${STAGES[stage]}`)), h("div.row.turns", {}, arrow(-1, "Previous chapter", "‹"), arrow(1, "Next chapter", "›"), what("story"))),
       h("div.chapters", {}, this.told(this.chapter, hint, hint !== WATCH && stage === "over" && isMoving(chapters, this.chapter)), ...this.room),
     );
-    if (held) place.querySelector(`[data-turn="${held}"]:not(:disabled)`)?.focus({ preventScroll: true });
+    if (held) first(`[data-turn="${held}"]:not(:disabled)`, place)?.focus({ preventScroll: true });
   }
 
   /** A chapter as it is read. */
@@ -158,7 +158,7 @@ export class Story {
       one.now === undefined ? null : h("div.since", {}, h("p", {}, "You changed the program: the text above describes the recording."), one.now ? h("p", {}, h("b", {}, "Now: "), one.now) : null),
       legacy ? h("p.hint", {}, "Runs by the rules of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,
       h("div.story-acts", {},
-        one.fix && this.scene.error?.fix?.edits ? h("button.btn.primary", { type: "button", "data-turn": "fix", onclick: () => this.session.edit(this.scene.error.fix.edits) }, "Try it: change the call") : null,
+        one.fix && this.scene.error?.fix?.edits ? h("button.btn.primary", { type: "button", "data-turn": "fix", onclick: () => this.session.edit(this.scene.error?.fix.edits) }, "Try it: change the call") : null,
         other ? this.otherButton(other) : null,
         h("p.hint.story-hint", {}, h("kbd", {}, "Space"), h("span.fitting", {}, hint.split(/(?=: )/).map((part) => h("span", {}, part))),
           again ? h("button.link", { type: "button", "data-turn": "0", onclick: () => this.replay() }, "watch again") : null)));

@@ -6,8 +6,8 @@ export class Events {
   /** @param {any} player `window.backstep` */
   constructor(player) {
     this.player = player;
-    /** @type {any} */
-    this.scene = null;
+    /** @type {import("../../scene/scene.d.ts").Scene} the one that is shown; none before the first is loaded */
+    this.scene = /** @type {any} */ (null);
     this.shown = false; // whether the tab is open: a hidden table follows nothing
     /** @type {any} the scene whose rows the table has */
     this.loaded = null;
