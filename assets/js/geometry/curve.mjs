@@ -149,13 +149,19 @@ export function distanceTo(flat, x, y) {
   return best;
 }
 
-/** Whether a flattened curve passes through a box. */
+/**
+ * Whether a flattened curve passes through a box.
+ * @type {(flat: any, box: number[]) => boolean}
+ */
 export function crossesBox({ xs, ys }, box) {
   for (let i = 1; i < xs.length; i++) if (strikes([xs[i - 1], ys[i - 1]], [xs[i], ys[i]], box)) return true;
   return false;
 }
 
-/** Whether some of a straight piece lies in a box: what is left of it when cut off at each side. */
+/**
+ * Whether some of a straight piece lies in a box: what is left of it when cut off at each side.
+ * @type {(a: number[], b: number[], box: number[]) => boolean}
+ */
 export function strikes([ax, ay], [bx, by], [x0, y0, x1, y1]) {
   let [from, to] = [0, 1];
   for (const [a, d, low, high] of [[ax, bx - ax, x0, x1], [ay, by - ay, y0, y1]]) {
@@ -170,7 +176,10 @@ export function strikes([ax, ay], [bx, by], [x0, y0, x1, y1]) {
   return true;
 }
 
-/** Whether a flattened curve meets a straight piece: some piece of it does. */
+/**
+ * Whether a flattened curve meets a straight piece: some piece of it does.
+ * @type {(flat: any, a: number[], b: number[]) => boolean}
+ */
 export function crossesLine({ xs, ys, box }, [ax, ay], [bx, by]) {
   if (!strikes([ax, ay], [bx, by], box)) return false;
   const side = (px, py, qx, qy, x, y) => Math.sign((qx - px) * (y - py) - (qy - py) * (x - px));

@@ -6,9 +6,16 @@ import { DAMAGED, PAD, SEED_LABEL } from "../scene/shared.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "../scene/state.mjs";
 import { cut, fitting } from "../geometry/text.mjs";
 
+/** @import { Node, Num, Row, Value } from "../scene/scene.d.ts" */
+/** @import { RowPlace } from "../scene/card.mjs" */
+/** @import { Moment } from "../scene/state.mjs" */
+/** @import { Brush } from "./paint.mjs" */
+/** @typedef {ReturnType<typeof rowState>} RowState */
+
 const AIR = 3; // units between a number and the border of its cell,
 const LEAST_AIR = 1; // and where it is written in the smaller size
 
+/** @type {(brush: Brush, node: Node) => void} */
 export function paintRows(brush, node) {
   const { moment } = brush;
   const future = nodeState(moment, node) === "future";
@@ -20,6 +27,7 @@ export function paintRows(brush, node) {
   }
 }
 
+/** @type {(brush: Brush, node: Node, place: RowPlace, state: RowState) => void} */
 function paintLabel({ write, context, ruler, font, tokens }, node, place, state) {
   const { row } = place;
   if (row.key === "value") return;
@@ -31,7 +39,10 @@ function paintLabel({ write, context, ruler, font, tokens }, node, place, state)
   if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + ruler.widthOf(font.plain, text) + 5, place.labelY, tokens.root);
 }
 
-/** Ways to name the gradient that is passed, the longest first; one of another shape than its root (it is refused) by its shape, one that was made of another, or of nothing, by how. */
+/**
+ * Ways to name the gradient that is passed, the longest first; one of another shape than its root (it is refused) by its shape, one that was made of another, or of nothing, by how.
+ * @type {(row: Row, node: Node, state: RowState) => string[]}
+ */
 function seedLabels(row, node, { value, other, derived }) {
   const shape = value ? shapeText(value.shape) : "";
   if (value && node.shape && shape !== shapeText(node.shape)) return [`gradient of shape ${shape}`, `gradient (${value.shape.join(", ")}${value.shape.length === 1 ? "," : ""})`, "gradient"];
@@ -59,6 +70,7 @@ function pencil(context, x, y, colour) {
   context.stroke();
 }
 
+/** @type {(brush: Brush, node: Node, at: RowPlace, state: RowState, future: boolean) => void} */
 function paintCells(brush, node, at, state, future) {
   const { moment, pending } = brush;
   const data = state.value?.data ?? null;
@@ -102,7 +114,12 @@ export function lineOf(font, values, width, { truths = false, small: asked = fal
   return { texts: truths ? values.map((value) => written(value, letters)) : fitRow(values, letters), small, letters, truths };
 }
 
-/** Cells through which the gradient of the current step goes, where it goes through some and not through others. */
+/**
+ * Cells through which the gradient of the current step goes, where it goes through some and not through others.
+ * @param {Moment} moment
+ * @param {Node} node
+ * @param {number} count
+ */
 function litCells(moment, node, count) {
   if (!moment.backward) return null;
   const cells = new Set();
@@ -196,7 +213,10 @@ function dash({ context, tokens }, box) {
   context.fillRect(box.x + box.w / 2 - 5, box.y + box.h / 2 - 1, 10, 2);
 }
 
-/** A large tensor: a sample as bars above and below a line (so that the sign is a place, not a colour), then figures. */
+/**
+ * A large tensor: a sample as bars above and below a line (so that the sign is a place, not a colour), then figures.
+ * @type {(brush: Brush, place: RowPlace, state: RowState) => void}
+ */
 function paintStrip({ context, write, ruler, font, tokens, detail }, place, state) {
   const value = state.value;
   const height = place.h - 18;

@@ -6,6 +6,10 @@ import { edgeState, isFaint, isOdd, lastFlow, signOf } from "../scene/state.mjs"
 import { at } from "../scene/timeline.mjs";
 import { PAST } from "./wires.mjs";
 
+/** @import { Edge, Node } from "../scene/scene.d.ts" */
+/** @import { Moment } from "../scene/state.mjs" */
+/** @import { Brush } from "./paint.mjs" */
+
 const FAINT = 0.3; // what takes no part
 const BATCH = 64; // routes in one path: very long paths are slow to stroke, and so are thousands of short ones
 
@@ -79,7 +83,11 @@ function arrows(context, look) {
   context.fill();
 }
 
-/** The edges beside which the running VJP is drawn from cell to cell. */
+/**
+ * The edges beside which the running VJP is drawn from cell to cell.
+ * @param {Moment} moment
+ * @param {any[]} wires
+ */
 export function wiredEdges(moment, wires) {
   const found = new Set();
   for (const wire of wires) {
@@ -90,17 +98,24 @@ export function wiredEdges(moment, wires) {
   return found;
 }
 
-/** Whether a gradient's route is drawn: while one runs on it and once it has, not where a recorded op is computed meanwhile. */
+/**
+ * Whether a gradient's route is drawn: while one runs on it and once it has, not where a recorded op is computed meanwhile.
+ * @type {(moment: Moment, edge: Edge) => boolean}
+ */
 export function hasGradient(moment, edge) {
   if (!edge.grad || moment.phase?.kind !== "backward") return false;
   return at(edge.tracks.state, moment.t) === "done" || (moment.step?.flows.some((flow) => flow.edge === edge.id && flow.back) ?? false);
 }
 
-/** Whether the gradient that came by an edge is what the step adds to a leaf's `.grad`, at the leaf or where it is drawn again. */
+/**
+ * Whether the gradient that came by an edge is what the step adds to a leaf's `.grad`, at the leaf or where it is drawn again.
+ * @type {(moment: Moment, edge: Edge) => boolean}
+ */
 function isAddedUp({ step, index, active }, { source }) {
   return step?.kind === "accumulate" && (source === active || index.nodes.get(source)?.twin === active);
 }
 
+/** @type {(brush: Brush, edges: Edge[]) => void} */
 export function paintEdges(brush, edges) {
   const { context, moment, tokens, detail, plane } = brush;
   const wired = detail > 0 ? wiredEdges(moment, brush.wires) : new Set();
@@ -109,6 +124,7 @@ export function paintEdges(brush, edges) {
   const thin = detail === 0 ? 1.6 / Math.max(brush.camera.zoom, 0.05) : 1;
   for (const edge of edges) {
     const route = plane.routes.get(edge.id);
+    if (!route) continue;
     const state = edgeState(moment, edge);
     const forward = state === "active" && !moment.backward;
     const drawn = !wired.has(edge.id) && hasGradient(moment, edge);
@@ -128,7 +144,11 @@ export function paintEdges(brush, edges) {
   gradients.paint(context, detail, tokens.bg);
 }
 
-/** The sign of what an edge last carried: 0 all zero, null mixed or unknown. */
+/**
+ * The sign of what an edge last carried: 0 all zero, null mixed or unknown.
+ * @param {Moment} moment
+ * @param {Edge} edge
+ */
 function signOfCotangent(moment, edge) {
   const id = at(edge.tracks.cotangent, moment.t);
   const data = id === null ? null : moment.scene.values[id].data;

@@ -51,11 +51,13 @@ export function placedLabels(brush, flows) {
  */
 function placeAll(brush, flows) {
   const lit = flows.map((one) => ({ edge: one.edge, ways: waysOf(brush, one.flow, one.edge) }));
+  /** @type {any} */
   const places = placesAt(brush, lit);
   const placed = [];
   let left = labelsOf(brush, flows.map((one) => ({ ...one, started: true }))).slice(-MOST_LABELS).reverse();
   for (const [find, forms] of [[places.beside, formsOf], [places.away, formsOf], [places.beside, summaries], [places.away, summaries]]) {
     left = left.filter((label) => {
+      /** @type {any} */
       let found = null;
       const text = forms(label, brush.moment.scene).find((form) => (found = find(form, label.edges, placed)));
       if (found) placed.push({ ...label, text, ...found });

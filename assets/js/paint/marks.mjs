@@ -5,6 +5,9 @@ import { BADGE } from "../scene/shared.mjs";
 import { savedState } from "../scene/state.mjs";
 import { fitting } from "../geometry/text.mjs";
 
+/** @import { Node } from "../scene/scene.d.ts" */
+/** @import { Brush } from "./paint.mjs" */
+
 const RADIUS = 8;
 /** Where the badge of an op is, from its corner: on its outline, over the line of its name; and how much of that line it may want for itself. */
 export const OP_BADGE = { x: 10, y: 4, room: BADGE };
@@ -56,12 +59,18 @@ export function paintFinding({ context, tokens }, x, y) {
   context.fillRect(x - 1.1, y + 3, 2.2, 2.2);
 }
 
-/** What an op saves, without the word that the scene may begin it with: the state is said by `saved`, `kept` or `freed`. */
+/**
+ * What an op saves, without the word that the scene may begin it with: the state is said by `saved`, `kept` or `freed`.
+ * @type {(node: Node) => string}
+ */
 export function savedNames(node) {
   return node.saved.map((one) => (one.text || one.name).replace(/^saved /, "")).join(", ");
 }
 
-/** What an op keeps for backward, inside its pill: dashed while saved, dotted and struck through when freed. */
+/**
+ * What an op keeps for backward, inside its pill: dashed while saved, dotted and struck through when freed.
+ * @type {(brush: Brush, node: Node) => void}
+ */
 export function paintChip(brush, node) {
   const { context, write, ruler, font, tokens, moment } = brush;
   const state = savedState(moment, node);

@@ -8,6 +8,11 @@ import { firstSentence } from "../scene/format.mjs";
 import { edgeState, isFaint } from "../scene/state.mjs";
 import { wrap } from "../geometry/text.mjs";
 
+/** @import { Box, Error, Node, Point } from "../scene/scene.d.ts" */
+/** @import { Brush } from "./paint.mjs" */
+/** @typedef {{ w: number, h: number, lines: string[] }} Callout */
+/** @typedef {{ x: number, y: number, shape: Callout, extra?: number }} Spot */
+
 const BAR = 52; // height of the buttons above, of the legend below
 const GRID = 48; // apart, in units: places that are tried all over the view
 const MOST_TRIED = 50; // places, the best first, whose line is looked at
@@ -45,14 +50,20 @@ export function paintCallout(brush, node, error) {
   return [x, y, x + shape.w, y + shape.h];
 }
 
-/** Where the message stands; while one pans it keeps its place among the cards as long as that is in view. */
+/**
+ * Where the message stands; while one pans it keeps its place among the cards as long as that is in view.
+ * @type {(brush: Brush, node: Node, error: Error) => any}
+ */
 function placed(brush, node, error) {
   const { camera, view, moment } = brush;
   const key = [camera.zoom, view.width, view.height, moment.t, brush.wires.length].join("|");
   return brush.plane.message.of(key, () => placeCallout(brush, node, error), (place) => inside(roomOf(brush), place));
 }
 
-/** Where the message stands: in view, under no bar, at the place that costs least; where there is no such place, out of the bars' way least. */
+/**
+ * Where the message stands: in view, under no bar, at the place that costs least; where there is no such place, out of the bars' way least.
+ * @type {(brush: Brush, node: Node, error: Error) => any}
+ */
 export function placeCallout(brush, node, error) {
   const all = ROOMS.map((room) => calloutShape(brush, error, room));
   const uncut = all.filter((shape) => !shape.lines.at(-1).endsWith("\u2026"));
@@ -69,26 +80,38 @@ export function placeCallout(brush, node, error) {
   let best = null;
   for (const spot of rated.slice(0, MOST_TRIED)) {
     if (best && best.cost <= spot.cost) break; // no later one is better, whatever its line meets
+    /** @type {Box} */
     const box = [spot.x, spot.y, spot.x + spot.shape.w, spot.y + spot.shape.h];
     const cost = spot.cost + struckBy(others, lineTo(others, node, box)).length * COST.struck;
     if (!best || cost < best.cost) best = { ...spot, cost };
   }
-  return best ?? besides(node, shapes.at(-1), null)[0];
+  return best ?? besides(node, shapes[shapes.length - 1], null)[0];
 }
 
-/** The part of the plane in view that lies neither under the buttons nor under the legend. */
+/**
+ * The part of the plane in view that lies neither under the buttons nor under the legend.
+ * @type {(brush: { camera: any, view: any }) => Box}
+ */
 function roomOf({ camera, view }) {
   const [x0, y0, x1, y1] = visibleBox(camera, view, -8 / camera.zoom);
   return [x0, y0 + BAR / camera.zoom, x1, y1 - BAR / camera.zoom];
 }
 
-/** The other nodes in view. */
+/**
+ * The other nodes in view.
+ * @type {(brush: Brush, node: Node) => Node[]}
+ */
 const othersOf = ({ plane, camera, view }, node) => plane.nodes.within(visibleBox(camera, view)).filter((one) => one !== node);
 
+/** @type {(box: Box, spot: Spot) => boolean} */
 const inside = ([x0, y0, x1, y1], { x, y, shape }) => x >= x0 && y >= y0 && x + shape.w <= x1 && y + shape.h <= y1;
 
-/** What the message hides where it stands, and how far off it is. */
+/**
+ * What the message hides where it stands, and how far off it is.
+ * @type {(brush: Brush, node: Node, spot: any, clutter: Clutter) => number}
+ */
 function costOf({ plane }, node, { x, y, shape, extra }, clutter) {
+  /** @type {Box} */
   const box = [x, y, x + shape.w, y + shape.h];
   const wide = grown(box, APART);
   const far = Math.hypot(...gapOf(boxOf(node), box));
@@ -155,7 +178,7 @@ function cornerWays(node, box) {
 
 /** The shortest line from rim to rim that meets no other node. */
 function aslantWay(others, node, box) {
-  const ways = rim(boxOf(node)).flatMap((one) => rim(box).map((other) => [one, other])).sort((one, other) => lengthOf(one) - lengthOf(other));
+  const ways = rim(boxOf(node)).flatMap((one) => rim(box).map((other) => /** @type {[Point, Point]} */ ([one, other]))).sort((one, other) => lengthOf(one) - lengthOf(other));
   return ways.find((way) => !struckBy(others, way).length && !strikes(way[0], way[1], grown(boxOf(node), -2)));
 }
 
@@ -175,11 +198,16 @@ export function struckBy(others, way) {
   return others.filter((one) => piecesOf(way).some(([from, to]) => strikes(from, to, grown(boxOf(one), 4))));
 }
 
-/** The routes, wires and borders of groups in view, so that what lies under any box is one look-up. */
+/**
+ * The routes, wires and borders of groups in view, so that what lies under any box is one look-up.
+ * @type {(brush: Brush, seen: Box) => Clutter}
+ */
 function clutterOf({ plane, moment, wires = [] }, seen) {
   const clutter = new Clutter(seen);
   for (const edge of plane.edges.within(seen)) {
-    const { forward, back } = plane.routes.get(edge.id);
+    const routes = plane.routes.get(edge.id);
+    if (!routes) continue;
+    const { forward, back } = routes;
     const lit = moment && edge.grad && ["active", "done"].includes(edgeState(moment, edge));
     clutter.along(forward.flat, moment && isFaint(moment, edge) ? COST.faint : COST.route);
     if (lit) clutter.along(back.flat, COST.lit);
@@ -193,10 +221,13 @@ function clutterOf({ plane, moment, wires = [] }, seen) {
 
 /** Length of lines, weighted, in small squares of the view; summed up from the corner, so that a box takes four numbers. */
 class Clutter {
+  /** @param {Box} seen */
   constructor([x0, y0, x1, y1]) {
     this.side = Math.max(8, Math.sqrt(((x1 - x0) * (y1 - y0)) / 60000)); // however much is in view
-    [this.x, this.y] = [x0, y0];
-    [this.wide, this.high] = [Math.ceil((x1 - x0) / this.side) + 1, Math.ceil((y1 - y0) / this.side) + 1];
+    this.x = x0;
+    this.y = y0;
+    this.wide = Math.ceil((x1 - x0) / this.side) + 1;
+    this.high = Math.ceil((y1 - y0) / this.side) + 1;
     this.sums = new Float64Array(this.wide * this.high);
   }
 
@@ -232,7 +263,10 @@ class Clutter {
   }
 }
 
-/** Places all over a box, its right and lower border among them. */
+/**
+ * Places all over a box, its right and lower border among them.
+ * @type {(shape: Callout, within: Box) => Spot[]}
+ */
 function allSpots(shape, [x0, y0, x1, y1]) {
   const found = [];
   const steps = (from, to) => Array.from({ length: Math.max(0, Math.floor((to - from) / GRID) + 1) }, (_, i) => from + i * GRID).concat(to >= from ? [to] : []);
@@ -252,7 +286,10 @@ function calloutShape({ ruler, font }, error, room) {
   return { lines, w, h: 40 + lines.length * font.line };
 }
 
-/** Above, below, right, left, then the corners; beside a node at the border of the view moved into it. */
+/**
+ * Above, below, right, left, then the corners; beside a node at the border of the view moved into it.
+ * @type {(node: Node, shape: Callout, within: Box | null) => Spot[]}
+ */
 function besides(node, shape, within) {
   const [dx, dy] = [node.w / 2 + shape.w / 2 + NEAR, node.h / 2 + shape.h / 2 + NEAR];
   return [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]].map(([px, py], i) => {

@@ -12,6 +12,11 @@ import { findingsAt, isFaint, nodeState, runIn } from "../scene/state.mjs";
 import { at } from "../scene/timeline.mjs";
 import { cutName, fitting, fontsAt, writer } from "../geometry/text.mjs";
 
+/** @import { Box, Node, State } from "../scene/scene.d.ts" */
+/** @import { Moment } from "../scene/state.mjs" */
+/** @import { Camera, View } from "../geometry/camera.mjs" */
+/** @import { Plane } from "../geometry/plane.mjs" */
+
 const LATER = [4, 4]; // dashes of the outline of what is not computed yet
 const LONGEST = "gradient norm 0.00123"; // of what a folded group says of its gradient
 const [CONTINUED, PAST_SIDE] = ["\u21b3 ", 12]; // before the name of a group that goes on here from another line; units from the side that is open
@@ -23,7 +28,16 @@ function detailAt(zoom) {
   return zoom >= 0.61 ? 2 : zoom >= 0.4 ? 1 : 0;
 }
 
-/** A canvas context set to the plane, with what every painter needs. */
+/**
+ * What a picture is of: a moment on a plane, how it is looked at, and what is chosen, hovered over or lit.
+ * @typedef {{ moment: Moment, plane: Plane, camera: Camera, tokens: Record<string, any>, wires: any[], ruler: any, selection?: string | null, [key: string]: any }} Frame
+ */
+/** @typedef {{ context: any, write: ReturnType<typeof writer>, font: ReturnType<typeof fontsAt>, detail: number, view: View & { dpr: number }, quiet?: any } & Frame} Brush */
+
+/**
+ * A canvas context set to the plane, with what every painter needs.
+ * @type {(context: any, view: View & { dpr: number }, frame: Frame) => Brush}
+ */
 export function brushFor(context, view, frame) {
   const { camera, tokens } = frame;
   const scale = view.dpr * camera.zoom;
@@ -34,11 +48,13 @@ export function brushFor(context, view, frame) {
   context.setTransform(scale, 0, 0, scale, tx, ty);
   context.lineJoin = "round";
   context.globalAlpha = 1;
+  /** @type {Brush} */
   const brush = { context, write: writer(context), font: fontsAt(tokens, camera), detail: detailAt(camera.zoom), view, ...frame };
   brush.quiet = { ...brush, tokens: { ...tokens, soft: tokens.ink, freed: tokens.ink } };
   return brush;
 }
 
+/** @type {(context: any, view: View & { dpr: number }, frame: Frame) => Node[]} */
 export function paintGraph(context, view, frame) {
   const brush = brushFor(context, view, frame);
   const seen = visibleBox(frame.camera, view, 40);
@@ -51,6 +67,7 @@ export function paintGraph(context, view, frame) {
   return nodes;
 }
 
+/** @type {(brush: Brush, seen: Box) => void} */
 function paintGroups(brush, seen) {
   const { tokens, font, detail, moment } = brush;
   for (const group of moment.scene.groups) {
@@ -93,13 +110,15 @@ function paintGroupBox({ context, tokens }, [x0, y0, x1, y1], cutLeft, cutRight,
   }
 }
 
+/** @type {(brush: Brush, node: Node, state: State) => string} */
 function blockColour({ tokens, moment }, node, state) {
   if (state === "error") return tokens.error;
-  if (node.id === moment.active) return moment.backward ? tokens.gradient : moment.step.kind === "write" ? tokens.ink : tokens.forward;
+  if (node.id === moment.active) return moment.backward ? tokens.gradient : moment.step?.kind === "write" ? tokens.ink : tokens.forward;
   if (state === "done") return tokens.gradient;
   return node.role === "leaf" ? tokens.leaf : node.role === "root" ? tokens.root : tokens.saved;
 }
 
+/** @type {(brush: Brush, nodes: Node[]) => void} */
 function paintBlocks(brush, nodes) {
   const { context, moment } = brush;
   const byColour = new Map();
@@ -124,12 +143,16 @@ function paintBlocks(brush, nodes) {
   context.globalAlpha = 1;
 }
 
-/** A node once more, over what was drawn since: nothing shows through it. */
+/**
+ * A node once more, over what was drawn since: nothing shows through it.
+ * @type {(brush: Brush, node: Node) => void}
+ */
 export function paintOver(brush, node) {
   shape(brush, node, { fill: brush.tokens.bg, stroke: brush.tokens.bg, width: 1, dashed: false }, cornerOf(node));
   paintNode(brush, node);
 }
 
+/** @type {(brush: Brush, node: Node) => void} */
 function paintNode(loud, node) {
   const { context, moment } = loud;
   const state = nodeState(moment, node);
@@ -141,7 +164,7 @@ function paintNode(loud, node) {
   if (node.kind === "op") paintOp(brush, node, look);
   else if (node.kind === "stub" && !node.rows.length) paintStub(brush, node, look);
   else if (node.kind === "group") paintGroupCard(brush, node, look);
-  else paintCard(brush, node, look, state);
+  else paintCard(brush, node, look);
   if (["waiting", "ready", "done", "error"].includes(state)) {
     const from = node.kind === "op" ? OP_BADGE : { x: 2, y: 2 };
     paintBadge(brush, state, node.x + node.w / 2 - from.x, node.y - node.h / 2 + from.y);
@@ -183,6 +206,7 @@ function shape({ context }, node, look, radius) {
   if (look.dashed) context.setLineDash([]);
 }
 
+/** @type {(brush: Brush, node: Node, look: any) => void} */
 function paintOp(brush, node, look) {
   const { ruler, write, font, tokens, detail } = brush;
   shape(brush, node, look, cornerOf(node));
@@ -212,6 +236,7 @@ function head(brush, node, indent = 14, right = 12) {
   if (sub) write(sub, x1 - right, y0 + 20, font.plain, tokens.soft, "right");
 }
 
+/** @type {(brush: Brush, node: Node) => void} */
 function roleBar({ context, tokens }, node) {
   if (node.role !== "leaf" && node.role !== "root") return;
   context.fillStyle = node.role === "leaf" ? tokens.leaf : tokens.root;
@@ -220,6 +245,7 @@ function roleBar({ context, tokens }, node) {
   context.fill();
 }
 
+/** @type {(brush: Brush, node: Node, look: any) => void} */
 function paintCard(brush, node, look) {
   shape(brush, node, look, 10);
   roleBar(brush, node);
@@ -227,7 +253,10 @@ function paintCard(brush, node, look) {
   paintRows(brush, node);
 }
 
-/** A further use of a leaf: its name, and an arrow that says that it is at home elsewhere. */
+/**
+ * A further use of a leaf: its name, and an arrow that says that it is at home elsewhere.
+ * @type {(brush: Brush, node: Node, look: any) => void}
+ */
 function paintStub(brush, node, look) {
   const { context, write, ruler, font, tokens } = brush;
   shape(brush, node, look, 19);
@@ -245,7 +274,10 @@ function paintStub(brush, node, look) {
   context.stroke();
 }
 
-/** A folded group: a card on two others, with its shapes, and the norm of the gradient that came to it; while a step runs in it, with that. */
+/**
+ * A folded group: a card on two others, with its shapes, and the norm of the gradient that came to it; while a step runs in it, with that.
+ * @type {(brush: Brush, node: Node, look: any) => void}
+ */
 function paintGroupCard(brush, node, look) {
   const { write, ruler, font, tokens, moment } = brush;
   for (const offset of STACK) shape(brush, { ...node, x: node.x + offset, y: node.y + offset }, { ...look, width: 1, stroke: tokens.line }, 10);
@@ -260,7 +292,8 @@ function paintGroupCard(brush, node, look) {
   else line(fitting(ruler, font.plain, partsTexts(node), node.w - 28), 40, tokens.soft);
   if (run?.ways.length) { // what came back into the group belongs to another step
     const way = run.ways.map(withMinus).find((one) => ruler.widthOf(font.plain, one) <= node.w - 24);
-    return way && line(way, 62, look.stroke);
+    if (way) line(way, 62, look.stroke);
+    return;
   }
   const id = at(node.tracks.upstream, moment.t);
   if (id !== null && node.h >= 70) {
@@ -270,7 +303,10 @@ function paintGroupCard(brush, node, look) {
   }
 }
 
-/** Of what a folded group consists, in ways from the longest to the shortest. */
+/**
+ * Of what a folded group consists, in ways from the longest to the shortest.
+ * @type {(node: Node) => string[]}
+ */
 function partsTexts({ sub }) {
   const [ops, shapes = ""] = sub.split(" \u00b7 ");
   const given = shapes.includes("\u2192") ? [`${ops} \u2192${shapes.split("\u2192")[1]}`] : []; // what goes out at least
@@ -289,8 +325,9 @@ export function ring({ context }, node, colour, width, gap = 5) {
   context.stroke();
 }
 
+/** @type {(brush: Brush) => number[] | null} */
 function paintError(brush) {
   const { error } = brush.moment.scene;
   if (!error || brush.moment.k < error.step || brush.detail < 2) return null;
-  return paintCallout(brush, brush.moment.index.nodes.get(error.node) ?? null, error);
+  return paintCallout(brush, brush.moment.index.nodes.get(error.node ?? "") ?? null, error);
 }

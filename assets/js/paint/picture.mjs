@@ -49,7 +49,7 @@ export async function pngOf(picture) {
   image.src = URL.createObjectURL(new Blob([picture.text], { type: "image/svg+xml" }));
   try {
     await image.decode();
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   } finally {
     URL.revokeObjectURL(image.src);
   }

@@ -62,7 +62,11 @@ function surroundings({ plane, moment, wires }, lit, edges) {
 /** Candidates `{ box, lead, cost }`, the first ones first; `cost` is found when it is asked for, and is Infinity where a number must not stand. */
 class Place {
   constructor(box, lead, price) {
-    Object.assign(this, { box, lead, price });
+    this.box = box;
+    this.lead = lead;
+    this.price = price;
+    /** @type {number | undefined} */
+    this.found = undefined;
   }
 
   get cost() {
@@ -84,9 +88,15 @@ function cheapest(places, free) {
 
 const first = (places, free) => places.find((one) => free(one) && one.cost === 0) ?? null;
 
+/** @type {(brush: any, text: string) => [number, number]} */
 const sizeOf = ({ ruler, font }, text) => [ruler.widthOf(font.smallStrong, text) + 14, HEIGHT];
 
-/** Places beside the routes: what they cover, as a part of the number. */
+/**
+ * Places beside the routes: what they cover, as a part of the number.
+ * @param {any} brush
+ * @param {string} text
+ * @param {any} around
+ */
 function besides(brush, text, around) {
   const [w, h] = sizeOf(brush, text);
   const price = (box) => {
@@ -146,10 +156,11 @@ function* boxesAway({ own, others }, [w, h], zoom) {
 function isFree({ box, lead }, room, placed) {
   if (room && !isIn(room, box)) return false;
   const wide = grown(box, LEAST_APART);
-  return placed.every((one) => shared(wide, one.box) === 0 && !(one.lead && strikes(...one.lead, grown(box, AIR))) && !(lead && strikes(...lead, grown(one.box, AIR))));
+  return placed.every((one) => shared(wide, one.box) === 0 && !(one.lead && strikes(one.lead[0], one.lead[1], grown(box, AIR))) && !(lead && strikes(lead[0], lead[1], grown(one.box, AIR))));
 }
 
 /** The nodes on which a box would lie, or under the badges of which. */
+/** @type {(plane: any, box: number[]) => any[]} */
 const nodesAt = (plane, [x0, y0, x1, y1]) => plane.nodes.within([x0 - BADGE, y0 - 2, x1 + 2, y1 + BADGE]);
 
 /** The nodes that come so near to a box, with the badge at their corner. */
@@ -158,6 +169,7 @@ function nodesNear(plane, box, reach) {
   return plane.nodes.within(grown(wide, BADGE)).filter((node) => shared(wide, boxOf(node)) > 0 || shared(wide, badgeOf(boxOf(node))) > 0);
 }
 
+/** @type {(box: number[]) => number[]} */
 const badgeOf = ([, y0, x1]) => [x1 - BADGE, y0 - BADGE, x1 + BADGE, y0 + BADGE];
 
 /** Whether a place covers no route of now, is near its own, and nearer to it than to the others. */

@@ -12,12 +12,16 @@ import { at, changedBy } from "../scene/timeline.mjs";
 import { fontsAt } from "../geometry/text.mjs";
 import { paintWires } from "./wires.mjs";
 
+/** @import { Edge, Flow, Node } from "../scene/scene.d.ts" */
+/** @import { Brush, Frame } from "./paint.mjs" */
+
 const APART = 26; // units from one pulse to the next of a file
 const LARGEST = 1 / 8; // radius of a pulse, as a part of its way: on a short one the arrowhead is still seen
 const PLATE = { x: 4, y: 3 }; // how much smaller than the place of a number the ground is on which it stands
 const LEAD = { width: 1.2, dot: 3 }; // the line to a number that stands away from its route, and where it begins
 const PILL = { pad: 4, apart: 2, h: 22 }; // what is being added: room beside its number, room to the next one, height
 
+/** @type {(context: any, view: any, frame: Frame) => void} */
 export function paintPulses(context, view, frame) {
   const brush = brushFor(context, view, frame);
   const { moment } = frame;
@@ -41,12 +45,15 @@ export function paintPulses(context, view, frame) {
   if (moment.step?.kind === "accumulate" && moment.moving && active && brush.detail === 2) paintAdding(brush, active);
 }
 
-/** A halo that swells while the step runs and rests at its end. */
+/**
+ * A halo that swells while the step runs and rests at its end.
+ * @type {(brush: Brush, node: Node) => void}
+ */
 function glow(brush, node) {
   const { context, tokens, moment } = brush;
-  if (moment.step.kind === "write") return;
+  if (moment.step?.kind === "write") return;
   const swell = moment.moving ? Math.sin(Math.PI * moment.progress) : 0;
-  const error = moment.step.kind === "error";
+  const error = moment.step?.kind === "error";
   context.globalAlpha = error ? 0.22 : 0.75 + 0.25 * swell;
   ring(brush, node, error ? tokens.error : moment.backward ? tokens.glow : tokens.glowForward, 8 + 6 * swell, 5 + 3 * swell);
   context.globalAlpha = 1;
@@ -54,7 +61,7 @@ function glow(brush, node) {
 
 /** The routes of the step over the halo: their arrowheads say which way they go. */
 function paintAgain(brush, active, flows) {
-  paintEdges(brush, flows.map(({ edge }) => edge), brush.plane.routes);
+  paintEdges(brush, flows.map(({ edge }) => edge));
   paintOver(brush, active);
 }
 
@@ -72,7 +79,10 @@ function paintLit(brush, { id, gradient }) {
   ring(brush, node, gradient ? tokens.gradient : tokens.ink, 3, 5);
 }
 
-/** What can be chosen now for a panel: a broken ring, a whole one where it is pointed at. */
+/**
+ * What can be chosen now for a panel: a broken ring, a whole one where it is pointed at.
+ * @type {(brush: Brush, node: Node, chosen: any) => void}
+ */
 function paintChoosable(brush, node, chosen) {
   const { context, tokens } = brush;
   ring(brush, node, tokens.rootTint, 10, 8);
@@ -196,6 +206,7 @@ function paintLead(brush, { flow, lead: [[x, y], end] }) {
   disc(context, { x, y }, LEAD.dot, colourOf(brush, flow));
 }
 
+/** @type {(brush: Brush, flow: Flow) => string} */
 const colourOf = ({ tokens, moment }, flow) => (!flow.back ? tokens.forward : isOdd(moment, flow.value) ? tokens.error : tokens.gradient);
 
 /** The ground of a number, as large as its text. */
@@ -208,12 +219,15 @@ function paintPlate({ context, tokens }, [x0, y0, x1, y1]) {
   context.globalAlpha = 1;
 }
 
-/** What is being added to .grad, sinking into its cell. */
+/**
+ * What is being added to .grad, sinking into its cell.
+ * @type {(brush: Brush, node: Node) => void}
+ */
 function paintAdding(brush, node) {
   const { context, tokens, font, moment, write } = brush;
   const place = rowsOf(node).find((one) => one.row.key === "grad");
   if (!place?.row.cols || !changedBy(place.row.track, moment.k)) return;
-  const data = (time) => moment.scene.values[at(place.row.track, time)]?.data ?? null;
+  const data = (time) => moment.scene.values[at(place.row.track, time) ?? -1]?.data ?? null;
   const [before, after] = [data(moment.k), data(moment.k + 1)];
   if (!after) return;
   const sink = ease(Math.min(moment.progress / 0.8, 1));

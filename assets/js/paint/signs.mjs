@@ -27,7 +27,10 @@ const op = (more = {}) => node("n", "op", 0, 112, 56, { label: "\u00d7", sub: "M
 const state = (name, more = {}) => ({ tracks: { state: [[0, name]], ...more } });
 const saving = (name) => op({ h: 84, saved: [{ name: "self", text: "x", bytes: 4 }], tracks: { saved: [[0, name]] } });
 
-/** A scene of one step, or of none where nothing has run. */
+/**
+ * A scene of one step, or of none where nothing has run.
+ * @type {(nodes: any[], more?: any) => any}
+ */
 function scene(nodes, { edges = [], values = [], step = null, previous = null, groups = [], findings = [], phase = "backward" } = {}) {
   return { format: 1, revision: { id: "legend" }, program: { chapters: [] }, steps: step ? [step] : [],
     phases: step ? [{ kind: phase, label: "", start: 0, end: 1, call: 0, code: null, failed: false }] : [],
@@ -36,7 +39,10 @@ function scene(nodes, { edges = [], values = [], step = null, previous = null, g
 
 const step = (kind, at, flows = []) => ({ kind, phase: 0, at, name: "", say: "", code: null, from: null, flows, order: 1 });
 
-/** An edge between two points without cards: its ends lie outside the sample. */
+/**
+ * An edge between two points without cards: its ends lie outside the sample.
+ * @param {any} what
+ */
 function edgeScene({ sign = 1, run = null, done = "done", data = [1], text = null }) {
   const ends = [node("a", "stub", -ROOM, 40, 30), node("b", "stub", ROOM, 40, 30)];
   const [here, away] = [[[-62, 0], [62, 0]], [[-62, -AWAY], [62, -AWAY]]];

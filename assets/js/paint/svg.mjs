@@ -23,8 +23,27 @@ const points = (...numbers) => numbers.map(short).join(" ");
 export class SvgContext {
   /** @param {import("../geometry/text.mjs").Ruler} ruler */
   constructor(ruler) {
-    Object.assign(this, { ruler, canvas: { width: 0, height: 0 }, fillStyle: "", strokeStyle: "", lineWidth: 1, lineJoin: "miter", lineCap: "butt",
-      globalAlpha: 1, font: "", textAlign: "left", textBaseline: "alphabetic", dashes: [] });
+    this.ruler = ruler;
+    this.canvas = { width: 0, height: 0 };
+    this.fillStyle = "";
+    this.strokeStyle = "";
+    this.lineWidth = 1;
+    this.lineJoin = "miter";
+    this.lineCap = "butt";
+    this.globalAlpha = 1;
+    this.font = "";
+    this.textAlign = "left";
+    this.textBaseline = "alphabetic";
+    /** @type {number[]} */
+    this.dashes = [];
+    /** @type {{ name: string, attributes: Record<string, any>, content?: string }[]} */
+    this.parts = [];
+    /** @type {string[]} */
+    this.path = [];
+    this.bounds = nowhere();
+    this.reached = nowhere();
+    /** @type {number[] | undefined} where the pen is */
+    this.here = undefined;
     this.clearRect();
   }
 
@@ -54,7 +73,7 @@ export class SvgContext {
   }
 
   bezierCurveTo(...b) {
-    const { xs, ys } = flatten([[...this.here, ...b]]);
+    const { xs, ys } = flatten([[...this.here ?? [], ...b]]);
     this.path.push(`C${points(...b)}`);
     xs.forEach((x, i) => this.reach(x, ys[i]));
   }
@@ -108,10 +127,11 @@ export class SvgContext {
 
   /** Text stays text. */
   fillText(text, x, y) {
-    const [, weight, size, family] = FONT.exec(this.font);
+    const [, weight, written, family] = FONT.exec(this.font) ?? [];
+    const size = Number(written);
     const width = this.ruler.widthOf(this.font, text);
     const [anchor, part] = ANCHORS[this.textAlign];
-    this.put("text", { x: short(x), y: short(y), "font-family": family, "font-size": size, "font-weight": weight, "text-anchor": anchor,
+    this.put("text", { x: short(x), y: short(y), "font-family": family, "font-size": written, "font-weight": weight, "text-anchor": anchor,
       ...this.filling() }, [x - part * width, y - size, x + (1 - part) * width, y + size * 0.3], escaped(text));
   }
 
@@ -136,6 +156,10 @@ export class SvgContext {
     this.reached = joined(this.reached, [x, y, x, y]);
   }
 
+  /**
+   * @param {number[]} box
+   * @param {number} around
+   */
   cover([x0, y0, x1, y1], around) {
     this.bounds = joined(this.bounds, [x0 - around, y0 - around, x1 + around, y1 + around]);
   }
