@@ -27,7 +27,7 @@ from .api import settings as _settings
 from .api.calls import absent as _absent
 from .api.calls import called as _called
 from .api.calls import functions as _functions
-from .api.calls import late as _late
+from .api.calls import out as _out
 from .api.calls.absent import *
 from .api.calls.absent import bfloat16_dtype as bfloat16
 from .api.calls.functions import *
@@ -265,8 +265,8 @@ __all__ += filled.__all__
 
 methods.bind(Tensor)
 _shared.bind(Tensor)
-_late.offer(globals(), _late.FUNCTIONS)
-_late.offer(vars(linalg), _late.LINALG)
+_out.offer(globals(), _out.WITH_OUT)
+_out.offer(vars(linalg), _out.LINALG_WITH_OUT)
 
 
 def is_tensor(obj: object) -> "bool":  # type: ignore[valid-type]  # `bool` and `int` are torch functions here

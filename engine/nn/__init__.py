@@ -6,7 +6,6 @@
 from . import activation as _activation
 from . import adaptive as _adaptive
 from . import attention as _attention
-from . import cells as _cells
 from . import container as _container
 from . import convolution as _convolution
 from . import distance as _distance
@@ -16,18 +15,15 @@ from . import image as _image
 from . import lazy as _lazy
 from . import linear as _linear
 from . import loss as _loss
-from . import margin as _margin
 from . import normalization as _normalization
 from . import padding as _padding
 from . import pooling as _pooling
-from . import rectifiers as _rectifiers
-from . import recurrent as _recurrent
+from . import rnn as _rnn
 from . import sparse as _sparse
 from . import transformer as _transformer
 from .activation import *
 from .adaptive import *
 from .attention import *
-from .cells import *
 from .container import *
 from .convolution import *
 from .distance import *
@@ -36,14 +32,12 @@ from .image import *
 from .lazy import *
 from .linear import *
 from .loss import *
-from .margin import *
 from .module import Module
 from .normalization import *
 from .padding import *
 from .parameter import Buffer, Parameter
 from .pooling import *
-from .rectifiers import *
-from .recurrent import *
+from .rnn import *
 from .signed import sign as _sign
 from .sparse import *
 from .transformer import *
@@ -51,7 +45,6 @@ from .transformer import *
 __all__ = ["Buffer", "Module", "Parameter", "functional", "grad", "init", "modules", "parameter", "utils"]
 __all__ += _activation.__all__
 __all__ += _adaptive.__all__
-__all__ += _rectifiers.__all__
 __all__ += _container.__all__
 __all__ += _convolution.__all__
 __all__ += _distance.__all__
@@ -60,14 +53,12 @@ __all__ += _image.__all__
 __all__ += _lazy.__all__
 __all__ += _linear.__all__
 __all__ += _loss.__all__
-__all__ += _margin.__all__
 __all__ += _normalization.__all__
 __all__ += _padding.__all__
 __all__ += _pooling.__all__
 __all__ += _sparse.__all__
 __all__ += _attention.__all__
-__all__ += _cells.__all__
-__all__ += _recurrent.__all__
+__all__ += _rnn.__all__
 __all__ += _transformer.__all__
 
 _sign(globals(), __all__)

@@ -8,7 +8,7 @@ from ..arrays.session import unrecorded
 from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
-from .functional.multihead import as_added
+from .functional.attention import as_added
 from .kernels import SDPBackend as SDPBackend  # torch.nn.attention is their room
 from .kernels import sdpa_kernel as sdpa_kernel
 from .linear import Linear

@@ -9,7 +9,6 @@ from typing import Any
 from . import (
     activation,
     attention,
-    cells,
     container,
     convolution,
     distance,
@@ -18,12 +17,11 @@ from . import (
     lazy,
     linear,
     loss,
-    margin,
     module,
     normalization,
     padding,
     pooling,
-    recurrent,
+    rnn,
     sizes,
     sparse,
     state,
@@ -85,13 +83,13 @@ fold = _room("fold", image)
 instancenorm = _room("instancenorm", normalization, lazy)
 lazy = _room("lazy", lazy)
 linear = _room("linear", linear, lazy, NonDynamicallyQuantizableLinear=attention.NonDynamicallyQuantizableLinear)
-loss = _room("loss", loss, margin)
+loss = _room("loss", loss)
 module = _room("module", module)
 normalization = _room("normalization", normalization)
 padding = _room("padding", padding)
 pixelshuffle = _room("pixelshuffle", image)
 pooling = _room("pooling", pooling)
-rnn = _room("rnn", recurrent, cells)
+rnn = _room("rnn", rnn)
 sparse = _room("sparse", sparse)
 transformer = _room("transformer", transformer)
 upsampling = _room("upsampling", image)

@@ -13,15 +13,14 @@ from ..arrays.session import unrecorded
 from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
-from .activation import GELU
+from .activation import GELU, ReLU
 from .attention import MultiheadAttention
 from .container import ModuleList
 from .dropout import Dropout
-from .functional.multihead import as_added
+from .functional.attention import as_added
 from .linear import Linear
 from .module import Module
 from .normalization import LayerNorm
-from .rectifiers import ReLU
 
 __all__ = [
     "Transformer",

@@ -14,7 +14,53 @@ from ...tensor.grad_mode import mode, no_grad
 from ...tensor.tensor import Tensor
 from ..inplace.inplace import copy_, set_data
 from .check import kind
-from .exact import need_dtype
+
+_C_WORDS = "Expected out tensor to have dtype {want_c}, but got {have_c} instead"
+_FOUND = "Found dtype {have} but expected {want}"
+_BOOL = "{name} only supports bool tensor for result, got: {have}"
+_SIGN = "{name} does not support non-boolean outputs."
+_TENSORDOT = "tensordot: Expected the output tensor to have dtype {want}, but got an output tensor with dtype {have}"
+_SCALAR = "expected scalar_type {want} but found {have}"
+_QUANTILE = "quantile() out tensor must be same dtype as the input tensor"
+_MATCH = "Expected the dtype for input and out to match, but got {want} for input's dtype and {have} for out's dtype."
+
+EXACT = {
+    _C_WORDS: (
+        "argmax", "argmin", "cholesky", "det", "diag", "eigvalsh", "gather", "inv", "inverse", "isin",
+        "kthvalue", "log_softmax", "masked_select", "matmul", "matrix_norm", "mm", "msort", "norm", "softmax", "solve",
+        "svdvals", "take", "tril", "triu", "vector_norm",
+    ),
+    _FOUND: (
+        "abs", "absolute", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "fix", "floor", "frac", "neg", "negative",
+        "round", "sgn", "sign", "trunc",
+    ),
+    _MATCH: ("amax", "amin"),
+    _SCALAR: ("diff", "logcumsumexp"),
+    _TENSORDOT: ("inner", "tensordot"),
+    _QUANTILE: ("nanquantile", "quantile"),
+    _SIGN: ("isneginf", "isposinf", "signbit"),
+    "nan_to_num: dtype of out: {have} should be same as input: {want}": ("nan_to_num",),
+    "index_select(): self and result must have the same scalar type": ("index_select",),
+    "linalg.vecdot: Expected out of dtype{want} but found {have}": ("vecdot",),
+}  # fmt: skip
+"""Functions that write an `out=` of the result's own dtype only, by torch's message; others write any that it fits in.
+
+`{have}` is the dtype of `out`, `{want}` the result's; `{have_c}` and `{want_c}` in C++.
+"""
+MESSAGES = {function: message for message, functions in EXACT.items() for function in functions}
+BOOLS = frozenset({"all", "any"})
+"""These write bytes as well."""
+
+
+def need_dtype(name: str, target: Tensor, result: Tensor) -> None:
+    """Raise torch's error where `out` has another dtype than a function writes."""
+    message = MESSAGES.get(name) if name not in BOOLS or target.dtype.name == "uint8" else _BOOL
+    if message is None or target.dtype is result.dtype:
+        return
+    words = {"have": kind(target), "want": kind(result), "name": name}
+    words.update(have_c=errors.C_NAMES[target.dtype.name], want_c=errors.C_NAMES[result.dtype.name])
+    raise errors.runtime(message.format(**words))
+
 
 R = TypeVar("R")
 OVERLAP = (
@@ -116,3 +162,27 @@ def _put(target: Tensor, result: Tensor, several: bool) -> None:
             stacklevel=callers_level(),
         )
     set_data(target, result if result.dtype is target.dtype else result.to(target.dtype))
+
+
+WITH_OUT = (
+    "bernoulli", "empty", "full", "ones", "zeros",
+    "addbmm", "addmm", "addmv", "addr", "baddbmm", "bitwise_and", "bitwise_left_shift", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "bmm", "cholesky", "cholesky_inverse", "cholesky_solve", "dot", "ger",
+    "index_copy", "inverse", "logit", "lu_solve", "matmul", "matrix_power", "mm", "mv", "mvlgamma", "narrow_copy",
+    "outer", "polygamma", "qr", "svd", "tril", "triu", "where", "xlogy",
+)  # fmt: skip
+"""Functions of torch itself that take `out=` too: wrapped where they are offered, because methods and operators are the
+plain functions.
+"""
+LINALG_WITH_OUT = (
+    "cholesky", "cond", "cross", "det", "eigh", "eigvalsh", "householder_product", "inv", "lu_factor", "lu_solve",
+    "matmul", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve",
+    "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vecdot", "vector_norm",
+)  # fmt: skip
+"""Of torch.linalg."""
+
+
+def offer(scope: dict[str, Any], names: tuple[str, ...]) -> None:
+    """Give the functions of a module their `out=`."""
+    for name in names:
+        scope[name] = takes_out(scope[name])

@@ -10,11 +10,8 @@ from . import convolution as _convolution
 from . import distance as _distance
 from . import dropouts as _dropouts
 from . import embeddings as _embeddings
-from . import exponentials as _exponentials
 from . import image as _image
 from . import loss as _loss
-from . import margin as _margin
-from . import multihead as _multihead
 from . import normalization as _normalization
 from . import padding as _padding
 from . import pooling as _pooling
@@ -28,11 +25,8 @@ from .convolution import *
 from .distance import *
 from .dropouts import *
 from .embeddings import *
-from .exponentials import *
 from .image import *
 from .loss import *
-from .margin import *
-from .multihead import *
 from .normalization import *
 from .padding import *
 from .pooling import *
@@ -47,12 +41,9 @@ __all__ += _convolution.__all__
 __all__ += _distance.__all__
 __all__ += _dropouts.__all__
 __all__ += _embeddings.__all__
-__all__ += _exponentials.__all__
 __all__ += _image.__all__
 __all__ += _affine.__all__
 __all__ += _loss.__all__
-__all__ += _margin.__all__
-__all__ += _multihead.__all__
 __all__ += _normalization.__all__
 __all__ += _padding.__all__
 __all__ += _pooling.__all__

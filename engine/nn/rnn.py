@@ -1,24 +1,157 @@
-"""Recurrent layers: their parameters, their calls, and the arguments that they refuse."""
+"""Recurrent layers and cells: their steps, and how they go through a sequence."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..api.creation import filled
 from ..api.shape.joining import cat, stack
 from ..arrays import errors
-from ..arrays.session import unrecorded
+from ..arrays.session import slot, unrecorded
 from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
+from .functional.activation import relu, sigmoid, tanh
+from .functional.affine import linear
 from .module import Module
 from .parameter import Parameter, fresh
-from .steps import GATES, State, Weights, run
 from .utils.rnn import PackedSequence
 
-__all__ = ["GRU", "LSTM", "RNN", "RNNBase"]
+__all__ = [
+    "GRU",
+    "LSTM",
+    "RNN",
+    "GRUCell",
+    "LSTMCell",
+    "RNNBase",
+    "RNNCell",
+    "RNNCellBase",
+]
+
+State = tuple[Any, ...]
+Step = Callable[["Weights", Any, State], State]
+GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
+"""How many rows of the weights there are per hidden element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The parameters of one layer in one direction."""
+
+    ih: Tensor
+    hh: Tensor
+    bias_ih: Tensor | None
+    bias_hh: Tensor | None
+    hr: Tensor | None = None
+
+    @classmethod
+    def of(cls, module: Any, layer: int, suffix: str) -> Weights:
+        """Those of a recurrent layer's layer and direction."""
+        end = f"_l{layer}{suffix}"
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+        return cls(*(module._parameters.get(name + end) for name in names))
+
+    def given(self, x: Any) -> Any:
+        """What the input adds to the gates."""
+        return linear(x, self.ih, self.bias_ih)
+
+
+def _now(given: Any) -> Any:
+    """What the input adds: computed, or to be computed now."""
+    return given() if callable(given) else given
+
+
+def rnn(activation: Callable[[Any], Any]) -> Step:
+    """h' = activation(given + W_hh h + b_hh)."""
+
+    def step(weights: Weights, given: Any, state: State) -> State:
+        return (activation(linear(state[0], weights.hh, weights.bias_hh) + _now(given)),)
+
+    return step
+
+
+def lstm(weights: Weights, given: Any, state: State) -> State:
+    """c' = f c + i g; h' = o tanh(c')."""
+    hidden, cell = state
+    i, f, g, o = (linear(hidden, weights.hh, weights.bias_hh) + _now(given)).unsafe_chunk(4, 1)
+    cell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
+    hidden = sigmoid(o) * tanh(cell)
+    return (hidden if weights.hr is None else linear(hidden, weights.hr)), cell
+
+
+def gru(weights: Weights, given: Any, state: State) -> State:
+    """n = tanh(given + r (W_hn h + b_hn)); h' = n + z (h - n)."""
+    (hidden,) = state
+    r_given, z_given, n_given = _now(given).unsafe_chunk(3, 1)
+    r, z, n = linear(hidden, weights.hh, weights.bias_hh).unsafe_chunk(3, 1)
+    new = tanh(n_given + n * sigmoid(r + r_given))
+    return ((hidden - new) * sigmoid(z + z_given) + new,)
+
+
+STEPS: dict[str, Step] = {
+    "RNN_TANH": rnn(tanh), "RNN_RELU": rnn(relu), "LSTM": lstm, "GRU": gru,
+}  # fmt: skip
+
+
+def taken(step: Step, number: int, weights: Weights, given: Any, state: State) -> State:
+    """One step; a recording has its ops as a group."""
+    if (active := slot.active) is None:
+        return step(weights, given, state)
+    with active.within(f"step {number}"):
+        return step(weights, given, state)
+
+
+def run(
+    mode: str, weights: Weights, data: Any, state: State, sizes: list[int] | None, backwards: bool = False
+) -> tuple[Any, State]:
+    """One direction of one layer: the output at every step, and the last state.
+
+    `data` is (steps, batch, size); where `sizes` are given it is packed, with so many rows per step.
+    """
+    step = STEPS[mode]
+    given = weights.given(data)
+    if sizes is not None:
+        return _packed(step, weights, given, state, sizes, backwards)
+    parts = given.unbind(0)
+    outs = []
+    order = range(len(parts))
+    for number in reversed(order) if backwards else order:
+        state = taken(step, number, weights, parts[number], state)
+        outs.append(state[0])
+    return stack(outs[::-1] if backwards else outs), state
+
+
+def _packed(
+    step: Step, weights: Weights, given: Any, state: State, sizes: list[int],
+    backwards: bool,
+) -> tuple[Any, State]:  # fmt: skip
+    """Sequences end early: forwards the shorter ones leave on the way, backwards they come in on the way."""
+    parts = given.split(sizes)
+    whole = state
+    outs: list[Any] = []
+    if backwards:
+        state = tuple(s[: sizes[-1]] for s in state)
+        for number in reversed(range(len(sizes))):
+            part, size = parts[number], sizes[number]
+            here = state[0].shape[0]
+            if size > here:
+                state = tuple(cat([s, w[here:size]]) for s, w in zip(state, whole, strict=True))
+            state = taken(step, number, weights, part, state)
+            outs.append(state[0])
+        return cat(outs[::-1]), state
+    left: list[State] = []
+    for number, (part, size) in enumerate(zip(parts, sizes, strict=True)):
+        if size < state[0].shape[0]:
+            left.append(tuple(s[size:] for s in state))
+            state = tuple(s[:size] for s in state)
+        state = taken(step, number, weights, part, state)
+        outs.append(state[0])
+    ends = [state, *reversed(left)]
+    return cat(outs), tuple(cat(list(kind)) for kind in zip(*ends, strict=True))
 
 
 class RNNBase(Module):
@@ -302,3 +435,151 @@ class GRU(RNNBase):
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         super().__init__("GRU", *args, **kwargs)
+
+
+class RNNCellBase(Module):
+    """The base of the recurrent cells.
+
+    Source: torch.nn.RNNCellBase.
+
+    >>> import engine as torch
+    >>> isinstance(torch.nn.GRUCell(3, 4), torch.nn.RNNCellBase)
+    True
+    """
+
+    mode: ClassVar[str]
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.bias = bias
+        rows = num_chunks * hidden_size
+        options = {"device": device, "dtype": dtype}
+        with unrecorded():
+            self.weight_ih = fresh(rows, input_size, **options)
+            self.weight_hh = fresh(rows, hidden_size, **options)
+            self.register_parameter("bias_ih", fresh(rows, **options) if bias else None)
+            self.register_parameter("bias_hh", fresh(rows, **options) if bias else None)
+            self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew, evenly from ±1/sqrt(hidden_size)."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
+
+    def extra_repr(self) -> str:
+        nonlinearity = getattr(self, "nonlinearity", "tanh")
+        parts = [
+            f"{self.input_size}, {self.hidden_size}",
+            f"bias={self.bias}" if self.bias is not True else "",
+            f"nonlinearity={nonlinearity}" if nonlinearity != "tanh" else "",
+        ]
+        return ", ".join(part for part in parts if part)
+
+    def _step(self, mode: str, input: Tensor, states: Any, names: tuple[str, ...]) -> State:
+        """One step, with or without a batch."""
+        kind = type(self).__name__
+        if input.dim() not in (1, 2):
+            raise ValueError(f"{kind}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        for state, name in zip(states or (), names, strict=False):
+            if state.dim() not in (1, 2):
+                raise ValueError(f"{kind}: Expected {name} to be 1D or 2D, got {state.dim()}D instead")
+        alone = input.dim() == 1
+        x: Any = input.unsqueeze(0) if alone else input
+        if states is None:
+            options: dict[str, Any] = {"dtype": input.dtype, "device": input.device}
+            states = tuple(filled.zeros(int(x.shape[0]), self.hidden_size, **options) for _ in names)
+        elif alone:
+            states = tuple(state.unsqueeze(0) for state in states)
+        _check_sizes(self, x, states)
+        weights = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        # A cell of torch's looks at its state first: the order in which backward runs.
+        found = STEPS[mode](weights, lambda: weights.given(x), tuple(states))
+        return tuple(state.squeeze(0) for state in found) if alone else found
+
+
+def _check_sizes(cell: RNNCellBase, x: Any, states: Any) -> None:
+    if x.shape[1] != cell.input_size:
+        raise errors.runtime(f"input has inconsistent input_size: got {x.shape[1]} expected {cell.input_size}")
+    for place, state in enumerate(states):
+        if state.shape[0] != x.shape[0]:
+            raise errors.runtime(
+                f"Input batch size {x.shape[0]} doesn't match hidden{place} batch size {state.shape[0]}"
+            )
+        if state.shape[1] != cell.hidden_size:
+            raise errors.runtime(
+                f"hidden{place} has inconsistent hidden_size: got {state.shape[1]}, expected {cell.hidden_size}"
+            )
+
+
+class RNNCell(RNNCellBase):
+    """One step of an RNN.
+
+    Shapes: ([N,] input_size), ([N,] hidden_size) -> ([N,] hidden_size).  Raises ValueError for other dimensions.
+    Source: torch.nn.RNNCell.
+
+    >>> import engine as torch
+    >>> torch.nn.RNNCell(3, 4)(torch.zeros(2, 3)).shape
+    torch.Size([2, 4])
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Any:
+        """The next state, of shape (batch, hidden_size) or (hidden_size,)."""
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise errors.runtime(f"Unknown nonlinearity: {self.nonlinearity}")
+        states = None if hx is None else (hx,)
+        return self._step(f"RNN_{self.nonlinearity.upper()}", input, states, ("hidden",))[0]
+
+
+class LSTMCell(RNNCellBase):
+    """One step of an LSTM.
+
+    Shapes: ([N,] input_size), (([N,] hidden_size), ([N,] hidden_size)) -> ([N,] hidden_size), ([N,] hidden_size).
+    Raises ValueError for other dimensions.  Source: torch.nn.LSTMCell.
+
+    >>> import engine as torch
+    >>> h, c = torch.nn.LSTMCell(3, 4)(torch.zeros(2, 3))
+    >>> h.shape
+    torch.Size([2, 4])
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, GATES["LSTM"], device, dtype)
+
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> Any:
+        """The next (hidden, cell), each of shape (batch, hidden_size) or (hidden_size,)."""
+        return self._step("LSTM", input, hx, ("hx[0]", "hx[1]"))
+
+
+class GRUCell(RNNCellBase):
+    """One step of a GRU.
+
+    Shapes: ([N,] input_size), ([N,] hidden_size) -> ([N,] hidden_size).  Raises ValueError for other dimensions.
+    Source: torch.nn.GRUCell.
+
+    >>> import engine as torch
+    >>> torch.nn.GRUCell(3, 4)(torch.zeros(2, 3)).shape
+    torch.Size([2, 4])
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, GATES["GRU"], device, dtype)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Any:
+        """The next state, of shape (batch, hidden_size) or (hidden_size,)."""
+        return self._step("GRU", input, None if hx is None else (hx,), ("hidden",))[0]
