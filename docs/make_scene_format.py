@@ -53,7 +53,19 @@ class Type:
 def types(module: str) -> dict[str, Type]:
     """The types of a module of the schema: a document before its parts, with the keys of those that it extends."""
     known, own = declared(), {name for name, *_ in _statements(module)}
-    return {name: known[name] for root in ROOTS for name in _parts(root, known) if name in own}
+    return {name: _explained(known[name], known) for root in ROOTS for name in _parts(root, known) if name in own}
+
+
+def _explained(one: Type, known: Mapping[str, Type]) -> Type:
+    """A document whose keys say at least what their type says."""
+    fields = (field if field.about else replace(field, about=_sentence(field, known)) for field in one.fields)
+    return replace(one, fields=tuple(fields))
+
+
+def _sentence(field: Field, known: Mapping[str, Type]) -> str:
+    """The first sentence about the type of a key; "" where there is none."""
+    told = next((known[name].about for name in _words(field.type) if name in known and name != "Track"), "")
+    return told.partition(". ")[0].rstrip(".") + "." if told else ""
 
 
 def declared() -> dict[str, Type]:

@@ -63,6 +63,8 @@ def test_every_type_of_the_schema_is_explained() -> None:
     assert len(named) > 50
     assert [one.name for one in named if not one.alias and not one.about] == []
     assert [one.name for one in named if not one.alias and not one.fields] == []
+    silent = [f"{one.name}.{field.name}" for one in named for field in one.fields if not field.about.strip(".")]
+    assert silent == []
 
 
 @pytest.mark.parity

@@ -14,11 +14,17 @@ class Head(TypedDict):
     """The description of an element."""
 
     name: str
+    """The name in the program, or of the node."""
     label: str
+    """What kind of thing it is."""
     code: Code | None
+    """The line that made it."""
     shape: list[int] | None
+    """Of a tensor or of an op's first result."""
     dtype: str | None
+    """Of a tensor or of an op's first result."""
     device: str
+    """`cpu` or `cuda`."""
     sequence_nr: int | None
     """Of the node: the higher number runs first in backward."""
 
@@ -27,32 +33,47 @@ class Moment(TypedDict):
     """The arithmetic of a step: upstream gradient, local derivatives, the cotangent per input, sums written out."""
 
     step: int
+    """The step that it is about."""
     title: str
+    """The expression or the call."""
     lines: list[Line]
+    """The arithmetic, line by line."""
 
 
 class Entry(TypedDict):
     """A gradient added to `.grad` of a leaf, or written there by the program."""
 
     step: int
+    """The step that brought it."""
     call: int | None
+    """The number of the backward call; null for what the program wrote."""
     label: str
+    """What brought it, in words."""
     before: ValueId | None
+    """`.grad` before."""
     added: ValueId | None
+    """What was added."""
     after: ValueId | None
+    """`.grad` after."""
     code: Code | None
+    """The call, or the line that wrote."""
 
 
 class SavedValue(TypedDict):
     """Something that an op saved."""
 
     name: str
+    """The field of the node that holds it."""
     text: str
+    """What it is, with its value where that is short."""
     bytes: int
+    """Memory that it keeps, in bytes."""
     track: Track[Saved]
     """Without `none`; it may be empty."""
     freed_by: Code | None
+    """The backward call that freed it."""
     label: str
+    """What has become of it, in words."""
 
 
 FigureOf = Literal["value", "seed", "grad", "result", "upstream"]
@@ -64,65 +85,90 @@ class Figure(TypedDict):
     """A picture of the elements of a value over time."""
 
     of: FigureOf
+    """What of the element it shows."""
     title: str
+    """Its heading."""
     kind: Literal["heatmap", "histogram"]
+    """How it is drawn."""
     track: Track[ValueId | None]
+    """The value that it shows."""
 
 
 class Check(TypedDict):
     """One VJP against finite differences."""
 
     text: str
+    """What was compared, and how far it is off."""
     worst: Num
     """The worst relative difference."""
     agrees: bool
+    """Whether the rule passes."""
 
 
 class Matrix(TypedDict):
     """The local Jacobian of a call by one input: a row for each element of the result."""
 
     input: str
+    """The name of the input."""
     rows: int
+    """How many rows it has."""
     cols: int
+    """How many columns it has: one for each element of the input."""
     data: list[Num]
+    """Row by row."""
 
 
 class SeriesPoint(TypedDict):
     """One iteration."""
 
     label: str
+    """The name of the round."""
     element: ElementId | None
+    """Its card; null where it has none."""
     here: bool
     """Whether it is the requested element."""
     track: Track[Num | None]
+    """The number; null before there is one."""
 
 
 class Series(TypedDict):
     """The results of the same code, or the gradients of a leaf, if there are three or more."""
 
     title: str
+    """What is measured."""
     kind: Literal["norm", "size"]
+    """`norm` of gradients, or `size` of numbers."""
     of: int
     """How often; if more than 256, that many evenly spaced points are sent."""
     points: list[SeriesPoint]
+    """One for each round."""
 
 
 class Details(TypedDict):
     """The answer for one element of a revision."""
 
     revision: str
+    """The id of the revision."""
     element: ElementId
+    """The element that was asked for."""
     kind: Literal["tensor", "op", "group"]
+    """What it is; of a stub, the tensor."""
     head: Head
     formula: list[Formula]
     """Of this call, from the rule itself."""
     moments: list[Moment]
+    """In the order of their steps."""
     ledger: list[Entry]
     """Of leaves."""
     saved: list[SavedValue]
+    """Of ops."""
     values: list[Value]
     """With its own numbering, not that of the scene."""
     figures: list[Figure]
+    """Of values with more than one element."""
     check: Check | None
+    """Of ops whose rule can be compared; else null."""
     jacobian: Matrix | None
+    """Of ops, where it is small enough; else null."""
     through: Series | None
+    """Null where it comes fewer than three times."""

@@ -14,7 +14,9 @@ class CommandSpec(TypedDict):
     """A command in edits."""
 
     id: str
+    """As a command's in the scene; a new one has a name of its own."""
     kind: Literal["backward", "zero", "set"]
+    """What it does."""
     after: int | None
     """The event that it follows, -1 for the start; null: after all."""
     root: int | None
@@ -23,7 +25,9 @@ class CommandSpec(TypedDict):
     """The seed gradient; `"none"` if none is passed, null for the one that the program passes; for several roots,
     that of the first."""
     retain_graph: bool
+    """As passed to the call."""
     create_graph: bool
+    """As passed to the call."""
     inputs: list[int | None] | None
     """The tensors of `inputs=`; null in it is one that has no name in the picture."""
     leaf: int | None

@@ -124,6 +124,7 @@ DerivedKind = Literal[
     "missing",  # nothing was passed, and no 1 would fit
     "caller",  # a function of the library passes it
 ]
+"""How a gradient that was not passed as it is came about."""
 
 
 class Derived(TypedDict):
@@ -140,6 +141,7 @@ class Row(RowSize):
     """A row of a tensor's card; the rows stand under the title, top to bottom."""
 
     track: Track[ValueId | None]
+    """The value that it shows; null where there is none."""
     call: NotRequired[Track[int | None]]
     """Of a seed: which backward call."""
     derived: NotRequired[Track[Derived | None]]
@@ -159,8 +161,11 @@ class Node(TypedDict):
     x: float
     """The middle, in layout units."""
     y: float
+    """The middle, downwards, in layout units."""
     w: float
+    """Width in layout units."""
     h: float
+    """Height in layout units."""
     label: str
     """The first line: `x`, `× 2`, `sum`."""
     sub: str
@@ -194,6 +199,7 @@ class EdgeTracks(TypedDict):
 
     state: Track[EdgeState]
     faint: Track[bool]
+    """Whether the running backward call does not concern it."""
     cotangent: Track[ValueId | None]
     """The gradient that went along it in the latest backward call."""
 
@@ -202,8 +208,11 @@ class Edge(TypedDict):
     """A way from one node to another; source to target is the direction of forward."""
 
     id: ElementId
+    """`e`, its ends and a number."""
     source: ElementId
+    """The node from which forward goes."""
     target: ElementId
+    """The node to which forward goes."""
     input: str | None
     """The name of the target's input; null after an op, and if several edges are drawn as one."""
     hands: str | None
@@ -230,13 +239,17 @@ class Group(TypedDict):
     """A call of a module or function, an iteration of a loop, drawn as a box, or folded as a node too."""
 
     id: ElementId
+    """Also that of its node, where it is folded."""
     label: str
+    """The name of the module, function or round."""
     members: list[ElementId]
     """The elements directly in it; for a folded group, all elements that it stands for."""
     within: ElementId | None
     """The group around it."""
     folded: bool
+    """Whether a node stands for it."""
     box: Box
+    """In layout units."""
     parts: NotRequired[list[Box]]
     """Its boxes line by line, if it continues in other lines of the picture."""
     round: NotRequired[Literal[True]]
@@ -247,6 +260,7 @@ class Flow(TypedDict):
     """A value or gradient that travels along an edge in a step."""
 
     edge: ElementId
+    """The edge along which it travels."""
     back: bool
     """From target to source: a gradient."""
     value: ValueId | None
@@ -288,6 +302,7 @@ class Sent(_In):
     name: str
     """The receiver, as the sentence names it."""
     value: ValueId | None
+    """The gradient; null where none is sent."""
     edge: NotRequired[ElementId]
     """The drawn edge from the receiver to the op."""
 
@@ -342,20 +357,25 @@ class Phase(TypedDict):
     label: str
     """As written in the program, or changed to."""
     start: int
+    """Its first step."""
     end: int
     """The step after the last."""
     call: int | None
     """The number of the backward call."""
     code: Code | None
+    """The call; null for forward."""
     failed: bool
+    """Whether an error ended it."""
 
 
 class Mark(TypedDict):
     """Something that stands on the timeline at a step."""
 
     step: int
+    """Where on the timeline it stands."""
     kind: MarkKind
     label: str
+    """What it says, in few words."""
 
 
 ChangeKind = Literal["edited", "removed", "added", "moved"]
@@ -366,14 +386,19 @@ class Command(TypedDict):
     """A call of the program to autograd, or one that an edit adds."""
 
     id: str
+    """Its name in edits."""
     kind: Literal["backward", "zero", "set"]
+    """Calls of `grad` are `backward` too."""
     label: str
+    """As written in the program, or as an edit makes it."""
     code: Code | None
+    """Null for one that an edit added."""
     after: int | None
     """The event that it follows, as in edits."""
     start: int
     """Its first step; `end` is the step after its last."""
     end: int
+    """The step behind its last."""
     root: ElementId | None
     """Where a backward call starts, of several roots the first; the leaf whose gradient is zeroed or set."""
     roots: list[ElementId]
@@ -385,8 +410,11 @@ class Command(TypedDict):
     implicit: bool
     """Whether none was passed."""
     retain_graph: bool
+    """As passed to the call."""
     create_graph: bool
+    """As passed to the call."""
     inputs: list[ElementId] | None
+    """What was passed as `inputs=`; null where nothing was."""
     changed: ChangeKind | None
     """How an edit changed it; the label is then that of the call as it ran. Null: as recorded."""
     error: str | None
@@ -402,7 +430,9 @@ class Change(TypedDict):
     text: str
     """The change, as Python would write it."""
     command: str | None
+    """The command that it is about, by its id."""
     leaf: int | None
+    """The number of the tensor whose values it gives."""
 
 
 class Place(TypedDict):
@@ -420,6 +450,7 @@ class Fix(TypedDict):
     """The smallest remedy of an error."""
 
     text: str
+    """What to write instead."""
     edits: Edits | None
     """Null where edits cannot make it."""
 
@@ -428,15 +459,20 @@ class Error(TypedDict):
     """The error that ended the program, explained."""
 
     step: int
+    """The step at which it came up."""
     node: ElementId | None
+    """Where it is shown."""
     type: str
+    """The name of the exception's class."""
     message: str
     """As PyTorch words it."""
     note: str
     """The note that Backstep added to the exception."""
     why: str
+    """How it came about, with this run's names and lines."""
     fix: Fix
     traceback: str
+    """As Python prints it."""
 
 
 class Finding(TypedDict):
@@ -444,8 +480,11 @@ class Finding(TypedDict):
 
     kind: FindingKind
     step: int
+    """From the end of this step on it is known."""
     at: ElementId | None
+    """Where it is shown; null where it has no place in the graph."""
     label: str
+    """What is wrong, in few words."""
     why: str
     """With the numbers of this run."""
     fix: str
@@ -456,13 +495,16 @@ class Warned(TypedDict):
     """A warning that the program was given."""
 
     step: int
+    """The step before which it was given."""
     message: str
+    """Its text."""
 
 
 class Doubt(TypedDict):
     """From this step on the program itself might take another path."""
 
     step: int
+    """The first step that is in doubt."""
     text: str
     """Why."""
 
@@ -471,7 +513,9 @@ class Revision(TypedDict):
     """The program with a set of edits."""
 
     id: str
+    """A hash of the recording and the edits."""
     number: int
+    """Which of the session's revisions it is; the browser counts."""
     label: str
     """`as recorded`, `gradient edited` …"""
     base: str | None
@@ -485,12 +529,15 @@ class Chapter(TypedDict):
     kind: NotRequired[FindingKind | Literal["error"]]
     """What it is about, of a program without a story."""
     title: str
+    """Its heading."""
     text: str
+    """Its text, in paragraphs; `code`, **bold** and *emphasis* are markup."""
     lines: tuple[int, int] | None
     """The first and the last line of the script that it is about."""
     step: int | None
     """The time to which it leads."""
     select: list[ElementId]
+    """What it is about, selected as it is shown."""
     fix: NotRequired[bool]
     """Whether it is the one about `error`, which offers `error.fix.edits`."""
     inspect: NotRequired[bool]
@@ -507,7 +554,9 @@ class File(TypedDict):
     """A file of the program."""
 
     name: str
+    """Its path, as the recording has it."""
     text: str
+    """All of it."""
 
 
 class Gone(TypedDict):
@@ -516,12 +565,14 @@ class Gone(TypedDict):
     before: int
     """The line of this program before which they would stand."""
     lines: list[str]
+    """Their text."""
 
 
 class Other(TypedDict):
     """Of a mistake the program without it, and of that the mistake."""
 
     id: str
+    """Its name in addresses."""
     is_fixed: bool
     """Whether this program is the one without the mistake."""
     added: list[int]
@@ -533,8 +584,11 @@ class About(TypedDict):
     """What is known of a program without its recording."""
 
     id: str
+    """Its name in addresses."""
     title: str
+    """Its name for people."""
     question: str
+    """What it answers; of one's own program its name."""
     crumbs: list[str]
     """The path to it through the gallery."""
     legacy: bool
@@ -548,6 +602,7 @@ class About(TypedDict):
     silence: NotRequired[str | None]
     """For a mistake without a message: the problem."""
     other: NotRequired[Other | None]
+    """Null for a program without such a partner."""
 
 
 class Program(About):
@@ -563,9 +618,13 @@ class HiddenGroup(TypedDict):
     """A group inside of a folded one."""
 
     id: ElementId
+    """As in `nodes`."""
     label: str
+    """The name of the module, function or round."""
     within: ElementId | None
+    """The group around it."""
     round: NotRequired[Literal[True]]
+    """There where it is a round of a loop."""
 
 
 class HiddenElements(TypedDict):
@@ -589,9 +648,11 @@ class Scene(TypedDict):
     """The document: one revision of a trace, from its first step to its last."""
 
     format: Literal[1]
+    """The number of this format."""
     revision: Revision
     program: Program
     steps: list[Step]
+    """In the order in which they ran."""
     phases: list[Phase]
     marks: list[Mark]
     formulas: list[list[Formula]]
@@ -600,6 +661,7 @@ class Scene(TypedDict):
     edges: list[Edge]
     groups: list[Group]
     values: list[Value]
+    """The values that the ids elsewhere in the scene stand for."""
     previous: Previous | None
     commands: list[Command]
     changes: list[Change]
@@ -607,6 +669,7 @@ class Scene(TypedDict):
     """Where a command may stand."""
     error: Error | None
     findings: list[Finding]
+    """In the order of their steps."""
     warnings: list[Warned]
     bounds: Box
     """The box around everything."""

@@ -38,6 +38,7 @@ class Code(TypedDict):
     file: int
     """The index of the file in `program.files`."""
     line: int
+    """The first line."""
     end: int
     """The last line."""
     col: int
@@ -52,7 +53,9 @@ class Stats(TypedDict):
     min: Num | None
     """Of the finite elements, as `max` and `mean`; 0 where there are none."""
     max: Num | None
+    """The largest finite element, 0 where there is none."""
     mean: Num | None
+    """The mean of the finite elements, 0 where there are none."""
     norm: Num | None
     """The norm of all elements, as torch has it: nan or inf where one is."""
     nan: int | None
@@ -69,7 +72,9 @@ class Value(TypedDict):
     """A value of a tensor: all elements where they are few, else samples."""
 
     shape: list[int]
+    """The sizes of the dimensions."""
     dtype: str
+    """As PyTorch names it, without `torch.`."""
     data: list[Num] | None
     """All elements, row by row: of a scene up to 16, of details up to 4,096; null where there are more."""
     strip: list[Num] | None
@@ -85,7 +90,9 @@ class Formula(TypedDict):
     input: str
     """The name of the input in the rule."""
     text: str
+    """The formula as plain text."""
     tex: str
+    """The formula in TeX."""
     terms: dict[str, str]
     """The meaning of each name in the formula: an input, `result` or `result[1]`. U+0304 follows the name of a
     gradient; a tensor without a name has a letter that is unique in the program."""
@@ -101,7 +108,9 @@ class Chip(TypedDict):
     name: str
     """The field of the node that holds it, or `saved` for all of them."""
     text: str
+    """What it shows: `saved x`."""
     bytes: int
+    """Memory that it keeps, in bytes."""
 
 
 RowKey = Literal[
@@ -117,9 +126,11 @@ class RowSize(TypedDict):
 
     key: RowKey
     label: str
+    """What stands over it; that of the value is not shown."""
     rows: int
     """Lines of cells, and `cols` cells in each; both 0 for a heat strip, of a tensor with more than 16 elements."""
     cols: int
+    """Cells in a line; 0 for a heat strip."""
 
 
 Tone = Literal["upstream", "local", "cotangent", "plain"]
@@ -130,7 +141,9 @@ class Line(TypedDict):
     """A line of arithmetic."""
 
     label: str
+    """What the numbers are."""
     cells: list[str]
+    """The numbers or terms as text."""
     total: str | None
     """What the cells come to, with its sign: `= 6`, or `≈ 0.3333` where the factors as written give another last
     digit."""

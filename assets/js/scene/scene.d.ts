@@ -3,25 +3,41 @@
 
 /** The document: one revision of a trace, from its first step to its last. */
 export interface Scene {
+  /** The number of this format. */
   format: 1;
+  /** The program with a set of edits. */
   revision: Revision;
+  /** The program whose revision is shown. */
   program: Program;
+  /** In the order in which they ran. */
   steps: Step[];
+  /** Steps that belong together; the phases are contiguous and cover all steps. */
   phases: Phase[];
+  /** Something that stands on the timeline at a step. */
   marks: Mark[];
   /** Those of the ops in folded groups, each once. */
   formulas: Formula[][];
+  /** A tensor, an op, a stub or a folded group. */
   nodes: Node[];
+  /** A way from one node to another; source to target is the direction of forward. */
   edges: Edge[];
+  /** A call of a module or function, an iteration of a loop, drawn as a box, or folded as a node too. */
   groups: Group[];
+  /** The values that the ids elsewhere in the scene stand for. */
   values: Value[];
+  /** The revision before, for ghosts. */
   previous: Previous | null;
+  /** A call of the program to autograd, or one that an edit adds. */
   commands: Command[];
+  /** Something that the edits of a revision change. */
   changes: Change[];
   /** Where a command may stand. */
   places: Place[];
+  /** The error that ended the program, explained. */
   error: Error | null;
+  /** In the order of their steps. */
   findings: Finding[];
+  /** A warning that the program was given. */
   warnings: Warned[];
   /** The box around everything. */
   bounds: Box;
@@ -37,17 +53,21 @@ export interface Scene {
 
 /** The program with a set of edits. */
 export interface Revision {
+  /** A hash of the recording and the edits. */
   id: string;
+  /** Which of the session's revisions it is; the browser counts. */
   number: number;
   /** `as recorded`, `gradient edited` … */
   label: string;
   /** The revision as recorded; null for that itself. */
   base: string | null;
+  /** From this step on the program itself might take another path. */
   doubt: Doubt | null;
 }
 
 /** From this step on the program itself might take another path. */
 export interface Doubt {
+  /** The first step that is in doubt. */
   step: number;
   /** Why. */
   text: string;
@@ -55,8 +75,11 @@ export interface Doubt {
 
 /** The program whose revision is shown. */
 export interface Program {
+  /** Its name in addresses. */
   id: string;
+  /** Its name for people. */
   title: string;
+  /** What it answers; of one's own program its name. */
   question: string;
   /** The path to it through the gallery. */
   crumbs: string[];
@@ -70,20 +93,25 @@ export interface Program {
   says?: string | null;
   /** For a mistake without a message: the problem. */
   silence?: string | null;
+  /** Null for a program without such a partner. */
   other?: Other | null;
+  /** A part of the story of a program, or the first text about one without a story. */
   chapters: Chapter[];
   /** The time shown first: of one's own program its error or where the first nan comes from; null for the start. */
   opens?: number | null;
+  /** A file of the program. */
   files: File[];
 }
 
 /** Of a mistake the program without it, and of that the mistake. */
 export interface Other {
+  /** Its name in addresses. */
   id: string;
   /** Whether this program is the one without the mistake. */
   is_fixed: boolean;
   /** The lines that only this program has. */
   added: number[];
+  /** Lines that the other program has and this one has not. */
   gone: Gone[];
 }
 
@@ -91,6 +119,7 @@ export interface Other {
 export interface Gone {
   /** The line of this program before which they would stand. */
   before: number;
+  /** Their text. */
   lines: string[];
 }
 
@@ -98,12 +127,15 @@ export interface Gone {
 export interface Chapter {
   /** What it is about, of a program without a story. */
   kind?: FindingKind | "error";
+  /** Its heading. */
   title: string;
+  /** Its text, in paragraphs; `code`, **bold** and *emphasis* are markup. */
   text: string;
   /** The first and the last line of the script that it is about. */
   lines: [number, number] | null;
   /** The time to which it leads. */
   step: number | null;
+  /** What it is about, selected as it is shown. */
   select: ElementId[];
   /** Whether it is the one about `error`, which offers `error.fix.edits`. */
   fix?: boolean;
@@ -154,7 +186,9 @@ export type FindingKind =
 
 /** A file of the program. */
 export interface File {
+  /** Its path, as the recording has it. */
   name: string;
+  /** All of it. */
   text: string;
 }
 
@@ -170,6 +204,7 @@ export interface Step {
   sends?: Sent[];
   /** For `x.data = y`, after which x has other values and its old gradient. */
   writes?: "value";
+  /** What happens in a step. */
   kind: StepKind;
   /** The index of its phase in `phases`. */
   phase: number;
@@ -179,6 +214,7 @@ export interface Step {
   name: string;
   /** One sentence in words. */
   say: string;
+  /** A value or gradient that travels along an edge in a step. */
   flows: Flow[];
   /** The order of the derivative that its call computes: 2 if it differentiates a gradient; 0 outside calls. */
   order: number;
@@ -202,6 +238,7 @@ export interface Sent {
   in?: ElementId;
   /** The receiver, as the sentence names it. */
   name: string;
+  /** The gradient; null where none is sent. */
   value: ValueId | null;
   /** The drawn edge from the receiver to the op. */
   edge?: ElementId;
@@ -218,6 +255,7 @@ export type StepKind =
 
 /** A value or gradient that travels along an edge in a step. */
 export interface Flow {
+  /** The edge along which it travels. */
   edge: ElementId;
   /** From target to source: a gradient. */
   back: boolean;
@@ -237,15 +275,19 @@ export interface Flow {
 
 /** Steps that belong together; the phases are contiguous and cover all steps. */
 export interface Phase {
+  /** What the steps of a phase are about. */
   kind: PhaseKind;
   /** As written in the program, or changed to. */
   label: string;
+  /** Its first step. */
   start: number;
   /** The step after the last. */
   end: number;
   /** The number of the backward call. */
   call: number | null;
+  /** The call; null for forward. */
   code: Code | null;
+  /** Whether an error ended it. */
   failed: boolean;
 }
 
@@ -254,8 +296,11 @@ export type PhaseKind = "forward" | "backward" | "write";
 
 /** Something that stands on the timeline at a step. */
 export interface Mark {
+  /** Where on the timeline it stands. */
   step: number;
+  /** What a mark says. */
   kind: MarkKind;
+  /** What it says, in few words. */
   label: string;
 }
 
@@ -271,13 +316,23 @@ export type MarkKind =
 
 /** A tensor, an op, a stub or a folded group. */
 export interface Node {
+  /**
+   * Stable across steps, edits and folds: `t3` tensor 3, `t3.1` its version 1, `n5` the sixth op that the program ran
+   * (commands are not counted), `n2.0` the first that backward call 2 recorded, `t3@n5` the stub of `t3` at `n5`, `g…`
+   * a group, `e…` an edge.
+   */
   id: ElementId;
+  /** What a node stands for. */
   kind: NodeKind;
+  /** What part an element has in the graph. */
   role: Role;
   /** The middle, in layout units. */
   x: number;
+  /** The middle, downwards, in layout units. */
   y: number;
+  /** Width in layout units. */
   w: number;
+  /** Height in layout units. */
   h: number;
   /** The first line: `x`, `× 2`, `sum`. */
   label: string;
@@ -299,6 +354,7 @@ export interface Node {
   saved: Chip[];
   /** Of ops: the gradient per differentiable input of this call; else empty. */
   formula: Formula[];
+  /** What a node is over time. */
   tracks: NodeTracks;
   /** Of a tensor the line that made it; null where the recording only met it in some line, as a parameter. */
   code: Code | null;
@@ -327,11 +383,15 @@ export type Role =
 
 /** A row of a tensor's card; the rows stand under the title, top to bottom. */
 export interface Row {
+  /** The content of a row of a card. */
   key: RowKey;
+  /** What stands over it; that of the value is not shown. */
   label: string;
   /** Lines of cells, and `cols` cells in each; both 0 for a heat strip, of a tensor with more than 16 elements. */
   rows: number;
+  /** Cells in a line; 0 for a heat strip. */
   cols: number;
+  /** The value that it shows; null where there is none. */
   track: Track<ValueId | null>;
   /** Of a seed: which backward call. */
   call?: Track<number | null>;
@@ -349,6 +409,7 @@ export interface Row {
 
 /** How the gradient that backward starts with came about. */
 export interface Derived {
+  /** How a gradient that was not passed as it is came about. */
   kind: DerivedKind;
   /** `cast from float64`, `stretched from shape 2`, `implicit 1`, `none passed`, `by gradcheck`. */
   text: string;
@@ -356,6 +417,7 @@ export interface Derived {
   labels: string[];
 }
 
+/** How a gradient that was not passed as it is came about. */
 export type DerivedKind =
   | "converted" // made of the gradient that was passed: cast, stretched or summed
   | "implicit" // nothing was passed, so it is 1
@@ -365,6 +427,7 @@ export type DerivedKind =
 
 /** What a node is over time. */
 export interface NodeTracks {
+  /** What a node is doing. */
   state: Track<State>;
   /** Whether it takes no part in the running backward call. */
   faint: Track<boolean>;
@@ -394,8 +457,11 @@ export type Saved =
 
 /** A way from one node to another; source to target is the direction of forward. */
 export interface Edge {
+  /** `e`, its ends and a number. */
   id: ElementId;
+  /** The node from which forward goes. */
   source: ElementId;
+  /** The node to which forward goes. */
   target: ElementId;
   /** The name of the target's input; null after an op, and if several edges are drawn as one. */
   input: string | null;
@@ -420,6 +486,7 @@ export interface Edge {
    * it), `points` are those of `back`, and nothing is drawn at rest.
    */
   value: boolean;
+  /** What an edge is over time. */
   tracks: EdgeTracks;
   /** Of edges into an op of small tensors: from cell to cell; the target cell is one of the op's output. */
   wiring: Wire[] | null;
@@ -427,7 +494,9 @@ export interface Edge {
 
 /** What an edge is over time. */
 export interface EdgeTracks {
+  /** What an edge is doing. */
   state: Track<EdgeState>;
+  /** Whether the running backward call does not concern it. */
   faint: Track<boolean>;
   /** The gradient that went along it in the latest backward call. */
   cotangent: Track<ValueId | null>;
@@ -442,13 +511,17 @@ export type EdgeState =
 
 /** A call of a module or function, an iteration of a loop, drawn as a box, or folded as a node too. */
 export interface Group {
+  /** Also that of its node, where it is folded. */
   id: ElementId;
+  /** The name of the module, function or round. */
   label: string;
   /** The elements directly in it; for a folded group, all elements that it stands for. */
   members: ElementId[];
   /** The group around it. */
   within: ElementId | null;
+  /** Whether a node stands for it. */
   folded: boolean;
+  /** In layout units. */
   box: Box;
   /** Its boxes line by line, if it continues in other lines of the picture. */
   parts?: Box[];
@@ -464,14 +537,19 @@ export interface Previous {
 
 /** A call of the program to autograd, or one that an edit adds. */
 export interface Command {
+  /** Its name in edits. */
   id: string;
+  /** Calls of `grad` are `backward` too. */
   kind: "backward" | "zero" | "set";
+  /** As written in the program, or as an edit makes it. */
   label: string;
+  /** Null for one that an edit added. */
   code: Code | null;
   /** The event that it follows, as in edits. */
   after: number | null;
   /** Its first step; `end` is the step after its last. */
   start: number;
+  /** The step behind its last. */
   end: number;
   /** Where a backward call starts, of several roots the first; the leaf whose gradient is zeroed or set. */
   root: ElementId | null;
@@ -483,8 +561,11 @@ export interface Command {
   gradient: ValueId | null;
   /** Whether none was passed. */
   implicit: boolean;
+  /** As passed to the call. */
   retain_graph: boolean;
+  /** As passed to the call. */
   create_graph: boolean;
+  /** What was passed as `inputs=`; null where nothing was. */
   inputs: ElementId[] | null;
   /** How an edit changed it; the label is then that of the call as it ran. Null: as recorded. */
   changed: ChangeKind | null;
@@ -497,12 +578,15 @@ export type ChangeKind = "edited" | "removed" | "added" | "moved";
 
 /** Something that the edits of a revision change. */
 export interface Change {
+  /** How an edit changes a command; `moved`: it comes from elsewhere. */
   kind: ChangeKind;
   /** The line that it is about; null for the start of the program. */
   code: Code | null;
   /** The change, as Python would write it. */
   text: string;
+  /** The command that it is about, by its id. */
   command: string | null;
+  /** The number of the tensor whose values it gives. */
   leaf: number | null;
 }
 
@@ -518,20 +602,27 @@ export interface Place {
 
 /** The error that ended the program, explained. */
 export interface Error {
+  /** The step at which it came up. */
   step: number;
+  /** Where it is shown. */
   node: ElementId | null;
+  /** The name of the exception's class. */
   type: string;
   /** As PyTorch words it. */
   message: string;
   /** The note that Backstep added to the exception. */
   note: string;
+  /** How it came about, with this run's names and lines. */
   why: string;
+  /** The smallest remedy of an error. */
   fix: Fix;
+  /** As Python prints it. */
   traceback: string;
 }
 
 /** The smallest remedy of an error. */
 export interface Fix {
+  /** What to write instead. */
   text: string;
   /** Null where edits cannot make it. */
   edits: Edits | null;
@@ -539,9 +630,13 @@ export interface Fix {
 
 /** Something that is wrong though nothing was raised, from the end of `step` on. */
 export interface Finding {
+  /** What is wrong though nothing was raised. */
   kind: FindingKind;
+  /** From the end of this step on it is known. */
   step: number;
+  /** Where it is shown; null where it has no place in the graph. */
   at: ElementId | null;
+  /** What is wrong, in few words. */
   label: string;
   /** With the numbers of this run. */
   why: string;
@@ -551,7 +646,9 @@ export interface Finding {
 
 /** A warning that the program was given. */
 export interface Warned {
+  /** The step before which it was given. */
   step: number;
+  /** Its text. */
   message: string;
 }
 
@@ -561,14 +658,19 @@ export interface HiddenElements {
   names: [NodeKind, Role, string, string, string][];
   /** Id, place of its name in `names`, group; in the order of the program, without stubs. */
   nodes: ([ElementId, number, ElementId | null])[];
+  /** A group inside of a folded one. */
   groups: HiddenGroup[];
 }
 
 /** A group inside of a folded one. */
 export interface HiddenGroup {
+  /** As in `nodes`. */
   id: ElementId;
+  /** The name of the module, function or round. */
   label: string;
+  /** The group around it. */
   within: ElementId | null;
+  /** There where it is a round of a loop. */
   round?: true;
 }
 
@@ -583,6 +685,7 @@ export type ElementId = string;
 export interface Code {
   /** The index of the file in `program.files`. */
   file: number;
+  /** The first line. */
   line: number;
   /** The last line. */
   end: number;
@@ -605,7 +708,9 @@ export type Num = number | "nan" | "inf" | "-inf";
 export interface Formula {
   /** The name of the input in the rule. */
   input: string;
+  /** The formula as plain text. */
   text: string;
+  /** The formula in TeX. */
   tex: string;
   /**
    * The meaning of each name in the formula: an input, `result` or `result[1]`. U+0304 follows the name of a gradient;
@@ -632,7 +737,9 @@ export type Track<T> = [number, T][];
 export interface Chip {
   /** The field of the node that holds it, or `saved` for all of them. */
   name: string;
+  /** What it shows: `saved x`. */
   text: string;
+  /** Memory that it keeps, in bytes. */
   bytes: number;
 }
 
@@ -644,12 +751,15 @@ export type Box = [number, number, number, number];
 
 /** A value of a tensor: all elements where they are few, else samples. */
 export interface Value {
+  /** The sizes of the dimensions. */
   shape: number[];
+  /** As PyTorch names it, without `torch.`. */
   dtype: string;
   /** All elements, row by row: of a scene up to 16, of details up to 4,096; null where there are more. */
   data: Num[] | null;
   /** Of more than 16 elements at most 64 samples, for the heat strip; else null. */
   strip: Num[] | null;
+  /** Statistics of all elements; null where the file's bytes are damaged, all but `size`. */
   stats: Stats;
   /** Present if the file's bytes differ from those that were saved. */
   damaged?: true;
@@ -659,7 +769,9 @@ export interface Value {
 export interface Stats {
   /** Of the finite elements, as `max` and `mean`; 0 where there are none. */
   min: Num | null;
+  /** The largest finite element, 0 where there is none. */
   max: Num | null;
+  /** The mean of the finite elements, 0 where there are none. */
   mean: Num | null;
   /** The norm of all elements, as torch has it: nan or inf where one is. */
   norm: Num | null;
@@ -675,12 +787,15 @@ export interface Stats {
 
 /** A line of arithmetic. */
 export interface Line {
+  /** What the numbers are. */
   label: string;
+  /** The numbers or terms as text. */
   cells: string[];
   /**
    * What the cells come to, with its sign: `= 6`, or `≈ 0.3333` where the factors as written give another last digit.
    */
   total: string | null;
+  /** The kind of the numbers of a line, which sets their colour. */
   tone: Tone;
   /** Cells in a row, of a matrix. */
   cols?: number;
@@ -702,7 +817,9 @@ export type NestedNumbers = any;
 
 /** A command in edits. */
 export interface CommandSpec {
+  /** As a command's in the scene; a new one has a name of its own. */
   id: string;
+  /** What it does. */
   kind: "backward" | "zero" | "set";
   /** The event that it follows, -1 for the start; null: after all. */
   after: number | null;
@@ -713,7 +830,9 @@ export interface CommandSpec {
    * the first.
    */
   gradient: NestedNumbers;
+  /** As passed to the call. */
   retain_graph: boolean;
+  /** As passed to the call. */
   create_graph: boolean;
   /** The tensors of `inputs=`; null in it is one that has no name in the picture. */
   inputs: (number | null)[] | null;
@@ -723,31 +842,47 @@ export interface CommandSpec {
 
 /** The answer for one element of a revision. */
 export interface Details {
+  /** The id of the revision. */
   revision: string;
+  /** The element that was asked for. */
   element: ElementId;
+  /** What it is; of a stub, the tensor. */
   kind: "tensor" | "op" | "group";
+  /** The description of an element. */
   head: Head;
   /** Of this call, from the rule itself. */
   formula: Formula[];
+  /** In the order of their steps. */
   moments: Moment[];
   /** Of leaves. */
   ledger: Entry[];
+  /** Of ops. */
   saved: SavedValue[];
   /** With its own numbering, not that of the scene. */
   values: Value[];
+  /** Of values with more than one element. */
   figures: Figure[];
+  /** Of ops whose rule can be compared; else null. */
   check: Check | null;
+  /** Of ops, where it is small enough; else null. */
   jacobian: Matrix | null;
+  /** Null where it comes fewer than three times. */
   through: Series | null;
 }
 
 /** The description of an element. */
 export interface Head {
+  /** The name in the program, or of the node. */
   name: string;
+  /** What kind of thing it is. */
   label: string;
+  /** The line that made it. */
   code: Code | null;
+  /** Of a tensor or of an op's first result. */
   shape: number[] | null;
+  /** Of a tensor or of an op's first result. */
   dtype: string | null;
+  /** `cpu` or `cuda`. */
   device: string;
   /** Of the node: the higher number runs first in backward. */
   sequence_nr: number | null;
@@ -755,38 +890,57 @@ export interface Head {
 
 /** The arithmetic of a step: upstream gradient, local derivatives, the cotangent per input, sums written out. */
 export interface Moment {
+  /** The step that it is about. */
   step: number;
+  /** The expression or the call. */
   title: string;
+  /** The arithmetic, line by line. */
   lines: Line[];
 }
 
 /** A gradient added to `.grad` of a leaf, or written there by the program. */
 export interface Entry {
+  /** The step that brought it. */
   step: number;
+  /** The number of the backward call; null for what the program wrote. */
   call: number | null;
+  /** What brought it, in words. */
   label: string;
+  /** `.grad` before. */
   before: ValueId | null;
+  /** What was added. */
   added: ValueId | null;
+  /** `.grad` after. */
   after: ValueId | null;
+  /** The call, or the line that wrote. */
   code: Code | null;
 }
 
 /** Something that an op saved. */
 export interface SavedValue {
+  /** The field of the node that holds it. */
   name: string;
+  /** What it is, with its value where that is short. */
   text: string;
+  /** Memory that it keeps, in bytes. */
   bytes: number;
   /** Without `none`; it may be empty. */
   track: Track<Saved>;
+  /** The backward call that freed it. */
   freed_by: Code | null;
+  /** What has become of it, in words. */
   label: string;
 }
 
 /** A picture of the elements of a value over time. */
 export interface Figure {
+  /** What of the element it shows. */
   of: FigureOf;
+  /** Its heading. */
   title: string;
+  /** How it is drawn. */
   kind: "heatmap" | "histogram";
+  /** The value that it shows. */
   track: Track<ValueId | null>;
 }
 
@@ -798,34 +952,46 @@ export type FigureOf = "value" | "seed" | "grad" | "result" | "upstream";
 
 /** One VJP against finite differences. */
 export interface Check {
+  /** What was compared, and how far it is off. */
   text: string;
   /** The worst relative difference. */
   worst: Num;
+  /** Whether the rule passes. */
   agrees: boolean;
 }
 
 /** The local Jacobian of a call by one input: a row for each element of the result. */
 export interface Matrix {
+  /** The name of the input. */
   input: string;
+  /** How many rows it has. */
   rows: number;
+  /** How many columns it has: one for each element of the input. */
   cols: number;
+  /** Row by row. */
   data: Num[];
 }
 
 /** The results of the same code, or the gradients of a leaf, if there are three or more. */
 export interface Series {
+  /** What is measured. */
   title: string;
+  /** `norm` of gradients, or `size` of numbers. */
   kind: "norm" | "size";
   /** How often; if more than 256, that many evenly spaced points are sent. */
   of: number;
+  /** One for each round. */
   points: SeriesPoint[];
 }
 
 /** One iteration. */
 export interface SeriesPoint {
+  /** The name of the round. */
   label: string;
+  /** Its card; null where it has none. */
   element: ElementId | null;
   /** Whether it is the requested element. */
   here: boolean;
+  /** The number; null before there is one. */
   track: Track<Num | null>;
 }
