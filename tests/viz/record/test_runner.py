@@ -172,7 +172,7 @@ def test_script_that_asks_for_input_where_there_is_none_is_told_what_ran_and_wha
     assert recording.explanation.startswith(said)
     error = scene(trace)["error"]
     assert error is not None
-    assert error["why"].startswith("`n = float(input())` in line 3 waits for a line that is typed, and none can come")
+    assert error["why"].startswith("`n = float(input())` in line 3 waits for a line of input, but")
     assert "read `sys.argv`" in error["fix"]["text"]
 
 
@@ -230,7 +230,7 @@ def test_interrupted_script_keeps_what_was_recorded(script: Script) -> None:
     assert recording.returncode == -signal.SIGINT and recording.error == "KeyboardInterrupt"
     assert "BackwardEnded" in kinds(trace) and raised(trace).type == "KeyboardInterrupt"
     error = scene(trace)["error"]
-    assert error is not None and error["why"].startswith("The program was ended from outside (Ctrl-C) at ")
+    assert error is not None and error["why"].startswith("The program was interrupted (Ctrl-C) at ")
 
 
 WAITS = """
