@@ -79,10 +79,8 @@ def sample_of(data: Any) -> Any:
     return flat[:: max(1, -(-data.size // SAMPLE))]
 
 
-BLOCK = 2**17
+BLOCK = 2**18
 """Elements that are looked at together: few enough to stay in the processor's cache from one look to the next."""
-CACHE_LINE = 64
-"""Bytes."""
 ROW = 1024
 """Elements whose sum is taken in float32: few enough that seven digits of it are true."""
 SQUARES = 1e-12, 1e15
@@ -124,8 +122,8 @@ def statistics(data: Array) -> dict[str, float]:
 def blocks(data: Array) -> Iterator[Array]:
     """The elements of an array in its own order, as vectors of some `BLOCK` elements, on a GPU as one.
 
-    They are cut between rows, and copied to one place, whatever memory the array has: the sums of the same elements are
-    the same to the last bit, those of a transposed array too.
+    They are cut between rows and lie without gaps, so that the same elements have the same sums to the last bit, be
+    they transposed or not; a transposed array is copied a block at a time.
     """
     if not isinstance(data, np.ndarray):
         yield data.reshape(-1)
@@ -134,18 +132,8 @@ def blocks(data: Array) -> Iterator[Array]:
     while data.ndim > 1 and len(data) == 1:
         data = data[0]
     rows = max(1, BLOCK * len(data) // max(1, data.size))
-    place = aligned(data[:rows])
     for start in range(0, len(data) if data.size else 0, rows):
-        part = data[start : start + rows]
-        np.copyto(place[: len(part)], part)
-        yield place[: len(part)].reshape(-1)
-
-
-def aligned(data: Array) -> Array:
-    """Memory for an array like this one, at the start of a line of the cache: on it depends how a dot product adds."""
-    memory = np.empty(data.nbytes + CACHE_LINE, "uint8")
-    start = -memory.ctypes.data % CACHE_LINE
-    return memory[start : start + data.nbytes].view(data.dtype).reshape(data.shape)
+        yield np.ascontiguousarray(data[start : start + rows]).reshape(-1)
 
 
 def sums_of(block: Array, largest: float) -> tuple[float, float]:
@@ -157,7 +145,11 @@ def sums_of(block: Array, largest: float) -> tuple[float, float]:
     if not (isinstance(block, np.ndarray) and block.dtype == "float32" and SQUARES[0] < largest < SQUARES[1]):
         wide = block.astype("float64")
         return float(wide.sum()), float((wide * wide).sum())
-    whole, ones = block.size - block.size % ROW, np.ones(ROW, "float32")
-    rows, rest = block[:whole].reshape(-1, ROW), block[whole:].astype("float64")
-    total = np.vecdot(rows, ones).sum(dtype="float64") + rest.sum()
-    return float(total), float(np.vecdot(rows, rows).sum(dtype="float64") + (rest * rest).sum())
+    whole = block.size - block.size % ROW
+    rows = block[:whole].reshape(-1, ROW)
+    total = float(np.vecdot(rows, np.ones(ROW, "float32")).sum(dtype="float64"))
+    squares = float(np.vecdot(rows, rows).sum(dtype="float64"))
+    if whole < block.size:
+        rest = block[whole:].astype("float64")
+        total, squares = total + float(rest.sum()), squares + float((rest * rest).sum())
+    return total, squares
