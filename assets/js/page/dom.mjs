@@ -3,8 +3,18 @@ import { withMinus } from "../scene/format.mjs";
 import { pieces } from "../scene/whole.mjs";
 
 /**
+ * The element that a tag names, without its classes: of "canvas.hint" a canvas.
+ * @template {string} Tag
+ * @typedef {Tag extends `${infer Name}.${string}` ? Made<Name> : Tag extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Tag] : HTMLElement} Made
+ */
+
+/**
  * An element: `h("p.hint", {title: "…"}, "text", child)`. A name that starts with `on` is a listener.
- * @type {(tag: string, attributes?: Record<string, any>, ...content: any[]) => HTMLElement}
+ * @template {string} Tag
+ * @param {Tag} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {...any} content
+ * @returns {Made<Tag>}
  */
 export function h(tag, attributes = {}, ...content) {
   const [name, ...classes] = tag.split(".");
@@ -17,8 +27,14 @@ export function h(tag, attributes = {}, ...content) {
     else element.setAttribute(key, value === true ? "" : value);
   }
   element.append(...content.flat(3).filter((part) => part !== null && part !== undefined && part !== false));
-  return element;
+  return /** @type {Made<Tag>} */ (element);
 }
+
+/**
+ * What a canvas is drawn on with.
+ * @type {(canvas: HTMLCanvasElement) => CanvasRenderingContext2D}
+ */
+export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
 /**
  * An element of the page; of a part that is not there yet, and of no test's page, null.
@@ -36,6 +52,12 @@ export function fill(element, ...content) {
  * @type {(selector: string, within?: ParentNode) => HTMLElement}
  */
 export const first = (selector, within = document) => /** @type {any} */ (within.querySelector(selector));
+
+/**
+ * All that the page has at a selector, in its order.
+ * @type {(selector: string, within?: ParentNode) => HTMLElement[]}
+ */
+export const all = (selector, within = document) => [...within.querySelectorAll(selector)].map((one) => /** @type {HTMLElement} */ (one));
 
 export function setProps(id, props) {
   window.dash_clientside.set_props(id, props);

@@ -2,6 +2,8 @@
 
 import { clampTime, currentStep, nextStop, previousStop } from "../scene/timeline.mjs";
 
+/** @import { Scene } from "../scene/scene.d.ts" */
+
 const LEAD = 320; // ms in which only the sentence is new
 const MOVE = 900; // of what travels
 const STILL = 260; // of a step in which nothing travels
@@ -12,9 +14,24 @@ const START = 0.001; // so far into a step its sentence is shown and nothing has
 export const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
 export class Player {
-  /** `changed(t)` is called whenever the time has changed, `played(bool)` when playing starts or stops. */
+  /**
+   * @param {(t: number) => void} changed is called whenever the time has changed
+   * @param {(on: boolean) => void} played when playing starts or stops
+   */
   constructor(changed, played) {
-    Object.assign(this, { changed, played, scene: null, t: 0, speed: 1, pace: 1, playing: false, target: null });
+    this.changed = changed;
+    this.played = played;
+    /** @type {Scene} none before the first is loaded */
+    this.scene = /** @type {any} */ (null);
+    this.t = 0;
+    this.speed = 1;
+    this.pace = 1;
+    this.playing = false;
+    this.running = false; // also during a single step
+    /** @type {number | null} where a single step ends */
+    this.target = null;
+    this.wait = 0; // ms that the time has stood still
+    this.before = 0; // when the last frame was
     this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
     this.frame = this.frame.bind(this);
   }
@@ -37,7 +54,10 @@ export class Player {
     this.changed(t);
   }
 
-  /** Plays on; `until` is where a story means to stop, which is reached in a short time. */
+  /**
+   * Plays on.
+   * @param {number | null} [until] where a story means to stop, which is reached in a short time
+   */
   play(until = null) {
     if (!this.scene || this.playing || !this.scene.steps.length) return;
     this.target = null;
@@ -58,11 +78,10 @@ export class Player {
   /** One step on, moving; asked again while it moves, that step is done at once and the next one begins. */
   forward() {
     if (!this.scene) return;
-    const busy = this.running && !this.playing;
-    const from = busy ? this.target : this.t;
+    const from = this.target ?? this.t;
     this.stop();
     const to = nextStop(this.scene, from);
-    if (busy) this.move(from);
+    this.move(from);
     if (to === this.t) return;
     if (this.reduced.matches) this.move(to);
     else {

@@ -1,6 +1,6 @@
 // Whether Backstep still runs. A request that fails is followed by a look at the server, and so is coming back to the page;
 // while the page is in view and nothing plays, a look now and then tells before one edits. No step waits for any of them.
-import { byId, fill, h } from "../../page/dom.mjs";
+import { byId, fill, first, h } from "../../page/dom.mjs";
 
 const EVERY = 15000; // ms between two looks while nobody asks for anything
 const PATIENCE = 5000; // ms that a look may take
@@ -25,6 +25,7 @@ export class Connection {
     this.hear = hear;
     this.isLost = false;
     this.timer = 0;
+    this.fetch = window.fetch.bind(window); // without what follows the requests
     this.followRequests();
     document.addEventListener("visibilitychange", () => document.hidden || this.look());
     window.addEventListener("online", () => this.look());
@@ -33,14 +34,12 @@ export class Connection {
 
   /** Every request of the page goes through here, also those that Dash sends. */
   followRequests() {
-    const { fetch } = window;
-    this.fetch = fetch.bind(window);
     window.fetch = async (address, ...rest) => {
       let answer;
       try {
         answer = await this.fetch(address, ...rest);
       } catch (error) {
-        this.unanswered(address, rest[0], error.message);
+        this.unanswered(address, rest[0], /** @type {Error} */ (error).message);
         throw error;
       }
       if (answer.ok && this.isLost) this.found();
@@ -108,7 +107,7 @@ export class Connection {
   }
 
   async reconnect() {
-    const button = byId("ended").querySelector("button");
+    const button = first("button", byId("ended"));
     button.setAttribute("aria-disabled", "true");
     if (!(await this.look())) this.write("Backstep does not answer yet. Start it again at this address, then reconnect.");
     button.removeAttribute("aria-disabled");

@@ -10,7 +10,7 @@
   root.dataset.theme = known || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   root.dataset.page = asked.has("program") ? "player" : "gallery";
   let panels = {};
-  try { panels = JSON.parse(kept("backstep.panels")) || {}; } catch { /* what is damaged is as if it were not there */ }
+  try { panels = JSON.parse(kept("backstep.panels") || "{}") || {}; } catch { /* what is damaged is as if it were not there */ }
   for (const name of ["left", "right", "story"]) {
     if (/^\d+(px|%)$/.test(panels[name] || "")) root.style.setProperty("--" + name + "-set", panels[name]);
   }

@@ -61,6 +61,7 @@ export class Events {
     if (k === this.marked) return;
     const api = grid();
     if (!api) return;
+    /** @type {any} a row of the grid */
     let found = null;
     api.forEachNode((node) => { if (node.data.step === k + 1) found = node; });
     api.deselectAll();

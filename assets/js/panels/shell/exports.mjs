@@ -46,7 +46,7 @@ async function savePng(player, session, toast) {
     save(blob, name);
     if (!isWhole) toast.say(`The PNG has ${scale.toPrecision(2)} px per unit instead of 2, because browsers limit the size of a picture. The SVG has no such limit.`);
   } catch (error) {
-    toast.say(`The picture could not be saved: ${error.message}`);
+    toast.say(`The picture could not be saved: ${/** @type {Error} */ (error).message}`);
   }
 }
 
@@ -61,6 +61,6 @@ async function saveTrace(session, toast) {
     if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).problem?.text || `the server answered ${answer.status}`);
     save(await answer.blob(), fileName(session, "backstep"));
   } catch (error) {
-    toast.say(`The trace could not be saved: ${error.message}`);
+    toast.say(`The trace could not be saved: ${/** @type {Error} */ (error).message}`);
   }
 }

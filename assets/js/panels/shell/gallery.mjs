@@ -1,11 +1,11 @@
 // The gallery: the search box, and cards that open without loading the page again.
-import { byId, fill, h } from "../../page/dom.mjs";
+import { all, byId, fill, h } from "../../page/dom.mjs";
 
 const WAIT_FOR = "a[data-program]";
 
 export function setUp(openProgram) {
   byId("gallery").addEventListener("click", (event) => {
-    const card = event.target.closest(`${WAIT_FOR}, a[data-start]`);
+    const card = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(`${WAIT_FOR}, a[data-start]`));
     if (!card || event.metaKey || event.ctrlKey || event.shiftKey || event.button) return; // a new tab or window was meant
     event.preventDefault();
     openProgram(card.dataset.program || card.dataset.start);
@@ -18,10 +18,10 @@ export function setUp(openProgram) {
 export function search(text) {
   const words = (text || "").toLowerCase().split(/\s+/).filter(Boolean);
   let shown = 0;
-  for (const group of document.querySelectorAll(".gallery-group")) {
+  for (const group of all(".gallery-group")) {
     let some = false;
-    for (const card of group.querySelectorAll(WAIT_FOR)) {
-      const fits = words.every((word) => card.dataset.words.includes(word));
+    for (const card of all(WAIT_FOR, group)) {
+      const fits = words.every((word) => card.dataset.words?.includes(word));
       card.hidden = !fits;
       some = some || fits;
       shown += fits ? 1 : 0;
@@ -36,7 +36,7 @@ export function search(text) {
 /** From the search box the arrow down leads to the first card that is left, and Enter opens it. */
 function fromSearch(event) {
   if (event.key !== "ArrowDown" && event.key !== "Enter") return;
-  const first = [...document.querySelectorAll(WAIT_FOR)].find((one) => one.offsetParent);
+  const first = all(WAIT_FOR).find((one) => one.offsetParent);
   if (!first || (event.key === "Enter" && !event.target.value.trim())) return;
   event.preventDefault();
   if (event.key === "Enter") first.click();
@@ -47,7 +47,7 @@ function fromSearch(event) {
 function arrows(event) {
   const card = event.target.closest?.(WAIT_FOR);
   if (!card) return;
-  const cards = [...document.querySelectorAll(WAIT_FOR)].filter((one) => one.offsetParent);
+  const cards = all(WAIT_FOR).filter((one) => one.offsetParent);
   const box = card.getBoundingClientRect();
   const here = cards.indexOf(card);
   const beside = { ArrowRight: here + 1, ArrowLeft: here - 1 }[event.key];

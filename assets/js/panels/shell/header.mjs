@@ -1,5 +1,5 @@
 // The bar on top: where one is, undo and redo, share and export, theme, help.
-import { byId, fill, h, setProps, until } from "../../page/dom.mjs";
+import { all, byId, fill, h, setProps, until } from "../../page/dom.mjs";
 import * as exports from "./exports.mjs";
 
 export class Header {
@@ -18,16 +18,16 @@ export class Header {
       ...given,
     };
     document.addEventListener("click", (event) => {
-      const button = event.target.closest?.("[data-act]");
+      const button = /** @type {any} */ (event.target).closest?.("[data-act]");
       if (!button || isDisabled(button) || !this.acts[button.dataset.act]) return;
       if (event.metaKey || event.ctrlKey) return;
       event.preventDefault();
       this.acts[button.dataset.act](button.dataset.value);
     });
     document.addEventListener("keydown", (event) => this.pressed(event));
-    document.querySelectorAll("#top [aria-haspopup=menu]").forEach((box) => this.handOver(box));
+    all("#top [aria-haspopup=menu]").forEach((box) => this.handOver(box));
     const fitting = new ResizeObserver(settle);
-    document.querySelectorAll("#top, #top > *").forEach((part) => fitting.observe(part));
+    all("#top, #top > *").forEach((part) => fitting.observe(part));
   }
 
   /** The component library says of a box around a menu's button what is to be said of the button. */
@@ -55,7 +55,7 @@ export class Header {
   /** The layout that is drawn has a mark. The component library knows no such entries, and makes them anew each time. */
   markLayout() {
     const now = this.session.scene?.layout;
-    document.querySelectorAll("[data-act=layout]").forEach((item) => {
+    all("[data-act=layout]").forEach((item) => {
       item.setAttribute("role", "menuitemradio");
       item.setAttribute("aria-checked", item.dataset.value === now ? "true" : "false");
     });

@@ -2,7 +2,7 @@
 import { Code } from "../program/code.mjs";
 import { Commands } from "../commands/commands.mjs";
 import { Connection } from "./connection.mjs";
-import { byId, setProps, until } from "../../page/dom.mjs";
+import { byId, first, setProps, until } from "../../page/dom.mjs";
 import { Events } from "./events.mjs";
 import { Explanations } from "../../page/explain.mjs";
 import * as exports from "./exports.mjs";
@@ -149,10 +149,10 @@ export class Shell {
   takeTour() {
     this.explanations.close();
     if (this.session.scene && root().dataset.page === "player") { this.beginTour(); return; }
-    const first = document.querySelector("a[data-start]")?.dataset.start;
-    if (!first) return;
+    const program = first("a[data-start]")?.dataset.start;
+    if (!program) return;
     this.touring = true;
-    this.visit({ ...url.view(""), program: first }, true);
+    this.visit({ ...url.view(""), program }, true);
   }
 
   /** Opens a folded group, or folds an open one. */
