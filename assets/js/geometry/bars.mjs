@@ -2,6 +2,9 @@
 
 import { visibleBox } from "./camera.mjs";
 
+/** @import { Box } from "../scene/scene.d.ts" */
+/** @import { View } from "./camera.mjs" */
+
 export const MAP = { width: 148, height: 104 }; // of the minimap
 const EDGE = 12; // from the border of the stage
 const TOOLS = [244, 40]; // the buttons, at the top right
@@ -35,13 +38,19 @@ const holds = (outer, inner) => inner[0] >= outer[0] && inner[1] >= outer[1] && 
 /** Whether a view has room for a minimap. */
 export const hasMap = ({ width, height }) => width >= LEAST * MAP.width && height >= LEAST * MAP.height;
 
-/** The minimap in one of its corners. */
+/**
+ * The minimap in one of its corners.
+ * @type {(view: View, corner: string) => Box}
+ */
 export function mapBox(view, corner) {
   const [x, y] = CORNERS[corner](view);
   return [x - AIR, y - AIR, x + MAP.width + AIR, y + MAP.height + AIR];
 }
 
-/** What lies over a graph that is seen in part; `corner` is that of the minimap, or null. */
+/**
+ * What lies over a graph that is seen in part; `corner` is that of the minimap, or null.
+ * @type {(view: View, corner?: string | null) => number[][]}
+ */
 export function barsOver(view, corner = null) {
   const { width, height } = view;
   const tools = [width - EDGE - TOOLS[0] - AIR, EDGE - AIR, width - EDGE + AIR, EDGE + TOOLS[1] + AIR];

@@ -390,13 +390,13 @@ export function isLeaf({ role, rows }) {
 
 /**
  * The command behind the backward call that a seed row belongs to.
- * @type {(scene: Scene, call: number) => Command | null}
+ * @type {(scene: Scene, call: number | null) => Command | null}
  */
 export function commandOfCall(scene, call) {
   const phase = scene.phases.find((one) => one.kind === "backward" && one.call === call);
   const backward = scene.commands.filter((command) => command.kind === "backward");
   return (phase && backward.find((one) => one.start <= phase.start && phase.start < Math.max(one.end, one.start + 1)))
-    ?? backward[call] ?? null;
+    ?? (call === null ? null : backward[call] ?? null);
 }
 
 /**

@@ -5,6 +5,7 @@ import { announce } from "./mirror.mjs";
 import { h } from "../page/dom.mjs";
 
 export class Choosing {
+  /** @param {import("./stage.mjs").Stage} stage */
   constructor(stage) {
     this.stage = stage;
     this.asked = null;

@@ -5,7 +5,15 @@ import { h } from "../page/dom.mjs";
 import { count } from "../page/read.mjs";
 import { commandOfCall, isLeaf, rowState } from "../scene/state.mjs";
 
-/** Whether a row can be edited at this moment: `{ kind, data, dtype, shape, target }`, or null. */
+/** @import { Node, Num, Row } from "../scene/scene.d.ts" */
+/** @import { Moment } from "../scene/state.mjs" */
+/** @import { Stage } from "./stage.mjs" */
+/** @typedef {{ kind: string, target: string, dtype: string, shape: number[], data: Num[] }} Subject what is edited: the gradient that a command passes, or a leaf */
+
+/**
+ * What of a row can be edited at this moment, or null.
+ * @type {(moment: Moment, node: Node, row: Row) => Subject | null}
+ */
 export function editable(moment, node, row) {
   const { value, call } = rowState(moment, row);
   if (!value?.data || !row.cols) return null;
@@ -18,11 +26,15 @@ export function editable(moment, node, row) {
   return tensor && { kind: "leaf", target: tensor[1], dtype: value.dtype, shape: value.shape, data: value.data.slice() };
 }
 
-/** The gradient of a call that passes none where 1 cannot be filled in, as `editable` has one that is passed; else null. */
+/**
+ * The gradient of a call that passes none where 1 cannot be filled in, as `editable` has one that is passed; else null.
+ * @type {(moment: Moment, node: Node, row: Row) => Subject | null}
+ */
 export function unpassed(moment, node, row) {
   const { derived, call } = rowState(moment, row);
   const command = derived?.kind === "missing" && row.cols ? commandOfCall(moment.scene, call) : null;
-  return command && { kind: "gradient", target: command.id, dtype: node.dtype, shape: node.shape, data: Array(count(node.shape)).fill(0) };
+  const { dtype, shape } = node;
+  return command && dtype !== null && shape ? { kind: "gradient", target: command.id, dtype, shape, data: Array(count(shape)).fill(0) } : null;
 }
 
 /** The edit as it goes to the shell: { command, gradient } or { leaf, values }, nested lists in the tensor's shape. */
@@ -31,7 +43,10 @@ export function editOf({ kind, target, shape }, data) {
 }
 
 export class CellEditor {
-  /** `commit(edit)` sends the edit. */
+  /**
+   * @param {Stage} stage
+   * @param {(edit: any) => void} commit sends the edit
+   */
   constructor(stage, commit) {
     this.stage = stage;
     this.commit = commit;
@@ -44,11 +59,13 @@ export class CellEditor {
     this.input.addEventListener("keydown", (event) => this.key(event));
     this.input.addEventListener("input", () => this.say(""));
     this.input.addEventListener("blur", () => this.leave());
+    /** @type {{ node: Node, row: Row, subject: Subject, cell: number, draft: Num[], before: Num[] } | null} what is edited now */
     this.open = null;
   }
 
   start(node, row, cell) {
-    const subject = editable(this.stage.moment, node, row);
+    const { moment } = this.stage;
+    const subject = moment && editable(moment, node, row);
     if (!subject) return false;
     this.open = { node, row, subject, cell, draft: subject.data.slice(), before: subject.data };
     this.element.hidden = false;
@@ -59,6 +76,7 @@ export class CellEditor {
   }
 
   show(cell) {
+    if (!this.open) return;
     const { node, row, draft, subject } = this.open;
     this.open.cell = cell;
     this.input.value = num(draft[cell], 9).replace("\u2212", "-");
@@ -73,6 +91,7 @@ export class CellEditor {
   place() {
     if (!this.open) return;
     const spot = this.stage.screenPos(this.open.node.id, this.open.row.key, this.open.cell);
+    if (!spot) return;
     const origin = this.stage.host.getBoundingClientRect();
     const width = Math.max(spot.width, 64);
     const [left, top] = [spot.x - origin.left - width / 2, spot.y - origin.top - spot.height / 2];
@@ -89,6 +108,7 @@ export class CellEditor {
 
   key(event) {
     event.stopPropagation();
+    if (!this.open) return;
     if (event.key === "Escape") this.close();
     else if (event.key === "Enter") this.keepDraft() && this.finish();
     else if (event.key === "Tab") {
@@ -99,8 +119,9 @@ export class CellEditor {
 
   /** Takes what is typed into the draft; false, and a message, where it is not a number. */
   keepDraft() {
+    if (!this.open) return false;
     const parsed = parseNumber(this.input.value, this.open.subject.dtype);
-    if (parsed.error) {
+    if (parsed.error !== undefined) {
       this.say(parsed.error);
       return false;
     }
@@ -115,6 +136,7 @@ export class CellEditor {
   }
 
   finish() {
+    if (!this.open) return;
     const { subject, draft, before } = this.open;
     const changed = draft.some((value, i) => !Object.is(toNumber(value), toNumber(before[i])));
     this.open = null;

@@ -11,12 +11,16 @@ import { WHOLE } from "../scene/shared.mjs";
 import { flowsAt } from "../scene/state.mjs";
 import { changedBy } from "../scene/timeline.mjs";
 
+/** @import { Box } from "../scene/scene.d.ts" */
+/** @typedef {{ dx: number, dy: number, cost: number, lost: number }} Move by so many px; what it costs, and what of the subjects is not seen then */
+
 export const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
 const MINIMAP_ROOM = 132;
 const MESSAGE = 130; // above and below, where that costs no text: the callout of an error will stand there
 const LEAST_PAD = 1;
 export const WEIGHT = { now: 160000, receives: 80000, written: 40000, sends: 10000, number: 400 }; // where not all of a step has room: what comes first
 const MARGINS = [40, 16, 6]; // px from the border of the view to what a step is about; less where there is no room for more
+const LEAST_MARGIN = MARGINS[MARGINS.length - 1];
 const SLIVER = 0.02; // what the least part counts that is hidden, so that it is not given up for other cards
 const MOVE = 0.5; // what a px of the way counts, against a whole card that is hidden
 const PAST = 5; // and one that looks past the end of the graph
@@ -40,7 +44,7 @@ function zoomFor({ index }, view) {
     const boxes = [...cardsOf(index, step)].map(([node]) => boxOf(node));
     if (!boxes.length) continue;
     const [x0, y0, x1, y1] = boxes.reduce(union);
-    const room = (size, length) => (size - 2 * MARGINS.at(-1)) / length;
+    const room = (size, length) => (size - 2 * LEAST_MARGIN) / length;
     let fits = Math.min(zoom, room(view.width, x1 - x0), room(view.height, y1 - y0));
     if (fits < WHOLE) continue; // its ends are never seen together
     const middle = { x: (x0 + x1) / 2, y: (y0 + y1) / 2 };
@@ -155,10 +159,10 @@ function bestMove(camera, view, plane, subjects, bars, still = false) {
   const boxes = about.map((one) => onScreen(camera, view, one.box));
   const rims = subjects.filter((one) => one.rim).map((one) => onScreen(camera, view, one.box));
   const bare = { boxes, weights: about.map((one) => one.weight), rims, view, bars, ends: null, others: [], cut: still ? CUT_STILL : CUT };
-  const clear = !still && !hidden(bare, 0, 0, MARGINS.at(-1));
+  const clear = !still && !hidden(bare, 0, 0, LEAST_MARGIN);
   if (clear && !cutOff(bare, 0, 0)) return STAY;
   const scene = plane ? { ...bare, ends: onScreen(camera, view, plane.framed), others: othersOf(camera, view, plane, about) } : bare;
-  let best = null;
+  let best = NOWHERE;
   for (const margin of plane && !still ? MARGINS : MARGINS.slice(-1)) {
     best = cheapest(scene, margin);
     if (!best.lost) break;
@@ -169,10 +173,10 @@ function bestMove(camera, view, plane, subjects, bars, still = false) {
 /** The best of all moves along one axis, or where none of them shows all, along both. */
 function cheapest(scene, margin) {
   const [across, down] = [0, 1].map((axis) => [...shifts(scene.boxes, scene, margin, axis, MOST), ...shifts(scene.rims, { ...scene, bars: [] }, 0, axis, MOST_RIMS)]);
-  const [aside, above] = [0, 1].map((axis) => shifts(scene.others, scene, MARGINS.at(-1), axis, MOST_ALONE));
+  const [aside, above] = [0, 1].map((axis) => shifts(scene.others, scene, LEAST_MARGIN, axis, MOST_ALONE));
   const ways = [() => [0, ...down, ...above].map((dy) => [0, dy]), () => [...across, ...aside].map((dx) => [dx, 0]),
     () => across.flatMap((dx) => down.map((dy) => [dx, dy]))];
-  let best = { lost: Infinity, cost: Infinity };
+  let best = NOWHERE;
   for (const way of ways) {
     for (const [dx, dy] of way()) {
       const lost = hidden(scene, dx, dy, margin, best.cost);
@@ -194,8 +198,12 @@ function shifts(boxes, { view, bars }, margin, axis, most) {
   return [...new Set(boxes.flatMap(to))].sort((one, other) => Math.abs(one) - Math.abs(other)).slice(0, most);
 }
 
+/** @type {Move} */
+const NOWHERE = { dx: 0, dy: 0, cost: Infinity, lost: Infinity };
+/** @type {Move} */
 const STAY = { dx: 0, dy: 0, cost: 0, lost: 0 };
 const aboutOf = (subjects) => subjects.filter((one) => !one.rim);
+/** @type {(a: Box, b: Box) => Box} */
 const union = (a, b) => [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])];
 const onScreen = (camera, view, [x0, y0, x1, y1]) => [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)];
 const moved = ([x0, y0, x1, y1], dx, dy) => [x0 + dx, y0 + dy, x1 + dx, y1 + dy];
@@ -242,6 +250,7 @@ function torn({ view, bars }, box, dx, dy) {
 
 /** How many px one would look past the ends of the graph; of one that has room along an axis, how many px of it would be out of view. */
 function past({ ends: [x0, y0, x1, y1], view: { width, height } }, dx, dy) {
+  /** @type {(low: number, high: number, size: number, room: number[]) => number} */
   const along = (low, high, size, [before, after]) => (high - low <= size - 2 * LEAST_END
     ? Math.max(0, LEAST_END - low) + Math.max(0, high + LEAST_END - size) : Math.max(0, low - before) + Math.max(0, size - after - high));
   return along(x0 + dx, x1 + dx, width, ENDS.sides) + along(y0 + dy, y1 + dy, height, ENDS.heights);

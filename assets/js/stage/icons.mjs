@@ -20,7 +20,7 @@ const PATHS = {
 
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");
-  for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" })) svg.setAttribute(key, value);
+  for (const [key, value] of Object.entries({ viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" })) svg.setAttribute(key, String(value));
   const path = document.createElementNS(SVG, "path");
   path.setAttribute("d", PATHS[name]);
   path.setAttribute("fill", "currentColor");

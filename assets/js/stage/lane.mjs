@@ -1,8 +1,10 @@
 // The lane: the program's shape in time.  A segment per phase with the call as written, a stroke per step, marks, the playhead.
 
-import { h } from "../page/dom.mjs";
+import { contextOf, h } from "../page/dom.mjs";
 import { fonts, Ruler, writer } from "../geometry/text.mjs";
 import { currentStep, isNamed, isPlain, phaseIndex, phaseLabels, sentence, spoken, strokeStride, withLabelOf } from "../scene/timeline.mjs";
+
+/** @import { Scene } from "../scene/scene.d.ts" */
 
 const EDGE = 12; // room at both ends, so that the playhead is never cut
 const TOP = 32; // labels are above, the bar from here on
@@ -14,13 +16,21 @@ const NONE = ["None", "\u2205"]; // an emptied gradient is no zero; the sign whe
 const GLYPHS = { zero: "0", set: "=", error: "!", edit: "\u270e", warning: "!" };
 
 export class Lane {
-  /** `seek(t)` while one drags, `scrubbing(bool)` at its begin and end. */
+  /** @param {{ seek: (t: number) => void, scrubbing: (on: boolean) => void }} acts `seek` while one drags, `scrubbing` at its begin and end */
   constructor({ seek, scrubbing }) {
     this.canvas = h("canvas", { "aria-hidden": "true" });
     this.tip = h("div.bs-lane-tip", { hidden: true });
     this.element = h("div.bs-lane", { role: "slider", tabindex: "0", "aria-label": "Time", "aria-valuemin": "0", "aria-valuemax": "0", "aria-valuenow": "0" }, this.canvas, this.tip);
-    this.ruler = new Ruler(this.canvas.getContext("2d"));
-    Object.assign(this, { seek, scrubbing, scene: null, t: 0, width: 0, drag: false });
+    this.ruler = new Ruler(contextOf(this.canvas));
+    this.seek = seek;
+    this.scrubbing = scrubbing;
+    /** @type {Scene} none before the first is loaded */
+    this.scene = /** @type {any} */ (null);
+    /** @type {Record<string, any>} of the theme */
+    this.tokens = {};
+    this.t = 0;
+    this.width = 0;
+    this.drag = false;
     new ResizeObserver(() => this.resize()).observe(this.element);
     this.element.addEventListener("pointerdown", (event) => this.press(event));
     this.element.addEventListener("pointermove", (event) => this.point(event));
@@ -107,7 +117,7 @@ export class Lane {
   paint() {
     if (!this.scene || this.width < 40) return;
     const dpr = window.devicePixelRatio || 1;
-    const context = this.canvas.getContext("2d");
+    const context = contextOf(this.canvas);
     if (this.canvas.width !== Math.round(this.width * dpr) || this.canvas.height !== Math.round(HEIGHT * dpr)) {
       [this.canvas.width, this.canvas.height] = [Math.round(this.width * dpr), Math.round(HEIGHT * dpr)];
     }

@@ -3,7 +3,7 @@
 import { keepFocus } from "./footer.mjs";
 import { Lane } from "./lane.mjs";
 import { paintGraph } from "../paint/paint.mjs";
-import { h, inline } from "../page/dom.mjs";
+import { contextOf, h, inline } from "../page/dom.mjs";
 import { layPlane } from "../geometry/plane.mjs";
 import { paintPulses } from "../paint/pulses.mjs";
 import { ROOM_WIDE, SIGNS } from "../paint/signs.mjs";
@@ -16,6 +16,7 @@ const HIGH = 68; // height of a sample, in px
 const LOW = 16; // how much lower one looks where the foot of a pill is what is meant
 
 export class Legend {
+  /** @param {import("./stage.mjs").Stage} stage */
   constructor(stage) {
     this.stage = stage;
     this.more = h("button.bs-legend-more", { type: "button", "aria-expanded": "false", "aria-controls": "bs-signs", title: "What the signs mean (K)",
@@ -73,8 +74,9 @@ function paintSample(canvas, sign, tokens, dpr) {
   const index = prepare(sign.scene);
   const moment = stateAt(index, sign.t ?? 0);
   const plane = layPlane(index);
-  const wires = sign.wired ? plane.wiring.at(moment, [index.nodes.get(sign.wired)]) : [];
-  const frame = { moment, plane, ruler: new Ruler(canvas.getContext("2d")), camera: { x: 0, y: sign.low ? LOW : 0, zoom: 1 }, tokens,
+  const wired = index.nodes.get(sign.wired);
+  const wires = wired ? plane.wiring.at(moment, [wired]) : [];
+  const frame = { moment, plane, ruler: new Ruler(contextOf(canvas)), camera: { x: 0, y: sign.low ? LOW : 0, zoom: 1 }, tokens,
     selection: null, hover: sign.hover ?? null, wires, hoveredWire: null, pending: new Map(sign.pending ?? []) };
   paintGraph(canvas.getContext("2d"), view, frame);
   paintPulses(over.getContext("2d"), view, frame);

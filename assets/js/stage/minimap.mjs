@@ -4,7 +4,7 @@ import { hasMap, isWhole, MAP } from "../geometry/bars.mjs";
 import { visibleBox } from "../geometry/camera.mjs";
 import { boxOf } from "../scene/card.mjs";
 import { cornerFor } from "./follow.mjs";
-import { h } from "../page/dom.mjs";
+import { contextOf, h } from "../page/dom.mjs";
 import { isFaint, nodeState } from "../scene/state.mjs";
 
 const { width: W, height: H } = MAP;
@@ -19,7 +19,10 @@ function lookedAt({ moment, selection, callout }) {
 }
 
 export class Minimap {
+  /** @param {(x: number, y: number) => void} moveTo */
   constructor(moveTo) {
+    /** @type {{ sx: number, sy: number, x: number, y: number } | null} from the plane to the canvas; null before it was painted */
+    this.transform = null;
     this.canvas = h("canvas", { width: W, height: H, "aria-hidden": "true" });
     this.element = h("div.bs-minimap", { title: "The whole graph: click or drag to go there" }, this.canvas);
     this.element.addEventListener("pointerdown", (event) => {
@@ -57,7 +60,7 @@ export class Minimap {
 
   paint(frame, view) {
     if (this.element.hidden) return;
-    const context = this.canvas.getContext("2d");
+    const context = contextOf(this.canvas);
     const { bounds } = frame.plane;
     if (this.canvas.width !== W * view.dpr) [this.canvas.width, this.canvas.height] = [W * view.dpr, H * view.dpr];
     const [wide, high] = [(W - 2 * INSET) / (bounds[2] - bounds[0] || 1), (H - 2 * INSET) / (bounds[3] - bounds[1] || 1)];
@@ -69,7 +72,7 @@ export class Minimap {
     this.transform = { sx, sy, x, y };
     context.setTransform(view.dpr, 0, 0, view.dpr, 0, 0);
     context.clearRect(0, 0, W, H);
-    this.paintNodes(context, frame);
+    this.paintNodes(context, frame, this.transform);
     const [x0, y0, x1, y1] = visibleBox(frame.camera, view);
     const [left, top] = [Math.max(x0 * sx + x, 1.5), Math.max(y0 * sy + y, 1.5)];
     const [right, bottom] = [Math.min(x1 * sx + x, W - 1.5), Math.min(y1 * sy + y, H - 1.5)];
@@ -80,8 +83,7 @@ export class Minimap {
     context.stroke();
   }
 
-  paintNodes(context, { moment, tokens }) {
-    const { sx, sy, x, y } = this.transform;
+  paintNodes(context, { moment, tokens }, { sx, sy, x, y }) {
     for (const node of moment.scene.nodes) {
       const state = nodeState(moment, node);
       const active = node.id === moment.active;

@@ -6,6 +6,8 @@ import { savedNames } from "../paint/marks.mjs";
 import { h } from "../page/dom.mjs";
 import { isFaint, nodeState, rowState, savedState } from "../scene/state.mjs";
 
+/** @import { Held } from "../scene/format.mjs" */
+
 const MOST = 150;
 const WORDS = { future: "not yet computed", idle: "computed", waiting: "waiting for gradients", ready: "ready to run", done: "done", error: "error" };
 
@@ -43,7 +45,7 @@ function nodeText(moment, node) {
     const { value, past, other, derived } = rowState(moment, row);
     const passed = other ? "gradient passed in another call" : derived ? "gradient" : SEED_LABEL;
     const name = row.key === "value" ? "value" : past ? "previous gradient" : row.key === "grad" ? "gradient" : passed + (derived ? `, ${derived.text},` : "");
-    if (value?.data) parts.push(`${name} ${value.data.map((_, i) => element(value, i)).join(" ")}`);
+    if (value?.data) parts.push(`${name} ${value.data.map((_, i) => element(/** @type {Held} */ (value), i)).join(" ")}`);
     else if (value) parts.push(`${name} ${normText(value)}`);
   }
   return parts.join("; ");

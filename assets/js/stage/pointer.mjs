@@ -8,21 +8,37 @@ import { h } from "../page/dom.mjs";
 import { wireAt } from "../geometry/wiring.mjs";
 import { wireText } from "../paint/wires.mjs";
 
+/** @import { Edge, Group, Node, Row } from "../scene/scene.d.ts" */
+/** @import { Held } from "../scene/format.mjs" */
+/** @import { ShownWire } from "../geometry/wiring.mjs" */
+/** @import { Stage } from "./stage.mjs" */
+/**
+ * What is under a point of the plane; `cell` -1: no cell of the row.
+ * @typedef {{ x: number, y: number, node: Node | null, row: Row | null, cell: number, group: Group | null, fold: boolean, wire: ShownWire | null, edge: Edge | null }} Found
+ */
+
 const CLICK = 5; // px that a hand may tremble
 const HIT = 7; // px around an edge or a wire that count as on it
 
-/** What is under a point of the page: { node, row, cell, edge, group, fold, wire }. */
+/**
+ * What is under a point of the page.
+ * @type {(stage: Stage, clientX: number, clientY: number) => Found}
+ */
 export function pick(stage, clientX, clientY) {
   const box = stage.host.getBoundingClientRect();
   const [x, y] = toWorld(stage.camera, stage.view, clientX - box.left, clientY - box.top);
+  /** @type {Found} */
   const found = { x, y, node: null, row: null, cell: -1, group: null, fold: false, wire: null, edge: null };
-  if (!stage.plane) return found;
+  const { moment } = stage;
+  if (!stage.plane || !moment) return found;
   found.wire = stage.wires.length ? wireAt(stage.wires, x, y, HIT / stage.camera.zoom / 1.4) : null;
-  found.node = stage.plane.nodes.at(x, y).at(-1) ?? null;
-  if (found.node) {
-    const hit = found.node.rows.length ? cellAt(found.node, x, y, (place) => placeAt(stage.moment, found.node, place)) : null;
+  /** @type {Node | null} */
+  const node = stage.plane.nodes.at(x, y).at(-1) ?? null;
+  if (node) {
+    found.node = node;
+    const hit = node.rows.length ? cellAt(node, x, y, (place) => placeAt(moment, node, place)) : null;
     if (hit) Object.assign(found, hit);
-    found.fold = found.node.kind === "group" && contains(foldMark(boxOf(found.node)), x, y);
+    found.fold = node.kind === "group" && contains(foldMark(boxOf(node)), x, y);
     return found;
   }
   const groups = stage.index.scene.groups.filter((one) => !one.folded && one.box);
@@ -41,13 +57,18 @@ function edgeAt(stage, x, y) {
   }) ?? null;
 }
 
-/** `acts`: { select(id), fold(id), edit(node, row, cell) → bool, cellClick(node, row, cell) → bool, choose(node), panned() }. */
+/**
+ * @param {Stage} stage
+ * @param {{ select: (id: string | null) => void, fold: (id: string) => void, edit: (node: Node, row: Row, cell: number) => boolean,
+ *   cellClick: (node: Node, row: Row, cell: number) => boolean, choose: (node: Node | Group) => void, panned: () => void }} acts
+ */
 export function listen(stage, acts) {
   const tip = h("div.bs-tip", { role: "tooltip", hidden: true });
   stage.layer.append(tip);
   stage.tip = tip;
   const { host } = stage;
   const onCanvas = (event) => event.target === stage.pulses || event.target === host || event.target === stage.graph;
+  /** @type {{ x: number, y: number, moved: boolean } | null} */
   let drag = null;
 
   host.addEventListener("pointerdown", (event) => {
@@ -90,12 +111,13 @@ export function listen(stage, acts) {
 
 function press(stage, acts, event) {
   const found = pick(stage, event.clientX, event.clientY);
-  if (found.fold) acts.fold((found.node ?? found.group).id);
+  const pressed = found.node ?? found.group;
+  if (pressed && found.fold) acts.fold(pressed.id);
   else if (stage.choosing) {
-    if (found.node ?? found.group) acts.choose(found.node ?? found.group);
+    if (pressed) acts.choose(pressed);
   }
-  else if (found.node && found.cell >= 0 && acts.cellClick(found.node, found.row, found.cell)) return;
-  else acts.select((found.node ?? found.group)?.id ?? (found.edge ? nearOp(stage, found.edge) : null));
+  else if (found.node && found.row && found.cell >= 0 && acts.cellClick(found.node, found.row, found.cell)) return;
+  else acts.select(pressed?.id ?? (found.edge ? nearOp(stage, found.edge) : null));
 }
 
 /** An edge stands for the op that it belongs to. */
@@ -105,9 +127,10 @@ function nearOp(stage, edge) {
 
 function doublePress(stage, acts, event) {
   const found = pick(stage, event.clientX, event.clientY);
-  if (found.node?.kind === "group" || found.group) acts.fold((found.node ?? found.group).id);
+  const pressed = found.node ?? found.group;
+  if (pressed && (found.node?.kind === "group" || found.group)) acts.fold(pressed.id);
   else if (stage.choosing) return;
-  else if (found.node && found.cell >= 0 && acts.edit(found.node, found.row, found.cell)) return;
+  else if (found.node && found.row && found.cell >= 0 && acts.edit(found.node, found.row, found.cell)) return;
   else if (found.node) stage.reveal(found.node.id);
 }
 
@@ -118,7 +141,8 @@ function hover(stage, tip, event) {
   stage.host.classList.toggle("bs-refused", Boolean(stage.choosing && found.node && !found.fold && !stage.choosing.allows(found.node)));
 }
 
-function setHover(stage, tip, found, event = null) {
+/** @type {(stage: Stage, tip: HTMLElement, found: Found | null, event?: PointerEvent) => void} */
+function setHover(stage, tip, found, event) {
   const id = found?.node?.id ?? null;
   const wire = found?.wire ?? null;
   if (id !== stage.hover || wire?.curve !== stage.hoveredWire?.curve) {
@@ -138,15 +162,19 @@ function setHover(stage, tip, found, event = null) {
   tip.style.transform = `translate(${Math.round(Math.max(x, 8))}px, ${Math.round(over)}px)`;
 }
 
+/** @type {(stage: Stage, found: Found) => string} */
 function hoverText(stage, { node, row, cell, group, edge, wire }) {
-  if (stage.choosing && (node || group)) return stage.choosing.refusal(node ?? group) ?? `Choose ${node.label}`;
+  const choice = node ?? group;
+  if (stage.choosing && choice) return stage.choosing.refusal(choice) ?? `Choose ${choice.label}`;
   if (wire) return wireText(wire);
-  if (node && row && cell >= 0) {
+  if (node && row && cell >= 0 && stage.moment) {
     const { value, derived } = rowState(stage.moment, row);
     const name = row.key === "value" ? node.label : row.key === "grad" ? `${node.label}.grad` : `gradient for ${node.label}`;
-    const number = !value?.data ? "none yet" : cell < value.data.length ? element(value, cell, 9) : "missing: too few elements are passed";
+    const held = value?.data ? /** @type {Held} */ (value) : null;
+    const isHere = held !== null && cell < held.data.length;
+    const number = !held ? "none yet" : isHere ? element(held, cell, 9) : "missing: too few elements are passed";
     const how = row.key === "seed" || (row.key === "value" && isLeaf(node)) ? "  \u00b7  double-click to edit" : "";
-    return `${name}${indexText(cell, cell < value?.data?.length ? value.shape : node.shape ?? [])} = ${number}${derived ? `, ${derived.text}` : ""}${how}`;
+    return `${name}${indexText(cell, isHere ? held.shape : node.shape ?? [])} = ${number}${derived ? `, ${derived.text}` : ""}${how}`;
   }
   if (node) return node.kind === "group" ? `${node.title || node.label}  \u00b7  double-click to unfold` : node.title || node.label;
   if (group) return `${group.label}  \u00b7  double-click to fold`;

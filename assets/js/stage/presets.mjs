@@ -24,6 +24,10 @@ const WHY = {
 };
 
 export class Presets {
+  /**
+   * @param {import("./stage.mjs").Stage} stage
+   * @param {(edit: any) => void} commit sends an edit
+   */
   constructor(stage, commit) {
     this.stage = stage;
     this.commit = commit;
@@ -78,6 +82,7 @@ export class Presets {
   place() {
     if (!this.node) return;
     const spot = this.stage.screenPos(this.node.id);
+    if (!spot) return; // another scene may not have it; then the strip goes with the next update
     const origin = this.stage.host.getBoundingClientRect();
     const { width, height } = this.stage.view;
     const [w, h] = [this.element.offsetWidth, this.element.offsetHeight];
@@ -88,15 +93,20 @@ export class Presets {
       .filter(([cx, cy]) => cy - h / 2 >= EDGE && cy + h / 2 <= height - EDGE && cx - w / 2 >= EDGE && cx + w / 2 <= width - EDGE);
     const bars = [...document.querySelectorAll(BARS)].map((bar) => bar.getBoundingClientRect())
       .map((bar) => [bar.left - origin.left, bar.top - origin.top, bar.right - origin.left, bar.bottom - origin.top]);
-    const [x0, y0, x1, y1] = this.stage.callout ?? [];
-    const { camera, view } = this.stage;
-    if (x0 !== undefined) bars.push([...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)]);
+    const { camera, view, callout } = this.stage;
+    if (callout) bars.push([...toScreen(camera, view, callout[0], callout[1]), ...toScreen(camera, view, callout[2], callout[3])]);
     const costs = spots.map((at) => this.covered(at, w, h, bars));
     const [cx, cy] = spots[costs.indexOf(Math.min(...costs))] ?? [within(x), y + dy];
     Object.assign(this.element.style, { left: `${cx}px`, top: `${cy - h / 2}px` });
   }
 
-  /** How much the strip would cover there of cards, and of the bars that lie on the stage. */
+  /**
+   * How much the strip would cover there of cards, and of the bars that lie on the stage.
+   * @param {number[]} at its middle
+   * @param {number} w
+   * @param {number} h
+   * @param {number[][]} bars
+   */
   covered([x, y], w, h, bars) {
     const { camera, view, plane } = this.stage;
     const box = [x - w / 2, y - h / 2, x + w / 2, y + h / 2];
@@ -137,7 +147,8 @@ export class Presets {
   /** A click on a cell while one-hot is chosen: true where it was taken. */
   cellClick(node, row, cell) {
     if (!this.hot || row.key !== "seed") return false;
-    const subject = editable(this.stage.moment, node, row);
+    const { moment } = this.stage;
+    const subject = moment && editable(moment, node, row);
     if (subject) this.oneHot(subject, cell);
     return subject !== null;
   }

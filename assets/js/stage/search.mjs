@@ -5,13 +5,31 @@ import { keepFocus } from "./footer.mjs";
 import { announce } from "./mirror.mjs";
 import { h } from "../page/dom.mjs";
 
+/** @import { Scene } from "../scene/scene.d.ts" */
+/** @import { Entry } from "../scene/find.mjs" */
+/** @import { Camera } from "../geometry/camera.mjs" */
+/** @import { Stage } from "./stage.mjs" */
+
 const [ROW, BARS] = [44, 184]; // px: of a row, and what the rest of the stage needs over, in and under the list
 const [LEAST, MOST] = [2, 12]; // rows
 
 export class Search {
-  /** `choose(entry)` selects what was found; `moved()` is told when the camera follows the arrows. */
-  constructor(stage, { choose, moved }) {
-    Object.assign(this, { stage, acts: { choose, moved }, scene: null, all: [], found: [], at: -1, back: null });
+  /**
+   * @param {Stage} stage
+   * @param {{ choose: (found: Entry) => void, moved: () => void }} acts `choose` selects what was found; `moved` is told when the camera follows the arrows
+   */
+  constructor(stage, acts) {
+    this.stage = stage;
+    this.acts = acts;
+    /** @type {Scene} none before the first is loaded */
+    this.scene = /** @type {any} */ (null);
+    /** @type {Entry[] | null} all that can be found; null until one asks */
+    this.all = null;
+    /** @type {Entry[]} the list */
+    this.found = [];
+    this.at = -1;
+    /** @type {{ focus: HTMLElement | null, camera: { camera: Camera, fitted: boolean } | null }} what closing leads back to */
+    this.back = { focus: null, camera: null };
     this.input = h("input.bs-find-field", { type: "text", role: "combobox", "aria-label": "Search in the graph", "aria-expanded": "false", "aria-autocomplete": "list",
       "aria-controls": "bs-found", autocomplete: "off", spellcheck: "false", placeholder: "Name, op, shape, dtype \u2026", oninput: () => this.type() });
     this.list = h("ul.bs-found", { id: "bs-found", role: "listbox", "aria-label": "Found in the graph" });
@@ -31,14 +49,15 @@ export class Search {
   /** A scene: of another program what was typed for the one before is gone. */
   load(scene) {
     if (this.scene?.program.id !== scene.program.id) this.input.value = "";
-    Object.assign(this, { scene, all: null });
+    this.scene = scene;
+    this.all = null;
     if (this.open) this.type();
   }
 
   toggle(on = !this.open) {
     if (!on) return this.close(true);
     if (!this.scene) return false;
-    if (!this.open) this.back = { focus: document.activeElement, camera: null };
+    if (!this.open) this.back = { focus: /** @type {HTMLElement | null} */ (document.activeElement), camera: null };
     this.element.hidden = false;
     this.input.focus({ preventScroll: true });
     this.input.select();
@@ -64,28 +83,28 @@ export class Search {
   }
 
   type() {
-    this.all ??= entries(this.scene);
+    const all = this.all ??= entries(this.scene);
     const room = Math.min(Math.max(Math.floor((this.stage.view.height - BARS) / ROW), LEAST), MOST);
-    const { found, total } = search(this.all, this.input.value, room);
+    const { found, total } = search(all, this.input.value, room);
     this.found = found;
     this.list.replaceChildren(...found.map((one, i) => option(one, i, { point: () => this.point(i), choose: () => this.choose(i) })));
     this.list.hidden = found.length === 0;
     this.input.setAttribute("aria-expanded", String(found.length > 0));
     const count = total > found.length ? `${found.length} of ${total} found` : `${total} found`;
     const typed = words(this.input.value).length > 0;
-    this.note.replaceChildren(...(total ? [h("p", {}, `${count} \u00b7 `, h("kbd", {}, "\u2191"), " ", h("kbd", {}, "\u2193"), " look, ", h("kbd", {}, "Enter"), " selects")] : this.hints(typed)));
+    this.note.replaceChildren(...(total ? [h("p", {}, `${count} \u00b7 `, h("kbd", {}, "\u2191"), " ", h("kbd", {}, "\u2193"), " look, ", h("kbd", {}, "Enter"), " selects")] : this.hints(all, typed)));
     this.point(found.length ? 0 : -1);
     if (typed) announce(total ? count : "Nothing found");
   }
 
   /** What one can type here, in the words of this program. */
-  hints(typed) {
+  hints(all, typed) {
     const { left_out: leftOut } = this.scene.program;
     const say = typed ? [h("p", {}, "Nothing in this program matches ", h("b", {}, this.input.value.trim()), ". Each word is searched in"), leftOut ? h("p", {}, leftOut) : null]
       : [h("p", {}, "Search by")];
-    const rows = examples(this.all).map(([what, ...queries]) => [h("dt", {}, what),
+    const rows = examples(all).map(([what, ...queries]) => [h("dt", {}, what),
       h("dd", {}, ...queries.map((query) => h("button", { type: "button", onclick: () => this.fill(query) }, query)))]);
-    return [say[0], h("dl", {}, ...rows.flat()), say[1]].filter(Boolean);
+    return [say[0], h("dl", {}, ...rows.flat()), say[1]].flatMap((one) => one ?? []);
   }
 
   fill(query) {

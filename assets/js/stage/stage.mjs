@@ -6,7 +6,7 @@ import { between, fit, keep, pan, READABLE, toScreen, visibleBox, zoomAt } from 
 import { follow, overview, PADDING, subjectsOf, WEIGHT } from "./follow.mjs";
 import { Minimap } from "./minimap.mjs";
 import { paintGraph } from "../paint/paint.mjs";
-import { h } from "../page/dom.mjs";
+import { contextOf, h } from "../page/dom.mjs";
 import { pictureOf } from "../paint/picture.mjs";
 import { layPlane } from "../geometry/plane.mjs";
 import { paintPulses } from "../paint/pulses.mjs";
@@ -14,16 +14,75 @@ import { placeAt, stateAt } from "../scene/state.mjs";
 import { fontsAt, Ruler } from "../geometry/text.mjs";
 import { readTokens, watchTheme } from "../paint/theme.mjs";
 
+/** @import { Box, Node, Num, Point } from "../scene/scene.d.ts" */
+/** @import { Index, Moment } from "../scene/state.mjs" */
+/** @import { Camera } from "../geometry/camera.mjs" */
+/** @import { Plane } from "../geometry/plane.mjs" */
+/** @import { ShownWire } from "../geometry/wiring.mjs" */
+/** @import { Choosing } from "./choosing.mjs" */
+
 const GLIDE = 320; // ms of a camera move
 const BESIDE = 24; // px between a panel and what came out from under it
 const BEGUN = 0.001; // of a step: it is told of, and nothing has moved
 const LABEL = "Graph. Tab goes through the nodes, the arrows through time, slash searches, question mark lists the keys.";
 
 export class Stage {
-  /** `painted()` is called after every frame that painted something, `moved()` when the camera or the scene has changed. */
-  constructor(host, { painted, moved }) {
+  /** @type {Camera} */
+  camera = { x: 0, y: 0, zoom: 1 };
+  view = { width: 0, height: 0, dpr: 1 };
+  /** @type {number | undefined} px of the page's right that a panel takes; undefined before the first look */
+  beside = undefined;
+  /** @type {Index} none before the first scene, as `plane` and the moment */
+  index = /** @type {any} */ (null);
+  /** @type {Plane} */
+  plane = /** @type {any} */ (null);
+  /** @type {Moment | null} */
+  moment = null;
+  t = 0;
+  /** @type {string | null} an id, as `hover` */
+  selection = null;
+  /** @type {string | null} */
+  hover = null;
+  /** @type {ShownWire | null} */
+  hoveredWire = null;
+  /** @type {{ id: string, gradient: boolean } | null} what a term of a formula stands for */
+  lit = null;
+  /** @type {Choosing | null} where a node is being chosen */
+  choosing = null;
+  allWires = false;
+  follow = true;
+  fitted = false; // whether the camera shows all that it can of the graph
+  editing = false; // whether a cell is
+  /** @type {Map<string, Num>} what was typed into cells and is not yet in a revision */
+  pending = new Map();
+  /** @type {Node[]} */
+  visible = [];
+  /** @type {ShownWire[]} */
+  wires = [];
+  /** @type {Box | undefined} of an error's message */
+  callout = undefined;
+  /** @type {{ from: Camera, to: Camera, start: number, fitted: boolean } | null} a camera move under way */
+  glide = null;
+  /** @type {Set<string>} what the next frame paints */
+  dirty = new Set();
+  asked = false; // for a frame
+  /** @type {string | null} what the lower canvas shows */
+  painted = null;
+  /** @type {HTMLElement | null} */
+  tip = null;
+  /** @type {((tokens: Record<string, any>) => void) | null} */
+  onTheme = null;
+  /** @type {((id: string | null) => void) | null} */
+  onHover = null;
+
+  /**
+   * @param {HTMLElement} host
+   * @param {{ painted: () => void, moved: () => void }} hooks `painted` is called after every frame that painted something, `moved` when the camera
+   *   or the scene has changed
+   */
+  constructor(host, hooks) {
     this.host = host;
-    this.hooks = { painted, moved };
+    this.hooks = hooks;
     this.graph = h("canvas.bs-canvas", { "aria-hidden": "true" });
     this.pulses = h("canvas.bs-canvas.bs-pulses", { "aria-hidden": "true" });
     this.layer = h("div.bs-layer");
@@ -33,11 +92,8 @@ export class Stage {
     host.setAttribute("aria-label", LABEL);
     host.tabIndex = 0;
     host.append(this.graph, this.pulses, this.layer, this.minimap.element);
-    Object.assign(this, { camera: { x: 0, y: 0, zoom: 1 }, view: { width: 0, height: 0, dpr: 1 }, index: null, plane: null, t: 0,
-      selection: null, hover: null, hoveredWire: null, lit: null, choosing: null, allWires: false, follow: true, pending: new Map(), visible: [], glide: null,
-      dirty: new Set(), asked: false, wires: [] });
     this.tokens = readTokens();
-    this.ruler = new Ruler(this.graph.getContext("2d"));
+    this.ruler = new Ruler(contextOf(this.graph));
     this.paint = this.paint.bind(this);
     watchTheme(() => {
       this.tokens = readTokens();
@@ -63,7 +119,7 @@ export class Stage {
     if (width === this.view.width && height === this.view.height && dpr === this.view.dpr) return;
     const first = this.view.width < 2 && width >= 2;
     const beside = parseFloat(getComputedStyle(this.host).right) || 0;
-    const held = !first && beside !== this.beside ? this.view.width - width : null; // a panel came or went: what one looked at stays
+    const held = !first && beside !== this.beside ? this.view.width - width : 0; // a panel came or went: what one looked at stays
     this.beside = beside;
     this.view = { width, height, dpr };
     for (const canvas of [this.graph, this.pulses]) [canvas.width, canvas.height] = [Math.round(width * dpr), Math.round(height * dpr)];
@@ -98,7 +154,11 @@ export class Stage {
     this.settle();
   }
 
-  /** The corner of a group that was opened or closed: its mark stays under the pointer. */
+  /**
+   * The corner of a group that was opened or closed: its mark stays under the pointer.
+   * @param {Index} index
+   * @returns {[Point, Point] | null}
+   */
   folded(index) {
     const seen = visibleBox(this.camera, this.view);
     for (const [id, group] of this.index.groups) {
@@ -110,13 +170,17 @@ export class Stage {
     return null;
   }
 
-  /** A node that both scenes have, as near to the middle of the view as possible (the selected one where in view). */
+  /**
+   * A node that both scenes have, as near to the middle of the view as possible (the selected one where in view).
+   * @param {Index} index
+   * @returns {[Point, Point] | null}
+   */
   anchor(index) {
     const middle = this.visible.filter((node) => index.nodes.has(node.id));
     const chosen = middle.find((node) => node.id === this.selection)
       ?? middle.sort((a, b) => this.distance(a) - this.distance(b))[0];
-    if (!chosen) return null;
-    const now = index.nodes.get(chosen.id);
+    const now = chosen && index.nodes.get(chosen.id);
+    if (!now) return null;
     return [[chosen.x, chosen.y], [now.x, now.y]];
   }
 
@@ -129,12 +193,12 @@ export class Stage {
     const before = this.moment?.k;
     this.t = t;
     this.settle();
-    if (following && this.follow && this.moment.k !== before) this.followActive();
+    if (following && this.follow && this.moment?.k !== before) this.followActive();
   }
 
   settle() {
     this.moment = this.index ? stateAt(this.index, this.t) : null;
-    this.wires = this.moment ? this.wiresOf([this.selection, this.hover], this.visible) : [];
+    this.wires = this.wiresOf([this.selection, this.hover], this.visible);
     const { moment } = this;
     const key = moment ? `${moment.settled}|${moment.k}|${moment.progress >= 0.5}|${moment.progress >= 1}` : "";
     this.touch(key === this.painted ? "pulses" : "graph");
@@ -143,7 +207,8 @@ export class Stage {
 
   /** The wires of what is looked at, or of all nodes that are seen. */
   wiresOf(looked, seen) {
-    const nodes = this.allWires ? seen : [...new Set(looked)].map((id) => this.index.nodes.get(id)).filter(Boolean);
+    if (!this.moment) return [];
+    const nodes = this.allWires ? seen : [...new Set(looked)].map((id) => this.index.nodes.get(id)).filter((node) => node !== undefined);
     const [ops, tensors] = [nodes.filter((node) => node.kind === "op"), nodes.filter((node) => node.kind !== "op")];
     return this.plane.wiring.at(this.moment, ops, this.allWires ? [] : tensors);
   }
@@ -201,7 +266,7 @@ export class Stage {
   /** `whole`: at any zoom; else at one at which text is read. */
   fit(smooth = true, whole = false) {
     if (!this.plane || !this.view.width) return;
-    const node = this.index.nodes.get(this.moment?.active);
+    const node = this.index.nodes.get(this.moment?.active ?? "");
     const focus = node ? [node.x, node.y] : null;
     const camera = this.opened(this.cameraFor(focus, whole));
     if (smooth) this.glideTo(camera, !whole);
@@ -241,6 +306,10 @@ export class Stage {
     this.touch("graph");
   }
 
+  /**
+   * @param {number} factor
+   * @param {number[] | null} [at] px of the stage; else its middle
+   */
   zoom(factor, at = null) {
     const [x, y] = at ?? [this.view.width / 2, this.view.height / 2];
     const whole = this.plane ? fit(this.plane.framed, this.view, PADDING, 0).zoom : 1;
@@ -265,7 +334,7 @@ export class Stage {
     const { moment, plane, ruler, camera, tokens, selection, hover, wires, hoveredWire, lit, pending } = this;
     const frame = { moment, plane, ruler, camera, tokens, selection, hover, wires, hoveredWire, lit, pending };
     if (this.dirty.has("graph")) {
-      this.visible = paintGraph(this.graph.getContext("2d"), this.view, frame);
+      this.visible = paintGraph(contextOf(this.graph), this.view, frame);
       if (!this.glide && !this.host.classList.contains("bs-dragging")) this.settleBars(frame);
       this.minimap.paint(frame, this.view);
       const moved = String(this.callout) !== String(frame.callout);
@@ -275,8 +344,9 @@ export class Stage {
     }
     frame.rest = this.glide?.to ?? camera; // numbers stand where they will, also on the way there
     frame.over = this.over(frame.rest);
-    frame.choosable = this.choosing ? this.visible.filter((node) => this.choosing.allows(node)) : [];
-    paintPulses(this.pulses.getContext("2d"), this.view, frame);
+    const { choosing } = this;
+    frame.choosable = choosing ? this.visible.filter((node) => choosing.allows(node)) : [];
+    paintPulses(contextOf(this.pulses), this.view, frame);
     this.dirty.clear();
     this.hooks.painted();
     if (this.glide) this.touch("graph");
@@ -292,8 +362,9 @@ export class Stage {
   over(camera) {
     const { view, callout } = this;
     const bars = isUncovered(this.plane, camera, view) ? barsOfWhole(view) : barsOver(view, this.minimap.corner);
-    const [x0, y0, x1, y1] = callout ?? [];
-    return callout ? [...bars, [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)]] : bars;
+    if (!callout) return bars;
+    const [x0, y0, x1, y1] = callout;
+    return [...bars, [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)]];
   }
 
   /** The whole graph as it is drawn now, without what is only pointed at. */
@@ -314,13 +385,19 @@ export class Stage {
     this.hooks.moved();
   }
 
-  /** Where a node, a row or a cell of it is, in CSS px of the page; null for what is not there. */
+  /**
+   * Where a node, a row or a cell of it is, in CSS px of the page; null for what is not there.
+   * @param {string} id
+   * @param {string | null} [key] of the row
+   * @param {number} [cell]
+   */
   screenPos(id, key = null, cell = 0) {
     const node = this.index?.nodes.get(id);
     if (!node) return null;
+    const { moment } = this;
     const place = key === null ? null : rowsOf(node).find((one) => one.row.key === key);
     if (key !== null && !place) return null;
-    const box = place ? cellOf(placeAt(this.moment, node, place), cell) : { x: node.x - node.w / 2, y: node.y - node.h / 2, w: node.w, h: node.h };
+    const box = place && moment ? cellOf(placeAt(moment, node, place), cell) : { x: node.x - node.w / 2, y: node.y - node.h / 2, w: node.w, h: node.h };
     const [x, y] = toScreen(this.camera, this.view, box.x + box.w / 2, box.y + box.h / 2);
     const origin = this.host.getBoundingClientRect();
     const { zoom } = this.camera;

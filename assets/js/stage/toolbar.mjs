@@ -6,7 +6,8 @@ import { h } from "../page/dom.mjs";
 
 /** `acts`: search, zoomIn, zoomOut, fit, follow (toggles), cells (toggles). */
 export function toolbar(acts) {
-  const tool = (name, label, key, act, pressed = null) => h("button", {
+  /** @type {(name: string, label: string, key: string, act: () => void, pressed?: string) => HTMLElement} */
+  const tool = (name, label, key, act, pressed) => h("button", {
     type: "button", title: `${label} (${key})`, "aria-label": label, "aria-pressed": pressed, "data-tool": name, onclick: act,
   }, icon(name));
   const follow = tool("follow", "Follow the steps while playing", "L", acts.follow, "true");
