@@ -17,46 +17,61 @@ SAMPLE = 64
 class Summary:
     """What is kept of an array over the limit: statistics and at most 64 elements, taken with an even stride.
 
-    They are worked out when they are first asked for, when many wait, or just before the array is written, which is
-    sooner done than a copy: till then the array itself is held.
+    The statistics are worked out when they are first asked for, when many wait, or just before the array is written,
+    which is sooner done than a copy: till then the array itself is held.  `of` is the summary of an array that has the
+    same elements in another shape: they are looked at once for both.
     """
 
-    __slots__ = ("_data", "_made", "dtype", "shape", "size")
+    __slots__ = ("_elements", "_sample", "dtype", "shape", "size")
 
-    def __init__(self, data: Any) -> None:
-        self._data: Any = data
-        self._made: tuple[Any, dict[str, float]] | None = None
+    def __init__(self, data: Any, of: Summary | None = None) -> None:
+        self._elements: _Elements = _Elements(data) if of is None else of._elements
+        self._sample = sample_of(data).copy()
         self.shape: tuple[int, ...] = data.shape
         self.dtype = data.dtype
         self.size: int = data.size
 
     @property
     def held(self) -> Any:
-        """The array itself while it waits to be looked at; None afterwards."""
-        return self._data
+        """The array, perhaps in another shape, while it waits to be looked at; None afterwards."""
+        return self._elements.data
 
-    def settle(self) -> tuple[Any, dict[str, float]]:
-        """The sample and the statistics, and let the array go.  Linear in its size.
+    @property
+    def sample(self) -> Any:
+        return to_numpy(self._sample)
+
+    @property
+    def stats(self) -> dict[str, float]:
+        return self.look()
+
+    def look(self) -> dict[str, float]:
+        """The statistics; the array is let go.  Linear in its size."""
+        return self._elements.look()
+
+
+class _Elements:
+    """The elements of an array until they are looked at, and then their statistics."""
+
+    __slots__ = ("data", "stats")
+
+    def __init__(self, data: Any) -> None:
+        self.data: Any = data
+        self.stats: dict[str, float] | None = None
+
+    def look(self) -> dict[str, float]:
+        """The statistics.
 
         Two threads may be at it, the program and the one that streams.  What the second found while the first was
         about to write is not taken: by then the array is let go.
         """
-        while self._made is None:
-            data = self._data
+        while self.stats is None:
+            data = self.data
             if data is None:  # the other thread is just done
                 continue
-            made = to_numpy(sample_of(data)).copy(), statistics(data)
-            if self._data is data:
-                self._made, self._data = made, None
-        return self._made
-
-    @property
-    def sample(self) -> Any:
-        return self.settle()[0]
-
-    @property
-    def stats(self) -> dict[str, float]:
-        return self.settle()[1]
+            stats = statistics(data)
+            if self.data is data:
+                self.stats, self.data = stats, None
+        return self.stats
 
 
 class OnFile:
@@ -79,10 +94,11 @@ def sample_of(data: Any) -> Any:
     return flat[:: max(1, -(-data.size // SAMPLE))]
 
 
-BLOCK = 2**18
+BLOCK = 2**17
 """Elements that are looked at together: few enough to stay in the processor's cache from one look to the next."""
 ROW = 1024
 """Elements whose sum is taken in float32: few enough that seven digits of it are true."""
+ONES = np.ones(ROW, "float32")
 SQUARES = 1e-12, 1e15
 """Between these lies the largest element of a block whose squares neither overflow in float32 nor vanish."""
 
@@ -120,20 +136,42 @@ def statistics(data: Array) -> dict[str, float]:
 
 
 def blocks(data: Array) -> Iterator[Array]:
-    """The elements of an array in its own order, as vectors of some `BLOCK` elements, on a GPU as one.
+    """The elements of an array in the order of its memory, as vectors of `BLOCK` elements, on a GPU as one.
 
-    They are cut between rows and lie without gaps, so that the same elements have the same sums to the last bit, be
-    they transposed or not; a transposed array is copied a block at a time.
+    A transposed array is not copied; its mean and norm may differ from those of a copy in their last bits.
     """
     if not isinstance(data, np.ndarray):
         yield data.reshape(-1)
         return
-    data = np.atleast_1d(data)
-    while data.ndim > 1 and len(data) == 1:
-        data = data[0]
-    rows = max(1, BLOCK * len(data) // max(1, data.size))
-    for start in range(0, len(data) if data.size else 0, rows):
-        yield np.ascontiguousarray(data[start : start + rows]).reshape(-1)
+    flat = data.ravel(order="K")
+    for start in range(0, flat.size, BLOCK):
+        yield flat[start : start + BLOCK]
+
+
+def place_of(data: Any) -> object:
+    """Where the elements of an array lie; the same for its reshaped and transposed views."""
+    if isinstance(data, np.ndarray) and is_dense(data):
+        return data.__array_interface__["data"][0], data.nbytes, data.dtype.char
+    return id(data)
+
+
+def is_dense(data: np.ndarray) -> bool:
+    """Whether an array has all elements between its first and its last, each once.
+
+    >>> x = np.zeros((4, 6, 2))
+    >>> is_dense(x.transpose(1, 0, 2)), is_dense(x[:, ::2]), is_dense(np.broadcast_to(x, (3, 4, 6, 2)))
+    (True, False, False)
+    """
+    flags = data.flags
+    if flags.c_contiguous or flags.f_contiguous:
+        return True
+    step = data.itemsize
+    for stride, size in sorted(zip(data.strides, data.shape, strict=True)):
+        if size > 1:
+            if stride != step:
+                return False
+            step *= size
+    return True
 
 
 def sums_of(block: Array, largest: float) -> tuple[float, float]:
@@ -147,7 +185,7 @@ def sums_of(block: Array, largest: float) -> tuple[float, float]:
         return float(wide.sum()), float((wide * wide).sum())
     whole = block.size - block.size % ROW
     rows = block[:whole].reshape(-1, ROW)
-    total = float(np.vecdot(rows, np.ones(ROW, "float32")).sum(dtype="float64"))
+    total = float(np.vecdot(rows, ONES).sum(dtype="float64"))
     squares = float(np.vecdot(rows, rows).sum(dtype="float64"))
     if whole < block.size:
         rest = block[whole:].astype("float64")

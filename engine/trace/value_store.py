@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import array
-from .summary import Summary
+from .summary import Summary, place_of
 
 LIMIT = 65_536
 """Elements up to which a value is kept whole; beyond it, a sample and statistics."""
@@ -31,7 +31,7 @@ class ValueStore:
         self.values: list[Any] = []
         self.queue: deque[Summary] = deque()  # the summaries that wait for their statistics,
         self.waiting = 0  # how many bytes they hold,
-        self.summaries: dict[int, Summary] = {}  # and by the id of the array that each is of, while nobody wrote it
+        self.summaries: dict[object, Summary] = {}  # and by where their elements lie, one of each
         self.copies = Arena()
         self.owners: dict[int, list[int]] = {}  # by the id of an array: the values that have its memory,
         self.indexed = range(0)  # of those in here
@@ -52,18 +52,19 @@ class ValueStore:
 
     def summary(self, data: Any) -> Summary:
         """What is kept of a large array, one for all values that it is: a gradient is sent by one node and received by
-        the next.  Where more than `WAITING` bytes wait to be looked at, the oldest are."""
-        summary = self.summaries.get(id(data))
-        if summary is not None and summary.held is data:
-            return summary
-        summary = self.summaries[id(data)] = Summary(data)
+        the next, in another shape perhaps.  Where more than `WAITING` bytes wait to be looked at, the oldest are."""
+        place = place_of(data)
+        known = self.summaries.get(place)
+        held = None if known is None else known.held
+        if known is not None and held is not None and place_of(held) == place:
+            return known if held is data else Summary(data, of=known)
+        summary = self.summaries[place] = Summary(data)
         self.queue.append(summary)
         self.waiting += data.nbytes
         while self.waiting > WAITING:
             oldest = self.queue.popleft()
             self.waiting -= oldest.size * oldest.dtype.itemsize
-            self.summaries.pop(id(oldest.held), None)
-            oldest.settle()
+            oldest.look()
         return summary
 
     def is_equal(self, number: int, data: Any) -> bool:
@@ -78,7 +79,7 @@ class ValueStore:
         """Let the array of a value be written: the value has a copy from now on."""
         value = self.values[number]
         if isinstance(value, Summary):
-            value.settle()
+            value.look()
         elif array.is_array(value):
             self.values[number] = self.copies.copy(value)
 
@@ -105,7 +106,7 @@ class ValueStore:
 
 
 def array_of(value: Any) -> Any:
-    """The array that a value holds; of a large one while it waits for its statistics."""
+    """The array that a value holds; of a large one, perhaps in another shape, while it waits for its statistics."""
     return value.held if isinstance(value, Summary) else value
 
 

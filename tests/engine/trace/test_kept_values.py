@@ -123,6 +123,25 @@ def test_gradient_that_several_nodes_pass_on_is_looked_at_once(kept: list[Watche
     assert len({id(value) for value in large}) == 7  # x, three results, the seed gradient, its copy, and x.grad
 
 
+def test_views_of_the_same_elements_are_looked_at_once(monkeypatch: pytest.MonkeyPatch, kept: list[Watched]) -> None:
+    looked: list[tuple[int, ...]] = []
+
+    def noted(data: Any) -> dict[str, float]:
+        looked.append(data.shape)
+        return statistics(data)
+
+    monkeypatch.setattr(summary, "statistics", noted)
+    x = engine.ones(4, 25)
+    with engine.record(limit=10) as trace:
+        flat = x.reshape(100)
+        turned = x.t()
+        x.add_(1)
+        (flat + 0, turned + 0)
+    stats = [(trace.value(i).shape, trace.value(i).stats["max"]) for i in range(len(trace.values))]
+    assert stats[:3] == [((4, 25), 1), ((100,), 1), ((25, 4), 1)]
+    assert looked[:2] == [(4, 25), (4, 25)]  # once before the write, once after it
+
+
 def test_copies_of_a_training_lie_in_blocks(kept: list[Watched]) -> None:
     size = 50_000
     w = engine.ones(size, requires_grad=True)
@@ -142,13 +161,16 @@ def test_copies_of_a_training_lie_in_blocks(kept: list[Watched]) -> None:
 def test_statistics_are_those_of_the_elements_wherever_they_lie(shape: tuple[int, ...]) -> None:
     data = np.random.default_rng(0).standard_normal(shape).astype("float32")
     memory = np.empty(data.nbytes + 64, "uint8")
-    found = [statistics(np.asfortranarray(data))]
+    found = [statistics(data)]
     for start in range(0, 64, 4):
         moved = memory[start : start + data.nbytes].view("float32").reshape(shape)
         moved[...] = data
         found.append(statistics(moved))
     assert all(stats == found[0] for stats in found)
     exact = data.astype("float64")
+    turned = statistics(np.asfortranarray(data))
+    assert {**turned, "mean": 0, "norm": 0} == {**found[0], "mean": 0, "norm": 0}
+    assert (turned["mean"], turned["norm"]) == pytest.approx((found[0]["mean"], found[0]["norm"]), rel=1e-5)
     assert found[0]["norm"] == pytest.approx(np.linalg.norm(exact), rel=1e-7)
     assert found[0]["mean"] == pytest.approx(exact.mean(), abs=1e-8)
 
