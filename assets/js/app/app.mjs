@@ -19,20 +19,55 @@ import { describe, prepare, stateAt } from "../scene/state.mjs";
 import { clampTime, currentStep, nextCall, previousCall, runTo, sentence } from "../scene/timeline.mjs";
 import { toolbar } from "../stage/toolbar.mjs";
 
+/** @import { Scene } from "../scene/scene.d.ts" */
+/** @import { Index } from "../scene/state.mjs" */
+
 export class App {
+  /** @type {Scene} none before the first is loaded, as the index */
+  scene = /** @type {any} */ (null);
+  /** @type {Index} */
+  index = /** @type {any} */ (null);
+  /** @type {Scene | null} what was asked for before there was a place to show it */
+  asked = null;
+  frames = 0;
+  scrub = false; // whether one drags along the lane
+  loose = false; // whether what happens is left where it is, and not brought into view
+  /** @type {number | null} the step that was told of last; none in a scene that has just come */
+  step = null;
+  /** @type {Stage} none before `attach`, as all that it makes */
+  stage = /** @type {any} */ (null);
+  /** @type {Footer} */
+  footer = /** @type {any} */ (null);
+  /** @type {Mirror} */
+  mirror = /** @type {any} */ (null);
+  /** @type {CellEditor} */
+  editor = /** @type {any} */ (null);
+  /** @type {Presets} */
+  presets = /** @type {any} */ (null);
+  /** @type {Choosing} */
+  choosing = /** @type {any} */ (null);
+  /** @type {Search} */
+  search = /** @type {any} */ (null);
+  /** @type {ReturnType<typeof toolbar>} */
+  tools = /** @type {any} */ (null);
+  /** @type {Legend} */
+  legend = /** @type {any} */ (null);
+  /** @type {HTMLDialogElement | null} of all keys; made when it is first asked for */
+  dialog = null;
+
   constructor() {
     this.serverCalls = countServerCalls();
     this.bus = new Bus();
     this.player = new Player((t) => this.timeChanged(t), (on) => this.played(on));
-    Object.assign(this, { index: null, scene: null, frames: 0, scrub: false, loose: false, step: null });
-    Object.assign(this, { stage: null, footer: null, asked: null });
-    /** @type {import("../panels/shell/shell.mjs").Shell | null} */
-    this.shell = null;
     this.api = this.answers();
     listenKeys(this);
   }
 
-  /** Moves into the page, once its places are there; what was asked for before is done now. */
+  /**
+   * Moves into the page, once its places are there; what was asked for before is done now.
+   * @param {HTMLElement} stageHost
+   * @param {HTMLElement} footerHost
+   */
   attach(stageHost, footerHost) {
     this.stage = new Stage(stageHost, { painted: () => { this.frames += 1; }, moved: () => this.viewMoved() });
     this.mirror = new Mirror(stageHost);
@@ -59,8 +94,8 @@ export class App {
   }
 
   /** Makes the panels, once their places are there too. */
-  async furnish() {
-    this.shell = await install(this.api);
+  furnish() {
+    return install(this.api);
   }
 
   ready() {
@@ -71,6 +106,7 @@ export class App {
     return target === this.stage.host;
   }
 
+  /** @param {Scene} scene */
   load(scene) {
     if (!this.stage) {
       this.asked = scene;
@@ -169,23 +205,23 @@ export class App {
 
   /** The folded group that is shown instead of what is in it; null where there is none. */
   holding(id) {
-    const { groups } = this.index ?? {};
     let found = null;
     const first = this.scene?.groups.find((one) => one.members.includes(id) || one.id === id);
-    for (let group = first; group; group = groups.get(group.within)) if (group.folded) found = group.id;
+    for (let group = first; group; group = this.index.groups.get(group.within ?? "")) if (group.folded) found = group.id;
     return found;
   }
 
   /** Selects the next node of the order of execution; false at its end, so that Tab leaves the stage. */
   selectNext(by) {
-    const order = this.choosing.on ? this.index.order.filter((id) => this.choosing.allows(this.index.nodes.get(id))) : this.index.order;
-    const now = order.indexOf(this.stage.selection);
+    const { nodes, order: all } = this.index;
+    const order = this.choosing.on ? all.filter((id) => this.choosing.allows(nodes.get(id))) : all;
+    const now = order.indexOf(this.stage.selection ?? "");
     const next = now < 0 ? (by > 0 ? 0 : order.length - 1) : now + by;
     if (next < 0 || next >= order.length) return false;
     this.select(order[next]);
     this.stage.reveal(order[next]);
-    const node = this.index.nodes.get(order[next]);
-    announce(`${node.label}, ${node.sub}`);
+    const node = nodes.get(order[next]);
+    if (node) announce(`${node.label}, ${node.sub}`);
     return true;
   }
 
@@ -201,7 +237,7 @@ export class App {
   }
 
   enter() {
-    const node = this.index.nodes.get(this.stage.selection);
+    const node = this.index.nodes.get(this.stage.selection ?? "");
     if (!node) return false;
     if (node.kind === "group") return this.fold(node.id);
     if (this.choosing.on) {
@@ -227,7 +263,7 @@ export class App {
   }
 
   foldSelected() {
-    const id = this.stage.selection;
+    const id = this.stage.selection ?? "";
     const own = this.index.groups.has(id) ? id : this.index.nodes.get(id)?.group;
     return own ? this.fold(own) : false;
   }

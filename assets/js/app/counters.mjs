@@ -15,9 +15,9 @@ export function countServerCalls() {
     return fetch.call(this, address, ...rest);
   };
   const { open } = XMLHttpRequest.prototype;
-  XMLHttpRequest.prototype.open = function (method, address, ...rest) {
-    counted(address);
-    return open.call(this, method, address, ...rest);
+  XMLHttpRequest.prototype.open = function (...given) {
+    counted(given[1]);
+    return open.apply(this, /** @type {Parameters<typeof open>} */ (given));
   };
   return () => calls;
 }

@@ -2,9 +2,16 @@
 
 import { h } from "../page/dom.mjs";
 
+/** @import { App } from "./app.mjs" */
+/** @typedef {[keys: string[], shown: string, meaning: string, act?: (key: string) => unknown, where?: "stage"]} Row with `where` only what has the focus there */
+
 const PAN = 80;
 
-/** Rows of [keys, what is shown, meaning, action]; `app` is the controller of viz.mjs. */
+/**
+ * All keys; those without an action are listened to elsewhere.
+ * @param {App} app
+ * @returns {{ title: string, rows: Row[] }[]}
+ */
 function keyTable(app) {
   return [
     { title: "Time", rows: [
@@ -71,6 +78,7 @@ function ownsKey(target, key, clicked) {
   return moves(key) && target.closest(MOVED) !== null && !(clicked && target.closest("[role=tab]"));
 }
 
+/** @param {App} app */
 export function listenKeys(app) {
   let clicked = false; // whether what has the focus was clicked, and not come to by Tab
   const table = new Map();
@@ -88,14 +96,18 @@ export function listenKeys(app) {
   document.addEventListener("keydown", press);
   document.addEventListener("keydown", (event) => {
     clicked = clicked && event.key !== "Tab";
-    if (!clicked || !moves(event.key) || !event.target.closest?.("[role=tab]")) return;
-    event.target.blur();
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (!clicked || !moves(event.key) || !target.closest?.("[role=tab]")) return;
+    target.blur();
     event.stopPropagation(); // the tabs would take it first
     press(event);
   }, true);
 }
 
-/** The overlay of all keys: a native dialog, so that focus and Escape are the browser's. */
+/**
+ * The overlay of all keys: a native dialog, so that focus and Escape are the browser's.
+ * @param {App} app
+ */
 export function helpDialog(app) {
   const then = (act) => () => { dialog.close(); act(); };
   const dialog = h("dialog.bs-help", { "aria-label": "All keys" }, h("header", {}, h("h2", {}, "Keys"),

@@ -7,7 +7,7 @@ import { BUNDLE, CLEAR } from "../scene/shared.mjs";
 import { everyWireOf, isLeaf, wiredOps, wiresOf } from "../scene/state.mjs";
 import { at } from "../scene/timeline.mjs";
 
-/** @import { Box, Edge, Node, Phase, Point, Row, Scene } from "../scene/scene.d.ts" */
+/** @import { Edge, Node, Phase, Point, Row } from "../scene/scene.d.ts" */
 /** @import { RowPlace } from "../scene/card.mjs" */
 /** @import { CarriedWire, Index, Moment, WirePlace } from "../scene/state.mjs" */
 /** @typedef {RowPlace & { border?: boolean, leaves?: boolean }} EndRow the row in which a wire ends, or (`border`) below which */

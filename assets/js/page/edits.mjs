@@ -2,7 +2,7 @@
 import { nest } from "../scene/format.mjs";
 import { count } from "./read.mjs";
 
-/** @import { Command, CommandSpec, Edits, Num, Scene, Value } from "../scene/scene.d.ts" */
+/** @import { Command, CommandSpec, Edits, Scene } from "../scene/scene.d.ts" */
 
 /**
  * The number of a tensor from an element id: "t3", "t3.1" and "t3@n5" are all 3.

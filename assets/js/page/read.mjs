@@ -2,7 +2,7 @@
 import { element, num, shapeText, truths } from "../scene/format.mjs";
 import { DAMAGED, SMALL } from "../scene/shared.mjs";
 
-/** @import { Code, File, Node, Scene, Step, Value } from "../scene/scene.d.ts" */
+/** @import { Scene, Step } from "../scene/scene.d.ts" */
 
 /**
  * Rows and columns of a shape: all dimensions but the last one in the rows.

@@ -6,7 +6,7 @@ import { DAMAGED, PAD, SEED_LABEL } from "../scene/shared.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "../scene/state.mjs";
 import { cut, fitting } from "../geometry/text.mjs";
 
-/** @import { Node, Num, Row, Value } from "../scene/scene.d.ts" */
+/** @import { Node, Row } from "../scene/scene.d.ts" */
 /** @import { RowPlace } from "../scene/card.mjs" */
 /** @import { Moment } from "../scene/state.mjs" */
 /** @import { Brush } from "./paint.mjs" */

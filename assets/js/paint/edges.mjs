@@ -6,7 +6,7 @@ import { edgeState, isFaint, isOdd, lastFlow, signOf } from "../scene/state.mjs"
 import { at } from "../scene/timeline.mjs";
 import { PAST } from "./wires.mjs";
 
-/** @import { Edge, Node } from "../scene/scene.d.ts" */
+/** @import { Edge } from "../scene/scene.d.ts" */
 /** @import { Moment } from "../scene/state.mjs" */
 /** @import { Brush } from "./paint.mjs" */
 

@@ -12,7 +12,7 @@ import { at, changedBy } from "../scene/timeline.mjs";
 import { fontsAt } from "../geometry/text.mjs";
 import { paintWires } from "./wires.mjs";
 
-/** @import { Edge, Flow, Node } from "../scene/scene.d.ts" */
+/** @import { Flow, Node } from "../scene/scene.d.ts" */
 /** @import { Brush, Frame } from "./paint.mjs" */
 
 const APART = 26; // units from one pulse to the next of a file

@@ -4,7 +4,7 @@ import { holding } from "./card.mjs";
 import { num, toNumber } from "./format.mjs";
 import { at, changedBy, clampTime, currentStep, executionOrder, phaseIndex, progress } from "./timeline.mjs";
 
-/** @import { Command, Edge, Finding, Flow, Formula, Node, Num, Row, Scene, State, Saved, Step, Track, Value } from "./scene.d.ts" */
+/** @import { Command, Edge, Finding, Flow, Node, Num, Row, Scene, State, Saved, Step, Track, Value } from "./scene.d.ts" */
 /** @import { RowPlace } from "./card.mjs" */
 /**
  * A prepared scene: its elements by id, edges by their ends, the order in which nodes take part, and what happens where.

@@ -90,7 +90,7 @@ export class Code {
       return;
     }
     const active = new Set(this.scene.nodes.filter((node) => node.code?.file === this.file).map((node) => node.code?.line));
-    this.lines = held.text.replace(/\n$/, "").split("\n").map((text, i) => {
+    this.lines = held.text.replace(/\n$/, "").split("\n").map((_, i) => {
       const busy = active.has(i + 1);
       return h("li", { "data-line": i + 1, tabindex: busy ? -1 : null, role: busy ? "button" : "none", class: active.has(i + 1) ? "has" : null });
     });

@@ -27,13 +27,11 @@ const root = () => document.documentElement;
 /**
  * Makes the shell once the places of its panels are there, and shows what the address asks for.
  * @param {any} player `window.backstep`
- * @returns {Promise<Shell>}
  */
 export async function install(player) {
   await until(() => window.backstepParts && byId("commands-count") && byId("gallery") && byId("inspect-body"));
   const shell = new Shell(player);
   shell.visit(url.view(location.search), false);
-  return shell;
 }
 
 export class Shell {
@@ -59,8 +57,8 @@ export class Shell {
     this.header = new Header(session, toast, { ...exports.acts(player, session, toast), ...this.acts() });
     this.explanations = new Explanations(player, (panel) => this.bring(panel));
     this.tour = new tour.Tour({ show: (stop) => this.bring(stop), ended: () => this.ended() });
-    this.hero = byId("hero") && new Hero(byId("hero"));
-    this.connection = this.connect();
+    if (byId("hero")) new Hero(byId("hero"));
+    this.connect();
     this.hear();
     this.follow();
     gallery.setUp((program) => this.visit({ ...url.view(""), program }, true));
@@ -77,11 +75,12 @@ export class Shell {
     };
   }
 
+  /** Notices when Backstep has stopped. */
   connect() {
     const failed = (question, why) => {
       if (this.unanswered(question)) this.toast.say(`Backstep could not answer (${why}). Nothing on the screen has changed; try again.`);
     };
-    return new Connection({ quiet: () => !this.player.playing() && !this.session.waiting, gone: () => this.unanswered(), failed, returned: () => this.session.reconnect(),
+    new Connection({ quiet: () => !this.player.playing() && !this.session.waiting, gone: () => this.unanswered(), failed, returned: () => this.session.reconnect(),
       hasPicture: () => root().dataset.page === "player" && this.session.scene !== null && !root().dataset.blank });
   }
 
