@@ -56,6 +56,17 @@ def test_painted_text_has_twelve_px_and_canvases_have_the_pixels_of_the_screen(
     assert {program: found for program, found in small.items() if found} == {}
 
 
+def test_the_strip_over_a_root_goes_with_the_program_that_has_this_root(view: View) -> None:
+    view.open("?program=anomaly")
+    view.end()
+    root = view.js("backstep.scene().nodes.find(n => n.rows.some(row => row.key === 'seed')).id")
+    view.js(f"backstep.select({root!r})")
+    view.until("document.querySelector('.bs-presets:not([hidden])')")
+    view.page.keyboard.press("m")
+    view.until("backstep.scene().program.id === 'anomaly_fixed' && document.querySelector('.bs-presets').hidden")
+    assert not view.js(f"backstep.scene().nodes.some(n => n.id === {root!r})")
+
+
 def test_one_hot_moves_nothing_under_the_pointer(view: View) -> None:
     view.open("?program=weights&step=4")
     view.js(f"backstep.select({view.node('z')!r})")
