@@ -123,9 +123,10 @@ export class Stage {
     this.beside = beside;
     this.view = { width, height, dpr };
     for (const canvas of [this.graph, this.pulses]) [canvas.width, canvas.height] = [Math.round(width * dpr), Math.round(height * dpr)];
+    const fitted = this.glide ? this.glide.fitted : this.fitted; // or will be, once the camera is there
     if (first && this.plane) this.fit(false);
-    else if (held > 0 || (held && !this.fitted)) this.hold(held / 2);
-    else if (this.fitted && this.plane && !this.glide) this.fit(false);
+    else if (held > 0 || (held && !fitted)) this.hold(held / 2);
+    else if (fitted && this.plane) this.fit(false);
     this.touch("graph");
     if (this.view.width) this.paint(); // in the same task, so that a resized canvas is never seen empty
   }
