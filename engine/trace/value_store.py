@@ -55,8 +55,7 @@ class ValueStore:
         the next, in another shape perhaps.  Where more than `WAITING` bytes wait to be looked at, the oldest are."""
         place = place_of(data)
         known = self.summaries.get(place)
-        held = None if known is None else known.held
-        if known is not None and held is not None and place_of(held) == place:
+        if known is not None and (held := known.held) is not None:  # it keeps the memory from being another array's
             return known if held is data else Summary(data, of=known)
         summary = self.summaries[place] = Summary(data)
         self.queue.append(summary)
