@@ -7,7 +7,6 @@ import dataclasses
 import importlib
 import json
 import sqlite3
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,6 @@ from viz.server.programs import harmed, unchecked
 from .sample_traces import every_kind, sample_trace, sample_values
 
 tr: Any = importlib.import_module("engine.trace.events")  # `engine.trace` is the sum of a diagonal, as in torch
-resource: Any = pytest.importorskip("resource") if sys.platform != "win32" else None
 
 
 def altered(path: Path, change: str) -> Trace:
