@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from enum import EnumType
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -132,7 +133,7 @@ def called(name: str, thing: Any, method: bool = False) -> str:
     >>> called("softmax", engine.softmax)
     'softmax(input, dim=None, dtype=None)'
     """
-    if isinstance(thing, property) or not callable(thing):
+    if isinstance(thing, property | EnumType) or not callable(thing):
         return name
     try:
         signature = inspect.signature(thing)
@@ -175,7 +176,7 @@ def places(within: str = "torch") -> list[str]:
     """The modules that a user reaches from `torch`, under torch's names, each with those in it behind it.
 
     >>> places("torch.optim")
-    ['torch.optim.lr_scheduler']
+    ['torch.optim.lr_scheduler', 'torch.optim.swa_utils']
     """
     holder = left_out.at(within)
     inside = [f"{within}.{name}" for name in sorted(getattr(holder, "__all__", ()))]

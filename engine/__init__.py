@@ -134,8 +134,8 @@ from .arrays.array import int32 as int
 from .arrays.size import Size
 from .backward.anomaly import is_anomaly_enabled
 from .func import vmap
-from .nn import shared as _shared
-from .nn.shared import *
+from .nn import aliases as _aliases
+from .nn.aliases import *
 from .ops.shape import detach
 from .replay.replay import replay
 from .tensor import attributes as attributes  # gives nodes what they keep as attributes
@@ -252,7 +252,7 @@ __all__ += _written.__all__
 __all__ += _searching.__all__
 __all__ += _settings.__all__
 __all__ += _shape.__all__
-__all__ += _shared.__all__
+__all__ += _aliases.__all__
 __all__ += _sorting.__all__
 __all__ += _special.__all__
 __all__ += _spectrum.__all__
@@ -264,7 +264,7 @@ __all__ += creation.__all__
 __all__ += filled.__all__
 
 methods.bind(Tensor)
-_shared.bind(Tensor)
+_aliases.bind(Tensor)
 _out.offer(globals(), _out.WITH_OUT)
 _out.offer(vars(linalg), _out.LINALG_WITH_OUT)
 

@@ -3,9 +3,15 @@
 from . import constraint_registry, constraints, kl, transforms
 from .constraint_registry import biject_to, transform_to
 from .continuous import Cauchy, Exponential, Laplace, MultivariateNormal, Normal, Uniform
-from .counts import Geometric, Poisson
 from .derived import Gumbel, HalfCauchy, HalfNormal, LogisticNormal, LogNormal, Pareto, Weibull
-from .discrete import Bernoulli, Categorical, OneHotCategorical, OneHotCategoricalStraightThrough
+from .discrete import (
+    Bernoulli,
+    Categorical,
+    Geometric,
+    OneHotCategorical,
+    OneHotCategoricalStraightThrough,
+    Poisson,
+)
 from .distribution import Distribution
 from .independent import Independent
 from .kl import kl_divergence, register_kl

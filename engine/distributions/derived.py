@@ -14,10 +14,10 @@ from . import constraints
 from .constraints import Constraint, Constraints
 from .continuous import Cauchy, Exponential, Normal, Uniform
 from .distribution import Distribution, lazy, together
-from .eventwise import StickBreakingTransform
-from .pointwise import AbsTransform, AffineTransform, ExpTransform, PowerTransform
-from .transform import Transform
 from .transformed import TransformedDistribution
+from .transforms.eventwise import StickBreakingTransform
+from .transforms.pointwise import AbsTransform, AffineTransform, ExpTransform, PowerTransform
+from .transforms.transform import Transform
 
 __all__ = ["Gumbel", "HalfCauchy", "HalfNormal", "LogNormal", "LogisticNormal", "Pareto", "Weibull"]
 

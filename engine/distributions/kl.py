@@ -9,9 +9,8 @@ from .. import linalg
 from ..nn.functional import softplus
 from ..tensor.tensor import Tensor
 from .continuous import Cauchy, Exponential, Laplace, MultivariateNormal, Normal, Uniform
-from .counts import Geometric, Poisson
 from .derived import EULER, Gumbel, HalfNormal, Pareto
-from .discrete import Bernoulli, Categorical, OneHotCategorical
+from .discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, Poisson
 from .distribution import Distribution
 from .independent import Independent
 from .transformed import TransformedDistribution

@@ -11,11 +11,10 @@ from ..arrays.size import Size
 from ..tensor.tensor import Tensor
 from . import constraints
 from .constraints import Constraints
-from .discrete import Categorical
+from .discrete import ByOdds, Categorical
 from .distribution import Distribution, off_the_ends, together
-from .odds import ByOdds
-from .pointwise import ExpTransform, SigmoidTransform
 from .transformed import TransformedDistribution
+from .transforms.pointwise import ExpTransform, SigmoidTransform
 
 __all__ = ["ExpRelaxedCategorical", "LogitRelaxedBernoulli", "RelaxedBernoulli", "RelaxedOneHotCategorical"]
 

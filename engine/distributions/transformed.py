@@ -14,7 +14,7 @@ from . import constraints
 from .constraints import Constraint
 from .distribution import Distribution, sum_rightmost
 from .independent import Independent
-from .transform import ComposeTransform, Transform
+from .transforms.transform import ComposeTransform, Transform
 
 __all__ = ["TransformedDistribution"]
 

@@ -3,46 +3,46 @@
 `__all__` lists torch's names in each module.
 """
 
-from . import activation as _activation
-from . import adaptive as _adaptive
-from . import attention as _attention
+from . import attention, functional, grad, init, modules, parameter, utils
 from . import container as _container
-from . import convolution as _convolution
-from . import distance as _distance
-from . import dropout as _dropout
-from . import functional, grad, init, modules, parameter, utils
-from . import image as _image
-from . import lazy as _lazy
-from . import linear as _linear
-from . import loss as _loss
-from . import normalization as _normalization
-from . import padding as _padding
-from . import pooling as _pooling
-from . import rnn as _rnn
-from . import sparse as _sparse
-from . import transformer as _transformer
-from .activation import *
-from .adaptive import *
-from .attention import *
+from .constructor_names import name_constructors as _name_constructors
 from .container import *
-from .convolution import *
-from .distance import *
-from .dropout import *
-from .image import *
-from .lazy import *
-from .linear import *
-from .loss import *
+from .layers import activation as _activation
+from .layers import adaptive as _adaptive
+from .layers import attention as _attention
+from .layers import convolution as _convolution
+from .layers import distance as _distance
+from .layers import dropout as _dropout
+from .layers import image as _image
+from .layers import lazy as _lazy
+from .layers import linear as _linear
+from .layers import loss as _loss
+from .layers import normalization as _normalization
+from .layers import padding as _padding
+from .layers import pooling as _pooling
+from .layers import rnn as _rnn
+from .layers import sparse as _sparse
+from .layers import transformer as _transformer
+from .layers.activation import *
+from .layers.adaptive import *
+from .layers.attention import *
+from .layers.convolution import *
+from .layers.distance import *
+from .layers.dropout import *
+from .layers.image import *
+from .layers.lazy import *
+from .layers.linear import *
+from .layers.loss import *
+from .layers.normalization import *
+from .layers.padding import *
+from .layers.pooling import *
+from .layers.rnn import *
+from .layers.sparse import *
+from .layers.transformer import *
 from .module import Module
-from .normalization import *
-from .padding import *
 from .parameter import Buffer, Parameter
-from .pooling import *
-from .rnn import *
-from .signed import sign as _sign
-from .sparse import *
-from .transformer import *
 
-__all__ = ["Buffer", "Module", "Parameter", "functional", "grad", "init", "modules", "parameter", "utils"]
+__all__ = ["Buffer", "Module", "Parameter", "attention", "functional", "grad", "init", "modules", "parameter", "utils"]
 __all__ += _activation.__all__
 __all__ += _adaptive.__all__
 __all__ += _container.__all__
@@ -61,4 +61,4 @@ __all__ += _attention.__all__
 __all__ += _rnn.__all__
 __all__ += _transformer.__all__
 
-_sign(globals(), __all__)
+_name_constructors(globals(), __all__)

@@ -6,10 +6,11 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from . import (
+from . import container, module, sizes, state
+from .layers import (
     activation,
+    adaptive,
     attention,
-    container,
     convolution,
     distance,
     dropout,
@@ -17,14 +18,11 @@ from . import (
     lazy,
     linear,
     loss,
-    module,
     normalization,
     padding,
     pooling,
     rnn,
-    sizes,
     sparse,
-    state,
     transformer,
 )
 from .module import Module
@@ -32,6 +30,7 @@ from .module import Module
 __all__ = [
     "Module",
     "activation",
+    "adaptive",
     "batchnorm",
     "channelshuffle",
     "container",
@@ -72,6 +71,7 @@ def _room(name: str, *rooms: ModuleType, **more: Any) -> ModuleType:
 
 
 activation = _room("activation", activation, MultiheadAttention=attention.MultiheadAttention)
+adaptive = _room("adaptive", adaptive)
 batchnorm = _room("batchnorm", normalization, lazy)
 channelshuffle = _room("channelshuffle", image)
 container = _room("container", container)

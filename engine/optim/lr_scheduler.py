@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..nn.signed import sign
+from ..nn.constructor_names import name_constructors
 from .cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .optimizer import Optimizer
 from .plateau import ReduceLROnPlateau
@@ -395,4 +395,4 @@ class ChainedScheduler(Several):
         self._last_lr = values_of(self.optimizer, "lr")
 
 
-sign(globals(), __all__)
+name_constructors(globals(), __all__)

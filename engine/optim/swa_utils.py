@@ -13,8 +13,8 @@ from typing import Any
 
 from ..api.creation import creation
 from ..arrays.array import int64
+from ..nn.layers.normalization import _BatchNorm
 from ..nn.module import Module
-from ..nn.normalization import _BatchNorm
 from ..tensor.grad_mode import no_grad
 from ..tensor.tensor import Tensor
 from .optimizer import Optimizer

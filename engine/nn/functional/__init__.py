@@ -15,7 +15,6 @@ from . import loss as _loss
 from . import normalization as _normalization
 from . import padding as _padding
 from . import pooling as _pooling
-from . import sequences as _sequences
 from .activation import *
 from .affine import *
 from .attention import *
@@ -30,7 +29,6 @@ from .loss import *
 from .normalization import *
 from .padding import *
 from .pooling import *
-from .sequences import *
 
 __all__: list[str] = []
 __all__ += _activation.__all__
@@ -47,7 +45,6 @@ __all__ += _loss.__all__
 __all__ += _normalization.__all__
 __all__ += _padding.__all__
 __all__ += _pooling.__all__
-__all__ += _sequences.__all__
 
 _called.offer(globals(), "nn.functional")
 _called.offer_handed(globals())

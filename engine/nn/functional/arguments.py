@@ -1,4 +1,6 @@
-"""Arguments of layers over images: one number per spatial dimension, and torch's errors if they do not fit."""
+"""Arguments that many functions share: their shapes and dtypes brought together, one number per spatial dimension, and
+torch's errors if they do not fit.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from typing import Any
 from ...api.calls.check import need_tensor
 from ...arrays import errors
 from ...ops import pooling as po
-from ...ops import shape as sh
+from ...ops import shape as so
+from ...tensor.grad_mode import mode
 from ...tensor.tensor import Tensor
 
 Ints = int | Sequence[int]
@@ -124,11 +127,11 @@ def flat(input: Tensor, function: str, message: str) -> Tensor:
     need_tensor(input, function)
     if input._array.ndim not in (2, 3):
         raise errors.runtime(message)
-    return sh.unsqueeze(input, input._array.ndim - 1)
+    return so.unsqueeze(input, input._array.ndim - 1)
 
 
 def line(made: Tensor) -> Tensor:
-    return sh.squeeze_dim(made, made._array.ndim - 2)
+    return so.squeeze_dim(made, made._array.ndim - 2)
 
 
 def checked_argument(function: str, input: Tensor) -> str:
@@ -169,3 +172,42 @@ def need_floats(name: str, input: Tensor) -> None:
     if input._array.dtype.kind != "f":
         word = input.dtype.legacy.removesuffix("Tensor")
         raise NotImplementedError(f"\"{name}\" not implemented for '{word}'")
+
+
+def broadcast(*tensors: Tensor) -> list[Tensor]:
+    """The tensors in the shape that they broadcast to; the ones that have it are themselves."""
+    shape: tuple[int, ...] = ()
+    for tensor in tensors:
+        shape = _joint(shape, tensor._array.shape)
+    return [t if t._array.shape == shape else so.expand(t, shape) for t in tensors]
+
+
+def _joint(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that two shapes broadcast to; raises torch's error where they do not."""
+    rank = max(len(a), len(b))
+    wide_a, wide_b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
+    made = list(wide_a)
+    for place in reversed(range(rank)):
+        m, n = wide_a[place], wide_b[place]
+        if m != n and 1 not in (m, n):
+            raise errors.runtime(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {place}"
+            )
+        made[place] = n if m == 1 else m
+    return tuple(made)
+
+
+def of_dtype(tensor: Tensor, dtype: Any) -> Tensor:
+    """The tensor in a numpy dtype; itself if it has it."""
+    return tensor if tensor._array.dtype == dtype else so.cast(tensor, dtype)
+
+
+def need_no_gradient(function: str, **tensors: Tensor | None) -> None:
+    """Raise torch's error where an argument that has no derivative requires one."""
+    for name, tensor in tensors.items():
+        if tensor is not None and tensor._requires_grad and mode.enabled:
+            raise errors.runtime(
+                f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot "
+                "have requires_grad True.",
+                tensors=(tensor,),
+            )

@@ -19,7 +19,7 @@ from ...ops import reduction as ro
 from ...ops import scalar as sc
 from ...ops import shape as so
 from ...tensor.tensor import Tensor
-from .broadcast import need_no_gradient
+from .arguments import need_no_gradient
 from .loss import known, reduction_of
 
 __all__ = [

@@ -16,7 +16,7 @@ from ...ops import scalar as sc
 from ...ops import shape as so
 from ...tensor.grad_mode import no_grad
 from ...tensor.tensor import Tensor
-from .broadcast import broadcast, of_dtype
+from .arguments import broadcast, of_dtype
 
 __all__ = [
     "cosine_similarity",

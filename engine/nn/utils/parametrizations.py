@@ -11,8 +11,8 @@ from ...api.linalg.spectrum import matrix_exp
 from ...arrays.array import xp
 from ...tensor.grad_mode import no_grad
 from ...tensor.tensor import Tensor, tensor_of
-from ..convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..functional import normalize
+from ..layers.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..module import Module
 from .parametrize import register_parametrization
 

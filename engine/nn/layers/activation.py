@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ..arrays.session import unrecorded
-from ..tensor.tensor import Tensor
-from . import functional as F
-from . import init
-from .module import Module
-from .parameter import fresh
+from ...arrays.session import unrecorded
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from .. import init
+from ..module import Module
+from ..parameter import fresh
 
 __all__ = [
     "CELU",

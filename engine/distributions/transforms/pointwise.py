@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ..api.creation.filled import full_like
-from ..api.shape.joining import broadcast_shapes
-from ..arrays import array as arrays
-from ..nn.functional import softplus
-from ..tensor.tensor import Tensor
-from . import constraints
-from .constraints import Constraint
-from .distribution import Distribution, together
+from ...api.creation.filled import full_like
+from ...api.shape.joining import broadcast_shapes
+from ...arrays import array as arrays
+from ...nn.functional import softplus
+from ...tensor.tensor import Tensor
+from .. import constraints
+from ..constraints import Constraint
+from ..distribution import Distribution, together
 from .transform import Transform
 
 __all__ = [

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.session import unrecorded
-from ..tensor.tensor import Tensor
-from . import functional as F
-from . import init
-from .module import Module
-from .parameter import fresh
-from .sizes import each, turned
+from ...arrays.session import unrecorded
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from .. import init
+from ..module import Module
+from ..parameter import fresh
+from ..sizes import each, turned
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 

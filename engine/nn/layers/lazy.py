@@ -8,16 +8,16 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
-from ..api.creation import creation
-from ..arrays.array import int64
-from ..arrays.session import unrecorded
-from ..tensor.grad_mode import no_grad
-from ..tensor.tensor import Tensor
+from ...api.creation import creation
+from ...arrays.array import int64
+from ...arrays.session import unrecorded
+from ...tensor.grad_mode import no_grad
+from ...tensor.tensor import Tensor
+from ..module import Module
+from ..parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .linear import Linear
-from .module import Module
 from .normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
-from .parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 
 __all__ = [
     "LazyBatchNorm1d",

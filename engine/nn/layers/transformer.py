@@ -7,19 +7,19 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..api.creation import filled
-from ..arrays import errors
-from ..arrays.session import unrecorded
-from ..tensor.tensor import Tensor
-from . import functional as F
-from . import init
+from ...api.creation import filled
+from ...arrays import errors
+from ...arrays.session import unrecorded
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from .. import init
+from ..container import ModuleList
+from ..functional.attention import as_added
+from ..module import Module
 from .activation import GELU, ReLU
 from .attention import MultiheadAttention
-from .container import ModuleList
 from .dropout import Dropout
-from .functional.attention import as_added
 from .linear import Linear
-from .module import Module
 from .normalization import LayerNorm
 
 __all__ = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensor.tensor import Tensor
-from . import functional as F
-from .module import Module
-from .sizes import each
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from ..module import Module
+from ..sizes import each
 
 __all__ = [
     "AdaptiveAvgPool1d",

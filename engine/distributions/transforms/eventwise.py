@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ..api.creation.counting import eye, tril_indices
-from ..api.shape.joining import cat, stack
-from ..arrays import array as arrays
-from ..arrays.size import Size
-from ..linalg import cholesky
-from ..nn.functional import logsigmoid, pad, softplus
-from ..tensor.tensor import Tensor
-from . import constraints
-from .constraints import Constraint
-from .distribution import sum_rightmost
+from ...api.creation.counting import eye, tril_indices
+from ...api.shape.joining import cat, stack
+from ...arrays import array as arrays
+from ...arrays.size import Size
+from ...linalg import cholesky
+from ...nn.functional import logsigmoid, pad, softplus
+from ...tensor.tensor import Tensor
+from .. import constraints
+from ..constraints import Constraint
+from ..distribution import sum_rightmost
 from .pointwise import Plain, least_and_most
 from .transform import Transform
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..tensor.tensor import Tensor
-from . import functional as F
-from .module import Module
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from ..module import Module
 
 __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
 

@@ -7,12 +7,12 @@ from functools import cached_property, reduce
 from operator import add, mul
 from typing import Any
 
-from ..api.creation.filled import zeros_like
-from ..arrays.size import Size
-from ..tensor.tensor import Tensor
-from . import constraints
-from .constraints import Constraint
-from .distribution import sum_rightmost
+from ...api.creation.filled import zeros_like
+from ...arrays.size import Size
+from ...tensor.tensor import Tensor
+from .. import constraints
+from ..constraints import Constraint
+from ..distribution import sum_rightmost
 
 __all__ = ["ComposeTransform", "IndependentTransform", "ReshapeTransform", "Transform", "identity_transform"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensor.tensor import Tensor
-from . import functional as F
-from .module import Module
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from ..module import Module
 
 __all__ = [
     "ChannelShuffle",

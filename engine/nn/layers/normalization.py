@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ..api.creation import creation, filled
-from ..arrays.array import int64
-from ..arrays.session import unrecorded
-from ..tensor.tensor import Tensor
-from . import functional as F
-from . import init
-from .module import Module
-from .parameter import fresh
+from ...api.creation import creation, filled
+from ...arrays.array import int64
+from ...arrays.session import unrecorded
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from .. import init
+from ..module import Module
+from ..parameter import fresh
 
 __all__ = [
     "BatchNorm1d",

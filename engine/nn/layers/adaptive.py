@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ..tensor.tensor import Tensor
-from . import functional as F
-from .container import ModuleList, Sequential
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from ..container import ModuleList, Sequential
+from ..module import Module
 from .linear import Linear
-from .module import Module
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 

@@ -8,18 +8,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..api.creation import filled
-from ..api.shape.joining import cat, stack
-from ..arrays import errors
-from ..arrays.session import slot, unrecorded
-from ..tensor.tensor import Tensor
-from . import functional as F
-from . import init
-from .functional.activation import relu, sigmoid, tanh
-from .functional.affine import linear
-from .module import Module
-from .parameter import Parameter, fresh
-from .utils.rnn import PackedSequence
+from ...api.creation import filled
+from ...api.shape.joining import cat, stack
+from ...arrays import errors
+from ...arrays.session import slot, unrecorded
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from .. import init
+from ..functional.activation import relu, sigmoid, tanh
+from ..functional.affine import linear
+from ..module import Module
+from ..parameter import Parameter, fresh
+from ..utils.rnn import PackedSequence
 
 __all__ = [
     "GRU",

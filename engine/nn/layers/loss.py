@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..tensor.tensor import Tensor
-from . import functional as F
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from ..functional.loss import reduction_of
+from ..module import Module
 from .distance import PairwiseDistance
-from .functional.loss import reduction_of
-from .module import Module
 
 __all__ = [
     "BCELoss",

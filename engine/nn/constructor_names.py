@@ -18,7 +18,7 @@ SHARED = frozenset({
 """Bases whose constructor is written once here, and once for each class in torch: Python names the class there."""
 
 
-def sign(scope: Mapping[str, Any], names: Iterable[str]) -> None:
+def name_constructors(scope: Mapping[str, Any], names: Iterable[str]) -> None:
     """Give the classes of a module the constructors that Python names as in torch.
 
     >>> import engine as torch
@@ -35,10 +35,10 @@ def sign(scope: Mapping[str, Any], names: Iterable[str]) -> None:
         if owner in TORCHS:
             init.__qualname__ = f"{TORCHS[owner]}.__init__"
         elif owner in SHARED:
-            kind.__init__ = _copied(init, name)  # type: ignore[misc]  # likewise
+            kind.__init__ = _copy(init, name)  # type: ignore[misc]  # likewise
 
 
-def _copied(init: Any, name: str) -> FunctionType:
+def _copy(init: Any, name: str) -> FunctionType:
     made = FunctionType(init.__code__, init.__globals__, "__init__", init.__defaults__, init.__closure__)
     made.__kwdefaults__, made.__annotations__ = init.__kwdefaults__, init.__annotations__
     made.__qualname__, made.__doc__, made.__module__ = f"{name}.__init__", init.__doc__, init.__module__

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from ..arrays.session import unrecorded
-from ..tensor.grad_mode import no_grad
-from ..tensor.tensor import Tensor
-from . import functional as F
-from . import init
-from .module import Module
-from .parameter import Parameter, fresh
+from ...arrays.session import unrecorded
+from ...tensor.grad_mode import no_grad
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from .. import init
+from ..module import Module
+from ..parameter import Parameter, fresh
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
