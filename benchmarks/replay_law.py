@@ -6,7 +6,7 @@ import sys
 import warnings
 
 from benchmarks.measure import table
-from tests.test_law import Draw, compare, recorded
+from tests.engine.replay.test_law import Draw, compare, recorded
 from viz.gallery import gallery
 
 PER_PROGRAM = 200

@@ -1,7 +1,7 @@
 """Takes the pictures of the README and the pages again: `python -m docs.make_screenshots [name …]`.
 
-Needs a Chromium and what the extra `test` installs.  tests/test_pages.py holds which pictures there are, and that each
-is shown somewhere.
+Needs a Chromium and what the extra `test` installs.  tests/repository/test_pages.py holds which pictures there are, and
+that each is shown somewhere.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import pytest
 from engine.trace.events import Value
 from viz.reading import text
 
-FILES = sorted((Path(__file__).parent / "js").glob("*.test.mjs"))
+FILES = sorted((Path(__file__).parent / "js").glob("*/*.test.mjs"))
 NODE = shutil.which("node")
 CHECKER = Path(__file__).parent / "js"
 """Where package.json names TypeScript, and tsconfig.json what it checks."""

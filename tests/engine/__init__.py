@@ -1,0 +1,1 @@
+"""The engine by itself: these tests run where PyTorch is not installed."""

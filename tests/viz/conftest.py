@@ -10,7 +10,7 @@ import pytest
 from engine.trace.events import Trace
 from viz.record.runner import Recording, run_script
 
-from .scripts import Script
+from .helpers.scripts import Script
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from tests.viz import pictures
-from tests.viz.scene_text import scene_text
+from tests.viz.helpers import pictures
+from tests.viz.helpers.scene_text import scene_text
 
 
 def main() -> None:

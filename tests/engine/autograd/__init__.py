@@ -1,0 +1,1 @@
+"""Custom Functions in a recording, and the memory that a graph holds."""

@@ -1,0 +1,1 @@
+"""The backward pass: its order, its counts, and weights that are shared."""

@@ -1,0 +1,1 @@
+"""Formulas of calls: symbols, simplification and text."""

@@ -1,0 +1,1 @@
+"""Replays with edits, and the law that they equal fresh runs."""

@@ -8,8 +8,8 @@ import pytest
 import engine
 from tests.engine.helpers import call, flat, leaves
 from tests.parity.rows.answers import ask
+from tests.repository.test_added_op import PRESENTATIONS, ROWS, added
 from tests.samples import Sample
-from tests.test_added_op import PRESENTATIONS, ROWS, added
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.op)

@@ -1,0 +1,1 @@
+"""Findings, explained errors and their fixes."""

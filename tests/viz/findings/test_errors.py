@@ -15,7 +15,7 @@ from viz.findings.nonfinite import findings
 from viz.scene.reading import reading
 from viz.server.revisions import to_edits
 
-from ..traces import CASE_3, recorded
+from ..helpers.traces import CASE_3, recorded
 
 HEAD = "import engine as torch\n"
 SECOND = CASE_3 + "y.backward(torch.tensor([0.1, 1.0, 0.0001]))\n"

@@ -10,9 +10,9 @@ from viz.findings.finding import KINDS, Kind
 from viz.findings.findings import findings
 from viz.reading.facts import collect
 
-from ..programs import ALL
-from ..programs import recorded as run
-from ..traces import recorded
+from ..helpers.programs import ALL
+from ..helpers.programs import recorded as run
+from ..helpers.traces import recorded
 from . import (
     test_overflow,
     test_unlisted,

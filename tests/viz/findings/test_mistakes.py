@@ -12,7 +12,7 @@ from engine.trace.events import ErrorRaised, Trace, WarningGiven
 from viz.gallery import Program, find, fixed_programs
 from viz.wording.text_difference import changed
 
-from ..programs import ALL, MISTAKES, NETWORKS, SILENT, named, picture, recorded
+from ..helpers.programs import ALL, MISTAKES, NETWORKS, SILENT, named, picture, recorded
 
 # Numbers of a story that no tensor holds.
 KNOWN_NUMBERS: dict[str, set[float]] = {

@@ -10,7 +10,7 @@ from viz.findings.finding import Finding
 from viz.findings.nonfinite import findings
 from viz.reading.facts import collect
 
-from ..traces import recorded
+from ..helpers.traces import recorded
 
 
 def born(source: str, folder: Path) -> list[Finding]:

@@ -11,8 +11,8 @@ from viz.findings.overflow import growth
 from viz.reading import text
 from viz.reading.facts import collect
 
+from ..helpers.traces import recorded
 from ..scene.test_account import HEAD, told
-from ..traces import recorded
 
 ROUNDS = "w = torch.full((2, 2), 4.0, requires_grad=True)\nh = torch.ones(1, 2)\nfor _ in range(50):\n    h = h @ w\n"
 TRAINED = (

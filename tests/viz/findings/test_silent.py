@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import engine as torch
-from tests.viz.programs import MISTAKES, SILENT, picture
-from tests.viz.traces import recorded
+from tests.viz.helpers.programs import MISTAKES, SILENT, picture
+from tests.viz.helpers.traces import recorded
 from viz.gallery import fixed_programs
 from viz.scene import scene as drawn
 from viz.schema.scene import Scene

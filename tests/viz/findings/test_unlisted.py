@@ -10,7 +10,7 @@ from viz.findings.finding import Finding
 from viz.findings.untrained import unlisted
 from viz.reading.facts import collect
 
-from ..traces import recorded
+from ..helpers.traces import recorded
 
 NET = """import engine as torch
 from engine import nn

@@ -9,7 +9,7 @@ import pytest
 from viz.findings.wrong_loss import wrong_losses
 from viz.reading.facts import collect
 
-from ..traces import recorded
+from ..helpers.traces import recorded
 
 HEAD = (
     "import engine as torch\nfrom engine.nn import functional as F\n"

@@ -8,7 +8,7 @@ from viz.findings.finding import Finding
 from viz.findings.zero_gradients import zero_gradients
 from viz.reading.facts import collect
 
-from ..traces import recorded
+from ..helpers.traces import recorded
 
 NET = """import engine as torch
 from engine import nn

@@ -9,7 +9,7 @@ import pytest
 from viz.findings.zeroing import cleared
 from viz.reading.facts import collect
 
-from ..traces import recorded
+from ..helpers.traces import recorded
 
 HEAD = """\
 import engine as torch

@@ -1,0 +1,1 @@
+"""The gallery: every program runs, and its story tells the truth."""

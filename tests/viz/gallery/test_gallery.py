@@ -16,7 +16,7 @@ import pytest
 from engine.trace.events import ErrorRaised
 from viz.gallery import HERE, Program, contents, find, find_line, fixed_programs, gallery, read, resolve
 
-from ..programs import ALL, grads, named, picture, recorded
+from ..helpers.programs import ALL, grads, named, picture, recorded
 
 PROGRAMS = [pytest.param(program, id=program.id) for program in ALL]
 INF, NAN = float("inf"), float("nan")

@@ -1,0 +1,1 @@
+"""The graph that is drawn: nodes, edges and groups."""

@@ -12,7 +12,7 @@ from viz.scene.reading import reading
 from viz.scene.scene import scene
 from viz.wording.sentences import say
 
-from .. import traces
+from ..helpers import traces
 
 
 class Scale(engine.autograd.Function):

@@ -16,7 +16,7 @@ from viz.graph.groups import groups
 from viz.reading import labels
 from viz.scene.reading import Reading, reading
 
-from ..traces import CASE_1, CASE_3, LOOP, recorded
+from ..helpers.traces import CASE_1, CASE_3, LOOP, recorded
 
 
 def read(source: str, folder: Path) -> Reading:

@@ -11,7 +11,7 @@ import pytest
 
 from engine.trace.events import Trace
 from tests.lines import lines_of
-from tests.viz.forms import fault_of_scene
+from tests.viz.helpers.forms import fault_of_scene
 from viz.scene.scene import scene
 from viz.server.programs import record_source
 

@@ -20,7 +20,7 @@ from viz.reading.facts import collect
 from viz.scene.reading import reading
 from viz.scene.scene import scene
 
-from ..traces import recorded
+from ..helpers.traces import recorded
 
 SHARPNESS_AWARE = """\
 import engine as torch

@@ -1,0 +1,1 @@
+"""Sizes, positions and routes."""

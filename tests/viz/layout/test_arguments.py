@@ -8,7 +8,7 @@ from itertools import combinations
 import networkx as nx
 import pytest
 
-from tests.viz import pictures
+from tests.viz.helpers import pictures
 from viz.layout import choice, dot
 from viz.layout.layered import arguments, lines, turns
 from viz.layout.layered.ports import Anchors, OfGradient

@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from tests.viz import pictures
+from tests.viz.helpers import pictures
 from viz.layout import choice, dot
 
-from ..geometry import overlaps
-from ..programs import picture
+from ..helpers.geometry import overlaps
+from ..helpers.programs import picture
 
 Json = Mapping[str, Any]
 Box = tuple[float, float, float, float]

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.viz import pictures
+from tests.viz.helpers import pictures
 from viz.layout import choice, dot
 from viz.layout.layered import layered
 from viz.layout.layered.ranked import Ranked, ranks, spread
 
-from ..geometry import LAYERED, box, chain_of_groups, crosses, ends, overlaps
-from ..traces import dag
+from ..helpers.geometry import LAYERED, box, chain_of_groups, crosses, ends, overlaps
+from ..helpers.traces import dag
 
 graphs = st.builds(dag, st.integers(2, 40), st.integers(0, 12), st.integers(0, 10_000))
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from viz.layout import choice, sheet, views
 from viz.layout.layered import layered
 
-from ..geometry import LAYERED, box, chain_of_groups, crosses, ends, overlaps
-from ..traces import dag
+from ..helpers.geometry import LAYERED, box, chain_of_groups, crosses, ends, overlaps
+from ..helpers.traces import dag
 
 
 def chain(count: int, branches: int, seed: int) -> nx.DiGraph:

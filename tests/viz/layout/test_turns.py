@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.viz import pictures
-from tests.viz.geometry import LAYERED, box, crosses, ends
-from tests.viz.traces import dag
+from tests.viz.helpers import pictures
+from tests.viz.helpers.geometry import LAYERED, box, crosses, ends
+from tests.viz.helpers.traces import dag
 from viz.layout import cards, choice
 from viz.layout.layered import layered
 from viz.layout.layered.ports import begun

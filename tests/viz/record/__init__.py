@@ -1,0 +1,1 @@
+"""Running and recording scripts."""

@@ -13,7 +13,7 @@ from engine.trace.events import Accumulated, Trace
 from viz import cli
 from viz.record.runner import find_module
 
-from ..scripts import ROOT, SMALL, kinds
+from ..helpers.scripts import ROOT, SMALL, kinds
 
 TRAIN = """
 import sys

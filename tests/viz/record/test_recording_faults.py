@@ -24,7 +24,7 @@ from viz.record import unrecorded
 from viz.record.runner import run_script
 from viz.server.programs import from_file
 
-from ..scripts import ROOT, SMALL, Capture, Script, kinds, raised, wait_for
+from ..helpers.scripts import ROOT, SMALL, Capture, Script, kinds, raised, wait_for
 from .test_runner import DRIVER
 
 # -- a program that is faster than its recording -----------------------------------------------------------------------

@@ -17,7 +17,7 @@ from viz.record import runner
 from viz.record.runner import ScriptError, run_script
 from viz.scene.scene import scene
 
-from ..scripts import ROOT, SMALL, Capture, Script, array, kinds, raised
+from ..helpers.scripts import ROOT, SMALL, Capture, Script, array, kinds, raised
 
 # -- as Python would --------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ..scripts import Capture, Script, kinds, raised
+from ..helpers.scripts import Capture, Script, kinds, raised
 
 
 def test_import_of_torch_is_answered_by_the_engine(script: Script, capfd: Capture) -> None:

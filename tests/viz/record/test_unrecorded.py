@@ -9,7 +9,7 @@ import pytest
 from viz.record import unrecorded
 from viz.server.programs import from_file
 
-from ..scripts import ROOT, SMALL, Capture, Script, kinds
+from ..helpers.scripts import ROOT, SMALL, Capture, Script, kinds
 
 
 def test_script_that_recorded_nothing_is_explained(script: Script) -> None:

@@ -12,7 +12,7 @@ from engine.trace.events import LeafCreated, Trace
 from viz.record import runner
 from viz.record.runner import Watch
 
-from ..scripts import SMALL, array, wait_for
+from ..helpers.scripts import SMALL, array, wait_for
 
 
 class Listener:

@@ -1,0 +1,1 @@
+"""The documents that the browser plays: scenes, details and changes."""

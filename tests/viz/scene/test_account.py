@@ -12,7 +12,7 @@ from viz.scene import account, scene
 from viz.scene.reading import reading
 from viz.schema.scene import Chapter
 
-from ..traces import CASE_3, recorded
+from ..helpers.traces import CASE_3, recorded
 
 HEAD = "import engine as torch\n"
 

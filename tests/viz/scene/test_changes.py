@@ -15,7 +15,7 @@ from viz.scene.changes import changes
 from viz.scene.details import details
 from viz.scene.scene import scene
 
-from .. import pictures, programs
+from ..helpers import pictures, programs
 
 
 def weights() -> tuple[Trace, list[Command]]:

@@ -14,7 +14,7 @@ from viz.scene.details import details
 from viz.scene.reading import reading
 from viz.scene.scene import scene
 
-from ..traces import CASE_1, CASE_3, recorded
+from ..helpers.traces import CASE_1, CASE_3, recorded
 
 
 def detailed(source: str, folder: Path, label: str) -> Any:

@@ -9,9 +9,9 @@ import pytest
 
 from viz.scene import scene
 
-from .. import pictures
-from ..programs import picture
-from ..traces import recorded
+from ..helpers import pictures
+from ..helpers.programs import picture
+from ..helpers.traces import recorded
 
 HEAD = "import engine as torch\nw = torch.tensor([1., 2.], requires_grad=True)\n(w * 3).sum().backward()\n"
 WRITES = {

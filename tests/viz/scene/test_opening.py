@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.viz import pictures
+from tests.viz.helpers import pictures
 from viz.scene.reading import reading
 
-from ..traces import recorded
+from ..helpers.traces import recorded
 
 OPENS = {
     "training_loop": {"model: Linear"},  # each round is read on its own, and the weights stand beside it

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.viz import pictures
-from tests.viz.forms import fault_of_scene
+from tests.viz.helpers import pictures
+from tests.viz.helpers.forms import fault_of_scene
 from viz.graph.folds import FOLD_ABOVE_TOLD
 from viz.layout.choice import layout
 from viz.layout.views import EASY, HAIR, WHOLE, lower, zoom
@@ -19,7 +19,7 @@ from viz.scene.opening import opening
 from viz.scene.reading import reading
 from viz.scene.visible import VIEW, Visible
 
-SCRIPTS = Path(__file__).parents[2] / "js"
+SCRIPTS = Path(__file__).parents[2] / "js" / "laws"
 COVERS = {
     "saved_in_place": {"953x530"},  # nearer to a card than rings stand out, where nothing else is free
 }

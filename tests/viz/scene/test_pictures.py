@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.viz import pictures
-from tests.viz.scene_text import IN_FULL, scene_text
+from tests.viz.helpers import pictures
+from tests.viz.helpers.scene_text import IN_FULL, scene_text
 
 AGAIN = "If this is meant: python -m tests.viz.make_scenes {name}, and look at the diff."
 

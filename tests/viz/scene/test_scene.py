@@ -12,7 +12,7 @@ import pytest
 import engine
 from engine.replay.replay import replay
 from engine.trace.events import Trace, VjpRun
-from tests.viz import pictures, programs
+from tests.viz.helpers import pictures, programs
 from viz import gallery
 from viz.graph.folds import FOLD_ABOVE, FOLD_ABOVE_TOLD
 from viz.graph.graph import slots
@@ -25,7 +25,7 @@ from viz.scene.reading import reading
 from viz.scene.visible import VIEW
 from viz.server.revisions import to_edits
 
-from ..traces import CASE_1, CASE_3, LOOP, recorded
+from ..helpers.traces import CASE_1, CASE_3, LOOP, recorded
 
 Json = dict[str, Any]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.viz import pictures
-from tests.viz.forms import fault_of_details, fault_of_scene
+from tests.viz.helpers import pictures
+from tests.viz.helpers.forms import fault_of_details, fault_of_scene
 from viz.server.programs import from_trace, record_source
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store

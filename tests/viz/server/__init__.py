@@ -1,0 +1,1 @@
+"""The web app: pages, revisions, workers and memory."""

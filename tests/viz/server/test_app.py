@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client, TestResponse
 
-from tests.viz.fixtures import Fake, program
+from tests.viz.helpers.fixtures import Fake, program
 from viz.server.app import build, guarded
 from viz.server.callbacks.register import HEARD
 from viz.server.http import compression, static

@@ -14,7 +14,7 @@ import pytest
 
 import engine as torch
 from engine.trace.events import Trace
-from tests.viz.fixtures import Fake, scene
+from tests.viz.helpers.fixtures import Fake, scene
 from viz.scene.reading import READ, READINGS, reading, weight
 from viz.server.callbacks.answers import details_answer, scene_answer
 from viz.server.http.packed import gzip, pack, pack_json

@@ -8,7 +8,7 @@ import pytest
 from engine.trace.events import VjpRun, WarningGiven
 from viz.gallery import HERE, gallery
 
-from ..programs import grads, recorded
+from ..helpers.programs import grads, recorded
 
 
 def test_measured_data_name_their_source() -> None:

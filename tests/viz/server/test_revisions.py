@@ -19,7 +19,7 @@ from viz.scene.scene import scene
 from viz.server.callbacks import asks
 from viz.server.revisions import to_edits
 
-from .. import pictures, programs
+from ..helpers import pictures, programs
 
 
 def number(place: str | None) -> int | None:

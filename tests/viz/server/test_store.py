@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tests.viz.fixtures import Fake, program
+from tests.viz.helpers.fixtures import Fake, program
 from viz.server.callbacks.answers import details_answer, live_answer, scene_answer
 from viz.server.store import Catalogue, Problem, Store, canonical, checked
 from viz.work.lru import Lru

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import engine as torch
-from tests.viz.fixtures import Fake, program
+from tests.viz.helpers.fixtures import Fake, program
 from viz.server import server, store
 from viz.server.callbacks.answers import details_answer, scene_answer
 from viz.server.programs import from_file

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from engine.trace.events import BackwardStarted, NodeRecord, OpCalled, Trace
-from tests.viz import pictures, programs
-from tests.viz.programs import ALL
+from tests.viz.helpers import pictures, programs
+from tests.viz.helpers.programs import ALL
 from viz.scene.reading import Reading, reading
 from viz.schema.values import Track
 from viz.time.steps import BEGIN, Timeline
 from viz.wording.sentences import say
 
-from ..traces import CASE_1, CASE_3, recorded
+from ..helpers.traces import CASE_1, CASE_3, recorded
 
 
 def read(source: str, folder: Path) -> Reading:

@@ -14,9 +14,9 @@ from viz.scene.reading import reading
 from viz.scene.scene import scene
 from viz.wording.sentences import say
 
-from ..programs import ALL, picture, record
-from ..programs import recorded as program_recorded
-from ..traces import CASE_1, CASE_3, recorded
+from ..helpers.programs import ALL, picture, record
+from ..helpers.programs import recorded as program_recorded
+from ..helpers.traces import CASE_1, CASE_3, recorded
 
 NUMBER = r"-?(?:inf|nan|[\d.]+(?:e[+-]?\d+)?)"
 

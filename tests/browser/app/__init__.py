@@ -1,0 +1,1 @@
+"""Whole visits: addresses, programs, scripts, stories and pages, and a server that ends."""

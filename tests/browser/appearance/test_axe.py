@@ -1,0 +1,129 @@
+"""axe-core on every screen, in both themes: nothing serious or critical; and no text under 12 px."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from tests.browser.appearance import contrast
+from tests.browser.conftest import App, View
+
+pytest.importorskip("axe_playwright_python", reason="needs axe-playwright-python: pip install 'backstep[test]'")
+
+SELECT = "backstep.select(backstep.scene().nodes.find(n => n.kind === 'op').id)"
+TAB = "dash_clientside.set_props('tabs', {value: '%s'})"
+# name -> (address, what is done there, what has to be there then)
+SCREENS: dict[str, tuple[str, str, str]] = {
+    "gallery": ("?", "", "document.querySelector('#gallery .card')"),
+    "search without hits": (
+        "?",
+        "document.getElementById('gallery-search').focus()",
+        "document.activeElement.id === 'gallery-search'",
+    ),
+    "program": ("?program=weights&step=4", "", "backstep.t() > 0"),
+    "before the first step": ("?program=weights&step=0", "", "backstep.t() === 0"),
+    "error": (
+        "?program=second_backward&step=0",
+        "backstep.seek(backstep.scene().steps.length)",
+        "document.querySelector('#code u.err')",
+    ),
+    "inspector": ("?program=weights&step=4", SELECT, "document.querySelector('#inspect-body section')"),
+    "through time": (
+        "?program=rnn_twenty&step=80",
+        "backstep.select(backstep.scene().nodes.find(n => n.label === 't = 19').id)",
+        "document.querySelector('.series .bar')",
+    ),
+    "commands": ("?program=weights&step=4", TAB % "commands", "document.querySelector('.commands')"),
+    "form of a command": (
+        "?program=weights&step=4",
+        TAB % "commands" + ", document.querySelector('.command:not([disabled])').click()",
+        "document.querySelector('#command-form:not([hidden]) .ag-header-cell')",
+    ),
+    "events": ("?program=weights&step=4", TAB % "events", "document.querySelector('#events .ag-row')"),
+    "export menu": (
+        "?program=weights",
+        "document.getElementById('act-export').click()",
+        "document.activeElement.closest('[role=menu]')",
+    ),
+    "help": ("?program=weights", "backstep.help()", "document.querySelector('.bs-help[open]')"),
+    "legend": (
+        "?program=weights",
+        "document.querySelector('.bs-legend-more').click()",
+        "document.querySelector('#bs-signs:not([hidden])')",
+    ),
+    "explanation": (
+        "?program=weights",
+        "backstep.emit('explain')",
+        "document.querySelector('.explains:not([hidden])')",
+    ),
+    "search in the graph": (
+        "?program=weights",
+        "document.querySelector('[data-tool=search]').click()",
+        "document.querySelector('.bs-find-note button')",
+    ),
+    "found in the graph": (
+        "?program=log_of_softmax",
+        "document.querySelector('[data-tool=search]').click(), "
+        "[...document.querySelectorAll('.bs-find-note button')].at(-1).click()",
+        "document.querySelector('.bs-found li em')",
+    ),
+    "tour": ("?program=weights", "backstep.emit('tour')", "document.querySelector('.tour:not([hidden])')"),
+    "unknown revision": ("?program=weights&revision=nothing", "", "document.getElementById('notice').textContent"),
+    "unknown program": ("?program=nothing", "", "document.getElementById('notice').textContent"),
+    "damaged address": ("?program=weights&edits=nothing", "", "document.getElementById('notice').textContent"),
+}
+READY = "document.documentElement.dataset.ready"
+HOME = "(document.documentElement.dataset.page === 'gallery' && document.querySelector('#gallery .card'))"
+AXE = """() => axe.run(document, {resultTypes: ['violations']}).then(found => found.violations
+  .filter(one => one.impact === 'serious' || one.impact === 'critical')
+  .map(one => [one.id, one.nodes.slice(0, 3).map(node => node.html.slice(0, 160))]))"""
+SMALL = """() => {
+  const found = new Set();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !element.checkVisibility({ visibilityProperty: true })) continue;
+    if (element.closest('script, style, .unseen, .typesetting, .bs-hidden, mjx-container')) continue;
+    const size = parseFloat(getComputedStyle(element).fontSize);
+    if (size < 12) found.add(`${size}px: ${walker.currentNode.data.trim().slice(0, 40)}`);
+  }
+  return [...found];
+}"""
+
+
+@pytest.fixture(scope="module")
+def script() -> str:
+    assert version("axe-playwright-python") == "0.1.8", "pinned in pyproject.toml: it carries axe-core 4.12.1"
+    return files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+
+
+@pytest.mark.parametrize("screen", list(SCREENS))
+def test_screen_has_nothing_serious_or_critical(browser: Any, app: App, script: str, screen: str) -> None:
+    address, act, there = SCREENS[screen]
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+    view = View(context.new_page(), app)
+    found = []
+    try:
+        view.page.goto(f"{app.origin}/{address}&theme=light")
+        view.until(f"{READY} || document.getElementById('notice').textContent || {HOME}")
+        if act:
+            view.js(f"{{ {act} }}")
+        view.until(there)
+        if screen == "search without hits":
+            view.page.keyboard.type("zzz")
+            view.until("!document.getElementById('gallery-empty').hidden")
+        view.js(script)  # through the debugger: the page's own policy lets no foreign script in
+        found += [view.js(AXE), contrast.poor(view)]
+        view.js("document.getElementById('act-theme').click()")
+        view.until("document.documentElement.dataset.mantineColorScheme === 'dark'")
+        if not view.js(f"Boolean({there})"):
+            view.js(f"{{ {act} }}")  # an explanation closes on a click beside it
+        view.until(there)
+        found += [view.js(AXE), contrast.poor(view)]
+        small = view.js(SMALL)
+    finally:
+        context.close()
+    assert found == [[], [], [], []] and small == []

@@ -1,0 +1,1 @@
+"""The panels around the graph, and what they explain."""

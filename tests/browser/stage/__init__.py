@@ -1,0 +1,1 @@
+"""The graph itself: the player, search and folded groups."""

@@ -1,0 +1,1 @@
+"""The wheel and the source distribution, built and installed."""

@@ -1,0 +1,1 @@
+"""The repository itself: its folders, imports, names, look, pages and words."""

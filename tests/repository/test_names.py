@@ -1,0 +1,98 @@
+"""The names that the architecture's table keeps out: one idea has one name, whoever wrote the line."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+INSTEAD = {
+    # word -> what it is called here
+    "ctx": "the saved values are a rule's parameters",
+    "delta": "cotangent, or what differs by its own name",
+    "deltas": "cotangents",
+    "tape": "trace",
+    "tick": "`step`, or `t`",
+    "ticks": "steps",
+}
+
+OTHERS = {
+    # a name that somebody else gave -> who, and where alone it is used
+    "ctx": ("the first parameter of a torch.autograd.Function; of Python's ast, how a name is used", ("engine", "viz")),
+    "FunctionCtx": ("torch.autograd.function", ("engine/autograd",)),
+    "delta": ("HuberLoss's argument", ("engine/ops/loss", "engine/nn")),
+    "acc_delta": ("the state of torch.optim.Adadelta", ("engine/optim",)),
+    "dtick": ("Plotly", ("assets/js/panels",)),
+    "deltaMode": ("a wheel event", ("assets/js",)),
+    "deltaY": ("a wheel event", ("assets/js",)),
+}
+
+
+def names_in_python(text: str) -> Iterator[tuple[int, str]]:
+    """Line and identifier (or a string that is one: a key of JSON, an attribute of a graph)."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NAME or (
+            token.type == tokenize.STRING and re.fullmatch(r"[\"'][A-Za-z_]+[\"']", token.string)
+        ):
+            yield token.start[0], token.string.strip("\"'")
+
+
+def names_in_javascript(text: str) -> Iterator[tuple[int, str]]:
+    """The same of a module; of its comments too, which are short."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for found in re.finditer(r"[A-Za-z_$][\w$]*", line):
+            yield number, found[0]
+
+
+def words(name: str) -> set[str]:
+    """
+    >>> sorted(words("tickStride")), sorted(words("_after_in_parent"))
+    (['stride', 'tick'], ['after', 'in', 'parent'])
+    """
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
+
+
+def is_of_others(name: str, file: str) -> bool:
+    _, places = OTHERS.get(name, ("", ()))
+    return file.startswith(tuple(places))
+
+
+def kept_out(path: Path) -> list[str]:
+    text = path.read_text("utf-8")
+    names = names_in_javascript(text) if path.suffix == ".mjs" else names_in_python(text)
+    file = path.relative_to(ROOT).as_posix()
+    return [
+        f"{file}:{line} {name} (here: {INSTEAD[word]})"
+        for line, name in names
+        for word in sorted(words(name) & set(INSTEAD))
+        if not is_of_others(name, file)
+    ]
+
+
+@pytest.mark.parametrize("folder", ["engine", "viz", "assets"])
+def test_source_keeps_to_the_table_of_names(folder: str) -> None:
+    files = [*(ROOT / folder).rglob("*.py"), *(ROOT / folder).rglob("*.mjs")]
+    assert len(files) > 20
+    assert [found for path in files for found in kept_out(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("a.py", 'found = step["tick"]'),
+        ("a.py", "delta_of = 1"),
+        ("a.py", "def record(tape): ..."),
+        ("a.mjs", "for (const delta of deltas) add(delta);"),
+        ("a.mjs", "const ticksPerStep = 3;"),
+    ],
+)
+def test_name_that_is_kept_out_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, line: str) -> None:
+    monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
+    (tmp_path / file).write_text(line + "\n", "utf-8")
+    assert kept_out(tmp_path / file) != []
