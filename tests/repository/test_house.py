@@ -13,7 +13,7 @@ from docs import make_architecture
 ROOT = Path(__file__).resolve().parents[2]
 MOST = 16
 COLLECTIONS = {
-    "engine": "PyTorch's own rooms, the small ones a file each",
+    "engine": "programs import PyTorch's modules by their names from here, the small ones (`torch.amp`) a file each",
     "engine/ops": "one file per kind of op",
 }
 """Folders that grow with what they collect, not with ideas."""

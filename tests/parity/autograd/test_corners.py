@@ -177,6 +177,15 @@ MUTATION = {
             v = base.view_as(base)
         r = v.transpose_(0, 1).add_(1).shape""",
 }
+TWICE = """
+        t = torch.ones(2, dtype=torch.float64, requires_grad=True)
+        class Twice(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, t):
+                return t * 2
+            @staticmethod
+            def jvp(ctx, t):
+                return {tangent}"""
 GRADCHECK = {
     "of a function that differentiates": """
         def f(t):
@@ -200,26 +209,12 @@ GRADCHECK = {
             y.register_hook(lambda g: g + 1e-2)
             return y
         torch.autograd.gradcheck(f, (torch.ones(1, dtype=torch.float64, requires_grad=True),))""",
-    "forward mode by jvp": """
-        class Twice(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx, t):
-                return t * 2
-            @staticmethod
-            def jvp(ctx, t):
-                return t * 2
-        t = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    "forward mode by jvp": TWICE.format(tangent="t * 2")
+    + """
         r = torch.autograd.gradcheck(Twice.apply, (t,), check_forward_ad=True, check_backward_ad=False,
                                      check_undefined_grad=False)""",
-    "forward mode by a wrong jvp": """
-        class Twice(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx, t):
-                return t * 2
-            @staticmethod
-            def jvp(ctx, t):
-                return t * 3
-        t = torch.ones(1, dtype=torch.float64, requires_grad=True)
+    "forward mode by a wrong jvp": TWICE.format(tangent="t * 3")
+    + """
         torch.autograd.gradcheck(Twice.apply, (t,), check_forward_ad=True, check_backward_ad=False,
                                  check_undefined_grad=False)""",
 }
