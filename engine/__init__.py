@@ -24,20 +24,20 @@ from . import (
 )
 from .amp import GradScaler, autocast
 from .api import settings as _settings
-from .api.calls import absent as _absent
-from .api.calls import called as _called
 from .api.calls import functions as _functions
+from .api.calls import left_out as _left_out
 from .api.calls import out as _out
-from .api.calls.absent import *
-from .api.calls.absent import bfloat16_dtype as bfloat16
+from .api.calls import public_functions as _public_functions
 from .api.calls.functions import *
-from .api.creation import constructors, creation, filled
+from .api.calls.left_out import *
+from .api.calls.left_out import bfloat16_dtype as bfloat16
+from .api.creation import constructors, creation, fills
 from .api.creation import counting as _counting
 from .api.creation import types as _types
 from .api.creation.constructors import *
 from .api.creation.counting import *
 from .api.creation.creation import *
-from .api.creation.filled import *
+from .api.creation.fills import *
 from .api.creation.types import *
 from .api.index import indexing as _indexing
 from .api.index import masking as _masking
@@ -45,8 +45,8 @@ from .api.index import scatter as _scatter
 from .api.index.indexing import *
 from .api.index.masking import *
 from .api.index.scatter import *
-from .api.inplace import written as _written
-from .api.inplace.written import *
+from .api.inplace import inplace_functions as _inplace_functions
+from .api.inplace.inplace_functions import *
 from .api.linalg import chains as _chains
 from .api.linalg import decomposition as _decomposition
 from .api.linalg import einsum as _einsum
@@ -76,12 +76,12 @@ from .api.math.elementwise import *
 from .api.math.special import *
 from .api.math.terms import *
 from .api.printing import set_printoptions
-from .api.random import drawing as _drawing
+from .api.random import draws as _draws
+from .api.random import inplace_draws as _inplace_draws
 from .api.random import random as _random
-from .api.random import redrawing as _redrawing
-from .api.random.drawing import *
+from .api.random.draws import *
+from .api.random.inplace_draws import *
 from .api.random.random import *
-from .api.random.redrawing import *
 from .api.reduce import extremes as _extremes
 from .api.reduce import reduction as _reduction
 from .api.reduce import scan as _scan
@@ -152,7 +152,7 @@ from .torch_version import __version__
 from .trace.events import Trace
 from .trace.file import tracefile as tracefile  # gives Trace its save and open
 from .trace.record import record
-from .utils.saving import load, save
+from .utils.serialization import load, save
 
 __all__ = [
     "GradScaler",
@@ -222,9 +222,9 @@ __all__ += _arithmetic.__all__
 __all__ += _arrange.__all__
 __all__ += _counting.__all__
 __all__ += _differences.__all__
-__all__ += _drawing.__all__
+__all__ += _draws.__all__
 __all__ += _einsum.__all__
-__all__ += _absent.__all__
+__all__ += _left_out.__all__
 __all__ += _choice.__all__
 __all__ += _decomposition.__all__
 __all__ += _elementwise.__all__
@@ -239,7 +239,7 @@ __all__ += _terms.__all__
 __all__ += _chains.__all__
 __all__ += _transposes.__all__
 __all__ += _norms.__all__
-__all__ += _redrawing.__all__
+__all__ += _inplace_draws.__all__
 __all__ += _replacing.__all__
 __all__ += _reshaping.__all__
 __all__ += _factors.__all__
@@ -248,7 +248,7 @@ __all__ += _random.__all__
 __all__ += _reduction.__all__
 __all__ += _scan.__all__
 __all__ += _scatter.__all__
-__all__ += _written.__all__
+__all__ += _inplace_functions.__all__
 __all__ += _searching.__all__
 __all__ += _settings.__all__
 __all__ += _shape.__all__
@@ -261,7 +261,7 @@ __all__ += _storage.__all__
 __all__ += _types.__all__
 __all__ += constructors.__all__
 __all__ += creation.__all__
-__all__ += filled.__all__
+__all__ += fills.__all__
 
 methods.bind(Tensor)
 _aliases.bind(Tensor)
@@ -293,11 +293,11 @@ def numel(input: Tensor) -> "int":  # type: ignore[valid-type]  # `bool` and `in
     return input.numel()
 
 
-_called.offer(globals())
-_called.offer(vars(linalg), "linalg")
-_called.offer(vars(special), "special")
-_called.offer_joint(globals())
-_called.offer_methods(Tensor)
+_public_functions.offer(globals())
+_public_functions.offer(vars(linalg), "linalg")
+_public_functions.offer(vars(special), "special")
+_public_functions.offer_joint(globals())
+_public_functions.offer_methods(Tensor)
 
 inf = array.xp.inf
 nan = array.xp.nan

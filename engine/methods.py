@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .api import printing
-from .api.calls import absent as ab
 from .api.calls import functions as fn
+from .api.calls import left_out as ab
 from .api.calls.out import plain
 from .api.creation import constructors, creation
-from .api.creation import fresh as fr
-from .api.creation import moving as mo
+from .api.creation import conversion as mo
+from .api.creation import new_tensors as fr
 from .api.creation import types as ty
 from .api.index import indexing as ix
 from .api.index import masking as ma
@@ -29,8 +29,8 @@ from .api.math import choice as cc
 from .api.math import elementwise as el
 from .api.math import special as sp
 from .api.math import terms as te
-from .api.random import drawing as dw
-from .api.random import redrawing as rw
+from .api.random import draws as dw
+from .api.random import inplace_draws as rw
 from .api.reduce import extremes as ex
 from .api.reduce import reduction as rd
 from .api.reduce import scan as sc

@@ -239,7 +239,7 @@ def _mistaken_module(options: argparse.Namespace) -> str:
 
 def _record(options: argparse.Namespace) -> int:
     """Records a script into a file; the status is the script's."""
-    from viz.record.into_file import record
+    from viz.record.record_command import record
 
     return record(options.script, options.args, options.as_torch, module=options.module or "", output=options.output)
 

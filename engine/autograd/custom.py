@@ -15,7 +15,7 @@ from ..arrays.session import slot
 from ..ops.op import CUSTOM, Plan
 from ..tensor.grad_mode import mode
 from ..tensor.node import Node, next_number
-from ..tensor.saved import packed, saved_value, saved_version, unpack_saved
+from ..tensor.saved_tensors import packed, saved_value, saved_version, unpack_saved
 from ..tensor.tensor import Tensor, tensor_of
 
 NO_OUTPUT: tuple[tuple[int, ...], Any] = ((), float32.numpy)

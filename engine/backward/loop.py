@@ -24,7 +24,7 @@ from ..ops.reduction import sum_to_size
 from ..ops.shape import cast, hung_on
 from ..tensor.grad_mode import mode
 from ..tensor.node import AccumulateGrad, Node
-from ..tensor.saved import unpack_saved
+from ..tensor.saved_tensors import unpack_saved
 from ..tensor.tensor import Tensor, tensor_of
 from . import anomaly, reentrancy
 from .accumulate import add_into

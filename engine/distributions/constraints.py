@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..api.creation.filled import full
+from ..api.creation.fills import full
 from ..api.shape.joining import cat as joined
 from ..api.shape.joining import stack as stacked
 from ..arrays import array as arrays

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from .. import linalg
-from ..api.creation.filled import full, zeros_like
-from ..api.random.drawing import normal, rand
+from ..api.creation.fills import full, zeros_like
+from ..api.random.draws import normal, rand
 from ..ops import elementwise as el
 from ..tensor.grad_mode import no_grad
 from ..tensor.tensor import Tensor

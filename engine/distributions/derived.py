@@ -6,7 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from ..api.creation.creation import as_tensor
-from ..api.creation.filled import full, full_like, ones_like, zeros_like
+from ..api.creation.fills import full, full_like, ones_like, zeros_like
 from ..api.math.choice import where
 from ..arrays import array as arrays
 from ..tensor.tensor import Tensor

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..api.creation.counting import arange, eye
-from ..api.creation.filled import zeros_like
-from ..api.random.drawing import bernoulli, multinomial, poisson
+from ..api.creation.fills import zeros_like
+from ..api.random.draws import bernoulli, multinomial, poisson
 from ..api.shape.joining import broadcast_tensors
 from ..arrays import array as arrays
 from ..arrays.size import Size

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ..api.creation.filled import full_like
-from ..api.random.drawing import rand
+from ..api.creation.fills import full_like
+from ..api.random.draws import rand
 from ..arrays.size import Size
 from ..tensor.tensor import Tensor
 from . import constraints

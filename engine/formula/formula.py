@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..ops.notation.printed import NoIndices
+from ..ops.notation.expression_text import NoIndices
 from ..ops.notation.symbol import Symbol, wants_indices
 from ..ops.op import CUSTOM, REGISTRY, Op
 from ..ops.result_shapes import Sizes

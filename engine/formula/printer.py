@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..ops.notation.printed import ATOM, ONE_PLACE, NoIndices, Places, Printed
+from ..ops.notation.expression_text import ATOM, ONE_PLACE, NoIndices, Places, Printed
 from ..ops.notation.symbol import Symbol, is_number
 from ..ops.op import Op
 from ..ops.result_shapes import Sizes

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..ops.notation.printed import ATOM, CHOICE, POWER, PRODUCT, SCALED, SUM, Printed
+from ..ops.notation.expression_text import ATOM, CHOICE, POWER, PRODUCT, SCALED, SUM, Printed
 from ..ops.notation.symbol import shown_number
 
 _BELOW = str.maketrans("ijklmnprs0123456789", "ᵢⱼₖₗₘₙₚᵣₛ₀₁₂₃₄₅₆₇₈₉")

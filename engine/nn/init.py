@@ -8,9 +8,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..api.creation import counting, filled
+from ..api.creation import counting, fills
 from ..api.creation.creation import new_leaf
-from ..api.random import drawing
+from ..api.random import draws
 from ..arrays.array import xp
 from ..tensor.grad_mode import no_grad
 from ..tensor.tensor import Tensor
@@ -308,7 +308,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
         return tensor
     rows = tensor.shape[0]
     columns = tensor.numel() // rows
-    drawn = filled.empty(rows, columns, dtype=tensor.dtype).normal_(0, 1, **_drawn(generator))._array
+    drawn = fills.empty(rows, columns, dtype=tensor.dtype).normal_(0, 1, **_drawn(generator))._array
     q, r = xp.linalg.qr(drawn.T if rows < columns else drawn)
     q = q * xp.sign(xp.diagonal(r))
     made = (q.T if rows < columns else q).reshape(tuple(tensor.shape)) * gain
@@ -334,7 +334,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     tensor.normal_(0, std, **_drawn(generator))
     kept = tensor._array.copy()
     for column in range(columns):
-        kept[drawing.randperm(rows)._array[:zeros], column] = 0
+        kept[draws.randperm(rows)._array[:zeros], column] = 0
     tensor.copy_(new_leaf(kept, "sparse"))
     return tensor
 

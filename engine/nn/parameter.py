@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..api.calls.called import TORCH, reads
+from ..api.calls.public_functions import TORCH, reads
 from ..api.calls.signature import Reader
-from ..api.creation import filled
+from ..api.creation import fills
 from ..arrays import errors
 from ..arrays.session import slot, unrecorded
 from ..ops.shape import clone, detach
@@ -26,7 +26,7 @@ NOT_YET = (
     "batch to initialize the parameters before calling torch functions"
 )
 
-_empty = reads(filled.empty, Reader("empty", TORCH["empty"]))
+_empty = reads(fills.empty, Reader("empty", TORCH["empty"]))
 
 
 class Parameter(Tensor):
@@ -131,12 +131,12 @@ class _Uninitialized(Tensor):
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """The same, of another dtype or on another device."""
-        like = filled.empty(0, dtype=self.dtype, device=self.device).to(*args, **kwargs)
+        like = fills.empty(0, dtype=self.dtype, device=self.device).to(*args, **kwargs)
         self._wanted = like.dtype, like.device
         return self
 
     def _as(self, name: str) -> Any:
-        return self.to(getattr(filled.empty(0, dtype=self.dtype, device=self.device), name)())
+        return self.to(getattr(fills.empty(0, dtype=self.dtype, device=self.device), name)())
 
     def float(self) -> Any:
         """In float32."""
@@ -161,7 +161,7 @@ class _Uninitialized(Tensor):
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Become a tensor of this shape, whose elements nobody has set yet."""
         which, where = self._wanted
-        made = filled.empty(
+        made = fills.empty(
             (shape,) if isinstance(shape, int) else tuple(shape), dtype=dtype or which, device=device or where
         )
         requires = self._requires_grad
@@ -221,7 +221,7 @@ def is_lazy(param: Any) -> bool:
 
 def _share(made: Tensor, data: Tensor | None) -> None:
     """Make `made` the same elements as `data`, with one version for both, and no history."""
-    source = filled.empty(0) if data is None else data
+    source = fills.empty(0) if data is None else data
     recorder = slot.active
     if recorder is None or source.grad_fn is not None or not recorder.is_within_call(source):
         made.__dict__.update(source.detach().__dict__)

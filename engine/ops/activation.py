@@ -10,7 +10,7 @@ from typing import Any
 
 from ..arrays import errors
 from ..arrays.array import Array, as_array, special_of, xp
-from . import quick
+from . import float32_special
 from .choice import chosen, ge, gt, le, logical_and, logical_or, lt, where
 from .elementwise import exp, sigmoid, softplus, tanh
 from .op import PLAIN, Traits, op
@@ -117,7 +117,7 @@ def _elu(self: Array, alpha: float = 1, scale: float = 1, input_scale: float = 1
     low = xp.minimum(self, 0)
     if input_scale != 1:
         low *= input_scale
-    low = quick.expm1(low)
+    low = float32_special.expm1(low)
     low *= alpha * scale
     low += xp.maximum(self, 0) * scale  # where one of the two is not 0, the other is
     return low
@@ -247,7 +247,7 @@ gelu_slope = op(
 
 
 def _silu(self: Array) -> Array:
-    out = quick.expit(self)
+    out = float32_special.expit(self)
     out *= self
     return out
 
@@ -291,7 +291,7 @@ def _halves(self: Any, size: int, dim: int) -> tuple[Any, Any]:
 def _glu(self: Array, dim: int = -1) -> Array:
     half = self.shape[dim] // 2
     before = (slice(None),) * dim
-    return self[(*before, slice(half))] * quick.expit(self[(*before, slice(half, None))])
+    return self[(*before, slice(half))] * float32_special.expit(self[(*before, slice(half, None))])
 
 
 def _glu_slope(grad: Any, self: Any, self_sizes: tuple[int, ...], dim: int) -> Any:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .notation.printed import Places, Printed
+from .notation.expression_text import Places, Printed
 from .result_shapes import Attrs, ResultShape, broadcast
 
 NonFinite = Literal["", "logarithm", "root", "power", "division", "overflow", "deviation"]

@@ -2,12 +2,13 @@
 
 from . import lr_scheduler, swa_utils
 from .adam import Adam, AdamW
+from .adam_variants import Adamax, NAdam, RAdam
 from .adaptive import Adadelta, Adagrad, RMSprop
-from .averaged import ASGD, Rprop
+from .asgd import ASGD
 from .lbfgs import LBFGS
 from .optimizer import Optimizer
+from .rprop import Rprop
 from .sgd import SGD
-from .variants import Adamax, NAdam, RAdam
 
 __all__ = [
     "ASGD",

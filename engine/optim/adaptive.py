@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..api.creation.filled import full_like, zeros_like
+from ..api.creation.fills import full_like, zeros_like
 from ..tensor.tensor import Tensor
 from .optimizer import Group, Optimizer, State, check, check_fused, counted, counter, number
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..api.creation.filled import zeros
+from ..api.creation.fills import zeros
 from ..api.shape.joining import cat
 from ..arrays import errors
 from ..arrays.array import xp
 from ..tensor.grad_mode import enable_grad, no_grad
 from ..tensor.tensor import Tensor
+from .line_search import strong_wolfe
 from .optimizer import Optimizer, check, number
-from .search import strong_wolfe
 
 __all__ = ["LBFGS"]
 

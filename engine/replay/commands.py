@@ -29,12 +29,12 @@ from ..trace.events import (
 from ..trace.log import in_full, written_out
 from ..trace.messages import gradients_passed
 from ..trace.source import Sources
-from .blocks import Block, outside
 from .doubts import HOOK_GONE
 from .fixed_actions import FixedActions
 from .program import NONE_PASSED, Command
 from .run import Run, Stopped, fitted, needed
 from .standins import StandIns
+from .user_code import Block, outside
 
 
 class Commands:

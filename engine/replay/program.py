@@ -30,7 +30,7 @@ from ..trace.events import (
     VjpRun,
     WrittenOutside,
 )
-from .blocks import Blocks
+from .user_code import Blocks
 
 NONE_PASSED = "none"
 """The gradient of a command that passes none, whatever the program passes there."""

@@ -18,7 +18,6 @@ from ..arrays.session import slot
 from ..tensor.grad_mode import mode
 from ..tensor.tensor import Tensor, tensor_of
 from ..trace.events import AnyEvent, BackwardStarted, CodeEntered, GradSet, Refreshed, Trace
-from .blocks import Block, end_of
 from .commands import Commands
 from .doubts import NONE_GIVEN
 from .fixed_actions import FixedActions
@@ -26,6 +25,7 @@ from .program import Command, Edits, backward_command
 from .run import Run, Stopped
 from .schedule import Schedule
 from .standins import StandIns
+from .user_code import Block, end_of
 
 
 def replay(trace: Trace, edits: Edits | None = None) -> Trace:

@@ -14,10 +14,10 @@ from ..trace.building import read, value_of
 from ..trace.events import LeafCreated, OpCalled, Refreshed, Trace, Value
 from ..trace.recorder import Recorder
 from ..trace.summary import Summary
-from .blocks import Blocks
 from .doubts import MISSING, NOT_DONE
 from .gradient_names import GradientHolders
 from .program import Edits, calls_of
+from .user_code import Blocks
 
 
 class Stopped(Exception):

@@ -16,12 +16,12 @@ from ..arrays.session import unrecorded
 from ..autograd.custom import CustomNode
 from ..autograd.function import Function
 from ..tensor.grad_mode import mode
-from ..tensor.saved import MOST, Packed, unpack_saved
+from ..tensor.saved_tensors import MOST, Packed, unpack_saved
 from ..tensor.tensor import Tensor, tensor_of
 from ..trace.events import Accumulated, BackwardStarted, CodeEntered, ErrorRaised, NodeRecord, OpCalled, Trace, VjpRun
-from .blocks import Block
 from .doubts import ELSEWHERE, NOT_RECORDED, NOT_UNPACKED, OTHER_MODE
 from .run import Run
+from .user_code import Block
 
 
 class Interpreter(Protocol):

@@ -7,7 +7,7 @@ from typing import Any
 from ..arrays import errors
 from ..arrays.array import xp
 from .node import FREED, Node
-from .saved import Packed, unpack_saved
+from .saved_tensors import Packed, unpack_saved
 from .tensor import tensor_of
 
 SHOWN = (

@@ -14,7 +14,7 @@ from ..ops.op import HANDLERS, Op
 from .devices import together
 from .grad_mode import mode
 from .node import Node, accumulator, gradient_edge, next_number
-from .saved import packed, save
+from .saved_tensors import packed, save
 from .storage import InferenceStorage
 from .tensor import Tensor
 from .views import refresh_view, share, share_each

@@ -18,7 +18,7 @@ from ..ops.op import Op, OpFunction
 from .dispatch import KERNEL_ERRORS, SINGLE, kernel_error, target_of
 from .grad_mode import mode
 from .node import Node, SavedResult, accumulator, next_number
-from .saved import save
+from .saved_tensors import save
 from .storage import Storage
 from .tensor import Tensor
 

@@ -18,7 +18,7 @@ from .devices import together
 from .dispatch import AFTER, connect, kernel_error, wrapped
 from .grad_mode import INFERENCE_INPLACE, mode
 from .node import Node, gradient_edge, next_number
-from .saved import save
+from .saved_tensors import save
 from .storage import Storage
 from .tensor import Tensor, tensor_of
 from .views import View, limited, moved, refresh_view, retaken

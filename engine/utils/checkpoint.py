@@ -13,8 +13,8 @@ from ..nn import Sequential
 from ..random import fork_rng
 from ..tensor.grad_mode import enable_grad, no_grad
 from ..tensor.tensor import Tensor
-from . import frames
-from .frames import CheckpointError, GraphExecGroup, set_checkpoint_early_stop
+from . import recomputation
+from .recomputation import CheckpointError, GraphExecGroup, set_checkpoint_early_stop
 
 __all__ = [
     "CheckpointError",
@@ -55,13 +55,13 @@ def checkpoint(
         warnings.warn(UNSAID, UserWarning, stacklevel=2)
         use_reentrant = True
     if not use_reentrant:
-        return frames.run(
-            function, args, kwargs, preserve_rng_state, context_fn or frames.no_contexts, determinism_check, debug,
-            early_stop,
+        return recomputation.run(
+            function, args, kwargs, preserve_rng_state, context_fn or recomputation.no_contexts, determinism_check,
+            debug, early_stop,
         )  # fmt: skip
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-    if context_fn not in (None, frames.no_contexts) or debug:
+    if context_fn not in (None, recomputation.no_contexts) or debug:
         raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
     return CheckpointFunction.apply(function, preserve_rng_state, *args)
 

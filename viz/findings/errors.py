@@ -19,7 +19,7 @@ from ..reading.source_text import source
 from ..reading.values import shortest
 from ..schema.edits import Edits
 from . import nonfinite
-from .carried import carried
+from .carried_state import carried
 from .case import Answer, Case
 from .fixes import edited
 

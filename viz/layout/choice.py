@@ -23,7 +23,7 @@ from . import dot, simple, views
 from .layered import barycentre, layered
 from .layered.layered import Placed
 from .layered.ports import Anchors
-from .layered.ranked import Ranked
+from .layered.ranked_graph import Ranked
 from .sheet import HEAD, PAD, Point
 from .simple import LayoutRefused
 

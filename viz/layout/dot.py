@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from .layered.arguments import ordered
-from .layered.ranked import GAP, LOW_GAP, Ranked, separated
+from .layered.ranked_graph import GAP, LOW_GAP, Ranked, separated
 
 try:
     import pygraphviz

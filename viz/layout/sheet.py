@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from .layered.ranked import GAP, LANE, LANE_GAP, Ranked, spread
+from .layered.ranked_graph import GAP, LANE, LANE_GAP, Ranked, spread
 
 Point = tuple[float, float]
 Size = tuple[float, float]

@@ -9,7 +9,7 @@ import json
 import sys
 
 from . import dot
-from .layered.ranked import Ranked
+from .layered.ranked_graph import Ranked
 
 
 def main() -> None:

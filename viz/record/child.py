@@ -49,7 +49,7 @@ from engine.trace.events import ErrorRaised
 from engine.trace.file.streaming import Cut, Stream
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
-from viz.record import standin
+from viz.record import torch_import
 
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(viz.__file__))), "engine", "")
 GRACE = 5.0
@@ -67,7 +67,7 @@ def main(argv: list[str]) -> int:
     places = Places(os.path.dirname(filename))
     _prepare(script, args, folder)
     if as_torch:
-        standin.install()
+        torch_import.install()
     viz.show = _left_out
     recorder = Recorder()
     stream = Stream(recorder, path, places, (script, *args), say=_say)
@@ -212,7 +212,7 @@ class _Outcome:
 
     def raised(self, error: BaseException) -> None:
         """Recorded as the last event, and printed as Python prints it, without our own frames."""
-        note = standin.explain_missing(error, self.as_torch)
+        note = torch_import.explain_missing(error, self.as_torch)
         if note:
             error.add_note(note)
             self.note = note

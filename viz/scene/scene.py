@@ -46,12 +46,12 @@ from ..time.steps import Flow, Phase, Step
 from ..time.tracks import differ, joint_state, together
 from ..wording import sentences
 from .commands import commands
-from .hidden import hidden
+from .hidden_elements import hidden
+from .hidden_gradients import Within
 from .opening import opening
 from .places import places
 from .reading import reading
 from .visible import Visible, rounded
-from .within import Within
 
 MOST_FAR = 2
 """Names of tensors that stand elsewhere on the card of a folded group; more are not told."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from ..graph.gradient_paths import way_back
 from ..graph.graph import Drawing
-from ..graph.past_writes import way_back
 from ..schema.scene import State
 
 

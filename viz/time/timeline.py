@@ -25,8 +25,8 @@ from engine.trace.events import (
     WarningGiven,
 )
 
+from ..graph.gradient_paths import Come, results
 from ..graph.graph import Drawing, Link
-from ..graph.past_writes import Come, results
 from ..reading.facts import Facts, derived, is_refused
 from ..reading.labels import written_name
 from ..schema.scene import MarkKind, PhaseKind, State, StepKind

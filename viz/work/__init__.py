@@ -1,1 +1,1 @@
-"""How work is shared: cached, done once for everyone who waits for it, or done in another process."""
+"""Tasks that several visitors share: cached, done once for all who wait, or done in another process."""

@@ -15,7 +15,7 @@ from ..calls.check import LETTERS, combination
 from ..calls.examples import with_example
 from ..calls.out import takes_out
 from .creation import new_leaf
-from .filled import floating
+from .fills import floating
 
 __all__ = [
     "arange",

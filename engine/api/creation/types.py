@@ -9,7 +9,7 @@ from ...arrays.array import BY_NUMPY, as_numpy_dtype, dtype, xp
 from ...arrays.promotion import RANK, result_dtype
 from ...tensor.tensor import Tensor
 from ..calls.check import combination, need_tensor, typename
-from .moving import to
+from .conversion import to
 
 __all__ = [
     "can_cast",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...arrays import errors
 from ...arrays.array import xp
-from ...ops import patching as pa
+from ...ops import parts as pa
 from ...tensor.tensor import Tensor
 from ..calls.check import kind, need_tensor
 from ..calls.out import takes_out

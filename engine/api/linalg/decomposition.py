@@ -13,7 +13,7 @@ from ...ops import decomposition as de
 from ...ops.choice import eq
 from ...tensor.tensor import Tensor
 from ..calls.check import kind, need_tensor
-from ..calls.named import result
+from ..calls.named_results import result
 from ..math.choice import where
 from ..math.elementwise import clone
 from ..shape.shape import reshape

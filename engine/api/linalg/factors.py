@@ -11,7 +11,7 @@ from ...ops import decomposition as de
 from ...ops.choice import gt
 from ...tensor.tensor import Tensor, tensor_of
 from ..calls.check import need_tensor, refused
-from ..calls.named import result
+from ..calls.named_results import result
 from ..shape.parts import narrow
 from .decomposition import failed, need_fitting, need_matrix, need_real, need_same, need_square
 from .linalg import tril, triu

@@ -15,7 +15,7 @@ from ...ops import shape as sh
 from ...ops import spectrum as sp
 from ...tensor.tensor import Tensor, tensor_of
 from ..calls.check import kind, need_tensor, refused
-from ..calls.named import result
+from ..calls.named_results import result
 from ..reduce.scan import cumprod
 from ..shape.arrange import flip
 from ..shape.shape import expand, unsqueeze

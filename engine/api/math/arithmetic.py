@@ -12,7 +12,7 @@ from ...ops import elementwise as el
 from ...tensor.tensor import Tensor
 from ..calls.check import as_operand, combination, need_alpha
 from ..calls.out import takes_out, written
-from ..creation.moving import to
+from ..creation.conversion import to
 
 __all__ = [
     "add",

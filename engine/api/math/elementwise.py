@@ -10,7 +10,7 @@ from ...ops import elementwise as el
 from ...ops import shape as sh
 from ...tensor.tensor import Tensor
 from ..calls.check import combination, need_tensor, refused
-from ..calls.named import frexp_pair
+from ..calls.named_results import frexp_pair
 from ..calls.out import takes_out
 
 __all__ = [

@@ -9,7 +9,7 @@ from ...ops import choice as ch
 from ...ops import reduction as rd
 from ...tensor.tensor import Tensor
 from ..calls.check import combination, need_tensor, some_dims
-from ..calls.named import pair
+from ..calls.named_results import pair
 from ..calls.out import takes_out
 
 __all__ = ["amax", "amin", "argmax", "argmin", "max", "min"]

@@ -13,7 +13,7 @@ from ...ops import scan as sc
 from ...ops import shape as so
 from ...tensor.tensor import Tensor
 from ..calls.check import combination, need_tensor, one_dim, refused, summed_dtype
-from ..calls.named import pair
+from ..calls.named_results import pair
 from ..calls.out import takes_out
 from ..math.choice import bitwise_xor
 

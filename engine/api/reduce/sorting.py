@@ -16,7 +16,7 @@ from ...tensor.escapes import escape
 from ...tensor.grad_mode import mode as grad_mode
 from ...tensor.tensor import Tensor, tensor_of
 from ..calls.check import combination, need_tensor, one_dim, refused
-from ..calls.named import pair
+from ..calls.named_results import pair
 from ..calls.out import takes_out
 
 __all__ = [

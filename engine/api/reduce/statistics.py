@@ -16,7 +16,7 @@ from ...ops import statistics as st
 from ...ops.views import diagonal
 from ...tensor.tensor import Tensor, tensor_of
 from ..calls.check import kind, need_float, need_tensor, one_dim, refused, some_dims, summed_dtype
-from ..calls.named import aminmax_pair
+from ..calls.named_results import aminmax_pair
 from ..calls.out import takes_out
 from .reduction import spread_arguments
 

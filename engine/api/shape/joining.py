@@ -10,7 +10,7 @@ from ...arrays.array import xp
 from ...arrays.session import warn
 from ...arrays.size import Size
 from ...ops import arrange as ar
-from ...ops import patching as pa
+from ...ops import parts as pa
 from ...ops import shape as sh
 from ...tensor.tensor import Tensor, tensor_of
 from ..calls.check import one_dim

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...arrays import errors
-from ...ops import patching as pa
+from ...ops import parts as pa
 from ...ops import views as vw
 from ...tensor.tensor import Tensor
 from ..calls.check import one_dim

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ...api.creation.filled import full_like
+from ...api.creation.fills import full_like
 from ...api.shape.joining import broadcast_shapes
 from ...arrays import array as arrays
 from ...nn.functional import softplus

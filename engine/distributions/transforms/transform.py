@@ -7,7 +7,7 @@ from functools import cached_property, reduce
 from operator import add, mul
 from typing import Any
 
-from ...api.creation.filled import zeros_like
+from ...api.creation.fills import zeros_like
 from ...arrays.size import Size
 from ...tensor.tensor import Tensor
 from .. import constraints

@@ -1,6 +1,6 @@
 """torch.nn.functional: the functions of layers, one module per kind; `__all__` lists torch's names in each."""
 
-from ...api.calls import called as _called
+from ...api.calls import public_functions as _called
 from . import activation as _activation
 from . import affine as _affine
 from . import attention as _attention

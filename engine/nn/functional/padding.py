@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...api.calls.check import need_tensor
-from ...api.creation import filled
+from ...api.creation import fills
 from ...arrays import errors
 from ...ops import image as im
 from ...ops import inplace as ip
@@ -97,7 +97,7 @@ def _circular(input: Tensor, sides: tuple[int, ...]) -> Tensor:
         wide[dim] += before + after
         if wide[dim] < 0:
             raise errors.runtime("Negative padding value is resulting in an empty dimension")
-    out = filled.empty(*wide, dtype=input.dtype, device=input.device)
+    out = fills.empty(*wide, dtype=input.dtype, device=input.device)
     target, source = out, input
     for dim, before, after in dims:
         target = sh.slice_(target, dim, max(before, 0), wide[dim] - max(after, 0))

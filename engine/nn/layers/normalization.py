@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...api.creation import creation, filled
+from ...api.creation import creation, fills
 from ...arrays.array import int64
 from ...arrays.session import unrecorded
 from ...tensor.tensor import Tensor
@@ -63,8 +63,8 @@ class _WithStatistics(_Affine):
         kept = track_running_stats
         with unrecorded():
             options = {"dtype": dtype, "device": device}
-            self.register_buffer("running_mean", filled.zeros(num_features, **options) if kept else None)
-            self.register_buffer("running_var", filled.ones(num_features, **options) if kept else None)
+            self.register_buffer("running_mean", fills.zeros(num_features, **options) if kept else None)
+            self.register_buffer("running_var", fills.ones(num_features, **options) if kept else None)
             count = creation.tensor(0, dtype=int64, device=device) if kept else None
             self.register_buffer("num_batches_tracked", count)
             self.reset_parameters()

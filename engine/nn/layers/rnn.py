@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ...api.creation import filled
+from ...api.creation import fills
 from ...api.shape.joining import cat, stack
 from ...arrays import errors
 from ...arrays.session import slot, unrecorded
@@ -303,7 +303,7 @@ class RNNBase(Module):
         sizes = (self._out_size, self.hidden_size) if self.mode == "LSTM" else (self._out_size,)
         if hx is None:
             options: dict[str, Any] = {"dtype": input.dtype, "device": input.device}
-            hx = tuple(filled.zeros(count, batch, size, **options) for size in sizes)
+            hx = tuple(fills.zeros(count, batch, size, **options) for size in sizes)
         weight = self.all_weights[0][0]
         if input.dtype != weight.dtype:
             raise ValueError(
@@ -492,7 +492,7 @@ class RNNCellBase(Module):
         x: Any = input.unsqueeze(0) if alone else input
         if states is None:
             options: dict[str, Any] = {"dtype": input.dtype, "device": input.device}
-            states = tuple(filled.zeros(int(x.shape[0]), self.hidden_size, **options) for _ in names)
+            states = tuple(fills.zeros(int(x.shape[0]), self.hidden_size, **options) for _ in names)
         elif alone:
             states = tuple(state.unsqueeze(0) for state in states)
         _check_sizes(self, x, states)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ...api.creation import filled
+from ...api.creation import fills
 from ...arrays import errors
 from ...arrays.session import unrecorded
 from ...tensor.tensor import Tensor
@@ -44,7 +44,7 @@ def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
 
 def causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
     """Minus infinity above the diagonal, 0 elsewhere: nothing looks at what comes later."""
-    full = filled.full((size, size), float("-inf"), dtype=dtype, device=device)
+    full = fills.full((size, size), float("-inf"), dtype=dtype, device=device)
     mask: Tensor = full.triu(1)
     return mask
 

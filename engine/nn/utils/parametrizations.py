@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import linalg
-from ...api.creation import filled
+from ...api.creation import fills
 from ...api.creation.counting import eye
 from ...api.linalg.spectrum import matrix_exp
 from ...arrays.array import xp
@@ -214,7 +214,7 @@ class _Orthogonal(Module):
         else:
             tall = _orthogonalised(tall)
         self.base = tall
-        start = filled.zeros_like(Q)
+        start = fills.zeros_like(Q)
         start.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
         return start
 

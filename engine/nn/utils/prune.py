@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
-from ...api.creation.filled import ones_like, zeros_like
-from ...api.random.drawing import rand, rand_like
+from ...api.creation.fills import ones_like, zeros_like
+from ...api.random.draws import rand, rand_like
 from ...tensor.tensor import Tensor
 from ..module import Module
 from .vector import parameters_to_vector

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
-from ...api.creation import creation, filled
+from ...api.creation import creation, fills
 from ...api.shape.joining import cat, stack
 from ...arrays import errors
 from ...arrays.array import float16, float32, float64, int8, int16, int32, int64, to_numpy, uint8, xp
@@ -197,12 +197,12 @@ def pad_packed_sequence(
     for size in sizes:
         row = data[start : start + size]
         if size < batch:
-            filler = filled.full((batch - size, *row.shape[1:]), padding_value, dtype=data.dtype)
+            filler = fills.full((batch - size, *row.shape[1:]), padding_value, dtype=data.dtype)
             row = cat([row, filler])
         rows.append(row)
         start += size
     if longest > len(sizes):
-        rows += [filled.full(tuple(rows[0].shape), padding_value, dtype=data.dtype)] * (longest - len(sizes))
+        rows += [fills.full(tuple(rows[0].shape), padding_value, dtype=data.dtype)] * (longest - len(sizes))
     padded = stack(rows, 1 if batch_first else 0)
     lengths = tensor_of((xp.asarray(sizes)[:, None] > xp.arange(batch)[None, :]).sum(0))
     if sequence.unsorted_indices is not None:
@@ -236,7 +236,7 @@ def pad_sequence(
     for sequence in listed:
         missing = longest - int(sequence.shape[0])
         if missing:
-            filler = filled.full((missing, *sequence.shape[1:]), padding_value, dtype=sequence.dtype)
+            filler = fills.full((missing, *sequence.shape[1:]), padding_value, dtype=sequence.dtype)
             sequence = cat([sequence, filler] if padding_side == "right" else [filler, sequence])
         padded.append(sequence)
     return stack(padded, 0 if batch_first else 1)

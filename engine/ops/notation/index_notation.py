@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..result_shapes import Permuted, Sizes
-from .printed import ATOM, INDICATOR, MEMBER, PRODUCT, SERIES, NoIndices, Places, Printed
+from .expression_text import ATOM, INDICATOR, MEMBER, PRODUCT, SERIES, NoIndices, Places, Printed
 from .symbol import Symbol, is_number, noted
 
 if TYPE_CHECKING:

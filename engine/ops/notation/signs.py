@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from .expression_text import ATOM, COMPARISON, MATRIX, POWER, PRODUCT, SCALED, SERIES, SUM, NoIndices, Places, Printed
 from .index_notation import viewed
-from .printed import ATOM, COMPARISON, MATRIX, POWER, PRODUCT, SCALED, SERIES, SUM, NoIndices, Places, Printed
 from .symbol import Symbol, is_call, is_number
 
 if TYPE_CHECKING:

@@ -6,8 +6,20 @@ import math
 from collections.abc import Callable, Sequence, Set
 from typing import TYPE_CHECKING
 
+from .expression_text import (
+    ATOM,
+    INDICATOR,
+    INSIDE,
+    PRODUCT,
+    ROUNDED_DOWN,
+    SCALED,
+    SERIES,
+    SUM,
+    NoIndices,
+    Places,
+    Printed,
+)
 from .index_notation import added, equal, operand, picked, shifted, sizes_of, times
-from .printed import ATOM, INDICATOR, INSIDE, PRODUCT, ROUNDED_DOWN, SCALED, SERIES, SUM, NoIndices, Places, Printed
 from .symbol import Symbol, is_call
 
 if TYPE_CHECKING:

@@ -1,5 +1,6 @@
 """torch.utils.data: data sets, samplers, and batches of them."""
 
+from .dataloader import DataLoader, default_collate, default_convert, get_worker_info
 from .dataset import (
     ChainDataset,
     ConcatDataset,
@@ -10,8 +11,7 @@ from .dataset import (
     TensorDataset,
     random_split,
 )
-from .loader import DataLoader, default_collate, default_convert, get_worker_info
-from .order import (
+from .sampler import (
     BatchSampler,
     RandomSampler,
     Sampler,

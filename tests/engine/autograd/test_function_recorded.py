@@ -10,9 +10,9 @@ import pytest
 
 import engine
 from engine.autograd.function import once_differentiable
-from engine.replay.blocks import Blocks, outside
 from engine.replay.program import Edits, commands
 from engine.replay.replay import replay
+from engine.replay.user_code import Blocks, outside
 from engine.trace.events import Accumulated, ErrorRaised, OpCalled, Trace, VjpRun
 
 from .functions import double, leaf, made, twice, written

@@ -13,7 +13,7 @@ import pytest
 from engine.formula.formula import _Call
 from engine.formula.printer import Printer
 from engine.formula.styles import Style
-from engine.ops.notation.printed import ATOM, SUM, NoIndices
+from engine.ops.notation.expression_text import ATOM, SUM, NoIndices
 from engine.ops.notation.symbol import Symbol, evaluate, mentions, noted, wants_indices
 from engine.ops.op import REGISTRY
 from tests.batches import batches

@@ -23,7 +23,7 @@ TABLES = {
     "engine/tensor/devices.py": "torch's own words for devices that do not fit, by its own names",
     "engine/trace/variable_names.py": "methods in the text of a program",
     "viz/findings/silent.py": "the losses of differences, one finding",
-    "viz/record/standin.py": "modules of torch.distributions",
+    "viz/record/torch_import.py": "modules of torch.distributions",
 }
 """Other lists of words that are names of ops too, and what they are."""
 

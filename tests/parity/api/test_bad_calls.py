@@ -15,7 +15,7 @@ import pytest
 
 import engine
 from engine.api.calls import signatures
-from engine.api.calls.called import IN_PYTHON, TORCH
+from engine.api.calls.public_functions import IN_PYTHON, TORCH
 from engine.api.calls.signature import Reader, table
 from tests.batches import batches
 from tests.parity.helpers.saying import as_torchs, first_sentence

@@ -12,7 +12,7 @@ from tests.viz.helpers import pictures
 from viz.layout import choice, dot
 from viz.layout.layered import arguments, lines, turns
 from viz.layout.layered.ports import Anchors, OfGradient
-from viz.layout.layered.ranked import Ranked, crossings
+from viz.layout.layered.ranked_graph import Ranked, crossings
 
 LAYERED = ("layered", "layered-own")
 CARD = {"size": (116.0, 56.0), "anchors": Anchors(fan=False)}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.viz.helpers import pictures
 from viz.layout import choice, dot
 from viz.layout.layered import layered
-from viz.layout.layered.ranked import Ranked, ranks, spread
+from viz.layout.layered.ranked_graph import Ranked, ranks, spread
 
 from ..helpers.geometry import LAYERED, box, chain_of_groups, crosses, ends, overlaps
 from ..helpers.traces import dag

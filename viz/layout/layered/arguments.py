@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from .ranked import Ranked, crossings
+from .ranked_graph import Ranked, crossings
 
 MOST = 160
 """Nodes and lanes, and pairs of arguments, up to which an order is looked for,"""

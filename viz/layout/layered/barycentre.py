@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from .arguments import ordered
-from .ranked import Ranked, crossings, separated, spread
+from .ranked_graph import Ranked, crossings, separated, spread
 
 SWEEPS = 8
 STRAIGHTENINGS = 10

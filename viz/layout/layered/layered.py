@@ -19,7 +19,7 @@ import networkx as nx
 from ..sheet import HEAD, PAD, PORT_GAP, Box, Piece, Point, Sheet, Size, around, clean
 from . import bundles, lines, turns
 from .ports import Anchors, Own, Part, Ports, from_cards, in_order, straight
-from .ranked import LANE, Ranked, Step, longest, ranks
+from .ranked_graph import LANE, Ranked, Step, longest, ranks
 
 Places = Callable[[Ranked], list[float]]
 

@@ -16,7 +16,7 @@ from itertools import pairwise, permutations
 
 from ..sheet import Box, Piece, Point, Size, around, clean
 from . import turns
-from .ranked import LANE
+from .ranked_graph import LANE
 from .turns import INDENT, OUT, PAIR, STEP, Over, Way
 
 MOST = 8

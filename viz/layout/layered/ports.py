@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..sheet import COLUMN_GAP, Piece, Point, Sheet, Size, clean
-from .ranked import LANE, LANE_GAP, spread
+from .ranked_graph import LANE, LANE_GAP, spread
 
 Part = tuple[Hashable, Hashable | None, Hashable | None, Hashable]
 """A part of an edge inside one group: (edge, from, to, origin); None is a port."""

@@ -1,4 +1,4 @@
-"""Rows of engine/ops/patching.py."""
+"""Rows of engine/ops/parts.py."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Rows of engine/ops/drawn.py."""
+"""Rows of engine/ops/random_draws.py."""
 
 from __future__ import annotations
 
-from engine.ops.drawn import REDRAWN
+from engine.ops.random_draws import REDRAWN
 
 from .rows import Sample, begin, positive, real
 

@@ -18,13 +18,13 @@ from typing import Any
 
 from engine.arrays.errors import message_of
 from engine.arrays.session import is_users
-from viz.record.absent import REASONS, Absent, reason, room_of
+from viz.record.absent_modules import REASONS, Absent, reason, room_of
 
 LIST = "docs/ops.md lists the available ones"
 MOVED = {
     "autograd.anomaly_mode": "autograd", "nn.utils.clip_grad": "nn.utils", "nn.utils.convert_parameters": "nn.utils",
-    "nn.utils.stateless": "func", "utils.data.dataloader": "utils.data",
-    "utils.data.sampler": "utils.data", **{f"distributions.{name}": "distributions" for name in (
+    "nn.utils.stateless": "func",
+    **{f"distributions.{name}": "distributions" for name in (
         "bernoulli", "beta", "categorical", "cauchy", "dirichlet", "exponential", "gamma", "geometric", "gumbel",
         "half_cauchy", "half_normal", "laplace", "log_normal", "logistic_normal", "mixture_same_family",
         "multivariate_normal", "normal", "one_hot_categorical", "pareto", "poisson", "relaxed_bernoulli",

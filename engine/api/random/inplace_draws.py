@@ -8,12 +8,12 @@ from typing import Any
 from ...arrays import array as arrays
 from ...arrays import errors
 from ...arrays.array import xp
-from ...ops import drawn as dr
 from ...ops import inplace as ip
+from ...ops import random_draws as dr
 from ...tensor.inplace import apply_inplace
 from ...tensor.tensor import Tensor
 from ..calls.check import kind
-from .drawing import IN_UNIT, drawn, even, need_float, standard, whole
+from .draws import IN_UNIT, drawn, even, need_float, standard, whole
 from .random import generator as stream
 
 __all__: list[str] = []

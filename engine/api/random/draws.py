@@ -8,13 +8,13 @@ from ...arrays import array as arrays
 from ...arrays import errors
 from ...arrays.array import as_numpy_dtype, int64, xp
 from ...arrays.session import slot
-from ...ops import drawn as dr
+from ...ops import random_draws as dr
 from ...tensor.escapes import escape
 from ...tensor.tensor import Tensor, tensor_of
 from ..calls.check import LETTERS, kind, need_tensor
 from ..calls.out import takes_out
 from ..creation.creation import new_leaf
-from ..creation.filled import floating, like, shape_given
+from ..creation.fills import floating, like, shape_given
 from ..shape.joining import joint
 from .random import generator as stream
 

@@ -20,7 +20,7 @@ from ..backward.reentrancy import current
 from ..random import fork_rng
 from ..tensor.grad_mode import enable_grad, mode
 from ..tensor.node import changed_message
-from ..tensor.saved import Packed
+from ..tensor.saved_tensors import Packed
 from ..tensor.tensor import Tensor
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]

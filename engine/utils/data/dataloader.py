@@ -15,7 +15,7 @@ from ...arrays.array import float64
 from ...arrays.session import slot, unrecorded
 from ...tensor.tensor import Tensor
 from .dataset import IterableDataset, Subset, TensorDataset
-from .order import BatchSampler, RandomSampler, SequentialSampler
+from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..api.creation.filled import zeros_like
+from ..api.creation.fills import zeros_like
 from ..api.shape.joining import stack
 from ..tensor.tensor import Tensor
 from .optimizer import Group, Optimizer, State, check, check_betas, counted, counter, decayed, number, replaced

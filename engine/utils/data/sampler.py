@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...api.creation import creation
-from ...api.random import drawing
+from ...api.random import draws
 from ...arrays.array import float64
 from ...arrays.session import unrecorded
 
@@ -23,7 +23,7 @@ __all__ = [
 def shuffled(size: int, generator: Any = None) -> list[int]:
     """The numbers below `size` in an order drawn by the engine's generator, or by another."""
     with unrecorded():
-        drawn: list[int] = drawing.randperm(size, generator=generator).tolist()
+        drawn: list[int] = draws.randperm(size, generator=generator).tolist()
     return drawn
 
 
@@ -92,7 +92,7 @@ class RandomSampler(Sampler):
         size, wanted = len(self.data_source), self.num_samples
         while self.replacement and wanted > 0:  # as many at once as torch: `num_samples` may stand for no end
             with unrecorded():
-                drawn: list[int] = drawing.randint(0, size, (min(wanted, 32),), generator=self.generator).tolist()
+                drawn: list[int] = draws.randint(0, size, (min(wanted, 32),), generator=self.generator).tolist()
             wanted -= len(drawn)
             yield from drawn
         while wanted > 0:

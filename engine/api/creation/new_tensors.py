@@ -6,9 +6,9 @@ from typing import Any
 
 from ...arrays.array import xp
 from ...tensor.tensor import Tensor
-from . import constructors, creation, filled
+from . import constructors, creation, fills
 from .creation import new_leaf
-from .filled import like, shape_given
+from .fills import like, shape_given
 
 
 def _filled(name: str, make: Any) -> Any:
@@ -68,7 +68,7 @@ def new_empty_strided(
     (1, 2)
     """
     which, where = self.dtype if dtype is None else dtype, device or self.device
-    return filled.empty_strided(size, stride, dtype=which, device=where, requires_grad=requires_grad)
+    return fills.empty_strided(size, stride, dtype=which, device=where, requires_grad=requires_grad)
 
 
 def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
