@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ops.op import CUSTOM
 from .events import Accumulated, AnyEvent, CodeEntered, CodeLeft, OpCalled, Value, VjpRun
-from .summary import OnFile, statistics
+from .summary import OnFile, Summary, statistics
 
 WHOLE = 256 * 2**20
 """Bytes of values that are written whole, whatever they are: as many as some 20,000 events of a small network have."""
@@ -35,15 +35,19 @@ class Budget:
             return False
         return isinstance(event, (VjpRun, Accumulated)) or (isinstance(event, OpCalled) and event.name != CUSTOM.name)
 
-    def fitted(self, value: Value, is_made_again: bool) -> Value:
-        """A value as it is written."""
-        array = value.array
-        if array is None or array.size <= SHOWN:
-            return value
-        self.left -= array.nbytes
-        if self.left >= 0 or not is_made_again:
-            return value
-        return Value(value.shape, value.dtype, None, value.sample.copy(), statistics(array))
+    def is_whole(self, kept: Any, is_made_again: bool) -> bool:
+        """Whether the value that a recorder keeps is written as it is, and not as a sample; asked once for each."""
+        if kept.size <= SHOWN or isinstance(kept, Summary):
+            return True
+        self.left -= kept.nbytes
+        return self.left >= 0 or not is_made_again
+
+
+def as_sample(value: Value) -> Value:
+    """A value without most of its elements."""
+    if value.array is None:
+        return value
+    return Value(value.shape, value.dtype, None, value.sample.copy(), statistics(value.array))
 
 
 class Holding:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import functools
+import operator
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -187,8 +188,9 @@ def from_bytes(raw: bytes, dtype: str, shape: Sequence[int]) -> np.ndarray:
 
 
 def event_fields(event: Event) -> dict[str, Any]:
-    """An event as a JSON object, without its index, stack and kind, which are columns of their own."""
-    fields: dict[str, Any] = _to_json(event)
+    """An event as a JSON object, with tuples for lists; its index, stack and kind are columns of their own."""
+    kind: Any = type(event)
+    fields = _writer(kind)(event)
     del fields["index"], fields["stack"]
     if not fields["loops"]:  # as in nearly all
         del fields["loops"]
@@ -235,19 +237,39 @@ def _check_peers(event: AnyEvent) -> None:
         raise Malformed(f"unsummed: {len(event.unsummed)} for {len(event.cotangents)} cotangents")
 
 
-_AS_IS = frozenset({int, str, float, bool, type(None)})
+@functools.cache
+def _writer(kind: type) -> Callable[[Any], dict[str, Any]]:
+    """How to write one of the trace's dataclasses as a JSON object: put together once for each, from its annotations.
+
+    What JSON writes as it is, tuples of numbers too, stays as it is; most of what an event consists of does.
+    """
+    hints = typing.get_type_hints(kind)
+    names = tuple(field.name for field in dataclasses.fields(kind))
+    values = operator.attrgetter(*names)
+    others = [(name, how) for name in names if (how := _write_field(name, hints[name])) is not None]
+
+    def write(record: Any) -> dict[str, Any]:
+        fields = dict(zip(names, values(record), strict=True))
+        for name, how in others:
+            value = fields[name]
+            if value is not None:
+                fields[name] = how(value)
+        return fields
+
+    return write
 
 
-def _to_json(value: Any) -> Any:
-    kind = type(value)
-    if kind in _AS_IS:  # asked first: nearly all that an event consists of
-        return value
-    if kind is tuple or kind is list:
-        return [_to_json(item) for item in value]
-    if dataclasses.is_dataclass(kind) and kind is not Opaque:
-        return {name: encode(getattr(value, name)) if name in _ENCODED else _to_json(getattr(value, name))
-                for name in _names(kind)}  # fmt: skip
-    return value
+def _write_field(name: str, hint: Any) -> Callable[[Any], Any] | None:
+    """How to write a field of this name and annotation; None for one that JSON writes as it is."""
+    if name in _ENCODED:
+        return encode
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        return _write_field(name, next(a for a in args if a is not type(None)))
+    if origin is tuple:
+        one = _write_field(name, args[0])
+        return None if one is None else lambda items: [None if item is None else one(item) for item in items]
+    return _writer(hint) if dataclasses.is_dataclass(hint) else None  # type: ignore[arg-type]  # it is a class
 
 
 MOST = 2**53
@@ -264,11 +286,6 @@ _VALUES = frozenset({
 })  # fmt: skip
 """The fields whose numbers are places in `trace.values`."""
 _LONG = frozenset({"message", "note", "traceback"})
-
-
-@functools.cache
-def _names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 class _Records:
@@ -326,7 +343,7 @@ class _Records:
             items = self._reader(name, args[0])
 
             def read_tuple(data: Any) -> tuple[Any, ...]:
-                if not isinstance(data, list):
+                if not isinstance(data, (list, tuple)):
                     raise Malformed(f"a list is expected, found {str(data)[:80]!r}")
                 if len(data) > MOST_LISTED:
                     raise Malformed(f"{len(data):,} entries; at most {MOST_LISTED:,} are read")

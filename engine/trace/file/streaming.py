@@ -18,25 +18,27 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from ...arrays.session import slot
-from ..budget import WHOLE, Budget, Holding
-from ..building import _Reader, _without_folders, value_of
+from ..budget import WHOLE, Budget, Holding, as_sample
+from ..building import _Reader, _without_folders, name_of, value_of
 from ..events import Value, last_value
 from ..module_names import best_name
 from ..recorder import Recorder
 from ..source import Places, Sources
 from ..variable_names import Naming
-from .tracefile import CannotWrite, Writer
+from .tracefile import MOST_ARRAY, CannotWrite, Writer
 
 INTERVAL = 0.25
 """Seconds between two flushes, and the most that one of them takes while there is more to write."""
-SOON = 0.02
-"""Seconds until the first flush, and until the next where the program had to wait for the last one: a fast program has
-many short waits.  Otherwise the pauses double up to `INTERVAL`."""
+SOON = 0.005
+"""Seconds until the first flush, and until the next where the last ones had a `BATCH` or more to write.  Otherwise the
+pauses double up to `INTERVAL`."""
 BATCH = 512
 """Events that are written in one flush at most: what a full disk costs."""
-AHEAD = 1000
-"""Events that a program may be ahead of what is written, when a flush begins, without having to wait for it."""
+AHEAD = 2000
+"""Events that a program may be ahead of what is written without having to wait for it."""
 TELL_EVERY = 1.0
 """Seconds between two words on how far the writing of the rest is."""
 EVENT_BYTES = 1500
@@ -83,6 +85,9 @@ class Stream:
         self._stacks: list[Any] = []
         self._done = self._valued = 0
         self._budget, self._holding = Budget(whole), Holding()
+        self._scratch = _Scratch()
+        self._written: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
+        # a value that it is, and where the file has it
         self._goal = (0, 0)
         self._warned = self._stopped = False
         self._lock = threading.RLock()
@@ -161,19 +166,18 @@ class Stream:
     def _run(self) -> None:
         pause = SOON
         while not self._stop.wait(pause):
-            pause = SOON if self._catch_up() else min(2 * pause, INTERVAL)
+            pause = SOON if self._catch_up() >= BATCH else min(2 * pause, INTERVAL)
 
-    def _catch_up(self) -> bool:
-        """Write what was recorded until now; a program that is far ahead waits until it is not.  Whether it had to."""
-        is_held = self._is_far_ahead()
+    def _catch_up(self) -> int:
+        """Write what was recorded until now, so many events; a program that is far ahead waits until it is written."""
+        begun = self._done
         try:
             while True:
-                if is_held:
+                if self._is_far_ahead():
                     self._hold()
                 is_all = self._write(INTERVAL)
                 if (is_all and not self._is_far_ahead()) or self._stop.is_set():
-                    return is_held
-                is_held = True
+                    return self._done - begun
                 time.sleep(0)  # a fork may wait for the lock
         finally:
             self._let_go()
@@ -184,7 +188,12 @@ class Stream:
     def _is_over(self) -> bool:
         return self.cut is not None or self.failure is not None
 
+    def _may_hold(self) -> bool:
+        """Whether a program that runs on is to wait: one that has ended, or waits, is not."""
+        return self.recorder.pace is None and threading.current_thread() is self._thread
+
     def _hold(self) -> None:
+        """Let the program wait after its next op, until `_catch_up` is through."""
         self._caught_up.clear()
         self.recorder.pace = self._caught_up.wait
 
@@ -208,6 +217,7 @@ class Stream:
                 self._write_names()
                 self._writer.flush()
                 self.written = self._done
+                self._written.clear()
                 if not self.recorder.is_read:
                     self._holding.let_go(self.recorder.values)
             except CannotWrite as error:
@@ -250,6 +260,8 @@ class Stream:
                 self._naming.see(event, self._stacks[event.stack] if event.stack >= 0 else ())
                 writer.event(_without_folders(event, self.places))
                 self._done += 1
+                if len(recorder.log) - self._done > AHEAD and self._may_hold():
+                    self._hold()
                 if time.monotonic() > until:
                     break
             return False
@@ -260,11 +272,35 @@ class Stream:
         return True
 
     def _write_values(self, until: int, are_made_again: bool) -> None:
-        while self._valued < until:
-            value = _steady(self.recorder.values, self._valued)
-            self._writer.value(self._budget.fitted(value, are_made_again))
-            self._holding.add(self._valued, self.recorder.values[self._valued])
-            self._valued += 1
+        for number in range(self._valued, until):
+            self._write_value(number, are_made_again)
+            self._holding.add(number, self.recorder.values[number])
+            self._valued = number + 1
+
+    def _write_value(self, number: int, is_made_again: bool) -> None:
+        """Write the value kept at a number; one that is still the same object as an earlier one without a look at it.
+
+        A write copies what is kept before: an object that is there before and after the look was not written.
+        """
+        values = self.recorder.values
+        is_whole = self._budget.is_whole(values[number], is_made_again)
+        while True:
+            kept = values[number]
+            earlier, content = self._written.get((id(kept), is_whole), (number, -1))
+            if content >= 0 and values[earlier] is kept:
+                self._writer.again(content)
+                return
+            taken = self._scratch.copy(kept) if type(kept) is np.ndarray else value_of(kept)
+            if values[number] is kept:
+                break
+        content = self._write_content(taken, is_whole)
+        self._written[id(kept), is_whole] = number, content
+
+    def _write_content(self, taken: np.ndarray | Value, is_whole: bool) -> int:
+        if is_whole and isinstance(taken, np.ndarray) and taken.nbytes <= MOST_ARRAY:
+            return self._writer.array(taken, name_of(taken.dtype))
+        value = value_of(taken) if isinstance(taken, np.ndarray) else taken
+        return self._writer.value(value if is_whole else as_sample(value))
 
     def _set_goal(self) -> None:
         """What is there now is written next: stacks and files, and then the events, each behind the values it names."""
@@ -331,13 +367,20 @@ def _identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _steady(values: list[Any], place: int) -> Value:
-    """The value kept at `place`, in bytes that no later write can reach."""
-    while True:
-        data = values[place]
-        value = value_of(data.copy() if hasattr(data, "copy") else data)
-        if values[place] is data:
-            return value
+class _Scratch:
+    """Memory for a copy that is used before the next one is made: memory that is new takes longer than the copying."""
+
+    def __init__(self) -> None:
+        self._bytes = np.empty(0, "uint8")
+
+    def copy(self, data: np.ndarray) -> np.ndarray:
+        """A copy in C order."""
+        size = data.nbytes
+        if size > len(self._bytes):
+            self._bytes = np.empty(max(size, 2**19), "uint8")
+        copy = self._bytes[:size].view(data.dtype).reshape(data.shape)
+        copy[...] = data
+        return copy
 
 
 def _before() -> None:

@@ -127,6 +127,7 @@ class Writer:
             self._db.executescript(tables(SCHEMA))
         except (OSError, sqlite3.Error) as error:
             raise CannotWrite(self.path, _reason(error, self.path)) from error
+        self._events, self._values = _Batch(self._execute, "events", 5), _Batch(self._execute, "tensor_values", 3)
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
         self._contents: dict[bytes, int] = {}
         self._frames: Sequence[Frame] = ()
@@ -141,7 +142,7 @@ class Writer:
         row = (self._counts["events"], type(event).__name__, event.stack, dumps(event_fields(event)))
         if len(row[3]) > 2 * MOST_LISTED:  # a shorter one is within every limit of reading
             self._check_readable(row)
-        self._execute("INSERT INTO events VALUES (?, ?, ?, ?, ?)", (*row, checksum(*row)))
+        self._events.add(row, checksum(*row))
         self._counts["events"] += 1
         self._waiting += 1
         if self._waiting >= self.every or time.monotonic() - self._flushed >= self.seconds:
@@ -156,24 +157,40 @@ class Writer:
         except Malformed as error:
             raise CannotWrite(self.path, f"event {row[0] + 1:,} is too large ({error})", SMALLER) from error
 
-    def value(self, value: Value) -> None:
-        """Append a value; equal ones are kept once, and one that is larger than is read as a sample."""
+    def value(self, value: Value) -> int:
+        """Append a value; equal ones are kept once, and one that is larger than is read as a sample.
+
+        What it gives is for `again`.
+        """
         if value.array is not None and value.array.nbytes > MOST_ARRAY:
             value = Value(value.shape, value.dtype, None, value.sample.copy(), statistics(value.array))
-        whole = _DAMAGED if value.damaged else int(value.array is not None)
-        data = value.sample if value.array is None else value.array
+        if value.array is not None:
+            return self.array(value.array, value.dtype)
+        whole, stats = (_DAMAGED, None) if value.damaged else (0, _stats_text(value.stats))
+        return self._value(value.dtype, value.shape, whole, value.sample, stats)
+
+    def array(self, array: np.ndarray, dtype: str) -> int:
+        """Append a value of at most `MOST_ARRAY` bytes, of which the elements are taken now."""
+        return self._value(dtype, array.shape, 1, array, None)
+
+    def again(self, content: int) -> None:
+        """Append a value that is the same as an earlier one."""
+        pair = (self._counts["values"], content)
+        self._values.add(pair, zlib.crc32(b"%d\x1f%d" % pair))
+        self._counts["values"] += 1
+
+    def _value(self, dtype: str, sizes: tuple[int, ...], whole: int, data: np.ndarray, stats: str | None) -> int:
         raw: Any = np.ascontiguousarray(little(np.asarray(data))).reshape(-1).view("uint8")  # no copy
-        shape, stats = dumps(list(value.shape)), dumps(encode(dict(value.stats))) if whole == 0 else None
-        digest = digest_of(value.dtype, shape, whole, stats, raw)
+        shape = _shape_text(sizes)
+        digest = digest_of(dtype, shape, whole, stats, raw)
         content = self._contents.get(digest)
         if content is None:
             content = self._contents[digest] = len(self._contents)
-            row = (content, digest, value.dtype, shape, whole, raw, stats)
-            told = checksum(content, digest.hex(), value.dtype, shape, whole, stats)
+            row = (content, digest, dtype, shape, whole, raw, stats)
+            told = checksum(content, digest.hex(), dtype, shape, whole, stats)
             self._execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, told))
-        pair = (self._counts["values"], content)
-        self._execute("INSERT INTO tensor_values VALUES (?, ?, ?)", (*pair, checksum(*pair)))
-        self._counts["values"] += 1
+        self.again(content)
+        return content
 
     def stack(self, frames: Sequence[Frame]) -> None:
         """Append a call stack, outermost frame first."""
@@ -212,8 +229,7 @@ class Writer:
 
     def flush(self) -> None:
         """Make what was written so far survive."""
-        self.meta("counts", self._counts)
-        self._execute("COMMIT")
+        self._commit()
         self._execute("BEGIN")
         self._waiting = 0
         self._flushed = time.monotonic()
@@ -223,7 +239,13 @@ class Writer:
         # A killed process loses nothing that was committed: the system has it.  No waiting for the disk.
         self._db.execute("PRAGMA synchronous = OFF")
 
-    def _execute(self, statement: str, values: tuple[Any, ...] = ()) -> None:
+    def _commit(self) -> None:
+        self._events.write()
+        self._values.write()
+        self.meta("counts", self._counts)
+        self._execute("COMMIT")
+
+    def _execute(self, statement: str, values: Sequence[Any] = ()) -> None:
         try:
             self._db.execute(statement, values)
         except sqlite3.Error as error:
@@ -231,6 +253,7 @@ class Writer:
 
     def undo(self) -> None:
         """Go back to the last flush: what was written since could not be kept."""
+        self._events.waiting, self._values.waiting = [], []
         with contextlib.suppress(sqlite3.Error):
             if self._db.in_transaction:  # SQLite may have gone back by itself
                 self._db.execute("ROLLBACK")
@@ -244,9 +267,8 @@ class Writer:
 
     def pause(self) -> None:
         """Flush and let go of the file for a while: a connection must not be carried into a forked process."""
-        self.meta("counts", self._counts)
         if self._db.in_transaction:
-            self._execute("COMMIT")
+            self._commit()
         self._db.close()
 
     def resume(self) -> None:
@@ -258,8 +280,7 @@ class Writer:
         """Flush and let go of the file; `complete` says that nothing is missing at the end."""
         try:
             self.meta("complete", complete)
-            self.meta("counts", self._counts)
-            self._execute("COMMIT")
+            self._commit()
         finally:
             self._db.close()
 
@@ -269,6 +290,33 @@ class Writer:
     def __exit__(self, kind: object, *_: object) -> None:
         with contextlib.suppress(CannotWrite) if kind is not None else contextlib.nullcontext():
             self.close(complete=kind is None)  # after an error the file may be lost too: the first error is told
+
+
+class _Batch:
+    """Rows of a table that are inserted together: SQLite is called, and Python waits for it, once for many."""
+
+    MOST = 64
+
+    def __init__(self, execute: Callable[[str, Sequence[Any]], None], table: str, columns: int) -> None:
+        self._execute, self._table = execute, table
+        self._row = f"({', '.join('?' * columns)})"
+        self._full = columns * self.MOST
+        self._columns = columns
+        self.waiting: list[Any] = []  # the columns of row after row
+
+    def add(self, row: Row, told: int) -> None:
+        """Take a row, with the checksum that it ends with."""
+        self.waiting += row
+        self.waiting.append(told)
+        if len(self.waiting) >= self._full:
+            self.write()
+
+    def write(self) -> None:
+        """Insert the rows that wait."""
+        waiting, self.waiting = self.waiting, []
+        if waiting:
+            rows = ", ".join([self._row] * (len(waiting) // self._columns))
+            self._execute(f"INSERT INTO {self._table} VALUES {rows}", waiting)  # noqa: S608 a table of ours
 
 
 def check_target(path: str) -> None:
@@ -709,9 +757,22 @@ def _are_stats(stats: Any) -> bool:
     return isinstance(stats, dict) and stats.keys() >= _STATS and all(type(v) in (int, float) for v in stats.values())
 
 
+_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False, allow_nan=False)
+
+
 def dumps(data: Any) -> str:
-    """Compact JSON in UTF-8."""
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    """Compact JSON, in ASCII."""
+    return _JSON.encode(data)
+
+
+def _stats_text(stats: Mapping[str, float]) -> str:
+    """Statistics as `encode` has them: that looks at each number, of which nearly all are finite."""
+    return dumps({"$": "dict", "items": [[name, n if n - n == 0 else encode(n)] for name, n in stats.items()]})
+
+
+@functools.lru_cache(maxsize=4096)
+def _shape_text(shape: tuple[int, ...]) -> str:
+    return dumps(list(shape))
 
 
 def _clean(text: str) -> str:

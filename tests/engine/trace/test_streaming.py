@@ -17,7 +17,7 @@ from engine.trace.file import streaming
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.encoding import traces_equal
 from engine.trace.file.streaming import Stream
-from engine.trace.file.tracefile import open_trace, save
+from engine.trace.file.tracefile import Writer, open_trace, save
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz import gallery
@@ -99,6 +99,29 @@ def test_thread_writes_what_is_read_at_the_end(tmp_path: Path) -> None:
     stream.finish({})
     assert slot.active is None
     assert traces_equal(open_trace(tmp_path / "t"), read(recorder.recording, root=str(Path(__file__).parent)))
+
+
+def test_gradient_that_is_several_values_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[Any] = []
+    take = Writer.array
+
+    def array(writer: Writer, elements: Any, dtype: str) -> int:
+        taken.append(elements)
+        return take(writer, elements, dtype)
+
+    monkeypatch.setattr(Writer, "array", array)
+    recorder = Recorder()
+    stream = Stream(recorder, str(tmp_path / "t"), Places(str(Path(__file__).parent)))
+    monkeypatch.setattr(slot, "active", recorder)
+    x: Any = engine.ones(20, requires_grad=True)
+    y = (x + 1) + 1
+    y.backward(engine.ones(20))  # one gradient: sent and received by each node
+    with engine.no_grad():
+        x.grad *= 2  # of what it was before, each value has a copy
+    stream.finish({})
+    found = open_trace(tmp_path / "t")
+    assert len(taken) < len(found.values) - 2
+    assert traces_equal(found, read(recorder.recording, root=str(Path(__file__).parent)))
 
 
 def test_what_comes_while_a_portion_is_written_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
