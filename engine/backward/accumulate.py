@@ -10,11 +10,11 @@ from ..ops.shape import clone_gradient
 from ..tensor.tensor import Tensor, tensor_of
 
 _accumulating = threading.RLock()
-"""Held while a gradient is added: backward calls of several threads may meet in one leaf."""
+"""Held while a gradient is added: backward calls in several threads may reach the same leaf."""
 
 
 def add_into(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) -> None:
-    """Accumulate into `.grad`: in place, as torch does, unless a graph is made of it."""
+    """Accumulate into `.grad`: in place, as torch does, unless the backward pass is recorded as a graph."""
     with _accumulating:
         _add(tensor, gradient, create_graph, retained)
 
@@ -30,7 +30,7 @@ def _add(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) -> N
         tensor._grad = clone_gradient(gradient) if present is None else present + gradient
     elif present is None:
         tensor._grad = tensor_of(gradient.copy())
-    elif retained:  # torch's rule: a tensor of its own, so that what holds the earlier one keeps it
+    elif retained:  # torch's rule: a new tensor, so that references to the earlier one keep its value
         tensor._grad = tensor_of(present._array + gradient)
     else:
         if active is not None:

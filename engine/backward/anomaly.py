@@ -1,7 +1,7 @@
 """Anomaly detection: each node remembers where its op was called, and a nan in backward is an error at that place.
 
-Source: torch.autograd.anomaly_mode.  While it is off nothing is paid for it: switching it on puts another handler in
-front of the ops.
+Source: torch.autograd.anomaly_mode.  It costs nothing while it is off: switching it on puts another handler in front of
+the ops.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ AFTER.append(_note_op)
 
 
 def note(node: Any) -> None:
-    """The node keeps the call stack that it was made in, and the node whose backward made it."""
+    """The node keeps the call stack of its op, and the node whose backward created it."""
     frames = [f for f in traceback.extract_stack() if is_users(f.filename)]
     extras = node.extras()
     extras["stack"] = "".join(traceback.format_list(frames))
@@ -79,7 +79,7 @@ def check(node: Any, cotangents: Sequence[Any] | None) -> None:
 
 @contextmanager
 def watching(node: Any) -> Iterator[None]:
-    """Tell, where a node fails, in which op."""
+    """If a node fails, name its op."""
     outer, running.node = running.node, node
     try:
         yield
@@ -91,7 +91,7 @@ def watching(node: Any) -> Iterator[None]:
 
 
 def tell(node: Any) -> None:
-    """Warn of where the op of a node that failed was called, and the ops whose backward made it."""
+    """Warn where the op of a failed node was called, and name the ops whose backward created the node."""
     stack = (node.more or {}).get("stack")
     warnings.warn((NO_FORWARD if stack is None else FORWARD).format(node.name(), stack), UserWarning, stacklevel=2)
     induced = (node.more or {}).get("maker")

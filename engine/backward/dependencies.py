@@ -1,7 +1,7 @@
 """The reach of a backward pass: the dependency count of each node, and which nodes lead to the requested inputs.
 
-Nodes are told apart by identity and have `targets`, the nodes that their gradients go to (None: none).  Nothing else
-of a node is looked at.  Cost: linear in nodes and edges; no recursion, so that a graph may be deep.
+Nodes are compared by identity and have `targets`, the nodes that receive their gradients (None: no receiver).  Nothing
+else about a node matters here.  Cost: linear in nodes and edges; no recursion, so that a graph may be deep.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def leading_to(targets: set[Any], roots: Iterable[Any]) -> set[Any]:
     """The nodes from which one of `targets` can be reached (and those themselves)."""
     found = set(targets)
     seen: set[Any] = set()
-    for root in roots:  # one after the other: a root may lead to another root
+    for root in roots:  # one after the other, because a root may lead to another root
         if root in seen:
             continue
         seen.add(root)

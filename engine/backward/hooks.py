@@ -1,7 +1,7 @@
 """The user's hooks on tensors and nodes: their order, their results, and their events in a recording.
 
-What a hook does is recorded like the rest of the program, between CodeEntered and CodeLeft, and what it changed by
-HookRan.
+The ops in a hook are recorded like the rest of the program, between CodeEntered and CodeLeft; HookRan records its
+result.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ..tensor.tensor import Tensor, tensor_of
 
 
 def as_tensor(gradient: Any, given: Mapping[int, Tensor]) -> Tensor:
-    """The Tensor of a gradient's array: where it comes back as it was given, that very one."""
+    """The Tensor of a gradient's array; if the user passed this array, the user's own Tensor."""
     known = given.get(id(gradient))
     return tensor_of(gradient) if known is None else known
 
 
 class Hooks:
-    """Runs hooks on gradients, which are Tensors with `graph`, else arrays; `given` are the Tensors that the user gave,
-    by the id of their array."""
+    """Runs hooks on gradients, which are Tensors if `graph` is true, else arrays; `given` has the Tensors that the user
+    passed, by the id of their array."""
 
     def __init__(self, graph: bool, given: Mapping[int, Tensor] = MappingProxyType({})) -> None:
         self.graph = graph
@@ -35,7 +35,7 @@ class Hooks:
         return gradient if gradient is None or self.graph else as_tensor(gradient, self.given)
 
     def inner(self, gradient: Any) -> Any:
-        """What a hook returned as the loop carries it."""
+        """The result of a hook in the loop's form: an array, or a Tensor with a graph."""
         return gradient if gradient is None or self.graph else gradient._array
 
     def raw(self, gradient: Any) -> Any:
@@ -58,7 +58,8 @@ class Hooks:
         return gradient
 
     def before(self, hooks: dict[int, Any], grads: Sequence[Any], node: Any, leaf: Any = None) -> list[Any]:
-        """The upstream gradients after the hooks that run before a node; `leaf` is the one that it accumulates in."""
+        """The upstream gradients after the hooks that run before a node; `leaf` is the tensor that it accumulates
+        into."""
         current = list(grads)
         for hook in tuple(hooks.values()):
             given = (tuple(self.shown(g) for g in current),)
@@ -70,7 +71,7 @@ class Hooks:
     def after(
         self, hooks: dict[int, Any], cotangents: Sequence[Any], upstream: Sequence[Any], node: Any, leaf: Any = None
     ) -> list[Any]:
-        """The cotangents after the hooks that run after a node; `leaf` is the one that it has accumulated in."""
+        """The cotangents after the hooks that run after a node; `leaf` is the tensor that it accumulated into."""
         current = list(cotangents)
         given = tuple(self.shown(g) for g in upstream)
         for hook in tuple(hooks.values()):
@@ -81,7 +82,7 @@ class Hooks:
         return current
 
     def taken(self, hook: Any, found: Any, current: list[Any], node: Any, place: str, leaf: Any) -> list[Any]:
-        """What a hook of a node returned instead of the gradients that it was given."""
+        """The gradients that a hook of a node returned instead of those it received."""
         if not isinstance(found, tuple):
             raise TypeError(f"expected tuple, but hook returned '{type(found).__name__}'")
         if len(found) != len(current):
@@ -100,7 +101,7 @@ class Hooks:
         return made
 
     def check(self, hook: Any, found: Any, gradient: Any) -> None:
-        """Raise torch's error where a hook returned something that is no gradient of this place."""
+        """Raise torch's error if the result of a hook does not fit as a gradient here."""
         if not isinstance(found, Tensor):
             raise TypeError(f"expected Variable, but hook returned '{type(found).__name__}'")
         if gradient is None:
@@ -116,7 +117,7 @@ class Hooks:
 
 
 def accumulated(tensor: Tensor) -> None:
-    """Run the hooks that follow the accumulation in a leaf; what they do is part of the program."""
+    """Run the hooks that follow the accumulation in a leaf; their ops are part of the program."""
     for hook in tuple((tensor._post_hooks or {}).values()):
         found = ran(hook, "accumulated", (tensor,), tensor=tensor)
         if found is not None and found is not tensor:
@@ -125,7 +126,7 @@ def accumulated(tensor: Tensor) -> None:
 
 
 def ran(hook: Callable[..., Any], place: str, given: tuple[Any, ...], **where: Any) -> Any:
-    """What a hook returns; what it does is recorded between CodeEntered and CodeLeft."""
+    """The result of a hook, whose ops are recorded between CodeEntered and CodeLeft."""
     active = slot.active
     if active is None:
         return hook(*given)

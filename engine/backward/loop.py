@@ -1,11 +1,11 @@
 """The backward pass: one loop.
 
-Nodes run by sequence number, highest first, as soon as all contributions to them are there; AccumulateGrad runs at once
-when it is ready (PyTorch's own order).  What a rule must not do is done here, once: sum over broadcast dimensions,
-add up contributions, call hooks, hand gradients to leaves, free, report.  Cost: linear in nodes and edges (and a heap
-of the ready ones).
+Nodes run by sequence number, highest first, as soon as all contributions to them have arrived; AccumulateGrad runs as
+soon as it is ready (PyTorch's own order).  The loop does, in one place, everything that rules leave out: it sums over
+broadcast dimensions, adds up contributions, calls hooks, passes gradients to leaves, frees saved tensors and reports to
+the recorder.  Cost: linear in nodes and edges, plus a heap of the ready nodes.
 
-The values that flow are arrays, or Tensors when a graph is to be made of the backward pass itself.
+Gradients are arrays, or Tensors if the backward pass itself is recorded as a graph.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def run_backward(
 ) -> list[Any]:
     """Send `gradients` from the `roots` (node, output number) through the graph.
 
-    With `captures` only what leads to those places runs, and the gradients that arrive there are returned (None where
-    none did); `accumulate` then tells whether leaves among them get theirs added to `.grad` too.  `keep`: saved values
-    stay.
+    With `captures`, only nodes that lead to those places run, and the gradients that arrive there are returned (None if
+    none arrived); `accumulate` then says whether leaves among them also add theirs to `.grad`. `keep`: saved values are
+    not freed.
     """
     work = functools.partial(_run, roots, gradients, keep, create_graph, captures, accumulate)
     return reentrancy.inside(work)
@@ -59,7 +59,7 @@ def _run(
     roots: Sequence[tuple[Any, int]], gradients: Sequence[Any], keep: bool, create_graph: bool,
     captures: Sequence[Capture] | None, accumulate: bool,
 ) -> list[Any]:  # fmt: skip
-    """The same, on the stack that is there."""
+    """The same, on the current stack."""
     nodes = [node for node, _ in roots]
     waiting = count_dependencies(nodes)
     wanted = None if captures is None else leading_to({node for node, _ in captures}, nodes)
@@ -109,14 +109,15 @@ class _Run:
         self.root: Any = None
         self.ready: list[Any] = []
         self.hooks = Hooks(create_graph, given)
-        self.sums: set[Any] = set()  # where what arrived is a sum of our own, which nobody else holds
+        self.sums: set[Any] = set()  # places whose sum is our own: nobody else refers to it
 
     def will_run(self, node: Any) -> bool:
         """Whether a node takes part in this pass."""
         return node in self.waiting and (self.wanted is None or node in self.wanted)
 
     def deliver(self, node: Any, nr: int, gradient: Any) -> None:
-        """Add a contribution to what waits for output `nr` of `node`: one value, or a list for several outputs."""
+        """Add a contribution to the gradient that has arrived so far for output `nr` of `node`: one value, or a list
+        for several outputs."""
         several = node.metas is not None
         shape, dtype = node.metas[nr] if several else (node.shape, node.dtype)
         if gradient.shape != shape:
@@ -141,12 +142,13 @@ class _Run:
         present[nr] = gradient if present[nr] is None else present[nr] + gradient
 
     def drain(self) -> None:
-        """Run what is ready until nothing is.  Each node costs its rules and little else: what is rare is elsewhere."""
+        """Run ready nodes until there are none.  A node costs little more than its rules: rare cases are handled
+        elsewhere."""
         ready, waiting, arrived, wanted, active = self.ready, self.waiting, self.arrived, self.wanted, slot.active
         special = self.create_graph or mode.anomaly
         asked = {node for node, _ in self.taken} if self.taken else None
         keep, deliver, sums, add = self.keep, self.deliver, self.sums, xp.add
-        following: Any = None  # the only node that is ready, with what arrived there: it need not queue
+        following: Any = None  # the only ready node, with its gradient: it need not queue
         handed: Any = None
         while True:
             if following is not None:
@@ -169,7 +171,7 @@ class _Run:
                 cotangents = self.visit(node, upstream)
             else:
                 plan = node.plan
-                run = plan.run  # a function among its attributes: not called as a method, which takes longer
+                run = plan.run  # a function among its attributes is called sooner than a method
                 try:
                     cotangents = run(upstream, node)
                 except RuntimeError as error:
@@ -225,7 +227,7 @@ class _Run:
                     ready.append(target)
 
     def pass_by(self, node: Any, upstream: Any) -> None:
-        """The only root, where it leads to nothing that was asked for: torch runs the hooks of its tensors even so."""
+        """The only root, if it leads to no requested input: torch runs the hooks of its tensors nevertheless."""
         if node.more is None:
             return
         if type(node) is not AccumulateGrad:
@@ -234,9 +236,8 @@ class _Run:
             self.hooks.of_tensor(node.variable._hooks, upstream, node.variable)
 
     def undefined(self, node: Any) -> Sequence[Any]:
-        """A node to which no gradient came: it runs as torch's do, with None for its hooks and nothing for its rules.
-
-        Where nobody sees that, and nothing is freed by it, it is left out.
+        """A node that received no gradient: it runs as in torch, with None for its hooks and without its rules. If that
+        has no visible effect and frees nothing, it is skipped.
         """
         if type(node) is AccumulateGrad:
             self.arrive(node, None)
@@ -245,20 +246,20 @@ class _Run:
         return (None,) * len(node.targets)
 
     def visit(self, node: Any, upstream: Any) -> Sequence[Any]:
-        """Hooks, captures, the rules, freeing and the report of one node; the cotangent per edge, None where none."""
+        """Hooks, captures, the rules, freeing and the report of one node; a cotangent or None per edge."""
         if mode.anomaly:
             with anomaly.watching(node):
                 return self.visited(node, upstream)
         return self.visited(node, upstream)
 
     def visited(self, node: Any, upstream: Any) -> Sequence[Any]:
-        """The same, whether or not anomalies are looked for."""
+        """The same, with or without anomaly detection."""
         goes_on = (
             self.accumulate  # backward(inputs=...) runs the nodes of its inputs too, as torch does
             or not self.taken
             or any(target in self.wanted for target in node.targets if target is not None)
         )
-        if self.taken and goes_on:  # torch's order: what is asked for on the way is taken before hooks have seen it
+        if self.taken and goes_on:  # torch's order: requested gradients are taken before hooks see them
             self.capture(node, upstream)
         if node.more is not None:
             upstream = self.before(node, upstream, goes_on)
@@ -266,7 +267,7 @@ class _Run:
             self.capture(node, upstream)
             return (None,) * len(node.targets)
         cotangents = self.vjp(node, upstream)
-        if self.wanted is not None and node.own is None:  # what nobody asked for is not worked out
+        if self.wanted is not None and node.own is None:  # cotangents that nobody needs are not computed
             pairs = zip(node.targets, cotangents, strict=True)
             cotangents = [cotangent if target in self.wanted else None for target, cotangent in pairs]
         if mode.anomaly:
@@ -280,13 +281,13 @@ class _Run:
         return cotangents
 
     def capture(self, node: Any, upstream: Any) -> None:
-        """Take the gradients that were asked for at this node."""
+        """Take the gradients that were requested at this node."""
         for nr, gradient in enumerate(_listed(node, upstream)):
             if (node, nr) in self.taken:
                 self.taken[node, nr] = gradient
 
     def vjp(self, node: Node, upstream: Any) -> Sequence[Any]:
-        """Run the rules of a node on its saved values, or the code of its own that it has."""
+        """Run the rules of a node on its saved values, or the node's own code."""
         if node.own is not None:
             return node.own(upstream, self)
         if all(gradient is None for gradient in _listed(node, upstream)):
@@ -334,7 +335,7 @@ class _Run:
     # -- hooks and leaves -----------------------------------------------------------------------------------------
 
     def before(self, node: Any, upstream: Any, runs: bool = True) -> Any:
-        """Tensor hooks, retained gradients and prehooks (of a node that runs), in torch's order."""
+        """Tensor hooks, retained gradients and, if the node runs, its prehooks, in torch's order."""
         grads, more, hooks = _listed(node, upstream), node.more, self.hooks
         for nr, (registered, reference) in more.get("tensor_hooks", {}).items():
             grads[nr] = hooks.of_tensor(registered, grads[nr], reference(), node, nr)
@@ -347,7 +348,7 @@ class _Run:
         return grads if node.metas is not None else grads[0]
 
     def arrive(self, node: AccumulateGrad, gradient: Any) -> None:
-        """A gradient has arrived at a leaf, or it is certain that none will: hooks run then too."""
+        """A gradient has arrived at a leaf, or it is certain that none will: the hooks run in both cases."""
         tensor = node.variable
         if tensor._hooks:
             gradient = self.hooks.of_tensor(tensor._hooks, gradient, tensor)
@@ -365,7 +366,7 @@ class _Run:
                 "autograd records.",
                 tensors=(tensor,),
             )
-        if gradient is not None and tensor._requires_grad:  # what was asked for by requires_grad_(False) since
+        if gradient is not None and tensor._requires_grad:  # unless requires_grad_(False) was called since
             add_into(tensor, gradient, self.create_graph, retained=False)
         if tensor._post_hooks:
             accumulated(tensor)
@@ -373,10 +374,10 @@ class _Run:
             self.hooks.after(more["post_hooks"], (), (gradient,), node, tensor)
 
     def fitted(self, node: Any, cotangents: Sequence[Any]) -> list[Any]:
-        """The arrays of the cotangents, summed over what was broadcast; None where nobody asked for one."""
+        """The arrays of the cotangents, summed over broadcast dimensions; None for those that nobody needs."""
         arrays: list[Any] = []
         for edge, (target, cotangent) in enumerate(zip(node.targets, cotangents, strict=True)):
-            asked = node.own is not None or self.wanted is None or target in self.wanted  # torch works nothing else out
+            asked = node.own is not None or self.wanted is None or target in self.wanted  # torch computes nothing else
             if target is None or cotangent is None or not asked:
                 arrays.append(None)
                 continue
@@ -388,7 +389,7 @@ class _Run:
     def report(
         self, active: Any, node: Any, upstream: Any, cotangents: Sequence[Any], fitted: Sequence[Any], freed: bool
     ) -> None:
-        """Tell the recorder what one node did."""
+        """Report one node's run to the recorder."""
         if node.own is not None and getattr(node, "others", None):  # outputs that are no tensors have no gradient
             upstream = [g for nr, g in enumerate(upstream) if nr not in node.others]
         if self.create_graph:
@@ -401,7 +402,7 @@ class _Run:
 def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:
     """Run the rules of one node on a gradient per output: `y.grad_fn(gradient)`, a cotangent per edge.
 
-    The graph is kept; a graph is made of it where gradients are recorded.  Raises TypeError as torch does.
+    The graph is kept; if gradients are recorded, so is this call.  Raises TypeError as torch does.
     """
     count = 1 if node.metas is None else len(node.metas)
     if len(grads) != count:
@@ -423,7 +424,7 @@ Node.called = run_alone  # bound here, where the loop is known
 
 
 def _hung(cotangent: Any, values: Sequence[Any], zeros: bool) -> Any:
-    """A cotangent that hangs on the saved values that require grad, though it does not change with them."""
+    """A cotangent with a graph to the saved values that require grad, although it does not depend on them."""
     for value in values:
         if isinstance(value, Tensor) and value._requires_grad and isinstance(cotangent, Tensor):
             cotangent = hung_on(cotangent, value, zeros)

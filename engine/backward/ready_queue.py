@@ -1,6 +1,6 @@
 """The queue of nodes that are ready to run: highest sequence number first.
 
-All AccumulateGrads have the same number, so that the order among them is the heap's own.  PyTorch uses C++'s
+All AccumulateGrads have the same number, so the heap decides the order among them.  PyTorch uses C++'s
 `std::priority_queue`; `push` and `pop` move elements exactly as its usual implementation does (Williams' heap with the
 hole sifted to the bottom first), and leaves therefore receive their gradients in PyTorch's order.
 """
@@ -19,7 +19,7 @@ def push(heap: list[Any], node: Any) -> None:
 
 
 def pop(heap: list[Any]) -> Any:
-    """Take the node to run next out of a heap that is not empty.
+    """Remove and return the next node to run; the heap must not be empty.
 
     >>> class N:
     ...     def __init__(self, number): self.sequence_nr = number
@@ -52,7 +52,7 @@ def pop(heap: list[Any]) -> Any:
 
 
 def _raise(heap: list[Any], hole: int, node: Any) -> None:
-    """Put `node` where the hole is, or above, past all that are lower."""
+    """Put `node` into the hole, or higher up, above all nodes of a lower number."""
     number = node.sequence_nr
     while hole:
         above = (hole - 1) // 2

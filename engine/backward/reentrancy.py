@@ -1,6 +1,7 @@
 """Nested backward passes: which one runs, how deep they are, and when the next one needs a new stack.
 
-PyTorch does the same, from the sixtieth on.  A thread has its own stack in Python, with room for a thousand calls.
+PyTorch continues on another thread's stack from the sixtieth nested pass on; so does this.  A thread has its own stack
+in Python, with room for a thousand calls.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .anomaly import running
 DEEP = 60
 """How many backward calls share a stack."""
 MOST = 50 * DEEP
-"""How many may lie inside each other: beyond that a chain of calls is taken to have no end."""
+"""The limit of nesting: a longer chain of calls is assumed to be endless."""
 
 
 NESTED = (
@@ -29,7 +30,7 @@ NESTED = (
 class _Current(threading.local):
     run: Any = None
     depth: int = 0
-    """How many backward passes run, each called by a node of the one before."""
+    """The depth of nesting: how many backward passes run, each called by a node of the one before."""
     deepest: int = 0
 
 
@@ -38,20 +39,20 @@ current = _Current()
 
 
 def enter(run: Any) -> Any:
-    """A backward pass begins; the one that it lies in, None where there is none."""
+    """Begin a backward pass; returns the one that it is nested in, or None."""
     outer, current.run = current.run, run
     current.depth += 1
     return outer
 
 
 def leave(outer: Any) -> None:
-    """A backward pass ended: the one that it lay in goes on."""
+    """End a backward pass: the one that it was nested in continues."""
     current.run = outer
     current.depth -= 1
 
 
 def inside(work: Callable[[], Any]) -> Any:
-    """What `work`, a backward pass, gives: done on the stack that is there, or on a new one where that is deep."""
+    """The result of `work`, a backward pass: run on the current stack, or on a new one if that is deep."""
     depth = current.depth
     if not depth or depth % DEEP:
         return work()
@@ -64,7 +65,7 @@ def inside(work: Callable[[], Any]) -> Any:
 
 
 def tell_depth(error: RecursionError) -> None:
-    """Say, once the outermost pass is reached (where there is room to speak), how many lay inside each other."""
+    """Once the outermost pass is reached, where the stack has room again, report how many passes were nested."""
     current.deepest = max(current.deepest, current.depth)
     if current.depth == 1:
         deepest, current.deepest = current.deepest, 0
@@ -73,7 +74,8 @@ def tell_depth(error: RecursionError) -> None:
 
 
 def on_a_stack_of_its_own(work: Callable[[], Any]) -> Any:
-    """The result of `work`, which raises nothing, done by another thread in the state of this one, which waits."""
+    """The result of `work`, which raises nothing, run by another thread in the state of this one, while this one
+    waits."""
     kept = [(state, dict(vars(state))) for state in (mode, running, home, current)]
     results: list[Any] = []
 
@@ -89,7 +91,7 @@ def on_a_stack_of_its_own(work: Callable[[], Any]) -> Any:
 
 
 def _and_depth(work: Callable[[], Any]) -> tuple[Any, int]:
-    """What `work` gives or raises, and how deep it went."""
+    """The result or the error of `work`, and the depth that it reached."""
     try:
         return work(), current.deepest
     except BaseException as error:  # noqa: BLE001 - raised again, in the thread that waits

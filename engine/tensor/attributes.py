@@ -29,7 +29,7 @@ class SavedTensor:
         self.node, self.place = node, place
 
     def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
-        """Keep `pack_hook(tensor)` instead, of which `unpack_hook` makes the tensor again."""
+        """Keep `pack_hook(tensor)` instead, from which `unpack_hook` restores the tensor."""
         node, place = self.node, self.place
         if node.saved is None:
             raise errors.runtime(
@@ -60,14 +60,15 @@ def _torchs(name: str) -> str:
 
 
 def listed(node: Node) -> list[str]:
-    """What dir() shows of a node."""
+    """The names that dir() lists for a node."""
     tensors, others = names(node)
     kept = [f"_saved_{name}" for name in (*tensors, *others)] + [f"_raw_saved_{name}" for name in tensors]
     return sorted([*SHOWN, *kept, *dir(object)])
 
 
 def attribute(node: Node, name: str) -> Any:
-    """The value of an attribute that no node has itself.  Raises AttributeError, and torch's error for a freed one."""
+    """The value of an attribute that nodes compute on request.  Raises AttributeError, or torch's error if it was
+    freed."""
     raw = name.startswith("_raw_saved_")
     if not raw and not name.startswith("_saved_"):
         raise AttributeError(f"{node.name()!r} object has no attribute {name!r}")

@@ -12,19 +12,17 @@ from ..ops.shape import transfer
 from .tensor import Tensor
 
 INDEXED = frozenset({"index", "index_backward", "index_put", "index_cleared"})
-"""Ops whose indices may lie in the memory of the host."""
+"""Ops whose indices may be in the host's memory."""
 JOINED = frozenset({"cat", "stack"})
 STRUCTURED = frozenset(
     {"addmm", "addmv", "baddbmm", "bmm", "cat", "gather", "mm", "scatter_add", "sort_stable", "topk"}
 )
-"""Ops that torch's own generator names without a second underscore."""
+"""Ops that torch's code generator names without a second underscore."""
 
 
 def together(op: Op, args: Any) -> tuple[Any, ...]:
-    """The arguments of `op` on one device.
-
-    Numbers in a tensor without dimensions go to the GPU, where an op works by element, and so do indices; torch's error
-    for all else.
+    """The arguments of `op` on one device. Tensors without dimensions go to the GPU if the op is elementwise, and so do
+    indices; anything else raises torch's error.
     """
     found = [value for value in flat(args) if isinstance(value, Tensor)]
     places = {str(value.device): value.device for value in found}
@@ -68,7 +66,7 @@ def _moved(value: Any, where: str) -> Any:
 
 
 def _refused(op: Op, args: Any) -> str:
-    """torch's sentence for an op that takes nothing from another device."""
+    """torch's message for an op that accepts nothing from another device."""
     first: Any = None
     for name, value in zip(op.inputs, args, strict=True):
         for tensor in value if isinstance(value, (list, tuple)) else (value,):

@@ -94,7 +94,7 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def narrow(arrays: Any) -> Any:
-    """The integer dtype in which an op computes, where it is not the widest; else None."""
+    """The integer dtype in which an op computes, if it is not the widest; else None."""
     kinds = {a.dtype for a in arrays if hasattr(a, "dtype") and a.dtype.kind != "b"}
     found = kinds.pop() if len(kinds) == 1 else None
     return found if found is not None and found.kind in "iu" and found.itemsize < 8 else None
@@ -121,7 +121,7 @@ def _wrap(value: Any, dtype: Any) -> Any:
 
 
 def connect(op: Op, args: Any, needs: int, numbers: int, statics: Any) -> Node:
-    """A node with its edges, for the inputs whose bits are set in `needs`; those in `numbers` are no tensors."""
+    """A node with its edges, for the inputs whose bits are set in `needs`; inputs in `numbers` are not tensors."""
     plan = op.plans.get(needs | numbers << op.arity)
     if plan is None:
         plan = op.plan(needs, numbers)
@@ -154,7 +154,7 @@ def connect(op: Op, args: Any, needs: int, numbers: int, statics: Any) -> Node:
 
 
 def target_of(tensor: Tensor) -> Any:
-    """The node that the gradient of a tensor goes to."""
+    """The node that receives the gradient of a tensor."""
     if tensor._view is not None:
         refresh_view(tensor)
     return accumulator(tensor) if tensor._node is None else tensor._node
@@ -166,7 +166,7 @@ def _tensors(value: Any) -> Any:
 
 
 def edge_of(value: Any) -> tuple[Any, int]:
-    """(node, output number) that the gradient of an argument goes to; (None, 0) where none goes."""
+    """(node, output number) that receives the gradient of an argument; (None, 0) if it needs none."""
     if not isinstance(value, Tensor) or not value._requires_grad:
         return None, 0
     refresh_view(value)
@@ -191,7 +191,7 @@ def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node 
         carrying = outputs if carriers is None else outputs[: carriers[-1] + 1]  # no gradient comes for the others
         node.metas = [(out._array.shape, out._array.dtype) for out in carrying]
         node.more = {}
-        node.shape = node.dtype = None  # no cotangent fits: the loop looks at the metas
+        node.shape = node.dtype = None  # no single shape fits every output: the loop uses the metas
         save(node, args, promoted, outputs)
     if slot.active is not None:
         slot.active.op(op, args, statics, outputs, node, None)
@@ -199,7 +199,7 @@ def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node 
 
 
 AFTER: list[Callable[..., None]] = []
-"""What is told of each op on Tensors while `slot.noted`: functions of (op, args, kwargs, made)."""
+"""Functions of (op, args, kwargs, made) that are called after each op on Tensors while `slot.noted`."""
 
 
 def _noted(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -230,7 +230,7 @@ AFTER.append(_infer)
 
 
 def _pack(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> None:
-    """Within saved_tensors_hooks, what a new node keeps is packed."""
+    """Within saved_tensors_hooks, the saved tensors of a new node are packed."""
     if mode.packing and mode.enabled:
         first = made[0] if isinstance(made, tuple) else made
         node = first._node
@@ -242,7 +242,7 @@ AFTER.append(_pack)
 
 
 def kernel_error(op: Op, arrays: Any, error: Exception) -> BaseException:
-    """A kernel's complaint in torch's words; the shapes stand in the note."""
+    """A kernel's error in torch's words; the note has the shapes."""
     shapes = [tuple(a.shape) if hasattr(a, "shape") else a for a in arrays]
     note = f"Backstep: {op.name} was called with " + ", ".join(
         f"{name} {list(s) if isinstance(s, tuple) else s!r}" for name, s in zip(op.inputs, shapes, strict=True)

@@ -112,7 +112,7 @@ def _index(self: Tensor) -> int:
 
 
 def _formatted(self: Tensor, spec: str) -> str:
-    """Of a tensor without dimensions as its number is formatted, also without `spec`; as in torch."""
+    """A tensor without dimensions is formatted as its number, also without `spec`, as in torch."""
     return format(self.item(), spec) if self._array.ndim == 0 else object.__format__(self, spec)
 
 

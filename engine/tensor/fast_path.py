@@ -1,7 +1,7 @@
 """The fast path for ops of one or two inputs: `dispatch.apply` without a loop over the arguments.
 
-Most ops of a program are of this kind, and small: what is spent on each of them is the speed of the engine.  Each way
-is therefore one function, longer than others, that calls as little as it can.
+Most ops of a program are of this kind, and small: the time per op decides how fast the engine is.  Each case is
+therefore one function, longer than others, that makes as few calls as possible.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ OPERATORS: dict[Callable[..., Any], Callable[..., Any]] = {
     xp.true_divide: operator.truediv,
     xp.negative: operator.neg,
 }
-"""The same functions, reached without parsing arguments."""
+"""The same functions, called without parsing arguments."""
 
 
 def quick(function: OpFunction) -> OpFunction:
-    """The function of an op of one or two inputs, quicker where they are plain: Tensors of one dtype, or a number.
-
-    It does what `apply` does, without a loop over the arguments; all else goes there.  Ops with static arguments,
-    several outputs or views are left as they are.
+    """The function of an op of one or two inputs, faster for the common case: Tensors of one dtype, or a number.  It
+    does the same as `apply`, without a loop over the arguments, and calls it in all other cases.  Ops with static
+    arguments, several outputs or views are not changed.
     """
     op = function.op
     if op.statics or op.lists or op.view or op.arity > 2 or op.mask not in (0, (1 << op.arity) - 1):
@@ -48,8 +47,8 @@ def quick(function: OpFunction) -> OpFunction:
 
 
 def quick_product(function: OpFunction, otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """The product of two matrices of one dtype; what else there is to multiply goes to `otherwise`."""
-    return _quick_two(function.op, otherwise, 2)  # `ndarray.dot` is a microsecond sooner than `@`
+    """The product of two matrices of one dtype; all other products go to `otherwise`."""
+    return _quick_two(function.op, otherwise, 2)  # `ndarray.dot` is a microsecond faster than `@`
 
 
 def _quick_one(op: Op, function: OpFunction) -> Any:
@@ -67,7 +66,7 @@ def _quick_one(op: Op, function: OpFunction) -> Any:
             made = as_array(made)
         out: Tensor = _new(Tensor)
         out._array = made
-        out._shared = node = None  # said here, it is found at once: a class's own default is looked for in two places
+        out._shared = node = None  # set on the object, it is found at once: a default of the class takes two look-ups
         if key and self._requires_grad and (not slot.off or mode.enabled):
             try:
                 plan = plans[key]
@@ -111,7 +110,7 @@ def _quick_one(op: Op, function: OpFunction) -> Any:
 
 
 def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
-    """Of two inputs; of two matrices alone where `rank` is 2."""
+    """The function for two inputs; if `rank` is 2, for two matrices only."""
     kernel, plans, mask = ndarray.dot if rank else OPERATORS.get(op.kernel, op.kernel), op.plans, op.mask
 
     def two(self: Any, other: Any) -> Any:
@@ -127,7 +126,7 @@ def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
             needs = (3 if other._requires_grad else 1) if self._requires_grad else 2 if other._requires_grad else 0
         elif (kind is float or kind is int) and (dtype is SINGLE or dtype.kind == "f") and not (rank or slot.noted):
             second = other
-            needs = 9 if self._requires_grad else 0  # 8: the second is no tensor, as `Op.plan` counts
+            needs = 9 if self._requires_grad else 0  # 8: the second input is not a tensor, as in `Op.plan`
         else:
             return function(self, other)
         try:
@@ -201,6 +200,6 @@ def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
 
 
 def _as(made: Any, function: Callable[..., Any]) -> Any:
-    """A way of an op, under the name of the function that is otherwise called."""
+    """The fast function of an op, under the name of the general one."""
     made.__name__, made.__qualname__, made.__doc__ = function.__name__, function.__qualname__, function.__doc__
     return made

@@ -1,7 +1,7 @@
 """Whether ops record gradients: one flag per thread, and the context managers that switch it.
 
-Each is also a decorator, of functions and of generators (which run in the mode, while who asks them for values does
-not).
+Each is also a decorator of functions and of generators (a generator runs in the mode, the code that asks it for values
+does not).
 """
 
 from __future__ import annotations
@@ -30,11 +30,9 @@ _counting = threading.Lock()
 
 
 class _Mode(threading.local):
-    """`enabled` is what ops look at; in inference mode `asked` is what the user asked for, and nothing is recorded.
-    It is set by `turn`, which counts the threads in which it is off.
-
-    `packing` holds the pairs of hooks for saved tensors (and whether they are no part of a recording), innermost last,
-    `packing_refused` why there may be none.
+    """Ops read `enabled`; `asked` is the user's setting, which has no effect in inference mode.  It is set by `turn`,
+    which counts the threads in which it is off.  `packing` has the pairs of hooks for saved tensors, innermost last,
+    and whether a recording leaves them out; `packing_refused` is the reason if there may be none.
     """
 
     enabled: bool = True
@@ -91,7 +89,7 @@ def _switch(enabled: bool) -> None:
 
 
 class _Decorator:
-    """A context manager that can be put in front of a function: each call then runs in a context of its own."""
+    """A context manager that is also a decorator: each call of the function then runs in its own context."""
 
     def clone(self) -> Any:
         """A fresh context."""
@@ -111,7 +109,7 @@ class _Decorator:
         return wrapped
 
     def of_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A generator function whose code runs in the mode, and whose callers do not."""
+        """A generator function whose code runs in the mode, but not its callers."""
 
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
@@ -177,7 +175,7 @@ class set_grad_enabled(_Decorator):
 
 
 class _Fixed(_Decorator):
-    """no_grad and enable_grad: the mode is switched on entering, not on making the object."""
+    """no_grad and enable_grad: the mode is switched when the block is entered, not when the object is created."""
 
     wanted = True
 

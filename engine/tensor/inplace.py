@@ -33,7 +33,8 @@ REPEATED = (
 )
 
 BEFORE_WRITE: list[Callable[..., Any]] = []
-"""What is asked before a write while `slot.noted`: functions of (op, args, kwargs) that return what to do after it."""
+"""Functions of (op, args, kwargs) that are called before each write while `slot.noted`; each returns a function to call
+after the write."""
 MODIFIED = "is being modified inplace"
 DEPRECATED = (
     "Use of {}_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This "
@@ -42,9 +43,9 @@ DEPRECATED = (
 
 
 def check_inplace(tensor: Tensor, needs: bool = True) -> None:
-    """Raise torch's error where `tensor` may not be written while gradients are recorded.
+    """Raise torch's error if `tensor` may not be written while gradients are recorded.
 
-    `needs`: whether something that takes part in the write requires grad.
+    `needs`: whether any tensor in the write requires grad.
     """
     if tensor.is_inference() and not mode.inference:
         raise errors.runtime(INFERENCE_INPLACE, "Backstep: write inside the block, or on a clone.", tensors=(tensor,))
@@ -96,7 +97,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if not is_writable(target._array):
         _check_repeats(op, inputs, target)
     if writer is not None and op.name.startswith("masked_fill") and not _covers(target, arrays[1]):
-        writer = None  # an error, which computing tells
+        writer = None  # computing raises the error
     if writer is None:
         result = _computed(op, arrays, statics, target)
     for value in _flat(inputs[1:]) if op.lists else inputs[1:]:
@@ -135,13 +136,13 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
 
 
 def _covers(target: Tensor, mask: Any) -> bool:
-    """Whether a mask can be broadcast to what is written."""
+    """Whether a mask can be broadcast to the written tensor."""
     sizes = target._array.shape[::-1]
     return len(mask.shape) <= len(sizes) and all(m in (1, n) for m, n in zip(mask.shape[::-1], sizes, strict=False))
 
 
 def _check_repeats(op: Op, inputs: Any, target: Tensor) -> None:
-    """Raise torch's error where an expanded tensor (or a read-only array) may not be written, or give its warning."""
+    """Raise torch's error, or give its warning, for a write to an expanded tensor or a read-only array."""
     repeats = op.traits.repeats
     if repeats is None or not takes_writes(target._array):
         raise errors.runtime(
@@ -151,16 +152,15 @@ def _check_repeats(op: Op, inputs: Any, target: Tensor) -> None:
         )
     told = [repeats]
     if op.name == "index_put" and not inputs[1]._array.ndim and [i._array.dtype.kind for i in inputs[2]] == ["b"]:
-        told.append(masked_fill.op.traits.repeats or ())  # which torch does it by
+        told.append(masked_fill.op.traits.repeats or ())  # the ones that torch uses for it
     for words in told:
         if words:
             warn(DEPRECATED.format(*words))
 
 
 def _check_overlap(target: Tensor, value: Tensor, op: Op) -> None:
-    """Raise torch's error where what is read lies partly in what is written; torch looks only at dense tensors.
-
-    Ops that write by places may not read the whole of it either; a number to fill with is read before.
+    """Raise torch's error if an input overlaps the written memory in part; torch checks dense tensors only.  Ops that
+    write by position may not read exactly this memory either; a number to fill with is read before the write.
     """
     a, b = target._array, value._array
     if "fill" in op.name and not b.ndim:
@@ -183,7 +183,7 @@ def _address(data: Any) -> int:
 
 
 def report_joint(active: Any, view: Tensor, writer: str) -> None:
-    """Tell the recording that a write to `view` wrote its base."""
+    """Record that a write to `view` wrote its base."""
     found = view._view
     if found is not None:
         active.op(
@@ -192,8 +192,8 @@ def report_joint(active: Any, view: Tensor, writer: str) -> None:
 
 
 def share_data(source: Tensor, made: Tensor) -> None:
-    """`made` is `source.data`: a recording tells of each what is written through the other."""
-    own = made._storage.recorded  # what there is of it is of the memory that it joins
+    """`made` is `source.data`: a recording reports, for each, the writes through the other."""
+    own = made._storage.recorded  # its facts are those of the memory that it joins
     made._storage.join(source._storage)
     made._storage.source = weakref.ref(source)
     source._storage.shared().recorded.extend(own)
@@ -231,7 +231,7 @@ def _computed(op: Op, arrays: list[Any], statics: Any, target: Tensor) -> Any:
 
 
 def _rebased(op: Op, inputs: Any, statics: Any, target: Tensor) -> tuple[Node | None, Any]:
-    """The node of the written tensor, and a stand-in for the tensor as it was before."""
+    """The node of the written tensor, and a stand-in for the tensor before the write."""
     needs = numbers = 0
     for position, value in enumerate(inputs):
         if not isinstance(value, (Tensor, list, tuple)):
@@ -250,9 +250,9 @@ def _rebased(op: Op, inputs: Any, statics: Any, target: Tensor) -> tuple[Node | 
 
 
 def _attach(node: Node, inputs: Any, promoted: Any, target: Tensor) -> None:
-    """Make `node` the history of the written tensor, and of the base where it is a view."""
+    """Make `node` the history of the written tensor, and of its base if it is a view."""
     save(node, inputs, promoted, (target,))
-    if node.versions is not None:  # what was read of the tensor itself was its elements of before: y.mul_(y)
+    if node.versions is not None:  # an input that is the tensor itself was read before the write: y.mul_(y)
         plan, own, arity, saved = node.plan, target._storage, len(inputs), node.saved or ()
         node.versions = tuple(
             version - (0 <= plan.pick[place] < arity and getattr(saved[place], "_shared", None) is own)
@@ -262,7 +262,7 @@ def _attach(node: Node, inputs: Any, promoted: Any, target: Tensor) -> None:
 
 
 def wrote(target: Tensor, node: Node, nr: int = 0) -> None:
-    """`target` was written, with history `node`: itself, or through CopySlices where it is a view."""
+    """`target` was written, with history `node`: itself, or through CopySlices if it is a view."""
     view: View | None = target._view
     if view is None:
         moved(target, node, nr)
@@ -279,7 +279,7 @@ def wrote(target: Tensor, node: Node, nr: int = 0) -> None:
 
 
 def requires_now(base: Tensor) -> None:
-    """A written tensor requires grad, and so do its views, also those that were made before it did."""
+    """A written tensor requires grad, and so do its views, including those made before."""
     if not base._requires_grad:
         base._requires_grad = True
         for reference in base._storage.views or ():
@@ -289,7 +289,7 @@ def requires_now(base: Tensor) -> None:
 
 
 class CopySlices(Node):
-    """The history of a base of which a view was written: it runs the write's own node on the view's part."""
+    """The history of a base after a write to a view of it: it runs the write's own node on the view's part."""
 
     def __init__(self, base: Tensor, path: Any, inner: Node, repeats: bool) -> None:
         self.plan = JOINT.plan(1 if base._requires_grad else 2)
@@ -300,9 +300,9 @@ class CopySlices(Node):
         self.numbers = (nr, *numbers[1:])
         self.shape, self.dtype = base._array.shape, base._array.dtype
         self.saved = ()
-        self.more = {}  # not a node that the loop runs in its short way
+        self.more = {}  # not a node for the loop's fast path
         self.path = path
-        self.repeats = repeats  # what was written is expanded: torch cannot write its gradient
+        self.repeats = repeats  # the written view is expanded: torch cannot write its gradient
         self.inner: Node | None = inner
 
     def __getattr__(self, name: str) -> Any:
@@ -316,13 +316,14 @@ class CopySlices(Node):
         return "torch::autograd::CopySlices"
 
     def free(self) -> bool:
-        """Drop the write's node, as torch does whatever it saved."""
+        """Drop the write's node, as torch does regardless of its saved tensors."""
         had = self.inner is not None and self.inner.free()
         self.inner = None
         return had
 
     def own(self, upstream: Any, run: Any) -> Sequence[Any]:
-        """The cotangent of the base, in which the view's part comes from the write, and those of what was written."""
+        """The cotangent of the base, whose part in the view comes from the write, and those of the write's other
+        inputs."""
         if upstream is None:
             return (None,) * len(self.targets)
         if self.inner is None:
@@ -343,14 +344,14 @@ class CopySlices(Node):
         return (whole, *found[1:])
 
     def graphed(self, upstream: Tensor, run: Any) -> Sequence[Any]:
-        """The same where a graph is made of it: by a copy of the gradient of which a view is written, as torch does."""
+        """The same while gradients are recorded: a view of a copy of the gradient is written, as torch does."""
         inner = self.inner
         assert inner is not None
         whole = tensor_of(xp.zeros_like(upstream._array))
         apply_inplace(copy.op, (whole, upstream), {})
         part = retake(whole, self.path)
         given = clone(part)
-        # What the write saved of its result is the view as it was afterwards: of the base that this node made.
+        # The saved result of the write is the view after it, taken from the base that this node computed.
         inner.extras()["through"] = retaken(self, 0, self.path, self.shape or (), part._array)
         try:
             found = run.vjp(inner, given if inner.metas is None else [given])

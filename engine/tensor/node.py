@@ -17,9 +17,9 @@ from ..ops.op import Op, Plan
 from .grad_mode import mode
 
 SUFFIX = re.compile(r"Backward(?:0|(\d*))$")
-"""What torch's messages leave out of a node's name: of TBackward1 they make T1."""
+"""The part of a node's name that torch's messages leave out: TBackward1 becomes T1."""
 LAST = 2**64 - 1
-"""The sequence number of AccumulateGrad, torch's: it runs as soon as it is ready."""
+"""The sequence number of AccumulateGrad, as in torch: it runs as soon as it is ready."""
 
 _numbers = itertools.count()
 next_number = _numbers.__next__
@@ -38,11 +38,11 @@ HINT_SHOWN = (
     "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
     "question was changed in there or anywhere later. Good luck!"
 )
-"""The same where anomalies are looked for."""
+"""The same during anomaly detection."""
 
 
 class RemovableHandle:
-    """What a hook's registration returns.  Source: torch.utils.hooks.RemovableHandle."""
+    """The result of registering a hook.  Source: torch.utils.hooks.RemovableHandle."""
 
     _numbers = itertools.count()
 
@@ -66,7 +66,7 @@ class SavedResult:
     """An output that its own node keeps: the array, not the Tensor, which would close a reference cycle."""
 
     __slots__ = ("_array", "_nr", "_shared")
-    _id = -1  # no recording knows it
+    _id = -1  # not part of a recording
 
     def __init__(self, data: Array, storage: Any, nr: int) -> None:
         self._array = data
@@ -75,7 +75,7 @@ class SavedResult:
 
 
 class _Rare:
-    """What few nodes have: defaults of the class, so that a new node sets none of it."""
+    """Attributes that few nodes have, as defaults of the class, so that a new node need not set them."""
 
     __slots__ = ()
     numbers: tuple[int, ...] | None = None
@@ -84,17 +84,17 @@ class _Rare:
     statics: Mapping[str, Any] = MappingProxyType({})
     requires_grad = True
     own: Any = None
-    """What a node runs instead of rules: a method (upstream gradients, the run) that returns a cotangent per edge."""
+    """A node's own code instead of rules: a method (upstream gradients, the run) that returns a cotangent per edge."""
 
 
 class Node(_Rare):
     """One op of the backward graph, named as in torch (`MulBackward0`).
 
     `targets` has a node or None per differentiable input and `numbers` the output of that node which the input was
-    (None: the first, of all); `saved` has a value per name of the plan, `versions` what the storages of the saved
-    tensors were at (None: 0, of all).  `shape` and `dtype` are the output's; a node of several outputs has `metas`, one
-    (shape, dtype) each, and no shape and dtype of its own.  `more` has hooks and whatever
-    else few nodes have; where it is None, the loop runs the rules and nothing else.
+    (None: the first, of all); `saved` has a value per name of the plan, `versions` the versions of the saved tensors'
+    storages at that time (None: all 0).  `shape` and `dtype` are the output's; a node of several outputs has `metas`
+    instead, one (shape, dtype) per output.  `more` has hooks and other attributes that few nodes have; if it is None,
+    the loop runs the rules and nothing else.
     """
 
     __slots__ = ("__dict__", "__weakref__", "dtype", "more", "plan", "saved", "sequence_nr", "shape", "targets")
@@ -107,14 +107,14 @@ class Node(_Rare):
     saved: tuple[Any, ...] | None
     more: dict[str, Any] | None
     look: ClassVar[Callable[[Node, str], Any]]
-    """The value of `_saved_...`, and what dir() shows: `engine.tensor.attributes` has them, which knows Tensors."""
+    """The value of `_saved_...`, and the names for dir(): set by `engine.tensor.attributes`, which knows Tensors."""
     listed: ClassVar[Callable[[Node], list[str]]]
     called: ClassVar[Callable[[Node, tuple[Any, ...]], Any]]
-    """Runs the rules of a node alone: `engine.backward.loop` has it, which knows the loop."""
+    """Runs the rules of a node alone: set by `engine.backward.loop`, which knows the loop."""
 
     @property
     def op(self) -> Op:
-        """What ran in forward."""
+        """The name of the forward op."""
         return self.plan.op
 
     def name(self) -> str:
@@ -124,14 +124,14 @@ class Node(_Rare):
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
-        """The nodes that the cotangents go to, `(None, 0)` where no gradient is needed, as torch shows them."""
+        """The nodes that receive the cotangents, `(None, 0)` where no gradient is needed, as in torch."""
         numbers = self.numbers or (0,) * len(self.targets)
         return tuple(
             (None if target is None else target.shown(), nr) for target, nr in zip(self.targets, numbers, strict=True)
         )
 
     def shown(self) -> Any:
-        """The node as the user sees it: of a class of its name, which nodes that nobody looks at can do without."""
+        """The node as the user sees it: only now does it get a class of its own name."""
         if type(self) is Node:
             self.__class__ = _kind(self.name().rpartition("::")[2])
         return self
@@ -149,7 +149,7 @@ class Node(_Rare):
         return self.more
 
     def register_hook(self, fn: Any) -> RemovableHandle:
-        """Call `fn(grad_inputs, grad_outputs)` when the node has run; a result replaces its cotangents."""
+        """Call `fn(grad_inputs, grad_outputs)` after the node has run; a result replaces its cotangents."""
         return RemovableHandle(self.extras().setdefault("post_hooks", {}), fn)
 
     def register_prehook(self, fn: Any) -> RemovableHandle:
@@ -160,7 +160,7 @@ class Node(_Rare):
         return self.sequence_nr
 
     def _set_sequence_nr(self, number: int) -> None:
-        """Have the node run earlier (a higher number) or later than its place in forward says."""
+        """Make the node run earlier (a higher number) or later than its position in the forward pass implies."""
         self.sequence_nr = number
 
     def __call__(self, *grads: Any) -> Any:
@@ -181,14 +181,14 @@ class Node(_Rare):
         return self.numbers[edge] if self.numbers else 0
 
     def free(self) -> bool:
-        """Drop the saved tensors; False where there was none to drop (the node can run again)."""
+        """Drop the saved tensors; False if there were none (the node can run again)."""
         if not self.plan.tensors or self.saved is None:
             return False
         self.saved = None
         return True
 
     def freed(self) -> RuntimeError:
-        """torch's error for a node that ran before and has nothing left to run on."""
+        """torch's error for a node that ran before and whose saved tensors were freed."""
         shapes = [shape for shape, _ in self.metas] if self.metas else [self.shape or ()]
         shown = " and ".join(str(list(shape)) for shape in shapes)
         return errors.runtime(
@@ -200,7 +200,7 @@ class Node(_Rare):
         )
 
     def check_versions(self) -> None:
-        """Raise torch's error where a saved tensor was written in place since it was saved."""
+        """Raise torch's error if a saved tensor was written in place since it was saved."""
         saved = self.saved or ()
         tensors = self.plan.tensors
         for place, version in zip(tensors, self.versions or (0,) * len(tensors), strict=True):
@@ -226,10 +226,10 @@ class Node(_Rare):
 
 
 def changed_message(kept: Any, maker: str | None, found: int, expected: int) -> str:
-    """torch's words for a saved tensor, made by the node of the name `maker`, that was written since."""
+    """torch's message for a saved tensor that was written since; the node named `maker` computed it."""
     view = getattr(kept, "_view", None)
     if maker and view is not None and view.base._requires_grad and view.path[-1][2] is None:
-        maker = "AsStrided"  # torch makes the node of a view anew when it finds its base changed
+        maker = "AsStrided"  # torch creates a new node for a view when it finds its base changed
     shown = SUFFIX.sub(r"\1", maker or "")
     origin = f", which is output {kept._nr} of {shown}," if maker else ""
     return (
@@ -245,8 +245,7 @@ reserve(Node, "statics", "numbers", "versions", "metas")
 @functools.cache
 def _kind(name: str) -> type[Node]:
     """The class of nodes of a name, so that `type(y.grad_fn).__name__` is torch's; they have torch's `_saved_...` too.
-
-    Not so the Node itself, which the loop reads: of a class with a `__getattr__`, nothing is found quickly.
+    Node itself, which the loop reads, does not: attributes of a class with a `__getattr__` are slower.
     """
     own = {"__getattr__": Node.look, "__dir__": Node.listed, "__doc__": Node.__doc__}
     return type(name, (Node,), {"__slots__": (), "__module__": "builtins", **own})
@@ -260,7 +259,7 @@ class InputMetadata:
 
 
 class AccumulateGrad:
-    """The end of the graph at a leaf: adds what arrives into the leaf's `.grad`."""
+    """The end of the graph at a leaf: adds arriving gradients into the leaf's `.grad`."""
 
     __slots__ = ("__weakref__", "dtype", "more", "shape", "variable")
 
@@ -295,9 +294,8 @@ class AccumulateGrad:
 
 
 def accumulator(tensor: Any) -> AccumulateGrad | None:
-    """The AccumulateGrad of a leaf: one as long as a graph holds it.
-
-    None of a view that requires grad because its base does and has no history of its own: torch's gets nothing.
+    """The AccumulateGrad of a leaf: the same one as long as a graph holds it.  None for a view without a history that
+    requires grad because its base does: torch's receives nothing.
     """
     if tensor._view is not None and tensor._view.lent:
         return None

@@ -15,7 +15,7 @@ from .tensor import Tensor
 
 _new = object.__new__
 MOST = 2**20
-"""Tensors in a list, at most: so far apart are the places of two lists."""
+"""The most tensors in a list: the distance between the positions of two lists."""
 SAVED_INFERENCE = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
     "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
@@ -24,7 +24,8 @@ SAVED_INFERENCE = (
 
 
 def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
-    """Keep what the plan says; `promoted` are the arrays that the kernel read where they are not the arguments' own."""
+    """Save the inputs and results that the plan names; `promoted` has the arrays that the kernel read, if they differ
+    from the arguments' own."""
     plan = node.plan
     arity = len(args)
     saved: list[Any] = []
@@ -64,19 +65,19 @@ def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
 
 
 def _saved_result(out: Tensor) -> SavedResult:
-    """What a node keeps of its own output: no part of it leads back to the node."""
+    """The form in which a node saves its own output: without a reference back to the node."""
     kept: SavedResult = _new(SavedResult)
     kept._array, kept._shared, kept._nr = out._array, out._storage, out._nr
     return kept
 
 
 def saved_value(node: Node, tensor: Tensor) -> Any:
-    """What a node keeps of a tensor: an output of its own without the way back to the node."""
+    """The form in which a node saves a tensor: its own output without a reference back to the node."""
     return _saved_result(tensor) if tensor._node is node else tensor
 
 
 def unpack_saved(node: Node | None, value: Any) -> Any:
-    """A saved value as the Tensor that it was, with its history."""
+    """A saved value as its Tensor, with its history."""
     if type(value) is SavedResult:
         out: Tensor = _new(Tensor)
         out._array, out._shared = value._array, value._shared
@@ -96,7 +97,8 @@ def unpack_saved(node: Node | None, value: Any) -> Any:
 
 
 def saved_version(value: Any) -> int:
-    """The version of a saved value; of a list that of its first: they are compared one by one where they can differ."""
+    """The version of a saved value; for a list, that of its first tensor: the others are compared one by one if they
+    can differ."""
     if type(value) is list:
         return saved_version(value[0]) if value else 0
     storage = getattr(value, "_shared", None)
@@ -131,8 +133,8 @@ def _sizes(value: Any) -> Any:
 
 
 def packed(node: Node, value: Any, place: int) -> Any:
-    """A saved value as the user's pack hook made it; what is no tensor as it is.  `place` says which it is; of those in
-    a list each has its own."""
+    """A saved value packed by the user's hook; a value that is not a tensor, unchanged.  `place` is its position; each
+    tensor of a list has its own."""
     if type(value) is list:
         return [packed(node, v, MOST * (place + 1) + i) for i, v in enumerate(value)]
     if not isinstance(value, (Tensor, SavedResult, Promoted)):
@@ -141,9 +143,8 @@ def packed(node: Node, value: Any, place: int) -> Any:
 
 
 class Packed:
-    """A saved tensor that went through the hooks of saved_tensors_hooks: what the user made of it, and the way back.
-
-    It has no version: what was written since is the hooks' affair, as in torch.  What the hooks do is recorded, at this
+    """A saved tensor that went through saved_tensors_hooks: the packed object, and the hook that unpacks it.  It has no
+    version: as in torch, the hooks are responsible for later writes.  The ops in the hooks are recorded, at this
     `place` of the node, unless they are `quiet`.
     """
 
@@ -189,7 +190,7 @@ class Packed:
         return self.found()._array
 
     def found(self) -> Tensor:
-        """What the unpack hook gives."""
+        """The result of the unpack hook."""
         active = None if self.sequence is None else slot.active
         found: Any = None
         if active is None:
@@ -210,7 +211,7 @@ class Packed:
         return found
 
     def tensor(self, node: Node | None) -> Tensor:
-        """The same with the history of what was packed."""
+        """The same, with the history of the packed tensor."""
         found = self.found()
         if not self.requires:
             return found

@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """What storages share that have one memory: that of `x` and of `x.data`, of `x` and `y` after `x.data = y`.
-
-    `writes` counts the writes through any of them, so that each knows of those through the others.  `outside`: the
-    memory is a numpy array of the program's too, who may write there past all of this; a recording looks whether it
-    did.  `handed`: a recording may have the array by itself, as the gradient that a node was given, among its values
-    from this one on.  `recorded` and `number` are those of `Storage`, for all of them.
+    """The common part of storages that have the same memory: those of `x` and `x.data`, or of `x` and `y` after `x.data
+    = y`.  `writes` counts the writes through any of them, so that each knows about the others' writes.  `outside`: the
+    memory is also a numpy array of the program, which may write to it unnoticed; a recording checks whether it did.
+    `handed`: the recording may also have the array by itself, as a gradient that a node received, among its values from
+    this one on.  `recorded` and `number` are as in `Storage`, for all of them.
     """
 
     __slots__ = ("handed", "number", "outside", "recorded", "writes")
@@ -32,11 +31,12 @@ class Memory:
 
 
 class Storage:
-    """What views share: the count of in-place writes, and the recorded values that a write must not change.
+    """The common part of a tensor and its views: the count of in-place writes, and the recorded values that a write
+    must not change.
 
-    `unseen` counts the writes that history does not see but a recording tells; those through other storages of the same
-    `memory` are counted there, `counted` of them being in `version` or `unseen`.  `memory` is None while this is the
-    only one.  `source`: the tensor that `.data` or `detach()` gave another of.
+    `unseen` counts the writes that the history misses but a recording reports; writes through other storages of the
+    same `memory` are counted there, and `counted` of them are included in `version` or `unseen`.  `memory` is None
+    while this is the only storage of its memory.  `source`: the tensor from which `.data` or `detach()` made this one.
     """
 
     version = 0
@@ -51,7 +51,7 @@ class Storage:
 
     @property
     def moment(self) -> int:
-        """The version for a recording: how often the elements were written, through whatever."""
+        """The version for a recording: how often the elements were written, through any storage."""
         memory = self.memory
         return self.version + self.unseen + (0 if memory is None else memory.writes - self.counted)
 
@@ -63,14 +63,14 @@ class Storage:
             self.counted += 1
 
     def shared(self) -> Memory:
-        """The memory, which others may have too from now on."""
+        """The memory, which others may share from now on."""
         if self.memory is None:
             self.memory = Memory(self.number, self.recorded)
             self.counted = 0
         return self.memory
 
     def join(self, other: Storage) -> None:
-        """From now on this is the memory of `other`, and of no other than that."""
+        """From now on this storage has the memory of `other`, and no longer its own."""
         if self.memory is not None:
             self.unseen += self.memory.writes - self.counted
         self.memory = other.shared()
@@ -90,8 +90,8 @@ reserve(Storage, "version", "number", "recorded", "unseen", "views", "memory", "
 
 
 class InferenceStorage(Storage):
-    """Of a tensor made in inference mode.  It has no version for history: what is truthy here only opens the way on
-    which saving it is refused."""
+    """The storage of a tensor made in inference mode.  It has no version: its truthy value only leads to the code that
+    refuses to save the tensor."""
 
     version = 1
     inference = True

@@ -1,7 +1,7 @@
 """Tensor: an array that remembers how it was made.
 
-This file holds the data.  The two ways in which an op meets a Tensor are in `dispatch` (a new Tensor) and `inplace`
-(the same one, written), those in which its values leave for Python in `leaving`; what is a method, `api.methods` says.
+This file has the data.  How an op is applied to a Tensor is in `dispatch` (a new Tensor) and `inplace` (the same one,
+written); how values leave for Python, in `escapes`; `engine.methods` says which functions are methods.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ GRAD_DTYPE = (
 class Tensor:
     """A multi-dimensional array with gradient.
 
-    `_array` is the numpy or cupy array, `_node` and `_nr` the node (and its output) that computed it, `_storage` what
-    it shares with its views.  The other attributes are class-level defaults, so that a fresh result sets few.
+    `_array` is the numpy or cupy array, `_node` and `_nr` are the node (and its output) that computed it, `_storage` is
+    shared with its views.  The other attributes have defaults in the class, so that a new result sets few of them.
 
     Source: torch.Tensor.
 
@@ -56,21 +56,21 @@ class Tensor:
     _requires_grad = False
     _grad: Tensor | None = None
     _shared: Storage | None = None
-    _accumulator: Any = staticmethod(lambda: None)  # or a weak reference to its AccumulateGrad: called, it tells
+    _accumulator: Any = staticmethod(lambda: None)  # or a weak reference to its AccumulateGrad
     _view: View | None = None
     _hooks: dict[int, Any] | None = None
     _post_hooks: dict[int, Any] | None = None
     _retains = False
     _tangent: Any = None
-    _dual: Any = None  # the tangent of a dual number that was made of it
+    _dual: Any = None  # its tangent, if it is part of a dual number
     _id = -1
     _value = -1
     _seen = 0
     __array_priority__ = 1000
     _constructed: ClassVar[Callable[[type[Tensor], tuple[Any, ...], dict[str, Any]], Tensor]]
-    """What `Tensor(...)` makes: `engine.methods` binds it, which knows the constructors."""
+    """The result of `Tensor(...)`: set by `engine.methods`, which knows the constructors."""
 
-    if TYPE_CHECKING:  # the stub of what `engine/__init__` binds: methods, operators and indexing
+    if TYPE_CHECKING:  # stubs of the methods, operators and indexing that `engine/__init__` binds
 
         def __getattr__(self, name: str) -> Any: ...
         def __getitem__(self, key: Any) -> Tensor: ...
@@ -88,7 +88,7 @@ class Tensor:
         __lt__ = __le__ = __gt__ = __ge__ = _binary
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
-        """torch's old constructor: of numbers, of sizes, of another tensor."""
+        """torch's old constructor: from numbers, sizes or another tensor."""
         return cls._constructed(cls, args, kwargs)
 
     def __init_subclass__(cls) -> None:
@@ -275,7 +275,7 @@ class Tensor:
 
     @property
     def grad(self) -> Tensor | None:
-        """What backward calls have added up here; None before the first.
+        """The sum of the gradients from backward calls; None before the first.
 
         >>> import engine as torch
         >>> x = torch.tensor(3.0, requires_grad=True)
@@ -331,7 +331,7 @@ class Tensor:
 
     @property
     def _storage(self) -> Storage:
-        """What is shared with views; made when it is first needed, for most tensors never."""
+        """The part shared with views; created when it is first needed, for most tensors never."""
         if self._shared is None:
             self._shared = Storage()
             if self._id >= 0:
@@ -343,8 +343,8 @@ class Tensor:
         self._shared = storage
 
     def _comes_from(self, node: Any, nr: int) -> None:
-        """Make this output `nr` of a node.  What is not the first has a storage, so that a tensor without one needs no
-        second look: it is no view, was never written and is its node's first output."""
+        """Make this output `nr` of a node.  Outputs after the first get a storage, so that a tensor without one needs
+        no further checks: it is not a view, was never written, and is its node's first output."""
         self._node, self._nr, self._requires_grad = node, nr, True
         if nr:
             _ = self._storage
@@ -435,7 +435,7 @@ class Tensor:
 
 
 def tensor_of(array: Any, requires_grad: bool = False) -> Tensor:
-    """The Tensor that holds an array, or a number of numpy's, as it is."""
+    """The Tensor of an array, or of a numpy number, which is not copied."""
     made: Tensor = object.__new__(Tensor)
     made._array = array if type(array) is ndarray or is_array(array) else as_array(array)
     made._node = made._shared = None

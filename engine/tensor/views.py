@@ -41,16 +41,14 @@ REASONS = {
 Step = tuple[str, Any, int | None]
 """(op name, statics, output number where the op has several)."""
 Steps = tuple[Any, Step] | None
-"""The steps to a view, the last in front: (the steps before, step).  Views of views share what they have in common."""
+"""The steps to a view, the last in front: (the steps before, step).  Views of views share their common steps."""
 
 
 class View:
-    """How a view is taken from its base: by some steps.
-
-    `version` is the one that the view's node is for.  `kind` says why the view may not be written while gradients are
-    recorded: `no_grad`, `inference` (the mode in which it was made), `several` (one of several outputs), `custom` (of a
-    Function); None where it may.  `label` is what torch's messages then call it; None where its last step says that:
-    `Output 0 of Unbind`.
+    """How a view is taken from its base: by some steps.  `version` is the version of the base for which the view's node
+    is valid.  `kind` says why the view may not be written while gradients are recorded: `no_grad` or `inference` (the
+    mode in which it was made), `several` (one of several outputs), `custom` (of a Function); None if it may.  `label`
+    is its name in torch's messages; None if its last step gives the name: `Output 0 of Unbind`.
     """
 
     __slots__ = ("base", "kind", "label", "lent", "steps", "version")
@@ -61,7 +59,7 @@ class View:
         self.version = version
         self.kind = kind
         self.label: str | None = None
-        self.lent = False  # it requires grad as its base does, but no gradient goes to it or through it
+        self.lent = False  # it requires grad as its base does, but receives and passes on no gradient
 
     @property
     def path(self) -> tuple[Step, ...]:
@@ -74,13 +72,13 @@ class View:
 
     @property
     def name(self) -> str:
-        """What torch's messages call this where they name it; else ""."""
+        """The name of this view in those torch messages that name it; else ""."""
         if self.label is None and self.steps is not None and (nr := self.steps[1][2]) is not None:
             return f"Output {nr} of {_short_name(REGISTRY[self.steps[1][0]].node_name)}"
         return self.label or ""
 
     def called(self) -> str:
-        """What torch's messages call this."""
+        """The name of this view in torch's messages."""
         return self.name or "A view"
 
     def limit(self, kind: str, label: str) -> None:
@@ -110,7 +108,7 @@ def share(out: Tensor, source: Any, op: Op, statics: Any) -> None:
 
 
 def share_each(outputs: list[Tensor], source: Any, op: Op, statics: Any) -> None:
-    """Make views of `source` of all outputs of an op; a loop that is short, as there may be hundreds."""
+    """Make all outputs of an op views of `source`, in a short loop, because there may be hundreds."""
     shared, view, name = source._storage, source._view, op.name
     base, steps = (source, None) if view is None else (view.base, view.steps)
     requires, version = base._requires_grad, shared.version
@@ -134,7 +132,7 @@ def _short_name(name: str) -> str:
 def refresh_view(tensor: Tensor) -> None:
     """Give a view whose base was written in place the node that leads to the base as it is now: AsStridedBackward0.
 
-    Raises torch's error where the view is of a kind whose base may not be written.
+    Raises torch's error if the view is of a kind whose base may not be written.
     """
     view = tensor._view
     if view is None or view.version == tensor._storage.version or not view.base._requires_grad:
@@ -161,7 +159,8 @@ def moved(tensor: Tensor, node: Node, nr: int) -> None:
 
 
 def retaken(base: Any, nr: int, path: Any, sizes: tuple[int, ...], part: Any) -> Node:
-    """The node of what a path takes of output `nr`, of shape `sizes`, of the node `base`; `part` is the array."""
+    """The node of the part that a path takes from output `nr`, of shape `sizes`, of the node `base`; `part` is its
+    array."""
     plan = RETAKE.plan(1)
     node = Node()
     node.plan, node.sequence_nr, node.more = plan, next_number(), None
