@@ -1,4 +1,4 @@
-"""From the recorder's tuples to the events of a Trace: names, positions, nodes and edges are worked out on reading.
+"""From the recorder's tuples to the events of a Trace: names, positions, nodes and edges are derived on reading.
 
 Linear in the length of the log.  Ids become dense and ordered by first appearance, so that equal programs give equal
 traces.
@@ -58,7 +58,7 @@ from .variable_names import tensor_names
 
 JOINT = "copy_slices"
 name_of: Callable[[Any], str] = functools.cache(str)
-"""The name of an element type, which numpy puts together anew each time."""
+"""The name of an element type, cached because numpy assembles it each time."""
 
 
 def read(
@@ -72,7 +72,7 @@ def read(
 ) -> Trace:
     """The Trace of a finished recording.
 
-    For a replay `base` is the trace that was run again, and `seeds` say which of its tensors the new ones are.
+    For a replay, `base` is the trace that was run again, and `seeds` map the new tensors to those of `base`.
     """
     reader = _Reader(recording)
     if base is not None:
@@ -99,9 +99,8 @@ def read(
 
 
 def _in_the_same_rounds(events: tuple[AnyEvent, ...], base: Trace) -> tuple[AnyEvent, ...]:
-    """The events of a replay; where it did what was recorded, event by event, each is in the round that it was in.
-
-    A replay runs code of the user's own in one go, and knows its rounds when it is through.
+    """The events of a replay; if they equal the recorded ones, event by event, each keeps its iterations of loops.  A
+    replay runs a block of user code at once, and knows its iterations only afterwards.
     """
     is_same = len(events) == len(base.events) and all(
         type(event) is type(was) and event.stack == was.stack for event, was in zip(events, base.events, strict=True)
@@ -115,7 +114,7 @@ def _in_the_same_rounds(events: tuple[AnyEvent, ...], base: Trace) -> tuple[AnyE
 
 
 def _loop_variable(found: Any) -> LoopVariable:
-    """What a recorder noted of a loop's variable; a replay notes what the recording has."""
+    """A loop's variable as the recorder noted it; a replay takes it from the recording."""
     if isinstance(found, LoopVariable):
         return found
     depth, line, name, value = found
@@ -123,7 +122,7 @@ def _loop_variable(found: Any) -> LoopVariable:
 
 
 def _without_folders(event: AnyEvent, places: Places) -> AnyEvent:
-    """An error's texts name the machine's folders; a trace does not."""
+    """An error without the folders of this machine, which its texts name and a trace must not."""
     if not isinstance(event, ErrorRaised):
         return event
     return replace(event, message=places.stripped(event.message), traceback=places.stripped(event.traceback))
@@ -141,17 +140,17 @@ def _tensors(trace: Trace) -> Iterator[int]:
 
 
 def value_of(kept: Any) -> Value:
-    """The Value of what the recorder kept: an array, or the Summary of one over the limit."""
+    """The Value of a recorded array, or of the Summary of one over the limit."""
     if isinstance(kept, Summary):
         return Value(tuple(kept.shape), name_of(kept.dtype), None, kept.sample, kept.stats)
-    if isinstance(kept, OnFile):  # read from memory all the same: only the file has its elements
+    if isinstance(kept, OnFile):  # of a recording in memory too: only the file has its elements
         return damaged_value(tuple(kept.shape), str(kept.dtype))
     data = to_numpy(kept)
     return Value(data.shape, name_of(data.dtype), data, sample_of(data), LazyStats(data))
 
 
 class LazyStats(dict[str, float]):
-    """Statistics of an array, worked out when one is asked for."""
+    """Statistics of an array, computed when one is requested."""
 
     def __init__(self, data: Any) -> None:
         super().__init__()
@@ -169,7 +168,7 @@ class LazyStats(dict[str, float]):
 
 
 class _Numbers(dict[Any, int]):
-    """Dense numbers in the order of asking."""
+    """Dense numbers in the order of the first request."""
 
     def __missing__(self, key: Any) -> int:
         self[key] = number = len(self)
@@ -177,7 +176,7 @@ class _Numbers(dict[Any, int]):
 
 
 class _Seeded(_Numbers):
-    """Numbers that are known for some, and above those for the others."""
+    """Numbers that are fixed for some keys; the others get higher ones."""
 
     def __init__(self, seeds: dict[int, int], free: int) -> None:
         super().__init__(seeds)
@@ -217,11 +216,11 @@ class _Reader:
         return event
 
     def named(self, noted: Mapping[int, str]) -> dict[int, str]:
-        """The names that were noted, with what the program calls parts of modules."""
+        """The recorded names, and the program's names of parameters and buffers."""
         return {**noted, **{tensor: best_name(noted.get(tensor), name) for tensor, name in self.called().items()}}
 
     def called(self) -> dict[int, str]:
-        """What the program calls parts of modules, found since they were recorded."""
+        """The program's names of parameters and buffers that were found after they were recorded."""
         told = list(self.recording.names.called.items())  # at once: the program may go on meanwhile
         return {self.tensors[tensor]: name for tensor, name in told if tensor in self.tensors}
 
@@ -267,7 +266,7 @@ class _Reader:
         elif sequence >= 0:
             record = self.node(op, sequence, needs, inputs, edges_of, outputs)
         if inplace is not None and record is not None and self.writes_base(at):
-            self.inner, record = record, None  # what will run is the node of the base, CopySlices, which comes next
+            self.inner, record = record, None  # the base's node will run, CopySlices, which comes next
             del self.nodes[sequence]
             self.sequence = sequence
         for nr, out in enumerate(outputs):
@@ -276,7 +275,7 @@ class _Reader:
                 self.makers[out.tensor] = (record.node, nr)
             elif (
                 inplace is None and op.view and out.requires_grad
-            ):  # a view made without gradients: there is no way back from it
+            ):  # a view made under no_grad: no gradient leads back from it
                 self.requires[out.tensor] = False
             elif inplace is None:
                 self.makers.pop(out.tensor, None)
@@ -285,11 +284,11 @@ class _Reader:
         return self.latest
 
     def shared(self, storage: int, inputs: Any) -> int | None:
-        """The input whose storage an output of a custom Function has."""
+        """The input whose storage an output of a custom Function shares."""
         return next((i.tensor for i in inputs if self.storage_of.get(i.tensor) == storage), None)
 
     def writes_base(self, at: int) -> bool:
-        """Whether the write at an entry is that of a view, which the next entry carries over to the base."""
+        """Whether the write at an entry is to a view, so that the next entry updates its base."""
         log = self.recording.log
         return at + 1 < len(log) and log[at + 1][0] == "op" and log[at + 1][2] == JOINT and "writer" in log[at + 1][4]
 
@@ -361,7 +360,7 @@ class _Reader:
         )  # fmt: skip
 
     def held(self, kept: Any) -> tuple[Saved, ...]:
-        """What a custom Function saved."""
+        """The saved tensors of a custom Function."""
         return tuple(
             self.saved(f"saved_tensors[{place}]", value, None, None if tensor is None else self.tensors[tensor])
             for place, (tensor, value) in enumerate(kept)
@@ -477,14 +476,15 @@ HANDLERS: dict[str, Callable[..., AnyEvent]] = {
     "refresh": _Reader.refresh, "outside": _Reader.outside, "data": _Reader.data, "raised": _Reader.raised,
     "enter": _Reader.enter, "leave": _Reader.leave, "code": _Reader.code, "left": _Reader.left,
 }  # fmt: skip
-"""Who reads an entry, by its kind: not in the reader, which would hold itself, and with it all that was recorded."""
+"""The method that reads an entry, by its kind; outside of the reader, which would otherwise refer to itself and keep
+the whole recording alive."""
 
 
 def users_traceback(error: BaseException) -> str:
-    """What Python prints for `error`, with the user's own frames only."""
+    """The traceback that Python prints for `error`, with the user's frames only."""
     try:
         report = traceback.TracebackException.from_exception(error)
-    except Exception:  # noqa: BLE001 notes of the user's own that cannot be asked for
+    except Exception:  # noqa: BLE001 the user's own notes, which may raise
         return f"{type(error).__name__}: {message_of(error)}\n"
     kept = [frame for frame in report.stack if is_users(frame.filename)]
     report.stack = traceback.StackSummary.from_list(kept)

@@ -17,11 +17,10 @@ _getframe: Any = sys._getframe
 
 
 class CallStacks:
-    """Every call stack that was met, by its number; which code is the user's is asked once for each.
-
-    `tree` leads to the numbers: an instruction of the innermost frame leads to those that called it, and so on
-    outwards.  An instruction is a number within its code object, whose id is its address, and which is kept: there is
-    no other like it.  `log` tells which entry comes next.
+    """All call stacks of a recording, by number; whether code is the user's is determined once per code object.  `tree`
+    leads to the numbers: from an instruction of the innermost frame to those that called it, and so on outwards.  An
+    instruction is a number within its code object, which is identified by its id and kept alive, so that no other
+    object gets the same id.  `log` says which entry comes next.
     """
 
     def __init__(self, log: list[Entry]) -> None:
@@ -30,14 +29,14 @@ class CallStacks:
         self.numbers: dict[tuple[Any, ...], int] = {}
         self.codes: dict[int, CodeType] = {}
         self.users: dict[int, bool] = {}
-        self.pinned: int | None = None  # replay: the stack to record instead of the one that runs
-        self.base: Any = None  # the frame in which the recording began, and what is called beyond it
+        self.pinned: int | None = None  # replay: the stack to record instead of the current one
+        self.base: Any = None  # the frame in which the recording began, and its callers
         self.beyond: tuple[int, ...] = ()
         self.last = -1
-        self.after: list[int] = [-1]  # by a stack, one that came next in the same rounds of all loops
-        self.plans: dict[int, tuple[Any, ...]] = {}  # by a stack, where the variables of the loops around it are
-        self.variables: dict[tuple[int, int, str], Any] = {}  # what they held when they were looked at
-        self.rounds: dict[int, tuple[Any, ...]] = {}  # by entry of the log: variables that changed, and what they hold
+        self.after: list[int] = [-1]  # by stack, one that came next in the same iterations of all loops
+        self.plans: dict[int, tuple[Any, ...]] = {}  # by stack, where the variables of the loops around it are
+        self.variables: dict[tuple[int, int, str], Any] = {}  # their values at the last check
+        self.rounds: dict[int, tuple[Any, ...]] = {}  # by entry of the log: changed variables, their values
         self.repeated: tuple[Any, ...] = ()  # replay: those for the next entry
 
     def number(self, depth: int = 2) -> int:
@@ -59,17 +58,18 @@ class CallStacks:
         return number
 
     def repeat(self, number: int) -> int:
-        """The stack of the recording that is run again; what its loops held goes with the entry that comes next."""
+        """The stack of the recording that is run again; the values of its loop variables belong to the next entry."""
         if self.repeated:
             self.rounds[len(self.log)], self.repeated = self.repeated, ()
         return number
 
     def look(self, frame: Any, number: int) -> None:
-        """Note for the entry that comes next which variables of the loops around `frame` hold something else now.
+        """Note, for the next entry, which variables of the loops around `frame` have changed.
 
-        Stacks are numbered as they are met, so that a round leads from one to a higher one, and the next round back.  A
-        step ahead that stayed in its round is not looked at again where it always will: every round of the innermost
-        loop comes to the place, and the step began in that loop.  A round begins with a look.
+        Stacks are numbered in order of appearance, so that within an iteration the numbers rise, and the next iteration
+        starts again lower.  A step forward within an iteration is checked once and not again if it can never leave its
+        iteration: every iteration of the innermost loop reaches the place, and the step began in that loop.  Each
+        iteration begins with a check.
         """
         if number not in self.plans:
             self.plans[number] = self.plan(frame)
@@ -79,7 +79,7 @@ class CallStacks:
         for hops, code, key in plan:
             for _ in hops:
                 inner = inner and inner.f_back
-            if inner is None or inner.f_code is not code:  # the same line of the user's, reached by another way
+            if inner is None or inner.f_code is not code:  # the same line of the user's, reached by another path
                 del self.plans[number]
                 return self.look(frame, number)
             value = held(inner, key[2])
@@ -97,11 +97,10 @@ class CallStacks:
         return None
 
     def plan(self, frame: Any) -> tuple[tuple[tuple[range, CodeType, tuple[int, int, str]], ...], Any, frozenset[Any]]:
-        """How to come from `frame` to the variables of the loops around it: steps outwards, the code that is there, and
-        of the variable the place of its frame in the user's stack, counted inwards, its loop's line, and its name.
-
-        Then the innermost of the loops, if each of its rounds comes here, and all of them: of each its line, and the
-        stack of what runs it.
+        """The path from `frame` to the variables of the loops around it: the number of frames outwards, the code of
+        that frame, and for the variable the position of its frame in the user's stack, counted inwards, the line of its
+        loop, and its name.  Then the innermost of the loops, if each of its iterations comes here, and all of them,
+        each with its line and the stack that runs it.
         """
         users, base = self.users, self.base
         loops: list[tuple[int, CodeType, int, NamedLoop]] = []
@@ -162,20 +161,19 @@ class CallStacks:
         return tuple(key)
 
     def begin(self, frame: Any) -> None:
-        """The recording begins in `frame`: what called it stays as it is while it lives, and is looked at once.
-
-        A generator may be resumed by another caller; it is no such base.
+        """The recording begins in `frame`: its callers stay the same while it lives, and are read once.  A generator
+        may be resumed by another caller, so it cannot serve as this base.
         """
         if not frame.f_code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR):
             self.beyond = self.frames(frame.f_back)
             self.base = frame
 
     def key(self, number: int) -> tuple[Any, ...]:
-        """The call stack with a number; () where there is none."""
+        """The call stack with a number; () if there is none."""
         return next((key for key, other in self.numbers.items() if other == number), ())
 
     def line(self, number: int) -> str | None:
-        """File and line of the innermost of the user's frames in a stack; None where there is none."""
+        """File and line of the innermost user frame in a stack; None if there is none."""
         key = self.key(number)
         if not key:
             return None
@@ -183,8 +181,8 @@ class CallStacks:
         return f"{os.path.basename(frames[-1].file)}, line {frames[-1].line}" if frames else None
 
     def encloses(self, frame: Any, number: int) -> bool:
-        """Whether stack `number` was met inside of the brackets of the call that runs in `frame`, perhaps in a helper
-        of the user's that is called there."""
+        """Whether stack `number` was recorded inside the parentheses of the call that runs in `frame`, perhaps in a
+        helper function that is called there."""
         outer, inner = self.frames(frame), self.key(number)
         inner = inner[len(inner) - len(outer) :]  # a helper has more frames
         if not outer or outer[:1] + outer[2:] != inner[:1] + inner[2:]:

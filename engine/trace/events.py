@@ -1,7 +1,7 @@
 """A trace: a recorded program that can be read, drawn and run again.
 
 The recorder (`engine.trace.recorder`) appends plain tuples while the user's program runs.  Reading a trace turns them
-into the frozen objects below.  All ids are small integers counted from zero in the order of first appearance, so that
+into the frozen objects below.  All ids are small integers, counted from zero in the order of first appearance, so that
 two recordings of one program are equal, object for object.
 """
 
@@ -32,11 +32,11 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a tensor held: the whole array, or past the recorder's limit a strided sample and statistics.
+    """The value of a tensor: the whole array, or a strided sample and statistics if it exceeds the recorder's limit.
 
     `array` is None where only the `sample` (at most 64 elements, flat) was kept.  `stats` has min, max, mean, norm
-    (of the finite elements, as float) and the counts nan, inf and zeros.  Of a value that is `damaged`, one whose bytes
-    in a file do not fit their digest, only shape and dtype are known: the sample is empty, the statistics are nan.
+    (of the finite elements, as float) and the counts nan, inf and zeros.  If a value is `damaged` (its bytes in a file
+    do not match their digest), only shape and dtype are known: the sample is empty, the statistics are nan.
     """
 
     shape: tuple[int, ...]
@@ -47,9 +47,9 @@ class Value:
     damaged: bool = False
 
     def is_like(self, other: Value) -> bool:
-        """Whether nothing that is known of both differs: all elements, bit for bit; or of large values those of the
-        sample, the extremes and the counts, bit for bit, and mean and norm to six digits, since other machines and
-        earlier versions of Backstep add in another order.
+        """Whether both are equal as far as they are known: all elements, bit for bit; or for large values the sample,
+        the extremes and the counts, bit for bit, and mean and norm to six digits, because other machines and earlier
+        versions of Backstep add in another order.
         """
         if (self.shape, self.dtype, self.damaged) != (other.shape, other.dtype, other.damaged):
             return False
@@ -67,12 +67,12 @@ class Value:
 
     @property
     def missing(self) -> str:
-        """Why there is no array: what an error says of a value that it needs."""
+        """The reason why there is no array, for the error of code that needs it."""
         return "is damaged in its file" if self.damaged else "was recorded as a sample only: record with a higher limit"
 
 
 def damaged_value(shape: tuple[int, ...], dtype: str) -> Value:
-    """What stands for elements that are lost: no number of it is known, and none is found odd or zero."""
+    """A stand-in for lost elements: none of its numbers is known, and none counts as non-finite or zero."""
     stats = {**dict.fromkeys(("min", "max", "mean", "norm"), float("nan")), **dict.fromkeys(("nan", "inf", "zeros"), 0)}
     return Value(shape, dtype, None, np.zeros(0, dtype), stats, damaged=True)
 
@@ -103,7 +103,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Where a cotangent goes: an output of another node, or (`leaf`) the AccumulateGrad of a leaf tensor."""
+    """The receiver of a cotangent: an output of another node, or (`leaf`) the AccumulateGrad of a leaf tensor."""
 
     node: int | None
     leaf: int | None
@@ -112,7 +112,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a node keeps for backward under one name.  `value` is None for a number, which stands in `scalar`."""
+    """A saved value of a node, with its name.  `value` is None for a number, which is in `scalar`."""
 
     name: str
     value: int | None
@@ -151,8 +151,8 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class LoopVariable:
-    """What the variable of a `for` loop holds from an event on: `text` as Python writes it, None where it is no number
-    and no short text.
+    """The value of the variable of a `for` loop from an event on: `text` as Python writes it, None if it is neither a
+    number nor a short text.
 
     `depth` is the frame of the event's stack that runs the loop, `line` the one before the loop's body.
     """
@@ -167,7 +167,7 @@ class LoopVariable:
 class Event:
     """`index` is the event's place in `trace.events`, `stack` its place in `trace.stacks` (-1: none).
 
-    `loops` are the variables of the loops around it that hold something else than at the event before.
+    `loops` has the variables of the loops around it that have changed since the event before.
     """
 
     index: int
@@ -177,10 +177,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class LeafCreated(Event):
-    """A tensor that no recorded op computed: `source` is the function that made it, `seen` if it was there before,
-    `edited` where a replay was given its numbers instead of the op that computes them.
+    """A tensor that no recorded op computed: `source` is the function that created it, `seen` if it existed before the
+    recording, `edited` if a replay received its numbers instead of the op that computes them.
 
-    `name` is the qualified name that a parameter or buffer has in its module.
+    `name` is the qualified name of a parameter or buffer in its module.
     """
 
     tensor: int
@@ -241,14 +241,14 @@ class FlagChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class ModeChanged(Event):
-    """A grad-mode switch: what follows runs with (`no_grad`: without) gradient recording."""
+    """A grad-mode switch: the following ops run with (`no_grad`: without) gradient recording."""
 
     grad_enabled: bool
 
 
 @dataclass(frozen=True, slots=True)
 class GradSet(Event):
-    """`x.grad = ...` by the user; `value` None for `x.grad = None`, else with the tensor assigned."""
+    """`x.grad = ...` by the user; `value` is None for `x.grad = None`, else the assigned tensor's."""
 
     tensor: int
     value: int | None
@@ -276,8 +276,8 @@ class BackwardStarted(Event):
 class VjpRun(Event):
     """One node ran: upstream gradient per output of the node, cotangent per edge (after `sum_to_size`).
 
-    `unsummed` has the cotangent before broadcast dimensions were summed, where that changed its shape.
-    `freed` tells whether the node's saved values were freed after it ran.
+    `unsummed` has the cotangent before broadcast dimensions were summed, if that changed its shape.  `freed` says
+    whether the node's saved values were freed after it ran.
     """
 
     call: int
@@ -323,14 +323,15 @@ class HookRan(Event):
 
 @dataclass(frozen=True, slots=True)
 class CodeEntered(Event):
-    """User code called by a backward call begins: it does the events up to the matching CodeLeft.
+    """User code called by a backward call begins: the events up to the matching CodeLeft are its own.
 
     `place` says which: the backward of a custom Function ("backward", of `node`), a hook on output `nr` of `node` or
     on the leaf `tensor` ("tensor"), one that runs before or after `node`, or (None) the AccumulateGrad of the leaf
     `tensor` ("before", "after"), or one that runs now that the leaf `tensor` has its gradient ("accumulated").
-    Outside of backward calls it is the forward of a custom Function ("forward"), or what packs the tensor that `node`
-    saved at place `nr` ("pack"); "unpack" gives it back.  `given` are the tensors that it was called with: gradients,
-    inputs, what is packed, the leaf; of those after a node first the `split` cotangents, then the upstream gradients.
+    Outside of backward calls it is the forward of a custom Function ("forward"), or the hook that packs the tensor that
+    `node` saves at place `nr` ("pack"); "unpack" restores it.  `given` has the tensors that it was called with:
+    gradients, inputs, the tensor to pack, the leaf; for hooks after a node, first `split` cotangents, then the upstream
+    gradients.
     """
 
     call: int | None
@@ -344,8 +345,8 @@ class CodeEntered(Event):
 
 @dataclass(frozen=True, slots=True)
 class CodeLeft(Event):
-    """The innermost user code that was entered ended: with `results` (None: it returned None), or, where it is
-    not `completed`, with an error or with what is no gradient."""
+    """The innermost user code ended: with `results` (None: it returned None), or, if it is not `completed`, with an
+    error or a result that is not a gradient."""
 
     results: tuple[int | None, ...] | None
     completed: bool = True
@@ -353,7 +354,7 @@ class CodeLeft(Event):
 
 @dataclass(frozen=True, slots=True)
 class Escaped(Event):
-    """A value left for Python (`item`, `bool`, `numpy`, ...): what the program does next may depend on it."""
+    """A value left for Python (`item`, `bool`, `numpy`, ...): the program may decide by it."""
 
     tensor: int
     kind: str
@@ -388,7 +389,7 @@ class WarningGiven(Event):
 
 @dataclass(frozen=True, slots=True)
 class BackwardEnded(Event):
-    """The call `call` ended; `completed` is False where an error stopped it.
+    """The call `call` ended; `completed` is False if an error stopped it.
 
     `results` are the tensors that `autograd.grad` returned.
     """
@@ -402,10 +403,10 @@ class BackwardEnded(Event):
 class GroupEntered(Event):
     """A group begins, up to its GroupLeft: a module's call, an optimiser's step.
 
-    `name` is the module's qualified name (`encoder.layers.0.linear1`) in the one that was called first; for that one it
-    is the name by which the program reaches it (`model`), and where none is found, as for an optimiser, `kind`, its
-    class.  An optimiser's first step, and each later one where that changed, has
-    the `tensors` that it holds and that require a gradient; None stands for one that the program has not used yet.
+    `name` is the module's qualified name (`encoder.layers.0.linear1`) within the outermost called module; the outermost
+    one has the name by which the program reaches it (`model`), or, if there is none, as for an optimiser, `kind`, its
+    class.  An optimiser's first step, and each later step before which they changed, has the `tensors` that it updates
+    and that require a gradient; None stands for one that the program has not used yet.
     """
 
     name: str
@@ -415,12 +416,12 @@ class GroupEntered(Event):
 
 @dataclass(frozen=True, slots=True)
 class GroupLeft(Event):
-    """The innermost group that was entered ended."""
+    """The innermost group ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Damaged(Event):
-    """Replaces an event that is damaged in its file: it is not known what happened here."""
+    """Replaces an event that is damaged in its file: its contents are unknown."""
 
 
 AnyEvent = (
@@ -455,9 +456,8 @@ _HOLD_VALUES = (
 
 
 def last_value(event: Event) -> int:
-    """The highest number of a value that an event names; -1 where it names none.
-
-    Values are numbered in the order of the events: before an event can be written or read, all up to this one are.
+    """The highest number of a value that an event names; -1 if it names none.  Values are numbered in the order of the
+    events: all values up to this one are written and read before the event.
     """
     found: list[Any] = [-1]
     if isinstance(event, OpCalled):
@@ -517,6 +517,6 @@ class Trace:
         return self.values[index]
 
     save: ClassVar[Callable[[Trace, str], None]]
-    """Write the trace to one file; `engine.trace.file.tracefile` has it, which knows the format, and the next."""
+    """Write the trace to one file; set, like the next one, by `engine.trace.file.tracefile`, which knows the format."""
     open: ClassVar[Callable[[str], Trace]]
     """Read a trace from a file that `save` wrote."""

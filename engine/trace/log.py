@@ -1,8 +1,8 @@
-"""The log of a recording: a plain tuple for each thing that happened, and what the short ones stand for.
+"""The log of a recording: a plain tuple for each event, and the full form of the short ones.
 
-What is appended are tuples of numbers and names: Python's cyclic collector stops looking at those, so that a long
-recording does not slow the program down.  Most of them are ops that made one tensor of one or two, and nodes that ran
-with one upstream gradient; these are written in short.
+The entries are tuples of numbers and names, which Python's cyclic collector stops tracking, so that a long recording
+does not slow the program down.  Most are ops with one result and one or two inputs, and nodes that ran with one
+upstream gradient; these have a short form.
 
 The kinds of entries, and their fields:
 leaf (tensor, storage, version, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, sequence,
@@ -23,13 +23,13 @@ from .module_names import Names
 
 Entry = tuple[Any, ...]
 NONE, SAME, OWN, SUM, OWN_SUM = "-=.s+"
-"""What a run gave along an edge: nothing; the upstream gradient as it came; a value of its own; the sum of the upstream
-gradient over what was broadcast; that of a value of its own, which stands before it."""
+"""The cotangent of a run along an edge: none; the upstream gradient unchanged; a value of its own; the upstream
+gradient summed over broadcast dimensions; a sum of a value of its own, which precedes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a recorder has collected, which the reader (`engine.trace.building`) makes events of.
+    """The data of a recorder, from which the reader (`engine.trace.building`) makes events.
 
     `stacks` numbers the call stacks, pairs of code and instruction by the ids in `codes`; `rounds` has, by entry of the
     log, the loop variables that changed before it.
@@ -43,13 +43,13 @@ class Recording:
     names: Names
 
     def part(self, entries: int, values: int, stacks: int) -> Recording:
-        """The beginning of it: so many entries, values and stacks."""
+        """Its beginning, with so many entries, values and stacks."""
         first = dict(list(self.stacks.items())[:stacks])
         return Recording(self.log[:entries], self.values[:values], first, self.codes, self.rounds, self.names)
 
 
 def in_full(entry: Entry) -> Entry:
-    """An entry "plain" as the "op", and an entry "run" as the "vjp", that it is short for; any other as it is."""
+    """The full form of an entry: the "op" of a "plain", the "vjp" of a "run"; any other unchanged."""
     if entry[0] == "plain":
         _, stack, name, a, b, number, value, sequence, needs, call = entry
         refs, results = (a,) if b is None else (a, b), (number, value, sequence >= 0)
@@ -61,7 +61,8 @@ def in_full(entry: Entry) -> Entry:
 
 
 def places(start: int, kinds: str) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
-    """Where the values of a run are, the first of which is at `start`: of the cotangents, and before they were summed.
+    """The positions of the values of a run, the first of which is at `start`: of the cotangents, and of the same before
+    they were summed.
 
     >>> places(7, SAME + NONE + OWN + OWN_SUM + SUM)
     ((7, None, 8, 10, 11), (None, None, None, 9, 7))

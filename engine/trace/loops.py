@@ -1,4 +1,4 @@
-"""The variables of the loops around a line of the user's code, and what they hold while the program runs."""
+"""The variables of the loops around a line of the user's code, and their values while the program runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 from .source import syntax_tree
 
 MOST_TEXT = 20
-"""Characters up to which a text in a loop's variable tells a round."""
+"""The longest text, in characters, that serves as the value of a loop's variable."""
 _LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom, ast.Await)
 _CHOOSING = (
     ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
@@ -42,7 +42,7 @@ class NamedLoop:
 
 
 def loops_around(code: CodeType, line: int) -> tuple[NamedLoop, ...]:
-    """The loops of a function, or of a module, that a line is in, the outer ones first."""
+    """The loops around a line, within its function or module, outer ones first."""
     within = ("", 0) if code.co_name == "<module>" else (code.co_name, code.co_firstlineno)
     return tuple(loop for loop in _loops(code.co_filename) if loop.line < line <= loop.end and loop.within == within)
 
@@ -63,7 +63,7 @@ def _named(tree: ast.AST, within: tuple[str, int]) -> Iterator[NamedLoop]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             within = node.name, min(one.lineno for one in (node, *node.decorator_list))
         elif isinstance(node, ast.ClassDef):
-            within = "class", 0  # whose body is no frame with variables of its own to ask for
+            within = "class", 0  # their bodies do not run in frames with variables of their own
         elif isinstance(node, (ast.For, ast.AsyncFor)):
             name = variable(node)
             if name is not None:
@@ -72,10 +72,9 @@ def _named(tree: ast.AST, within: tuple[str, int]) -> Iterator[NamedLoop]:
 
 
 def comes_for_sure(code: CodeType, line: int) -> bool:
-    """Whether each round of the innermost named loop around a line, or else each call of its function, comes to it.
-
-    That is said only of lines of which it is plain: behind no condition, in no `try` or `with`, with no way out before
-    the end.
+    """Whether each iteration of the innermost named loop around a line, or else each call of its function, reaches it.
+    True only if this is obvious: the line is under no condition, in no `try` or `with`, and nothing leaves the loop
+    before its end.
     """
     return line in _sure_lines(code.co_filename)
 
@@ -125,7 +124,7 @@ def _has_way_out(body: list[ast.stmt]) -> bool:
 
 
 def variable(loop: ast.For | ast.AsyncFor | ast.While) -> str | None:
-    """The first name that a loop binds; None where it is `_`, or where the loop's body binds it again.
+    """The first name that a loop binds; None if it is `_`, or if the loop's body binds it again.
 
     >>> variable(ast.parse("for i, (x, y) in enumerate(pairs): x * y").body[0])
     'i'
@@ -142,7 +141,7 @@ def variable(loop: ast.For | ast.AsyncFor | ast.While) -> str | None:
 
 
 def held(frame: Any, name: str) -> Any:
-    """What a variable of a running frame holds; None for what is not a number or a text, and for nan."""
+    """The value of a variable of a running frame; None unless it is a number or a text, and for nan."""
     if not frame.f_code.co_flags & CO_OPTIMIZED:
         value = frame.f_globals.get(name)
     else:
@@ -161,7 +160,7 @@ def held(frame: Any, name: str) -> Any:
 
 
 def written(value: Any) -> str | None:
-    """A number or a short text as Python writes it; None for what is too long.
+    """A number or a short text as Python writes it; None if it is too long.
 
     >>> written(5), written(0.1), written("a"), written(None)
     ('5', '0.1', "'a'", None)

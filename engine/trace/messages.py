@@ -1,6 +1,6 @@
 """The kind of an error or warning: the only place that reads PyTorch's and Python's messages.  Pure.
 
-A trace has messages word for word, so that they can be shown; what is to be done about one is decided by its kind.
+A trace has messages word for word, so that they can be shown; the app decides by their kinds.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ ErrorKind = Literal[
     "once-differentiable",  # the derivative of a backward that is marked as having none
     "no-derivative",  # an op that PyTorch has no derivative for
     "number-backward",  # backward() of a Python number
-    "none-used",  # something is asked of None
+    "none-used",  # None has no such attribute or cannot be called
     "syntax",  # the file is not Python
     "no-module",  # a module that is not installed
     "no-file",  # a file that is not there
-    "no-input",  # a line is asked of a standard input that has ended
+    "no-input",  # input() at the end of the standard input
     "interrupted",  # Ctrl-C
     "other",
 ]
 WarningKind = Literal[
-    "grad-of-inner",  # `.grad` of a tensor that is not a leaf is looked at
+    "grad-of-inner",  # `.grad` of a tensor that is not a leaf is read
     "graph-in-grad",  # backward(create_graph=True)
     "expanded-write",  # a place of an expanded tensor may be written more than once
     "other",
@@ -103,7 +103,7 @@ _ERRORS: tuple[tuple[ErrorKind, str], ...] = (
     ("no-input", r"^EOFError: EOF when reading a line"),
     ("interrupted", r"^KeyboardInterrupt:"),
 )
-"""What an error has in the line that a terminal shows, `type: message`; the first one counts."""
+"""A pattern for the line that a terminal shows, `type: message`; the first match counts."""
 _WARNINGS: tuple[tuple[WarningKind, str], ...] = (
     ("grad-of-inner", r"^The \.grad attribute of a Tensor that is not a leaf Tensor is being accessed"),
     ("graph-in-grad", r"^Using backward\(\) with create_graph=True will create a reference cycle"),
@@ -125,7 +125,7 @@ def read_error(event: ErrorRaised) -> Message:
 
 
 def gradients_passed(error: ErrorRaised | None) -> int | None:
-    """How many seed gradients a call was given that was refused because it has another number of roots."""
+    """The number of seed gradients in a call that was refused because it has another number of roots."""
     message = read_error(error) if error is not None else None
     return int(message.parts["gradients"]) if message is not None and message.kind == "seed-count" else None
 

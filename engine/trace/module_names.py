@@ -11,15 +11,15 @@ from typing import Any
 from ..arrays.session import is_users
 
 BUFFERS: set[int] = set()
-"""Ids of the tensors that modules took as buffers (by now perhaps another tensor's): besides parameters, only these are
-looked for in modules."""
+"""Ids of the tensors that modules registered as buffers (an id may by now belong to another tensor): besides
+parameters, only these are looked up in modules."""
 MOST = 1_000
-"""Entries of a list or a dict that are looked through."""
+"""The most entries of a list or a dict that are searched."""
 
 
 def best_name(noted: str | None, called: str) -> str:
-    """Of the name that a tensor was noted with and that by which its module is called: the module's, but in the
-    program's own spelling where both are the same.
+    """The name of a tensor, given its recorded name and the one by its module: that of the module, but in the program's
+    own spelling if both are the same.
 
     >>> best_name("module.weight", "net.0.weight"), best_name("net[0].weight", "net.0.weight")
     ('net.0.weight', 'net[0].weight')
@@ -29,29 +29,27 @@ def best_name(noted: str | None, called: str) -> str:
 
 
 class Names:
-    """What the program calls the modules, parameters and buffers that a recording meets.
-
-    They are known by their id, and kept alive here.  What the program calls a tensor may be found only when its module
-    is called, after the tensor was recorded: that is in `called`.  A tensor has a number below `first` until the
-    recording meets it.
+    """The program's names of the modules, parameters and buffers in a recording, which are identified by their id and
+    kept alive here.  The name of a tensor may be found only when its module is called, after the tensor was recorded:
+    these names are in `called`.  A tensor has a number below `first` until the recording meets it.
     """
 
     def __init__(self, first: int) -> None:
         self._first = first
         self._names: dict[int, tuple[str, object]] = {}  # of modules and parameters
-        self._holders: dict[int, tuple[str, object]] = {}  # before what is in a module: the name the program has for it
-        self._parts: dict[int, tuple[str, str, object]] = {}  # source and name of what modules had before a call
-        self._looked: dict[int, object] = {}  # the modules that were looked at for them
-        self.called: dict[int, str] = {}  # of tensors that were known before their module was called, by their number
-        self._holding: dict[int, tuple[tuple[int | None, ...], object]] = {}  # what was told of an optimiser last
+        self._holders: dict[int, tuple[str, object]] = {}  # by module: its name in the program
+        self._parts: dict[int, tuple[str, str, object]] = {}  # source and name of the tensors in modules before a call
+        self._looked: dict[int, object] = {}  # the modules that were searched for them
+        self.called: dict[int, str] = {}  # names of tensors recorded before their module was called
+        self._holding: dict[int, tuple[tuple[int | None, ...], object]] = {}  # the last report of an optimiser
 
     def of(self, thing: Any) -> str:
-        """The qualified name of a parameter that a module brought along; "parameter" of any other."""
+        """The qualified name of a parameter of a module; "parameter" for any other."""
         return self._names.get(id(thing), ("parameter", None))[0]
 
     def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
-        """The tensors that an optimiser holds and that require a gradient, None for one that was not seen so far; ()
-        where that is what was told of it last."""
+        """The tensors that an optimiser updates and that require a gradient, None for one that was not used so far; ()
+        if they are the same as in the last report."""
         params = [param for group in optimizer.param_groups for param in group["params"] if param._requires_grad]
         found = tuple([param._id if param._id >= self._first else None for param in params])
         told, _ = self._holding.get(id(optimizer), ((), None))
@@ -59,8 +57,8 @@ class Names:
         return () if found == told else found
 
     def entered(self, module: Any, see: Callable[..., object], outermost: bool) -> str:
-        """The name of a module that is called.  The outermost one tells the names of all that is in it, and has the
-        name by which the program reaches it; `see` tells the recording of what comes with it."""
+        """The name of a module that is called.  The outermost one determines the names of everything in it, and has the
+        name by which the program reaches it; `see` adds its tensors to the recording."""
         known, held = self._names.get(id(module)), ""
         if known is None or outermost:
             for name, inner in module.named_modules():
@@ -71,8 +69,8 @@ class Names:
         return held or known[0] or type(module).__name__
 
     def _bring(self, module: Any, see: Callable[..., object]) -> str:
-        """Take note of the parameters and buffers that a module brings along, as the program would reach them; what
-        stands before their names."""
+        """Register the parameters and buffers of a module under the names by which the program reaches them; returns
+        the prefix of these names."""
         if id(module) not in self._holders:
             held = held_as(module, sys._getframe(2))
             self._holders[id(module)] = (f"{held}." if held else "", module)
@@ -86,15 +84,15 @@ class Names:
         return before
 
     def _call(self, tensor: Any, name: str) -> None:
-        """A part of a module that is called has this name, whatever a helper that wrote it before has called it:
-        `module` in `self.apply(self._init_weights)`.  Of two modules that have it, the outer one counts."""
+        """A submodule of a called module has this name, whatever a helper function that wrote it before has called it:
+        `module` in `self.apply(self._init_weights)`.  If two modules contain it, the outer one counts."""
         known = self.called.get(tensor._id)
         if known is None or name.endswith(f".{known}"):
             self.called[tensor._id] = name
 
     def reached(self, tensor: Any) -> tuple[str, str | None]:
-        """(source, name) of a tensor from before the recording: those that it has as a part of a module, which the
-        program freezes or writes before the module is first called."""
+        """(source, name) of a tensor from before the recording, found in a module that the program freezes or writes
+        before its first call."""
         may_be = type(tensor).__name__ == "Parameter" or id(tensor) in BUFFERS
         for held, module in held_modules(sys._getframe(2)) if may_be and id(tensor) not in self._parts else ():
             if id(module) not in self._looked:
@@ -112,10 +110,9 @@ def _parts(module: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def held_as(module: Any, frame: FrameType | None) -> str:
-    """`model`, `model.encoder`, `layers[0]`, `net` where that is `self.net`; "" where no name is found.
-
-    The outermost of the user's frames counts, where `model` still is `model` and not the `m` of a helper; of several
-    names the first.
+    """`model`, `model.encoder`, `layers[0]`, `net` where that is `self.net`; "" if no name is found.  The outermost
+    user frame counts, in which `model` is still `model` and not the `m` of a helper function; of several names, the
+    first.
     """
     held = list(_names(frame))
     for look in (_directly, _in_objects):
@@ -127,9 +124,8 @@ def held_as(module: Any, frame: FrameType | None) -> str:
 
 
 def held_modules(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
-    """The modules that the user's frames have by a name, or in a list, a tuple or a dict: (`model`, the module).
-
-    The outermost frame comes first.  `self` says nothing of who holds the module, and is left out.
+    """The modules that the user's frames have under a name, or in a list, a tuple or a dict: (`model`, the module).
+    The outermost frame comes first.  `self` is left out, because it does not say who has the module.
     """
     for name, value in _names(frame):
         if type(value) in (list, tuple):
@@ -141,18 +137,18 @@ def held_modules(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
 
 
 def _names(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
-    """What the user's frames have by a name, the outermost frame first."""
+    """The variables of the user's frames, the outermost frame first."""
     frames = []
     while frame is not None:
         if is_users(frame.f_code.co_filename):
             frames.append(frame)
         frame = frame.f_back
-    spaces = {id(outer.f_globals) for outer in frames}  # who runs a program by exec() holds its names in a dict
+    spaces = {id(outer.f_globals) for outer in frames}  # exec() keeps a program's names in a dict
     for outer in reversed(frames):
         held = outer.f_locals
         found = [(name, value) for name, value in held.items() if id(value) not in spaces]
         if outer.f_code.co_flags & CO_OPTIMIZED and type(held) is dict:
-            held.clear()  # up to Python 3.12 a copy, which would keep all of this until the function ends
+            held.clear()  # up to Python 3.12 a copy, which would keep these objects alive until the function ends
         yield from found
 
 
@@ -161,7 +157,7 @@ def _is_module(value: Any) -> bool:
 
 
 def _directly(name: str, value: Any, module: Any) -> Iterator[str]:
-    """The name itself, or that of a list, a dict or another module that has it."""
+    """The name itself, or that of a list, a dict or another module that contains it."""
     if value is module:
         yield name
     elif type(value) in (list, tuple):
@@ -173,7 +169,7 @@ def _directly(name: str, value: Any, module: Any) -> Iterator[str]:
 
 
 def _in_objects(name: str, value: Any, module: Any) -> Iterator[str]:
-    """An attribute of an object of the user's: `agent.actor`; inside of its methods `actor`."""
+    """An attribute of a user's object: `agent.actor`; inside its methods, `actor`."""
     if type(value).__module__ != "builtins" and not isinstance(value, type):
         held = getattr(value, "__dict__", None)
         if type(held) is dict and len(held) <= MOST:

@@ -1,7 +1,7 @@
 """The hot path of recording: plain tuples, interned call stacks, arrays kept by reference.
 
-One module-level slot, `slot.active`, is read by op dispatch and by the backward loop; nothing is paid beyond that read
-while no recording runs.  What is appended here becomes the objects of `engine.trace.events` only when it is read
+One module-level slot, `slot.active`, is read by op dispatch and by the backward loop; while no recording runs, this
+read is the only cost.  The entries become the objects of `engine.trace.events` only when they are read
 (`engine.trace.building`).
 """
 
@@ -21,9 +21,8 @@ from .value_store import LIMIT, ValueStore
 
 
 class Recorder:
-    """Writes the log: what the engine says happened, with the stack, the tensors and the values that belong to it.
-
-    Where the program is, which tensors are known and what they hold know `stacks`, `tensors` and `store`.
+    """Writes the log: the engine's events with their stacks, tensors and values.  `stacks` knows where the program is,
+    `tensors` which tensors are known, `store` their values.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
@@ -37,9 +36,9 @@ class Recorder:
         self.errors: dict[int, BaseException] = {}
         self.depth = 0
         self.pace: Callable[[], object] | None = None
-        """Called after an op, where what is recorded is written meanwhile and the writing cannot keep up."""
-        self.is_read = False  # whether the values are read from here too, and not from a file alone
-        # What is asked at each op, looked up once:
+        """Called after an op if the recording is written to a file meanwhile and the writing cannot keep up."""
+        self.is_read = False  # whether the values are read from memory too, and not only from a file
+        # Looked up once, because each op needs them:
         self.limit, self.values, self.summary, self.first = limit, self.store.values, self.store.summary, tensors.first
         self.stack, self.see = self.stacks.number, tensors.see
         self.knows, self.recognise, self.hand_out = tensors.knows, tensors.recognise, tensors.hand_out
@@ -47,17 +46,15 @@ class Recorder:
 
     @property
     def recording(self) -> Recording:
-        """What is collected, as the reader takes it; it grows while the recording goes on."""
+        """The collected data, in the reader's form; it grows while the recording goes on."""
         stacks = self.stacks
         return Recording(self.log, self.values, stacks.numbers, stacks.codes, stacks.rounds, self.names)
 
-    # -- what happens ---------------------------------------------------------------------------------------------
+    # -- events ---------------------------------------------------------------------------------------------
 
     def op(self, op: Any, inputs: Any, statics: Any, outputs: Any, node: Any, inplace: Any) -> None:
-        """A forward op ran.
-
-        What is common is short: a tensor in version 0 is its number, the one fresh output is (number, value,
-        requires_grad); everything else is written out.
+        """A forward op ran.  Common cases have short forms: a tensor in version 0 is its number, a single new output is
+        (number, value, requires_grad); everything else is written out.
         """
         first, values, limit = self.first, self.values, self.limit
         refs: list[Any] = []
@@ -65,7 +62,7 @@ class Recorder:
             kind = type(value)
             if kind is float or kind is int or kind is bool or value is None:
                 refs.append((None, value))
-            elif isinstance(value, generic):  # a number of numpy's
+            elif isinstance(value, generic):  # a numpy number
                 refs.append((None, value.item()))
             elif kind is list or kind is tuple:
                 refs.append((("list",), *(self.see(v) if hasattr(v, "_array") else (None, v) for v in value)))
@@ -87,7 +84,7 @@ class Recorder:
             results: tuple[Any, ...] = (number, out._value, out._requires_grad)
         else:
             results = tuple([self.tensors.result(out, inplace) for out in outputs])
-        if op.name == "_unsafe_view":  # it has the memory of its input, a result that the program has no hold of
+        if op.name == "_unsafe_view":  # it shares the memory of its input, a result that the program does not refer to
             out._storage.recorded = [*out._storage.recorded, inputs[0]._value]
         if node is None:
             sequence, needs = -1, 0
@@ -130,8 +127,8 @@ class Recorder:
             self.pace()
 
     def plain_vjp(self, node: Any, gradient: Any, cotangents: Any, fitted: Any, freed: bool) -> bool:
-        """A node of one output ran; `fitted` are the cotangents summed over what was broadcast.  False where they are
-        not all of the shape of their targets, or what was summed is large: nothing is recorded then.
+        """A node of one output ran; `fitted` are the cotangents summed over what was broadcast.  Returns False and
+        records nothing if they do not all have the shape of their targets, or if a summed array is large.
         """
         limit, values = self.limit, self.values
         start = len(values)
@@ -163,7 +160,7 @@ class Recorder:
         return True
 
     def again(self, op: Any, view: Any, base: Any, path: Any, node: Any) -> None:
-        """A view whose base was written is taken of it anew: the same elements with another history."""
+        """A view whose base was written is taken from it again: the same elements with another history."""
         refs = (self.see(base),)
         number, version = self.see(view)
         results = ((number, version, view._value, True, view._shared.number),)
@@ -174,8 +171,8 @@ class Recorder:
     def custom(
         self, name: str, seen: Any, outputs: Any, node: Any, written: Any, saved: Any, given: tuple[bool, ...]
     ) -> None:
-        """A custom Function ran: `seen` are its inputs as `see` told them, `written` the one that it wrote in place,
-        `saved` what it keeps for backward, `given` which of its arguments are tensors."""
+        """A custom Function ran: `seen` are its inputs as returned by `see`, `written` the one that it wrote in place,
+        `saved` its saved tensors, `given` says which of its arguments are tensors."""
         results = tuple([self.tensors.result(out, written) for out in outputs])
         values = tuple([(t._id, t._value) if self.knows(t) else (None, self.store.add_copy(t._array)) for t in saved])
         sequence, needs = (-1, 0) if node is None else (node.sequence_nr, 1)
@@ -206,7 +203,8 @@ class Recorder:
         self, function: str, roots: Any, gradients: Any, given: Any, inputs: Any, *,
         keep: bool, graph: bool, legacy: bool, anomaly: bool,
     ) -> int:  # fmt: skip
-        """A backward call begins; its number.  `given` are the gradients as the user passed them, None where none."""
+        """A backward call begins; returns its number.  `given` are the gradients as the user passed them, None where
+        there is none."""
         own = [g for g in given if hasattr(g, "_storage")]
         if self.call is None:
             self.tensors.begin_backward(own)
@@ -244,7 +242,7 @@ class Recorder:
     def accumulate(self, tensor: Any, grad: Any, before: int | None, added: Any, retained: bool) -> None:
         """A gradient was added to `.grad`."""
         number = self.see(tensor)[0]
-        after = self.store.add(grad._array)  # whoever writes into it goes through `before_write`
+        after = self.store.add(grad._array)  # all writes to it go through `before_write`
         gradient = self.tensors.register(grad, after)
         self.tensors.gradients.add(gradient)
         self.log.append(("accumulate", -1, self.call, number, gradient, before, self.store.add(added), after, retained))
@@ -260,8 +258,8 @@ class Recorder:
         self, place: str, given: Any, *, tensor: Any = None, node: Any = None, sequence: int | None = None, nr: int = 0,
         split: int = 0, source: str = "gradient",
     ) -> None:  # fmt: skip
-        """Code of the user's begins, called with `given`: what it does is recorded."""
-        if source == "gradient" and place != "forward":  # whose arguments are seen as any other's
+        """User code begins, called with `given`: its ops are recorded."""
+        if source == "gradient" and place != "forward":  # its arguments are recorded like any others
             self.hand_out(given)
         numbers = [None if g is None else self.see(g, source)[0] for g in given]
         owner = None if tensor is None else self.see(tensor)[0]
@@ -269,18 +267,18 @@ class Recorder:
         self.log.append(("code", -1, self.call, place, owner, sequence, nr, numbers, split))
 
     def leave_code(self, results: Any, completed: bool) -> None:
-        """The code that was entered last ended; `results` are tensors and None, or None."""
+        """The innermost user code ended; `results` are tensors and None, or None."""
         numbers = None if results is None else [None if r is None else self.see(r)[0] for r in results]
         self.log.append(("left", -1, numbers, completed))
 
     def event(self, kind: str, *fields: Any) -> None:
-        """Anything rare."""
+        """Any rare event."""
         self.log.append((kind, self.stack(2), *fields))
 
-    # -- what belongs together ------------------------------------------------------------------------------------
+    # -- groups ------------------------------------------------------------------------------------
 
     def within(self, name: str, kind: str = "", tensors: tuple[int | None, ...] = ()) -> Group:
-        """`with recorder.within(name):` groups what runs inside; `tensors` are those that the group holds."""
+        """`with recorder.within(name):` groups the events inside; `tensors` are those that the group owns."""
         return Group(self, name, kind or name, tensors)
 
     def enter_module(self, module: Any) -> Group:
@@ -297,7 +295,7 @@ class Recorder:
         self.depth -= 1
         self.log.append(("leave", -1))
 
-    # -- errors, and what stands together in the program's text -----------------------------------------------------
+    # -- errors, and expressions in the program's text -----------------------------------------------------
 
     def error(self, error: BaseException) -> None:
         """An exception passed through; the same one is recorded once, with the line of the op that it is about."""
@@ -313,12 +311,13 @@ class Recorder:
         self.log.append(("error", self.stack(2), error, self.call))
 
     def line_of(self, sequence_nr: int) -> str | None:
-        """The user's line of the op with this sequence number: file and line; None where it was not recorded."""
+        """File and line of the user's call of the op with this sequence number; None if it was not recorded."""
         ops = (in_full(entry) for entry in reversed(self.log) if entry[0] in ("op", "plain"))
         return self.stacks.line(next((entry[1] for entry in ops if entry[6] == sequence_nr), -1))
 
     def is_within_call(self, tensor: Any) -> bool:
-        """Whether `tensor` is what the last event gave, written inside of the brackets of the call that runs now."""
+        """Whether `tensor` is the result of the last event, in an expression inside the parentheses of the call that
+        runs now."""
         last = in_full(self.log[-1]) if self.log else ("",)
         if last[0] == "leaf":
             newest = last[2]
@@ -330,7 +329,7 @@ class Recorder:
 
 
 class Group:
-    """What belongs together, from entering to leaving; also where an error leaves."""
+    """A group of events, from its beginning to its end, also if an error ends it."""
 
     __slots__ = ("kind", "name", "recorder", "tensors")
 
