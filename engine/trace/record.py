@@ -59,6 +59,7 @@ def record(*, limit: int = LIMIT) -> Iterator[Trace]:
         slot.active = outer
         if outer is None:
             recorder.stacks.base = None
+            recorder.store.settle()
         gc.set_threshold(*often)
         recording = recorder.recording
         load = functools.partial(read, recording, argv) if outer is None else _until_now(recording, argv)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections import deque
+import sys
+from collections import Counter, deque
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,43 @@ class ValueStore:
             if owner_of(array_of(self.values[number])) is owner:
                 self.preserve(number)
 
+    def settle(self) -> None:
+        """The recording ends, and no write is announced from here on: values whose memory someone else has are copied.
+
+        Linear in the number of values, and in the elements of those that are copied.
+        """
+        written = self._held_elsewhere()
+        for number in range(len(self.values)):
+            owner = owner_of(array_of(self.values[number]))
+            if owner is not None and id(owner) in written:
+                self.preserve(number)
+
+    def _held_elsewhere(self) -> set[int]:
+        """The ids of the arrays that own the memory of values, and that someone else has, or a view of theirs."""
+        arrays, places = self._places()
+        alone = np.empty(0)
+        arrays[id(alone)], places[id(alone)] = alone, 1  # held by this variable as a value is by its place
+        more = {key: sys.getrefcount(found) - places[key] for key, found in arrays.items()}
+        return {id(owner_of(arrays[key])) for key, count in more.items() if count > more[id(alone)]}
+
+    def _places(self) -> tuple[dict[int, Any], Counter[int]]:
+        """The arrays behind the values by their ids, and how many references this store has to each."""
+        arrays: dict[int, Any] = {}
+        places: Counter[int] = Counter()
+        counted: set[int] = set()
+        places[id(self.copies.block)] += 1  # whose copies nobody writes
+        for value in self.values:
+            data = array_of(value)
+            if owner_of(data) is None or (isinstance(value, Summary) and value.same in counted):
+                continue
+            counted.add(value.same if isinstance(value, Summary) else -1)
+            places[id(data)] += 1
+            if id(data) not in arrays and data.base is not None:
+                arrays.setdefault(id(data.base), data.base)
+                places[id(data.base)] += 1  # that of the view
+            arrays[id(data)] = data
+        return arrays, places
+
     def index(self, since: int) -> None:
         """Enter the values from number `since` on under the arrays whose memory they have."""
         values, owners = self.values, self.owners
@@ -132,7 +170,7 @@ class Arena:
     """
 
     def __init__(self) -> None:
-        self._block = np.empty(0, "uint8")
+        self.block = np.empty(0, "uint8")
         self._free = 0
 
     def copy(self, data: Any) -> Any:
@@ -141,9 +179,9 @@ class Arena:
         if not LEAST <= size < MOST or type(data) is not np.ndarray:
             return data.copy()
         start = self._free
-        if start + size > len(self._block):
-            self._block, start = np.empty(BLOCK, "uint8"), 0
+        if start + size > len(self.block):
+            self.block, start = np.empty(BLOCK, "uint8"), 0
         self._free = -(-(start + size) // ALIGNED) * ALIGNED
-        copy = self._block[start : start + size].view(data.dtype).reshape(data.shape)
+        copy = self.block[start : start + size].view(data.dtype).reshape(data.shape)
         copy[...] = data
         return copy
