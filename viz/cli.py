@@ -287,7 +287,7 @@ def _serve(options: argparse.Namespace) -> int:
 def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
     """The programs to offer and the address to open."""
     from engine.trace.file.database import TraceFileError
-    from viz.scene.beginning import MOST
+    from viz.run.beginning import MOST
     from viz.server import programs
     from viz.server.store import Catalogue, Problem
 

@@ -120,6 +120,7 @@ class Reader:
         self.loops: dict[str, list[Loop]] = {name: loops_in(code, name) for name, code in trace.files.items()}
         self.around: dict[tuple[str, int], list[Loop]] = {}
         self.held: dict[tuple[int, int, str], str | None] = {}
+        self.base, self.outer = _loop_of_window(trace)
 
     def open(self, within: Scope, label: str, key: tuple[object, ...]) -> Scope:
         scope = Scope(f"g{self.count}", label, within, key)
@@ -160,7 +161,7 @@ class Reader:
         a call that is a thousand deep costs no thousand steps.
         """
         frames = self.trace.stacks[stack] if 0 <= stack < len(self.trace.stacks) else ()
-        scope, start = (self.entered[-1][0], self.entered[-1][1]) if self.entered else (self.top, 0)
+        scope, start = (self.entered[-1][0], self.entered[-1][1]) if self.entered else (self.top, self.base)
         first = self._first_new(frames, start)
         marks = self.last.marks[: first - start + 1] or [Mark(scope, 0, -1)]
         for depth in range(first, len(frames)):
@@ -169,6 +170,8 @@ class Reader:
             last = depth == len(frames) - 1
             place = place_of(frame)
             loops = self._enclosing(frame, frames[depth - 1] if depth else None)
+            if depth == self.base:
+                loops = [loop for loop in loops if loop.line > self.outer]
             for loop in loops:
                 scope = self._round(scope, level, loop, frames, depth, innermost=loop is loops[-1])
                 level += 1
@@ -290,6 +293,17 @@ def shared(one: tuple[Frame, ...], other: tuple[Frame, ...]) -> int:
 
 def _is_transparent(frame: Frame) -> bool:
     return frame.function.rpartition(".")[2] in _TRANSPARENT
+
+
+def _loop_of_window(trace: Trace) -> tuple[int, int]:
+    """Of a window, which is one round of a loop: the depth of the frame that runs the loop, and the loop's line.
+
+    What is around the loop is around all that the window has, and is no group in it.
+    """
+    match trace.meta.get("section"):  # a file may say anything
+        case {"depth": int(depth), "line": int(line)} if depth >= 0 and line >= 0:
+            return depth, line
+    return 0, 0
 
 
 def place_of(frame: Frame) -> tuple[int, int, int, int]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from engine.trace.events import Accumulated, Frame, Trace
+from engine.trace.file.database import Rows
 
 from ..graph.graph import Drawing, draw
 from ..graph.groups import groups
@@ -87,8 +88,9 @@ def weight(trace: Trace) -> int:
     than to make a scene; a test holds it against what Python says.
     """
     values = trace.values if isinstance(trace.values, tuple) else ()
+    read = len(trace.events) if isinstance(trace.events, tuple) else min(len(trace.events), Rows.KEPT * Rows.BLOCK)
     arrays: dict[int, int] = {id(array): array.nbytes for value in values if (array := value.array) is not None}
-    return EVENT * len(trace.events) + sum(arrays.values()) + sum(map(len, trace.files.values()))
+    return EVENT * read + sum(arrays.values()) + sum(map(len, trace.files.values()))
 
 
 def _weight(trace: Trace, _reading: Reading) -> int:

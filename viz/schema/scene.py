@@ -644,6 +644,23 @@ class Previous(TypedDict):
     """The tracks of the rows that differ, by `<node id>|<key of the row>`."""
 
 
+class Section(TypedDict):
+    """The part of a long run that a document is about: an iteration of its training loop, or what is between them."""
+
+    at: int
+    """Its number, from 0."""
+    count: int
+    """How many the run has."""
+    kind: Literal["before", "iteration", "between", "after"]
+    label: str
+    """`step = 57`."""
+    around: list[str]
+    """The rounds of outer loops, outermost first: `epoch = 0`."""
+    before: str | None
+    """The label of the one before; null for the first."""
+    after: str | None
+
+
 class Scene(TypedDict):
     """The document: one revision of a trace, from its first step to its last."""
 
@@ -651,6 +668,8 @@ class Scene(TypedDict):
     """The number of this format."""
     revision: Revision
     program: Program
+    section: NotRequired[Section | None]
+    """Null if the document is about all of the run."""
     steps: list[Step]
     """In the order in which they ran."""
     phases: list[Phase]

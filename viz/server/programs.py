@@ -17,7 +17,7 @@ from engine.trace.file.tracefile import open_checked
 from viz import gallery
 from viz.reading.text import join, one_line
 from viz.record.unrecorded import ended
-from viz.scene.beginning import MOST, left_out, shortened
+from viz.run.beginning import MOST
 from viz.server.store import Program
 from viz.server.workers import TraceFile
 from viz.wording.text_difference import changed
@@ -105,15 +105,16 @@ def from_trace(trace: Trace, title: str = "trace", name: str | None = None) -> P
 
 
 def from_file(path: Path, most: int = MOST) -> Program:
-    """A trace file, of which its head is read now; of a longer one the first `most` events are shown."""
+    """A trace file, of which the beginning is read and checked now.
+
+    Of a section that is longer the first `most` events are shown.
+    """
     file = open_checked(str(path), most)
-    trace = shortened(file, most)
     about = {
         **about_script(path.name),
-        "left_out": left_out(trace, file),
         "note": " ".join(filter(None, (ended(file.meta), harmed(file), unchecked(file)))),
     }
-    return Program(slug(path.stem), about, lambda: trace, file=TraceFile.of(path, most))
+    return Program(slug(path.stem), about, lambda: file, file=TraceFile.of(path, most), most=most)
 
 
 def unchecked(file: Trace) -> str:

@@ -9,6 +9,8 @@ from engine.replay.program import Command, Edits, commands
 from engine.replay.replay import replay
 from engine.trace.events import BackwardStarted, Trace
 from viz.graph.folds import FOLD_ABOVE, FOLD_ABOVE_TOLD
+from viz.run.beginning import left_out
+from viz.run.run import Run
 from viz.scene import account, story
 from viz.scene import details as viz_details
 from viz.scene import scene as viz_scene
@@ -16,7 +18,7 @@ from viz.scene.changes import changes
 from viz.scene.places import last_place
 from viz.scene.reading import reading
 from viz.schema.details import Details
-from viz.schema.scene import Scene
+from viz.schema.scene import Scene, Section
 from viz.server.store import Json, Problem, SceneJob
 
 LAYOUT = "layered"
@@ -54,12 +56,14 @@ def scene_of(job: SceneJob) -> Scene:
         "label": label_of(job.revision.edits),
         "base": None if edits is None else job.base_id,
     }
+    about["left_out"] = left_out(job.base, job.run.whole)
     made = viz_scene.scene(
         job.trace, revision=revision, program={"id": job.program.id, **about}, edits=edits, folds=job.folds,
         layout=job.layout or LAYOUT, previous=job.previous,
         fold_above=FOLD_ABOVE if job.program.chapters is None else FOLD_ABOVE_TOLD,
         changes=() if edits is None else changes(job.base, to_edits(job.base, edits)), base=job.base,
     )  # fmt: skip
+    made["section"] = section_of(job.run, job.section)
     inside = made.pop("inside", None)
     if job.program.chapters is not None:
         told = made["program"]["chapters"] = job.program.chapters({**made, "inside": inside})
@@ -72,6 +76,19 @@ def scene_of(job: SceneJob) -> Scene:
         told = made["program"]["chapters"] = account.chapters(job.trace, made)
         made["program"]["opens"] = account.opens(job.trace, told)
     return made
+
+
+def section_of(run: Run, number: int) -> Section | None:
+    """Where a section stands in its run; None where the run is shown as a whole."""
+    if not run.is_divided:
+        return None
+    names = [section.label for section in run.sections]
+    section = run.sections[number]
+    return {
+        "at": number, "count": len(names), "kind": section.kind, "label": section.label,
+        "around": list(section.around), "before": names[number - 1] if number else None,
+        "after": names[number + 1] if number + 1 < len(names) else None,
+    }  # fmt: skip
 
 
 def to_edits(base: Trace, edits: Mapping[str, Any]) -> Edits:

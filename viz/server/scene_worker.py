@@ -1,8 +1,8 @@
 """A process that makes scenes and details of a trace file: `python -m viz.server.scene_worker`.
 
-One JSON object per line comes in, `{program, revision, text, previous, folds, layout, element}`; `{bytes, crc, size}`
-on a line and so many bytes go out, or `{bytes: 0}` with `problem`, `failed` (a traceback) or `stale` (the file has
-changed).  It is a store like the server's, with one program.
+One JSON object per line comes in, `{program, revision, text, section, previous, folds, layout, element}`;
+`{bytes, crc, size}` on a line and so many bytes go out, or `{bytes: 0}` with `problem`, `failed` (a traceback) or
+`stale` (the file has changed).  It is a store like the server's, with one program.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import open_checked
-from viz.scene.beginning import shortened
 from viz.server.http.packed import Packed
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Problem, Program, Revision, Store, unreadable
@@ -40,8 +39,8 @@ class Opened:
             file = TraceFile(spec["file"]["path"], spec["file"]["most"], tuple(spec["file"]["stamp"]))
             if not file.is_as_it_was():
                 return None
-            trace = shortened(open_checked(file.path, file.most), file.most)
-            program = Program(spec["id"], spec["about"], lambda: trace, version=spec["version"])
+            trace = open_checked(file.path, file.most)
+            program = Program(spec["id"], spec["about"], lambda: trace, version=spec["version"], most=file.most)
             self.spec, self.store = spec, Store(Catalogue([program]), Computed())
         return self.store
 
@@ -51,10 +50,11 @@ class Opened:
         if store is None:
             return None
         name, version = ask["program"]["id"], ask["program"]["version"]
-        revision = Revision(ask["revision"], name, version, ask["text"])
+        section = ask["section"]
+        revision = Revision(ask["revision"], name, version, ask["text"], section)
         if ask["element"] is not None:
             return store.details(revision, ask["element"])
-        before = ask["previous"] and Revision(ask["previous"]["id"], name, version, ask["previous"]["text"])
+        before = ask["previous"] and Revision(ask["previous"]["id"], name, version, ask["previous"]["text"], section)
         return store.scene(revision, before, ask["folds"], ask["layout"])
 
 

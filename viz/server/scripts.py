@@ -11,7 +11,7 @@ from pathlib import Path
 from engine.trace.events import Trace
 from engine.trace.file.tracefile import open_trace
 from viz.record.runner import Recording, ScriptError, Watch, run_script, text_of
-from viz.scene.beginning import MOST, left_out, shortened
+from viz.run.beginning import MOST
 from viz.server.programs import about_script, slug
 from viz.server.store import Catalogue, Problem, Program
 from viz.server.workers import TraceFile
@@ -62,13 +62,11 @@ def _watched(
 
 def program_of(script: Path, recording: Recording, watched: bool = False, most: int = MOST) -> Program:
     """The program behind a recording."""
-    trace = shortened(_opened(script, recording), most)
-    left = left_out(trace)
-    say(left)
-    about = {**about_script(script.name), "left_out": left, "note": recording.explanation}
+    trace = _opened(script, recording)
+    about = {**about_script(script.name), "note": recording.explanation}
     path = recording.trace_path
     file = TraceFile.of(path, most) if path.is_file() else None
-    return Program(slug(script.stem), about, lambda: trace, watched=watched, file=file)
+    return Program(slug(script.stem), about, lambda: trace, watched=watched, file=file, most=most)
 
 
 def _opened(script: Path, recording: Recording) -> Trace:

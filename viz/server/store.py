@@ -17,6 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..run.beginning import MOST
+from ..run.run import Run
 from ..scene.reading import weight
 from ..schema.scene import Chapter
 from ..work.lru import Lru
@@ -38,6 +40,8 @@ SCENES = 512, 64 * MIB
 """Scenes, compressed as they are sent: a hundred nodes take some 50 kB."""
 DETAILS = 2048, 32 * MIB
 """Details of elements, compressed as they are sent."""
+RUNS = 8, 8
+"""What is known of whole recordings: how many."""
 REVISIONS = 20_000, 32 * MIB
 """The edits of revisions, as JSON."""
 HEAVY = 1_500
@@ -70,7 +74,7 @@ class Program:
     `record` makes the trace; it is called once, when the program is first opened.  `chapters` ties the story to the
     steps of a scene.  `version` counts recordings of a watched script; `watched` programs are asked about by the
     browser from time to time, and `note` is what keeps the newest save from being recorded.  `file` is where another
-    process finds the trace.
+    process finds the trace.  Of a section that is longer the first `most` events are shown.
     """
 
     id: str
@@ -81,16 +85,20 @@ class Program:
     watched: bool = False
     note: str = ""
     file: TraceFile | None = None
+    most: int = MOST
 
 
 @dataclass(frozen=True)
 class Revision:
-    """A recording of a program with edits; `id` is a hash of both, `text` the canonical edits as JSON."""
+    """A recording of a program, or one section of it, with edits; `id` is a hash of both, `text` the canonical edits as
+    JSON.  Without a number it is the section that is shown first.
+    """
 
     id: str
     program: str
     version: int
     text: str = field(hash=False)
+    section: int | None = None
 
     @property
     def edits(self) -> Json:
@@ -125,6 +133,8 @@ class SceneJob:
     previous: Trace | None
     folds: Mapping[str, bool]
     layout: str
+    run: Run
+    section: int
 
 
 def canonical(edits: Mapping[str, Any] | None) -> str:
@@ -201,6 +211,7 @@ class Store:
         self.pure = pure
         self.workers = workers
         self._traces: Lru[str, Trace] = Lru(*TRACES, lambda _, trace: weight(trace))
+        self._runs: Lru[str, Run] = Lru(*RUNS, lambda _, run: 1)
         self._scenes: Lru[tuple[Any, ...], Packed] = Lru(*SCENES, _size)
         self._calls: Lru[str, Packed] = Lru(*DETAILS, _size)
         self._details: Lru[tuple[str, str], Packed] = Lru(*DETAILS, _size)
@@ -210,18 +221,20 @@ class Store:
         # The engine keeps one recorder and one grad mode per process, so recording and replay run one at a time.
         self._engine = threading.Lock()
 
-    def revision(self, program: str, edits: Mapping[str, Any] | None, revision: str | None = None) -> Revision:
-        """The revision of a program with these edits, or (`edits` None) the one whose id an address names.
+    def revision(
+        self, program: str, edits: Mapping[str, Any] | None, revision: str | None = None, section: int | None = None
+    ) -> Revision:
+        """The revision of a section of a program with these edits, or (`edits` None) the one whose id an address names.
 
         It is known by its id once its trace has been made: edits that are refused leave nothing behind.
         """
         found = self.catalogue.find(program)
         if edits is None and revision is not None:
-            known = self._revisions.get(revision) or self.revision(program, NO_EDITS)
+            known = self._revisions.get(revision) or self.revision(program, NO_EDITS, section=section)
             if known.id != revision or known.program != program or known.version != found.version:
                 raise _unknown_revision(program, revision)
             return known
-        return self._revision(program, found.version, canonical(edits))
+        return self._revision(program, found.version, canonical(edits), section)
 
     def prepare(self) -> None:
         """Begins with the scenes of long recordings, so that they are there when the browser asks for them."""
@@ -240,7 +253,7 @@ class Store:
     def trace(self, revision: Revision) -> Trace:
         """The trace of a revision: recorded, or replayed from the recorded one."""
         if revision.is_base:
-            return self._recorded(revision.program, revision.version)
+            return self._base(revision)
         made = self._flight.cached(self._traces, revision.id, lambda: self._replayed(revision))
         self._revisions.put(revision.id, revision)
         return made
@@ -265,9 +278,10 @@ class Store:
         if (far := self._elsewhere(revision, old, folds, layout)) is not None:
             return far
         trace, before = self.trace(revision), self._before(old)
-        base = self._recorded(revision.program, revision.version)
-        base_id = self._revision(revision.program, revision.version, UNEDITED).id
-        made = self.pure.scene(SceneJob(program, revision, trace, base, base_id, before, folds, layout))
+        base_id = self._revision(revision.program, revision.version, UNEDITED, revision.section).id
+        run, base = self._run(revision), self._base(revision)
+        section = self._section(revision)
+        made = self.pure.scene(SceneJob(program, revision, trace, base, base_id, before, folds, layout, run, section))
         calls = {"revision": made["revision"], "phases": made["phases"]}  # these are the same however it is folded
         self._calls.put(revision.id, pack_json(calls))
         return pack_json(made)
@@ -297,7 +311,7 @@ class Store:
         file = {"id": program.id, "version": program.version, "about": program.about, "file": program.file.as_json()}
         question = {
             "program": file, "revision": revision.id, "text": revision.text, "folds": folds, "layout": layout,
-            "previous": old and {"id": old.id, "text": old.text}, "element": element,
+            "previous": old and {"id": old.id, "text": old.text}, "element": element, "section": revision.section,
         }  # fmt: skip
         try:
             head, found = self.workers.packed(program.id, question)
@@ -331,14 +345,49 @@ class Store:
 
         return self._flight.cached(self._traces, f"{program}@{version}", record)
 
+    def _run(self, revision: Revision) -> Run:
+        """The whole recording that a revision is a part of."""
+
+        def read() -> Run:
+            program = self.catalogue.find(revision.program)
+            whole = self._recorded(revision.program, revision.version)
+            return Run(whole, program.most, is_told=program.chapters is not None)
+
+        return self._flight.cached(self._runs, f"{revision.program}@{revision.version}", read)
+
+    def _section(self, revision: Revision) -> int:
+        return self._run(revision).opens if revision.section is None else revision.section
+
+    def _base(self, revision: Revision) -> Trace:
+        """The recorded section that a revision is of.  Raises Problem where the recording has none of this number."""
+        run, section = self._run(revision), self._section(revision)
+        if not 0 <= section < len(run.sections):
+            raise _unknown_section(revision.program, section, len(run.sections))
+        if not run.is_divided:
+            return run.trace(0)
+        key = f"{revision.program}@{revision.version}#{section}"
+        return self._flight.cached(self._traces, key, lambda: run.trace(section))
+
+    def ahead(self, revision: Revision, folds: Mapping[str, bool], layout: str) -> None:
+        """Makes a scene that is likely to be asked for next, while nobody waits for it."""
+
+        def make() -> None:
+            try:
+                self.scene(revision, None, folds, layout)
+            except Exception as error:  # noqa: BLE001  # it comes again, and is said, when the browser asks
+                log.debug("the scene of section %s could not be made: %s", revision.section, error)
+
+        threading.Thread(target=make, daemon=True, name="ahead").start()
+
     def _replayed(self, revision: Revision) -> Trace:
-        base = self._recorded(revision.program, revision.version)
+        base = self._base(revision)
         with self._engine:
             return self.pure.replay(base, revision.edits)
 
-    def _revision(self, program: str, version: int, text: str) -> Revision:
-        named = "\0".join([program, str(version), self._source(program, version), text])
-        return Revision(hashlib.sha256(named.encode()).hexdigest()[:16], program, version, text)
+    def _revision(self, program: str, version: int, text: str, section: int | None = None) -> Revision:
+        part = [] if section is None else [str(section)]
+        named = "\0".join([program, str(version), self._source(program, version), text, *part])
+        return Revision(hashlib.sha256(named.encode()).hexdigest()[:16], program, version, text, section)
 
     def _source(self, program: str, version: int) -> str:
         """A hash of the text of a recording's files; that of the newest is kept."""
@@ -365,6 +414,15 @@ def _ended(error: Ended) -> Problem:
         f"It was stopped from outside ({error}); the machine may have run out of memory. The previous view is still "
         "there. Start Backstep with a smaller `--events`, or try again.",
         [("Open the gallery", "/")],
+    )
+
+
+def _unknown_section(program: str, section: int, count: int) -> Problem:
+    return Problem(
+        "unknown-section",
+        "The recording has no such iteration",
+        f"The link names number {section + 1:,}; the recording has {count:,}. It may have been made again since.",
+        [("Open the first one", f"/?program={program}&section=0"), ("Open the gallery", "/")],
     )
 
 

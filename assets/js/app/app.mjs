@@ -85,7 +85,7 @@ export class App {
     this.footer = new Footer(footerHost, {
       seek: (t) => this.player.seek(t), scrubbing: (on) => this.scrubbing(on),
       toggle: () => this.player.toggle(), speed: (speed) => this.setSpeed(speed),
-      first: () => this.seek(0), last: () => this.seek(Infinity), back: () => this.player.back(), step: () => this.player.forward(),
+      first: () => this.seek(0), last: () => this.seek(Infinity), back: () => this.back(), step: () => this.forward(),
       previousCall: () => this.previousCall(), nextCall: () => this.nextCall(), help: () => this.help(),
     });
     this.footer.theme(this.stage.tokens);
@@ -304,6 +304,17 @@ export class App {
 
   space() {
     if (!this.bus.emit("space")) this.player.toggle();
+  }
+
+  /** A step on; behind the last one the next section of the run begins. */
+  forward() {
+    const { player, scene } = this;
+    if (player.t < scene.steps.length || !this.bus.emit("turn", 1, "start")) player.forward();
+  }
+
+  /** A step back; before the first one is the end of the section before. */
+  back() {
+    if (this.player.t > 0 || !this.bus.emit("turn", -1, "end")) this.player.back();
   }
 
   seek(t) {

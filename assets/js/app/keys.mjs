@@ -16,13 +16,15 @@ function keyTable(app) {
   return [
     { title: "Time", rows: [
       [[" "], "Space", "Next move of the story; after that, play or pause", () => app.space()],
-      [["ArrowRight"], "\u2192", "Step", () => app.player.forward()],
-      [["ArrowLeft"], "\u2190", "Step back", () => app.player.back()],
+      [["ArrowRight"], "\u2192", "Step", () => app.forward()],
+      [["ArrowLeft"], "\u2190", "Step back", () => app.back()],
       [["Shift+ArrowRight"], "Shift \u2192", "Next backward call", () => app.nextCall()],
       [["Shift+ArrowLeft"], "Shift \u2190", "Previous backward call", () => app.previousCall()],
       [["Home"], "Home", "First step", () => app.seek(0)],
       [["End"], "End", "Last step", () => app.seek(Infinity)],
       [["n", "N"], "N", "Run to the selected node", () => app.runToSelected()],
+      [[","], ",", "Previous iteration of a long run", () => app.bus.emit("turn", -1)],
+      [["."], ".", "Next iteration", () => app.bus.emit("turn", 1)],
       [["<", ">"], "< >", "Slower, faster", (key) => app.changeSpeed(key === ">" ? 1 : -1)],
     ] },
     { title: "Graph", rows: [

@@ -10,6 +10,8 @@ export class Session {
   constructor() {
     /** @type {string | null} */
     this.program = null;
+    /** @type {number | null} the section of the run; none where the run is shown as a whole, or that which is shown first */
+    this.section = null;
     this.layout = "";
     /** @type {Record<string, boolean>} */
     this.folds = {};
@@ -47,13 +49,13 @@ export class Session {
 
   /** Asks for a scene. `commit` runs before its answer is shown and `after` behind it; neither where another question came. */
   ask(question) {
-    const { program, edits, revision = null, previous = null, layout, folds, commit, after, keep = false } = question;
+    const { program, section = null, ahead = null, edits, revision = null, previous = null, layout, folds, commit, after, keep = false } = question;
     const request = (this.request += 1);
     this.waiting = { request, commit, after, keep, question };
     this.unanswered = null;
     this.busy(request);
     setProps("ask", {
-      data: { request, program, edits: revision ? null : edits, revision, previous: previous && { edits: previous }, layout, folds },
+      data: { request, program, section, ahead, edits: revision ? null : edits, revision, previous: previous && { edits: previous }, layout, folds },
     });
   }
 
@@ -62,7 +64,7 @@ export class Session {
     const edits = view.edits || NONE;
     const named = !view.edits && view.revision;
     this.ask({
-      program: view.program, edits, revision: named ? view.revision : null,
+      program: view.program, section: view.section ?? null, edits, revision: named ? view.revision : null,
       previous: isNone(edits) && !named ? null : NONE, layout: view.layout, folds: view.folds,
       commit: (answer) => {
         const shown = answer.edits || NONE;
@@ -71,6 +73,19 @@ export class Session {
         this.index = this.history.length - 1;
       },
       after,
+    });
+  }
+
+  /**
+   * Another section of the run, as it was recorded: edits are of one section.
+   * @param {number} section
+   * @param {() => void} [after]
+   */
+  turn(section, after) {
+    const on = section + Math.sign(section - (this.section ?? 0));
+    this.ask({
+      program: this.program, section, ahead: on >= 0 && on < this.scene.section.count ? on : null, edits: NONE, layout: this.layout, folds: this.folds, keep: true, after,
+      commit: () => { this.history = [NONE]; this.index = 0; },
     });
   }
 
@@ -104,7 +119,7 @@ export class Session {
 
   go(edits, place, commit, after) {
     if (!this.program) return;
-    this.ask({ program: this.program, edits, previous: this.before(edits, place), layout: this.layout, folds: this.folds, commit, after, keep: true });
+    this.ask({ program: this.program, section: this.section, edits, previous: this.before(edits, place), layout: this.layout, folds: this.folds, commit, after, keep: true });
     this.waiting.edits = edits;
   }
 
@@ -114,7 +129,7 @@ export class Session {
    */
   redraw({ layout = this.layout, folds = this.folds, after } = {}) {
     this.ask({
-      program: this.program, edits: this.edits, previous: this.before(this.edits, this.index), layout, folds, keep: true,
+      program: this.program, section: this.section, edits: this.edits, previous: this.before(this.edits, this.index), layout, folds, keep: true,
       commit: () => Object.assign(this, { layout, folds }), after,
     });
   }
@@ -126,7 +141,7 @@ export class Session {
 
   /** The same edits on the newest recording of a watched script. */
   again(after) {
-    this.ask({ program: this.program, edits: this.edits, layout: this.layout, folds: this.folds, keep: true, after });
+    this.ask({ program: this.program, section: this.section, edits: this.edits, layout: this.layout, folds: this.folds, keep: true, after });
   }
 
   /**
@@ -163,6 +178,7 @@ export class Session {
     this.watch = answer.watch;
     this.version = answer.version;
     this.note = answer.note;
+    this.section = answer.scene.section?.at ?? null;
     waiting.commit?.(answer);
     this.scene = this.numbered(answer.scene);
     this.tell("scene", this.scene);

@@ -25,7 +25,7 @@ const isObject = (value) => value !== null && typeof value === "object" && !Arra
 /** Whether these are edits in their form; what the commands and values in them say, the server looks at. */
 const areEdits = (value) => isObject(value) && isObject(value.leaves ?? {}) && Array.isArray(value.commands ?? []) && (value.commands ?? []).every(isObject);
 
-/** The query of a view: {program, edits, revision, step, select, theme, layout, folds}; what is null is left out.
+/** The query of a view: {program, section, edits, revision, step, select, theme, layout, folds}; what is null is left out.
  * `first` says that a step of 0 has to stand there, because without a step the program opens at another one. */
 export function query(view) {
   if (!view.program) return view.theme ? `?theme=${view.theme}` : "";
@@ -33,6 +33,7 @@ export function query(view) {
   const packed = view.edits ? pack(view.edits) : "";
   if (packed && packed.length <= LONGEST) pairs.push(["edits", packed]);
   else if (packed) pairs.push(["revision", view.revision]);
+  if (Number.isInteger(view.section)) pairs.push(["section", view.section]);
   if (view.step || view.first) pairs.push(["step", view.step]);
   if (view.select) pairs.push(["select", view.select]);
   if (view.layout) pairs.push(["layout", view.layout]);
@@ -48,12 +49,14 @@ export function view(search) {
   const damaged = edits !== null && !areEdits(edits);
   const folds = given.has("folds") ? unpack(given.get("folds")) : {};
   const step = Number(given.get("step") ?? 0);
+  const section = Number(given.get("section") ?? NaN);
   const theme = given.get("theme");
   return {
     program: given.get("program"),
     edits: damaged ? null : edits,
     damaged,
     revision: given.get("revision"),
+    section: Number.isSafeInteger(section) && section >= 0 ? section : null,
     step: Number.isFinite(step) && step > 0 ? step : 0,
     unplaced: !given.has("step"),
     select: given.get("select"),

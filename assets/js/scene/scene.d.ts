@@ -9,6 +9,8 @@ export interface Scene {
   revision: Revision;
   /** The program whose revision is shown. */
   program: Program;
+  /** Null if the document is about all of the run. */
+  section?: Section | null;
   /** In the order in which they ran. */
   steps: Step[];
   /** Steps that belong together; the phases are contiguous and cover all steps. */
@@ -190,6 +192,22 @@ export interface File {
   name: string;
   /** All of it. */
   text: string;
+}
+
+/** The part of a long run that a document is about: an iteration of its training loop, or what is between them. */
+export interface Section {
+  /** Its number, from 0. */
+  at: number;
+  /** How many the run has. */
+  count: number;
+  kind: "before" | "iteration" | "between" | "after";
+  /** `step = 57`. */
+  label: string;
+  /** The rounds of outer loops, outermost first: `epoch = 0`. */
+  around: string[];
+  /** The label of the one before; null for the first. */
+  before: string | null;
+  after: string | null;
 }
 
 /** One moment: a forward op, a VJP, an accumulation, a write, an error. */

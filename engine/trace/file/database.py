@@ -178,9 +178,10 @@ class Rows(Sequence[T], Generic[T]):
     """
 
     KEPT = 256
+    BLOCK = 256
 
     def __init__(
-        self, source: Database, query: str, table: str, read: Callable[[Row], T], length: int, block: int = 256,
+        self, source: Database, query: str, table: str, read: Callable[[Row], T], length: int, block: int = BLOCK,
         lost: Callable[[int], T] | None = None,
     ) -> None:  # fmt: skip
         self.source, self.size, self._read, self._table, self._lost = source, block, read, table, lost

@@ -20,16 +20,18 @@ log = logging.getLogger("backstep")
 
 
 def scene_answer(store: Store, ask: Mapping[str, Any]) -> Json:
-    """`{request, scene, watch, version, note}` for an ask with program, edits or revision, previous, folds, layout."""
+    """`{request, scene, watch, version, note}` for an ask with program, section, edits or revision, previous, folds and
+    layout; the scene of the section `ahead` is then made too, for the next ask."""
 
     def answer() -> Json:
         program = store.catalogue.find(_text(ask, "program"))
         revision = _revision(store, ask)
         previous = _previous(store, ask, revision)
         folds = ask.get("folds") or {}
-        scene = store.scene(
-            revision, previous, {str(key): bool(folds[key]) for key in folds}, str(ask.get("layout") or "")
-        )
+        shown = {str(key): bool(folds[key]) for key in folds}, str(ask.get("layout") or "")
+        scene = store.scene(revision, previous, *shown)
+        if ask.get("ahead") is not None and revision.is_base:
+            store.ahead(store.revision(revision.program, None, section=ask["ahead"]), *shown)
         edits = None if revision.is_base else revision.edits
         return {
             "scene": scene,
@@ -90,19 +92,19 @@ def _previous(store: Store, ask: Mapping[str, Any], revision: Revision) -> Revis
     if not isinstance(before, Mapping):
         return None
     try:
-        return store.revision(revision.program, before.get("edits") or {}, None)
+        return store.revision(revision.program, before.get("edits") or {}, None, revision.section)
     except Problem:  # such a revision was never shown
         return None
 
 
 def _revision(store: Store, ask: Mapping[str, Any]) -> Revision:
     edits, named = ask.get("edits"), ask.get("revision")
-    program = _text(ask, "program")
+    program, section = _text(ask, "program"), ask.get("section")
     if edits is None and isinstance(named, str) and named:
-        return store.revision(program, None, named)
+        return store.revision(program, None, named, section)
     if edits is not None and not isinstance(edits, Mapping):
         raise bad_edits("Edits must be an object with `leaves` and `commands`.")
-    return store.revision(program, edits or {})
+    return store.revision(program, edits or {}, section=section)
 
 
 def _text(ask: Mapping[str, Any], key: str) -> str:

@@ -123,6 +123,8 @@ class SceneAsk(TypedDict, total=False):
     previous: Before | None
     layout: Name
     folds: Folds
+    section: Index | None
+    ahead: Index | None
 
 
 @with_config(STRICT)
@@ -134,6 +136,7 @@ class DetailsAsk(TypedDict, total=False):
     element: Required[Name]
     edits: EditsAsk | None
     revision: Name | None
+    section: Index | None
 
 
 @with_config(STRICT)
@@ -143,6 +146,7 @@ class ExportAsk(TypedDict, total=False):
     program: Required[Name]
     edits: EditsAsk | None
     revision: Name | None
+    section: Index | None
 
 
 EXPORT: TypeAdapter[ExportAsk] = TypeAdapter(ExportAsk)

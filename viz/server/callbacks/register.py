@@ -112,7 +112,7 @@ def add_requests(app: Dash, store: Store) -> None:
     def export_trace() -> Response:
         ask = read(EXPORT, request.get_data(cache=False))
         try:
-            revision = store.revision(ask["program"], ask.get("edits"), ask.get("revision"))
+            revision = store.revision(ask["program"], ask.get("edits"), ask.get("revision"), ask.get("section"))
             trace = store.trace(revision)
         except Problem as problem:
             return _json({"problem": problem.as_json()}, 404)

@@ -54,6 +54,7 @@ def header() -> html.Header:
             ),
             html.Nav(id="crumbs", className="crumbs", **also(aria_label="Where you are")),
             html.Span(className="space"),
+            html.Div(id="sections", className="for-player", hidden=True, role="group", **also(aria_label="Iterations")),
             html.Span(id="live-bar", className="live-bar", **also(aria_live="polite")),
             html.Span(id="revision", className="revision"),
             html.Div(

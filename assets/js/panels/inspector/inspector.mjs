@@ -56,7 +56,7 @@ export class Inspector {
     if (!element || !this.scene || this.cache.has(this.keyOf(element))) return;
     this.asked += 1;
     const { program, edits } = this.session;
-    setProps("selection", { data: { request: this.asked, revision: this.scene.revision.id, element, program, edits } });
+    setProps("selection", { data: { request: this.asked, revision: this.scene.revision.id, element, program, section: this.scene.section?.at ?? null, edits } });
   }
 
   /** The details of an element, asked for once; `then` runs when they are there, at once where they are. */

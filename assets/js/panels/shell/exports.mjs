@@ -55,9 +55,9 @@ function saveScene(session) {
 }
 
 async function saveTrace(session, toast) {
-  const { program, edits } = session;
+  const { program, section, edits } = session;
   try {
-    const answer = await fetch("/export/trace", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program, edits }) });
+    const answer = await fetch("/export/trace", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program, section, edits }) });
     if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).problem?.text || `the server answered ${answer.status}`);
     save(await answer.blob(), fileName(session, "backstep"));
   } catch (error) {

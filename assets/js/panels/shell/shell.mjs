@@ -13,6 +13,7 @@ import { Inspector } from "../inspector/inspector.mjs";
 import { Live } from "../../page/live.mjs";
 import * as notice from "../../page/notice.mjs";
 import { isNarrow, isOpen, Panels } from "../../page/panels.mjs";
+import { Sections } from "./sections.mjs";
 import { Session } from "../../page/session.mjs";
 import { Story } from "../program/story.mjs";
 import { Toast } from "../../page/toast.mjs";
@@ -55,6 +56,7 @@ export class Shell {
     this.events = new Events(player);
     this.live = new Live(session);
     this.header = new Header(session, toast, { ...exports.acts(player, session, toast), ...this.acts() });
+    this.sections = new Sections(session, (by) => this.turn(by));
     this.explanations = new Explanations(player, (panel) => this.bring(panel));
     this.tour = new tour.Tour({ show: (stop) => this.bring(stop), ended: () => this.ended() });
     if (byId("hero")) new Hero(byId("hero"));
@@ -106,6 +108,7 @@ export class Shell {
     this.player.on("fold", (id) => this.fold(id));
     this.player.on("unfold", (groups, after) => this.session.unfold(groups, after));
     this.player.on("other", () => this.other());
+    this.player.on("turn", (by, edge) => this.turn(by, edge));
     this.player.on("panel", (side) => this.panels.toggle(side));
     this.player.on("tour", () => this.takeTour());
     this.player.on("escape", () => isNarrow() && isOpen("right") && (this.panels.toggle("right", false), true));
@@ -116,6 +119,20 @@ export class Shell {
     const found = this.session.scene?.program.other;
     if (found) this.visit({ ...url.view(""), program: found.id }, true);
     return Boolean(found);
+  }
+
+  /**
+   * To another section of the run: at its start or its end, or at the same moment of it.  False where there is none.
+   * @param {number} by
+   * @param {"start" | "end" | null} [edge]
+   */
+  turn(by, edge = null) {
+    const { section } = this.session.scene ?? {};
+    const wanted = section ? section.at + by : -1;
+    if (!section || wanted < 0 || wanted >= section.count) return false;
+    this.player.pause();
+    this.session.turn(wanted, () => { if (edge) this.player.seek(edge === "start" ? 0 : Infinity); });
+    return true;
   }
 
   /**
@@ -196,8 +213,8 @@ export class Shell {
 
   /** Whether the scene of this address is the one on the screen, so that only the moment and the selection differ. */
   isShown(view) {
-    const { program, edits, scene, layout, folds } = this.session;
-    if (!scene || program !== view.program || layout !== view.layout || JSON.stringify(folds) !== JSON.stringify(view.folds)) return false;
+    const { program, section, edits, scene, layout, folds } = this.session;
+    if (!scene || program !== view.program || (view.section !== null && view.section !== section) || layout !== view.layout || JSON.stringify(folds) !== JSON.stringify(view.folds)) return false;
     if (!view.edits && view.revision) return view.revision === scene.revision.id;
     return JSON.stringify(shortEdits(edits)) === JSON.stringify(view.edits);
   }
@@ -242,7 +259,7 @@ export class Shell {
     delete root().dataset.blank;
     root().dataset.page = "player";
     this.player.load(scene);
-    [this.header, this.story, this.code, this.inspector, this.commands, this.events, this.live].forEach((panel) => panel.load(scene));
+    [this.header, this.sections, this.story, this.code, this.inspector, this.commands, this.events, this.live].forEach((panel) => panel.load(scene));
     const now = this.player.t();
     this.code.seek(now);
     this.story.seek(now);
@@ -275,10 +292,10 @@ export class Shell {
 
   /** The present view into the address. */
   write(push) {
-    const { program, edits, scene, layout, folds } = this.session;
+    const { program, section, edits, scene, layout, folds } = this.session;
     if (this.quiet || !program || !scene || root().dataset.page !== "player") return;
     url.write({
-      program, edits: shortEdits(edits), revision: scene.revision.id, step: Math.ceil(this.player.t()), first: Number.isInteger(scene.program.opens),
+      program, section, edits: shortEdits(edits), revision: scene.revision.id, step: Math.ceil(this.player.t()), first: Number.isInteger(scene.program.opens),
       select: this.player.selection(), theme: this.theme, layout, folds,
     }, push);
   }

@@ -10,9 +10,12 @@ import pytest
 import engine as torch
 from engine.trace.events import Trace
 from viz import cli
-from viz.scene.beginning import left_out, shortened
+from viz.run.beginning import left_out, shortened
+from viz.run.run import Run
 from viz.scene.scene import scene
 from viz.server.programs import from_file
+from viz.server.revisions import Computed
+from viz.server.store import Catalogue, Program, Store
 
 
 @pytest.fixture(scope="module")
@@ -36,17 +39,23 @@ def test_a_short_trace_is_shown_whole_and_nothing_is_said(long: Trace) -> None:
 def test_a_file_is_shown_to_the_number_of_events_that_is_asked_for(long: Trace, tmp_path: Path) -> None:
     long.save(str(tmp_path / "long.backstep"))
     program = from_file(tmp_path / "long.backstep", 7)
-    assert program.record().events == tuple(long.events[:7])
-    said = program.about["left_out"]
+    assert Run(program.record(), program.most).trace(0).events == tuple(long.events[:7])
+    said = said_of(program)
     assert f"first 7 of its {len(long.events)} events" in said and "--events 35" in said
-    assert scene(program.record(), program=program.about)["program"]["left_out"] == said
+
+
+def said_of(program: Program) -> str:
+    """What the page says of the rest of a recording."""
+    store = Store(Catalogue([program]), Computed())
+    said: str = store.scene(store.revision(program.id, None), None, {}, "").json()["program"]["left_out"]
+    return said
 
 
 def test_a_file_exported_from_a_shortened_recording_says_that_it_has_no_more(long: Trace, tmp_path: Path) -> None:
     shortened(long, 7).save(str(tmp_path / "cut.backstep"))
-    said = from_file(tmp_path / "cut.backstep").about["left_out"]
+    said = said_of(from_file(tmp_path / "cut.backstep"))
     assert f"first 7 of the {len(long.events)} events" in said and "--events" not in said
-    again = from_file(tmp_path / "cut.backstep", 3).about["left_out"]
+    again = said_of(from_file(tmp_path / "cut.backstep", 3))
     assert "first 3 of its 7 events" in again and "--events 7" in again
 
 

@@ -1,0 +1,41 @@
+// Which section of a long run is shown, and the way to the others: ‹ step = 57, 58 of 100 ›.
+import { byId, fill, h } from "../../page/dom.mjs";
+
+export class Sections {
+  /**
+   * @param {import("../../page/session.mjs").Session} session
+   * @param {(by: number, edge?: "start" | "end") => boolean} turn goes to another section; at its start, its end, or the same moment
+   */
+  constructor(session, turn) {
+    this.session = session;
+    this.turn = turn;
+  }
+
+  /** @param {import("../../scene/scene.d.ts").Scene} scene */
+  load({ section }) {
+    const place = byId("sections");
+    place.hidden = !section;
+    if (!section) { fill(place); return; }
+    const { at, count, label, around, before, after } = section;
+    const input = h("input", {
+      type: "text", inputmode: "numeric", value: String(at + 1), size: String(count).length, "aria-label": `Section of the run, 1 to ${count}`, title: "Type a number, then Enter",
+      onchange: () => this.go(input, count), onfocus: () => input.select(),
+    });
+    fill(place, this.way(-1, before, "‹", "Previous"),
+      h("span.section", {}, around.length ? h("span.around", {}, `${around.join(" · ")} · `) : null, h("b", {}, label)),
+      h("span.count", {}, input, ` of ${count}`), this.way(1, after, "›", "Next"));
+  }
+
+  way(by, label, sign, word) {
+    const key = by < 0 ? "," : ".";
+    const said = label === null ? `No ${word.toLowerCase()} section` : `${word}: ${label} (${key})`;
+    return h("button", { type: "button", "aria-label": said, title: said, disabled: label === null, onclick: () => this.turn(by) }, sign);
+  }
+
+  go(input, count) {
+    const { at } = this.session.scene.section;
+    const wanted = Number(input.value) - 1;
+    if (Number.isInteger(wanted) && wanted >= 0 && wanted < count && wanted !== at) this.turn(wanted - at);
+    else input.value = String(at + 1);
+  }
+}

@@ -1,0 +1,164 @@
+"""A window is what a recording would have that began with the section: compared with one that did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import engine as torch
+from engine import nn
+from engine.nn import functional
+from engine.replay.program import Edits
+from engine.replay.replay import replay
+from engine.trace.events import AnyEvent, BackwardStarted, LeafCreated, OpCalled, Refreshed, Trace
+from engine.trace.file.coherence import check
+from viz.run.iterations import Section, sections
+from viz.run.window import Windows
+from viz.scene.reading import reading
+
+Around = Callable[[int], Any]
+
+
+def plain(around: Around) -> None:
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    for step in range(4):
+        with around(step):
+            loss = ((w * torch.tensor([3.0, step])).sum() - 1.0) ** 2
+            loss.backward()
+            assert w.grad is not None
+            with torch.no_grad():
+                w -= 0.1 * w.grad
+            w.grad = None
+
+
+def accumulating(around: Around) -> None:
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    for _ in range(4):
+        with around(_):
+            y = (w * w).sum()
+            y.backward()
+            assert w.grad is not None
+            w.grad.mul_(0.5)
+
+
+def layers(around: Around) -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    data = torch.randn(8, 3)
+    for step in range(4):
+        with around(step):
+            out = model(data[step : step + 2])
+            loss = functional.mse_loss(out, torch.ones(2, 1))
+            loss.backward()
+            optimizer.step()
+            loss.item()
+            optimizer.zero_grad()
+
+
+def carried(around: Around) -> None:
+    torch.manual_seed(0)
+    cell = nn.RNNCell(2, 2)
+    state = torch.zeros(1, 2)
+    for step in range(4):
+        with around(step):
+            state = cell(torch.ones(1, 2), state.detach())
+            state.sum().backward()
+
+
+def hooked(around: Around) -> None:
+    w = torch.ones(3, requires_grad=True)
+    w.register_hook(lambda g: 2 * g)
+    for step in range(4):
+        with around(step), torch.no_grad() if step % 2 else nullcontext():
+            y = w.exp()
+            if step % 2 == 0:
+                y.sum().backward()
+
+
+PROGRAMS = (plain, accumulating, layers, carried, hooked)
+
+
+def events_of(trace: Trace) -> list[AnyEvent]:
+    """The events without what a recording that begins late cannot know, who made a tensor and what it is called, and
+    without versions, which a window counts anew."""
+    found: list[AnyEvent] = []
+    for event in trace.events:
+        event = replace(event, stack=-1, loops=())
+        if isinstance(event, LeafCreated):
+            event = replace(event, source="", name=None, version=0)
+        elif isinstance(event, OpCalled):
+            inputs = tuple(replace(one, version=0) for one in event.inputs)
+            event = replace(event, inputs=inputs, outputs=tuple(replace(one, version=0) for one in event.outputs))
+        elif isinstance(event, Refreshed):
+            event = replace(event, version=0)
+        found.append(event)
+    return found
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_window_is_what_a_recording_of_the_iteration_alone_has(program: Callable[[Around], None]) -> None:
+    with torch.record() as whole:
+        program(lambda step: nullcontext())
+    late: list[Trace] = []
+
+    def third(step: int) -> Any:
+        return Recording(late) if step == 2 else nullcontext()
+
+    program(third)
+    cut = sections_like(whole, late[0])
+    window = Windows(whole, cut).trace(1)
+    assert [type(event) for event in window.events] == [type(event) for event in late[0].events]
+    for mine, its in zip(events_of(window), events_of(late[0]), strict=True):
+        assert mine == its
+    assert len(window.values) == len(late[0].values)
+    assert all(a.is_like(b) for a, b in zip(window.values, late[0].values, strict=True))
+    check(window.events)
+    reading(window)
+
+
+class Recording:
+    """Records, and adds the trace to a list."""
+
+    def __init__(self, found: list[Trace]) -> None:
+        self.found, self.context = found, torch.record()
+
+    def __enter__(self) -> None:
+        self.found.append(self.context.__enter__())
+
+    def __exit__(self, *error: Any) -> None:
+        self.context.__exit__(*error)
+
+
+def sections_like(whole: Trace, late: Trace) -> list[Section]:
+    """Two sections of a trace, of which the second is what another trace has: the third of four iterations."""
+    found = sections(whole)
+    iterations = [one for one in found if one.kind == "iteration"]
+    third = iterations[2]
+    return [Section("before", "", 0, third.start), third]
+
+
+def test_window_is_run_again_with_edits() -> None:
+    with torch.record() as whole:
+        layers(lambda step: nullcontext())
+    window = Windows(whole, sections(whole)).trace(1)
+    again = replay(window, Edits())
+    assert [replace(e, loops=()) for e in again.events] == [replace(e, loops=()) for e in window.events]
+    leaf = next(e for e in window.events if isinstance(e, LeafCreated) and e.requires_grad)
+    shape = window.value(leaf.value).shape
+    edited = replay(window, Edits({leaf.tensor: torch.zeros(*shape).tolist()}))
+    assert sum(isinstance(e, BackwardStarted) for e in edited.events) == 1
+
+
+def test_iterations_that_do_the_same_have_the_same_ids() -> None:
+    with torch.record() as whole:
+        layers(lambda step: nullcontext())
+    windows = Windows(whole, sections(whole))
+    one, other = (reading(windows.trace(number)).drawing for number in (1, 2))
+    assert list(one.items) == list(other.items)
+    assert list(one.links) == list(other.links)
+    assert one.grouping.labels == other.grouping.labels

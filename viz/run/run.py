@@ -1,0 +1,56 @@
+"""A recording as it is shown: section by section where it is a training run, else as one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.trace.events import ErrorRaised, Trace
+
+from .beginning import MOST, shortened
+from .iterations import Section, sections
+from .window import Windows
+
+SEVERAL = 400
+"""Events from which on iterations are shown one at a time: what is shorter is seen, and understood, as a whole."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The sections of a trace, and each of them as a trace.
+
+    A trace that is short, that has no training loop, or of which a story is told, is its own only section.  Of a
+    section that is longer than `most` events, these are shown.
+    """
+
+    whole: Trace
+    most: int = MOST
+    is_told: bool = False
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        if self.is_told or len(self.whole.events) < SEVERAL:
+            return (Section("iteration", "", 0, len(self.whole.events)),)
+        return sections(self.whole)
+
+    @property
+    def is_divided(self) -> bool:
+        return len(self.sections) > 1
+
+    @cached_property
+    def _windows(self) -> Windows:
+        return Windows(self.whole, self.sections)
+
+    def trace(self, number: int) -> Trace:
+        """One section.  Raises IndexError where there is none of this number."""
+        if not 0 <= number < len(self.sections):
+            raise IndexError(f"section {number} of {len(self.sections)}")
+        return shortened(self._windows.trace(number) if self.is_divided else self.whole, self.most)
+
+    @cached_property
+    def opens(self) -> int:
+        """The section that is shown first: that of the error with which the run ends, else the first iteration."""
+        events, last = self.whole.events, len(self.sections) - 1
+        if any(isinstance(events[k], ErrorRaised) for k in range(max(0, len(events) - 3), len(events))):
+            return last
+        return next(k for k, section in enumerate(self.sections) if section.kind == "iteration")
