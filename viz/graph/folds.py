@@ -18,19 +18,31 @@ FOLD_ABOVE_TOLD = 150
 OPEN_UP_TO = 40
 
 
-def begins_folded(drawing: Drawing, above: int = FOLD_ABOVE) -> set[str]:
-    """The groups of a graph that begin folded: none of a small one; else whole levels, so that equals look equal."""
+def begins_folded(drawing: Drawing, above: int = FOLD_ABOVE) -> list[frozenset[str]]:
+    """Ways to begin of a graph that is too large to be drawn whole, the most open first: whole levels of groups are
+    folded, so that equals look equal.  None of a small one.
+
+    What stands beside a model is folded in all of them.
+    """
     if len(drawing.items) <= above:
-        return set()
+        return []
+    grouping = drawing.grouping
     depth: dict[str | None, int] = {None: 0}
-    for group, around in drawing.grouping.within.items():
+    quiet: set[str | None] = set(grouping.quiet)
+    for group, around in grouping.within.items():
         depth[group] = depth[around] + 1
-    items, groups = Counter(depth[item.group] for item in drawing.items.values()), Counter(depth.values())
+        if around in quiet:
+            quiet.add(group)
+    items = Counter(depth[item.group] for item in drawing.items.values() if item.group not in quiet)
+    groups = Counter(depth[group] for group in depth if group not in quiet)
     level, seen = 0, items[0]
     while groups[level + 1] and seen + items[level + 1] + groups[level + 2] <= OPEN_UP_TO:
         level += 1
         seen += items[level]
-    return {group for group in drawing.grouping.labels if depth[group] > level}
+    return [
+        frozenset(group for group in grouping.labels if depth[group] > most or group in grouping.quiet)
+        for most in range(level, -1, -1)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,8 +192,12 @@ def _group(drawing: Drawing, tensor: int, version: int) -> str | None:
     """
     facts, grouping = drawing.facts, drawing.grouping
     producer = facts.tensors[tensor].producers.get(version)
+    if producer is not None and grouping.modules and tensor in facts.roots:
+        return grouping.around_model(grouping.of.get(producer))  # the loss is seen also where what gave it is folded
     if producer is not None and (len(facts.ops[producer].event.outputs) == 1 or not facts.uses.get((tensor, version))):
         return grouping.of.get(producer)
+    if producer is None and (owner := placement.owner(facts, grouping, tensor)) is not None:
+        return owner
     found = placement.used_in(facts, grouping, tensor, version)
     return found if producer is not None else placement.home(facts, grouping, tensor, version, found)
 
@@ -233,7 +237,7 @@ def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str,
                 far.add((ident, op))
         if not facts.tensors[tensor].requires_grad and home is not None:  # it is at home where it is used first;
             item = drawing.items[ident]  # what receives a gradient from several groups stands outside of them
-            own = placement.home(facts, grouping, tensor, version, home)
+            own = placement.owner(facts, grouping, tensor) or placement.home(facts, grouping, tensor, version, home)
             drawing.items[ident] = Item(ident, "tensor", item.role, tensor, version, None, None, own)
     return far
 

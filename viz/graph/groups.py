@@ -10,7 +10,8 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, OpCalled, Trace
@@ -18,8 +19,9 @@ from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, OpCall
 from ..reading.own_code import own_code
 from ..reading.source_text import source
 from . import nested_loops
+from .quiet import gather, owners
 from .recursion import flatten, unroll
-from .scopes import Counted, Loop, Reader, Scope, inner_first, place_of
+from .scopes import Counted, Loop, Part, Reader, Scope, inner_first, place_of
 
 MOST_MEMBERS = 40
 """Direct members above which a group is cut into parts: what does not fit on a screen is not read."""
@@ -27,8 +29,10 @@ MOST_MEMBERS = 40
 MOST_NAMES = 2
 """Names of what is in a part that its own name has."""
 
-LIBRARY = 8
-"""Ops of one call of the library from which on they are a group."""
+LIBRARY, LIBRARY_OF_MANY = 8, 2
+"""Ops of one call of the library from which on they are a group; in a program that is too long to draw all."""
+LINE = 40
+"""Characters of a line of the program in the name of a part."""
 _NAME = re.compile(r"(?:[\w.]*\.)?(\w+)\(.*\)$", re.DOTALL)
 """A call as a whole; its function's own name."""
 
@@ -55,6 +59,9 @@ class Grouping:
     kin: Mapping[str, str] = field(default_factory=dict)
     rounds: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     rounds_of_calls: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    modules: frozenset[str] = frozenset()
+    owners: frozenset[str] = frozenset()
+    quiet: Mapping[str, Part] = field(default_factory=dict)
 
     def path(self, group: str | None) -> list[str]:
         """The group and those around it, innermost first."""
@@ -63,6 +70,15 @@ class Grouping:
             path.append(group)
             group = self.within[group]
         return path
+
+    def around_model(self, group: str | None) -> str | None:
+        """The innermost group around or at `group` in which modules are called and that is not itself such a call."""
+        around = {one for module in self.modules for one in self.path(module)} - self.modules
+        return next((one for one in self.path(group) if one in around), None)
+
+    def owner(self, op: int) -> str | None:
+        """The call of the module that owns what an op takes."""
+        return next((group for group in self.path(self.of.get(op)) if group in self.owners), None)
 
 
 def groups(trace: Trace) -> Grouping:
@@ -104,14 +120,17 @@ def groups(trace: Trace) -> Grouping:
     for scope in unroll(reader.top, reader):
         _cut(scope, reader)
     _number(reader.top)
-    _prune(reader.top)
+    kept: frozenset[str] = owners(reader.top, reader) if k > MOST_MEMBERS else frozenset()
+    _prune(reader.top, kept)
     for scope in flatten(reader.top, reader):
         _cut(scope, reader)
-    _prune(reader.top)
+    _prune(reader.top, kept)
     if k > MOST_MEMBERS:
+        gather(reader.top, reader, lines_of)
         for scope in inner_first(reader.top):
             _cut(scope, reader)
-    return replace(_collect(reader.top), rounds=rounds, rounds_of_calls=of_calls)
+    found = replace(_collect(reader.top), rounds=rounds, rounds_of_calls=of_calls, owners=kept)
+    return found if k > MOST_MEMBERS else replace(found, modules=frozenset(), quiet={})
 
 
 def _continues(trace: Trace, last: OpCalled, event: OpCalled) -> bool:
@@ -214,7 +233,8 @@ def _wrapped(scope: Scope, reader: Reader) -> list[int | Scope]:
     for place, found in itertools.groupby(members, lambda member: _called_from(member, reader)):
         run = list(found)
         direct = [member for member in run if isinstance(member, int)]
-        much = len(direct) >= LIBRARY and place is not None and place != _called_by(scope)
+        least = LIBRARY if len(reader.ops) <= MOST_MEMBERS else LIBRARY_OF_MANY
+        much = len(direct) >= least and place is not None and place != _called_by(scope)
         name = _NAME.match(_text(direct[0], reader)) if much else None
         if name is None:
             scope.members += run
@@ -264,18 +284,22 @@ def _number(top: Scope) -> None:
                 call.count(Counted(begin, begin, str(nth[call.key])))
 
 
-def _prune(top: Scope) -> None:
-    """Drop groups of fewer than two ops, and those that hold everything: a box around all tells nothing."""
+def _prune(top: Scope, owning: AbstractSet[str] = frozenset()) -> None:
+    """Drop groups of fewer than two ops, but those that own parameters (`owning`), and those that hold everything: a
+    box around all tells nothing."""
     for scope in inner_first(top):
         kept: list[int | Scope] = []
+        named = Counter(_only(member) for member in scope.members)
         for member in scope.members:
-            if isinstance(member, int) or len(member.members) > 1:
+            if isinstance(member, int) or len(member.members) > 1 or member.id in owning:
                 kept.append(member)
                 continue
             for only in member.members:
                 if isinstance(only, Scope) and member.round and only.round:
                     only.counted = member.nth_round
                     only.label = f"{member.nth_round.name}, {only.label}"
+                elif isinstance(only, Scope) and only.part == "module" and named[only.label] == 1:
+                    continue  # `blocks.3`: its own name tells it from the others
                 elif isinstance(only, Scope) and member.round:  # a round that is one call: the call in this round
                     only.kin = only.kin or only.label
                     only.count(member.nth_round.behind(f"{only.label} · "))
@@ -283,6 +307,12 @@ def _prune(top: Scope) -> None:
         scope.members = kept
     while len(top.members) == 1 and isinstance(top.members[0], Scope):
         top.members = top.members[0].members
+
+
+def _only(member: int | Scope) -> str:
+    """The name of the call that is all of a member; "" of others."""
+    only = member.members[0] if isinstance(member, Scope) and len(member.members) == 1 else None
+    return only.label if isinstance(only, Scope) else ""
 
 
 def _cut(scope: Scope, reader: Reader) -> None:
@@ -295,11 +325,12 @@ def _cut(scope: Scope, reader: Reader) -> None:
         for start in range(0, count, length):
             part = members[start : start + length]
             ranges = _ranges(part)
-            opened = reader.open(scope, _span(part, start, ranges), ("part", start))
+            opened = reader.open(scope, _span(part, ranges, reader), ("part", start))
             opened.members, opened.ranges = part, ranges
             first = part[0]
             if 0 < len(ranges) <= MOST_NAMES and isinstance(first, Scope):
                 opened.kin = first.kin
+        _tell_apart([one for one in scope.members if isinstance(one, Scope)])
 
 
 def _ranges(part: list[int | Scope]) -> dict[str, tuple[Counted, Counted]]:
@@ -319,13 +350,47 @@ def _ranges(part: list[int | Scope]) -> dict[str, tuple[Counted, Counted]]:
     return found
 
 
-def _span(part: list[int | Scope], start: int, ranges: Mapping[str, tuple[Counted, Counted]]) -> str:
-    """A name for a run of members: `t = 0–20`, `rounds 1–21`, `block × 5`, or their places."""
+def _span(part: list[int | Scope], ranges: Mapping[str, tuple[Counted, Counted]], reader: Reader) -> str:
+    """A name for a run of members: `t = 0–20`, `rounds 1–21`, `block × 5`, `blocks.0–6`, or its lines."""
     if ranges and len(ranges) <= MOST_NAMES:
         return ", ".join(_range(first, last) for first, last in ranges.values())
-    if all(isinstance(member, Scope) and member.label == part[0].label for member in part):  # type: ignore[union-attr]
-        return f"{part[0].label} × {len(part)}"  # type: ignore[union-attr]
-    return f"part {start + 1}–{start + len(part)}"
+    labels = [member.label for member in part if isinstance(member, Scope)]
+    if len(labels) == len(part) and len(set(labels)) == 1:
+        return f"{labels[0]} × {len(part)}"
+    if len(labels) < 2:
+        return lines_of(
+            [op for member in part for op in ([member] if isinstance(member, int) else _ops(member))], reader
+        )
+    return _between(labels[0].partition(": ")[0], labels[-1].partition(": ")[0])
+
+
+def _between(first: str, last: str) -> str:
+    """`blocks.0–6`, and of names that are not numbers `tok.weight … head.weight`.
+
+    >>> _between("blocks.0", "blocks.6"), _between("tok.weight", "head.weight")
+    ('blocks.0–6', 'tok.weight … head.weight')
+    """
+    (begin, _, one), (other, _, end) = first.rpartition("."), last.rpartition(".")
+    return f"{first}–{end}" if begin == other and one.isdigit() and end.isdigit() else f"{first} … {last}"
+
+
+def lines_of(ops: Sequence[int], reader: Reader) -> str:
+    """The lines of the program that run ops: `line 31: x + self.attn(…)`, `lines 31–40`."""
+    stacks = [reader.trace.stacks[reader.ops[op].stack] for op in (ops[0], ops[-1]) if reader.ops[op].stack >= 0]
+    frames = [frames[-1] for frames in stacks if frames]
+    if not frames:
+        return f"{len(ops)} ops"
+    first, last = sorted(frame.line for frame in (frames[0], frames[-1]))
+    return f"line {first}: {source(reader.trace, frames[0], LINE)}" if first == last else f"lines {first}–{last}"
+
+
+def _tell_apart(parts: Sequence[Scope]) -> None:
+    """Count parts of one name, as of a line that runs again and again."""
+    often, nth = Counter(part.label for part in parts), Counter[str]()
+    for part in parts:
+        if often[part.label] > 1 and part.key[0] == "part":
+            nth[part.label] += 1
+            part.label = f"{part.label} · {nth[part.label]}"
 
 
 def _range(first: Counted, last: Counted) -> str:
@@ -345,6 +410,8 @@ def _collect(top: Scope) -> Grouping:
     library: set[str] = set()
     loops: dict[str, Loop] = {}
     parts: set[str] = set()
+    modules: set[str] = set()
+    quiet: dict[str, Part] = {}
     todo: list[tuple[Scope, str | None]] = [(top, None)]
     while todo:
         scope, ident = todo.pop()
@@ -366,5 +433,12 @@ def _collect(top: Scope) -> Grouping:
                     loops[member.id] = member.loop
                 if member.key[0] == "library":
                     library.add(member.id)
+                if member.part == "module":
+                    modules.add(member.id)
+                elif member.part not in ("", scope.part):
+                    quiet[member.id] = member.part
                 todo.append((member, member.id))
-    return Grouping(labels, within, of, frozenset(callers), frozenset(library), loops, frozenset(parts), callers, kin)
+    return Grouping(
+        labels, within, of, frozenset(callers), frozenset(library), loops, frozenset(parts), callers, kin,
+        modules=frozenset(modules), quiet=quiet,
+    )  # fmt: skip

@@ -1,7 +1,7 @@
 """The group of a tensor that no op computed: not one that began after the tensor existed.
 
-What a loop takes apart (`for x in rows`) is of its rounds all the same, and what has a module or a list around it
-(`net[0].weight`) belongs where it is used.
+What a module owns stands in it.  What a loop takes apart (`for x in rows`) is of its rounds all the same, and what
+has a module or a list around it (`net[0].weight`) belongs where it is used.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ..reading.facts import Facts
 from .groups import Grouping
+from .quiet import is_owned
 
 
 def innermost(grouping: Grouping, ops: Sequence[int]) -> str | None:
@@ -21,6 +22,20 @@ def innermost(grouping: Grouping, ops: Sequence[int]) -> str | None:
             break
         common = level[0]
     return common
+
+
+def owner(facts: Facts, grouping: Grouping, tensor: int) -> str | None:
+    """The module's call in which a parameter or a buffer stands: the innermost one around its first use, also where
+    several calls use it.  Uses through which a gradient comes back count first, and an optimiser owns nothing."""
+    leaf = facts.tensors[tensor].leaf
+    if leaf is None or not grouping.owners or not is_owned(leaf, facts.trace.names.get(tensor, "")):
+        return None
+    users = [op for version in facts.tensors[tensor].versions for op, _ in facts.uses.get((tensor, version), ())]
+    for op in sorted(users, key=lambda op: (facts.node(op) is None, op)):
+        found = grouping.owner(op)
+        if found is not None:
+            return found
+    return None
 
 
 def used_in(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str | None:

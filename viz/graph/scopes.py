@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from engine.trace.events import AnyEvent, Frame, GroupEntered, OpCalled, Trace
 from engine.trace.loops import variable
@@ -33,6 +33,16 @@ class Counted(NamedTuple):
         return Counted(text + self.one, text + self.many, self.which)
 
 
+Part = Literal[
+    "",
+    "module",  # a call of a module
+    "update",  # a step of an optimiser, and what is in it
+    "data",  # what feeds the model and has no gradient
+    "aside",  # what is computed of its results and has no gradient
+]
+"""What a group is to a model: `quiet` names the last three, which stand folded beside it."""
+
+
 @dataclass(slots=True)
 class Scope:
     """A group while and after it is read.  `members` are its direct ones, `key` says which loop or call it is.
@@ -57,6 +67,7 @@ class Scope:
     class of a module that the program itself holds."""
     ranges: Mapping[str, tuple[Counted, Counted]] = field(default_factory=dict)
     """Of a part: first and last of the rounds or calls in it, by what their names begin with."""
+    part: Part = ""
 
     @property
     def nth_round(self) -> Counted:
@@ -145,6 +156,8 @@ class Reader:
         label = f"{name}: {event.kind}" if held or is_place else name
         scope = self.open(around, label, ("module", event.name, event.kind, place_of(frames[-1]) if frames else None))
         scope.kin = event.kind if held and not is_place else ""
+        in_update = not outermost and self.entered[-1][0].part == "update"
+        scope.part = "update" if in_update or "." in event.kind else "module"  # no class has a dot: `AdamW.step` has
         within = "" if outermost else event.name  # names in the outermost one begin with none
         self.entered.append((scope, len(frames), within, self.opened, self.last))
         self.opened, self.last = [], Path()

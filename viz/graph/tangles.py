@@ -81,7 +81,8 @@ def _dissolve(drawing: Drawing, gone: set[str]) -> None:
         labels={group: label for group, label in old.labels.items() if group not in gone},
         within={group: around[outer] for group, outer in old.within.items() if group not in gone},
         of={op: around[group] for op, group in old.of.items()},
-        calls=old.calls - gone, library=old.library - gone,
+        calls=old.calls - gone, library=old.library - gone, modules=old.modules - gone, owners=old.owners - gone,
+        quiet={group: part for group, part in old.quiet.items() if group not in gone},
     )  # fmt: skip
     for ident, item in drawing.items.items():
         if item.group in gone:

@@ -66,8 +66,8 @@ def opening(read: Reading, above: int) -> Opening:
 
 def _opening(read: Reading, above: int) -> Opening:
     first = begins_folded(read.drawing, above)
-    best, most = Opening(frozenset(first), {}), 0.0
-    for folded in [frozenset(first)] if first else _ways(read, above):
+    best, most = Opening(first[0] if first else frozenset(), {}), 0.0
+    for folded in first or _ways(read, above):
         seen = Visible(read.facts, read.drawing, folded, direct=folded)
         graph = seen.graph()
         if len(graph) > MOST_NODES:
@@ -126,7 +126,7 @@ def _ways(read: Reading, above: int) -> list[frozenset[str]]:
     if above < FOLD_ABOVE_TOLD:
         ways += [(folded & drawing.grouping.calls) | (folded - kept) for folded in inner_first(drawing)]
     ways += closed(drawing, kept)
-    return list(dict.fromkeys(folded - open_so for folded in ways))
+    return list(dict.fromkeys(folded.union(drawing.grouping.quiet) - open_so for folded in ways))
 
 
 def _is_read_on(read: Reading, seen: Visible, graph: nx.MultiDiGraph, placed: choice.Placed) -> bool:

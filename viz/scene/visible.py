@@ -53,6 +53,7 @@ class Visible:
                 stub
                 for stub in stubs
                 if drawing.items[stub].role == "leaf"
+                and drawing.items[drawing.items[stub].twin or stub].group not in grouping.owners
                 and not direct.isdisjoint(grouping.path(drawing.items[stub].group))
             ]
             if len(within) <= MOST_USERS:

@@ -48,6 +48,46 @@ loss.backward()
 """
 
 
+TRANSFORMER = """\
+import engine as torch
+from engine import nn
+from engine.nn import functional as F
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ln = nn.LayerNorm(4)
+        self.mlp = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4))
+    def forward(self, x):
+        mask = torch.tril(torch.ones(4, 4)) == 0
+        a = (x @ x.transpose(1, 2)).masked_fill(mask, -1e9).softmax(-1)
+        return x + self.mlp(self.ln(a @ x))
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok = nn.Embedding(5, 4)
+        self.blocks = nn.ModuleList([Block() for _ in range(2)])
+        self.head = nn.Linear(4, 5)
+        self.head.weight = self.tok.weight
+    def forward(self, idx, to):
+        x = self.tok(idx)
+        for block in self.blocks:
+            x = block(x)
+        return F.cross_entropy(self.head(x).transpose(1, 2), to)
+
+torch.manual_seed(0)
+model = Net()
+optimizer = torch.optim.AdamW(model.parameters())
+data = torch.randint(0, 5, (2, 5))
+loss = model(data[:, :-1], data[:, 1:])
+loss.backward()
+optimizer.step()
+print(loss.detach() * 2)
+"""
+"""A training step of a small transformer whose first and last weight are one."""
+
+
 def recorded(source: str, folder: Path) -> Trace:
     """The trace of a program; an exception that it raises is its last event."""
     path = folder / "program.py"

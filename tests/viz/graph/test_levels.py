@@ -1,0 +1,83 @@
+"""A program that is too long to draw whole: what stands in its model, and what stands beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from viz.graph.folds import begins_folded
+from viz.graph.groups import Grouping
+from viz.scene.reading import Reading, reading
+
+from ..helpers.traces import TRANSFORMER, recorded
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> Reading:
+    return reading(recorded(TRANSFORMER, tmp_path_factory.mktemp("levels")))
+
+
+def by_label(grouping: Grouping) -> dict[str, str]:
+    return {label: group for group, label in grouping.labels.items()}
+
+
+def cards_in(read: Reading, group: str | None) -> set[str | None]:
+    """The names of the tensors that stand in a group itself."""
+    items = read.drawing.items.values()
+    return {read.facts.name(i.tensor) for i in items if i.tensor is not None and not i.twin and i.group == group}
+
+
+def test_each_module_is_a_box_with_its_own_name_in_the_order_of_the_forward_pass(read: Reading) -> None:
+    grouping = read.drawing.grouping
+    model = by_label(grouping)["model: Net"]
+    inside = [label for group, label in grouping.labels.items() if grouping.within[group] == model]
+    assert inside == ["tok", "blocks.0: Block", "blocks.1: Block", "head", "cross_entropy"]
+
+
+def test_a_parameter_stands_in_the_module_that_owns_it_also_where_that_is_one_op(read: Reading) -> None:
+    groups = by_label(read.drawing.grouping)
+    assert cards_in(read, groups["tok"]) == {"model.tok.weight", "x"}
+    assert cards_in(read, groups["head"]) == {"model.head.bias"}
+    assert not any(
+        (name or "").startswith("model.") for name in cards_in(read, groups["model: Net"]) | cards_in(read, None)
+    )
+
+
+def test_a_shared_parameter_stands_in_the_first_module_and_is_drawn_again_in_the_other(read: Reading) -> None:
+    drawing, groups = read.drawing, by_label(read.drawing.grouping)
+    tied = next(i for i in drawing.items.values() if i.tensor and read.facts.name(i.tensor) == "model.tok.weight")
+    further = [drawing.items[stub].group for stub in drawing.stubs[tied.tensor or 0]]
+    assert tied.group == groups["tok"]
+    assert groups["head"] in further
+
+
+def test_data_metrics_and_the_step_of_the_optimiser_stand_beside_the_model(read: Reading) -> None:
+    grouping = read.drawing.grouping
+    beside = {grouping.labels[group]: part for group, part in grouping.quiet.items() if grouping.within[group] is None}
+    assert beside == {"data": "data", "AdamW.step": "update", "no gradient": "aside"}
+
+
+def test_the_loss_stands_outside_of_the_groups_that_gave_it(read: Reading) -> None:
+    assert cards_in(read, None) == {"loss"}
+
+
+def test_a_mask_is_one_box_named_by_its_lines(read: Reading) -> None:
+    masks = {label for label in by_label(read.drawing.grouping) if label.startswith("line")}
+    assert masks == {"line 11: torch.tril(torch.ones(4, 4))"}
+
+
+def test_the_boxes_beside_a_model_begin_folded_and_the_model_open(read: Reading) -> None:
+    groups = by_label(read.drawing.grouping)
+    ways = begins_folded(read.drawing)
+    assert all(set(read.drawing.grouping.quiet) <= way for way in ways)
+    assert groups["model: Net"] not in ways[0]
+
+
+def test_parts_of_a_long_function_are_called_by_their_lines(tmp_path: Path) -> None:
+    body = "".join(f"    x = x * {n}\n" for n in range(1, 91))
+    source = f"import engine as torch\ndef f(x):\n{body}    return x\n"
+    source += "y = f(torch.ones(2, requires_grad=True))\nz = y.sum()\n"
+    labels = reading(recorded(source, tmp_path)).drawing.grouping.labels.values()
+    assert "lines 3–12" in labels
+    assert not any(label.startswith("part") for label in labels)

@@ -1,0 +1,163 @@
+"""What stands beside a model and passes no gradient: the data that feeds it, and what is computed of its results.
+
+Each is one group, folded until it is asked for.  Data depends on nothing else in its scope, and nothing else there
+depends on what is aside, so that neither closes a cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from engine.trace.events import LeafCreated, OpCalled
+
+from .scopes import Part, Reader, Scope, inner_first
+
+LABELS: Mapping[Part, str] = {"data": "data", "aside": "no gradient"}
+"""The names of the groups beside a model."""
+
+
+def owners(top: Scope, reader: Reader) -> frozenset[str]:
+    """The calls of modules that take parameters or buffers themselves, so that these stand in them."""
+    names = reader.trace.names
+    held = {leaf.tensor for leaf in _leaves(reader) if is_owned(leaf, names.get(leaf.tensor, ""))}
+    found: set[str] = set()
+    todo: list[tuple[Scope, str]] = [(top, "")]
+    while todo:
+        scope, module = todo.pop()
+        module = scope.id if scope.part == "module" else module
+        todo += [(member, module) for member in scope.members if isinstance(member, Scope)]
+        if module and any(i.tensor in held for op in _own(scope, reader) for i in op.inputs):
+            found.add(module)
+    return frozenset(found)
+
+
+def is_owned(leaf: LeafCreated, name: str) -> bool:
+    """Whether a module may hold a leaf: `net.0.weight`, but not `x`."""
+    return leaf.source in ("parameter", "buffer") or (leaf.requires_grad and name != "" and not name.isidentifier())
+
+
+def gather(top: Scope, reader: Reader, lines: Callable[[Sequence[int], Reader], str]) -> None:
+    """Put data, and what is aside, into a group each, wherever a scope holds calls of modules.
+
+    In a module's own call, as for a mask, they are named by their `lines`, and one op stays what it is.  Cost: linear
+    in ops times the depth of such scopes.
+    """
+    holding: set[str] = set()
+    for scope in inner_first(top):
+        inside = (one.id for one in scope.members if isinstance(one, Scope))
+        if scope.part == "module" or not holding.isdisjoint(inside):
+            holding.add(scope.id)
+    tensors = _Tensors(reader)
+    todo = [top]
+    while todo:
+        scope = todo.pop()
+        if scope.part not in ("", "module") or scope.id not in holding:
+            continue
+        todo += [member for member in scope.members if isinstance(member, Scope)]
+        finds: list[tuple[Part, Callable[[Sequence[_Member]], list[_Member]]]]
+        finds = [("data", tensors.data), ("aside", tensors.aside)]
+        for part, find in finds:
+            found: list[_Member] = find([tensors.of(member) for member in scope.members])
+            ops = [op for member in found for op in member.ops]
+            if len(ops) >= (2 if scope.part else 1):
+                _wrap(scope, reader, found, part, lines(ops, reader) if scope.part else LABELS[part])
+
+
+@dataclass(slots=True)
+class _Member:
+    """A direct member of a scope: the tensors that it takes and gives, and the storages that it reads and writes."""
+
+    scope: int | Scope
+    ops: list[int]
+    takes: set[int] = field(default_factory=set)
+    gives: set[int] = field(default_factory=set)
+    reads: set[int] = field(default_factory=set)
+    writes: set[int] = field(default_factory=set)
+    has_gradient: bool = False
+    parts: set[Part] = field(default_factory=set)
+
+    def uses(self, other: _Member) -> bool:
+        return not (self.takes.isdisjoint(other.gives) and self.reads.isdisjoint(other.writes))
+
+    def join(self, other: _Member) -> None:
+        """Take and give what another one does, too."""
+        self.takes |= other.takes
+        self.gives |= other.gives
+        self.reads |= other.reads
+        self.writes |= other.writes
+
+
+class _Tensors:
+    """The storages of the tensors of a program, and those that ask for a gradient."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.storages = {leaf.tensor: leaf.storage for leaf in _leaves(reader)}
+        self.storages |= {out.tensor: out.storage for op in reader.ops for out in op.outputs}
+        self.asking = {leaf.tensor for leaf in _leaves(reader) if leaf.requires_grad}
+
+    def of(self, scope: int | Scope) -> _Member:
+        member = _Member(scope, [scope] if isinstance(scope, int) else _ops(scope))
+        for inner in [] if isinstance(scope, int) else inner_first(scope):
+            member.parts.add(inner.part)
+        for op in [self.reader.ops[number] for number in member.ops]:
+            taken = {one.tensor for one in op.inputs if one.tensor is not None}
+            member.takes |= taken
+            member.reads |= {self.storages[one] for one in taken if one in self.storages}
+            member.gives |= {out.tensor for out in op.outputs}
+            if op.inplace is not None:
+                member.writes |= {out.storage for out in op.outputs}
+            member.has_gradient |= op.call is not None or any(out.requires_grad for out in op.outputs)
+        return member
+
+    def data(self, members: Sequence[_Member]) -> list[_Member]:
+        """Those without a gradient that depend on none of the others, nor on a tensor that asks for a gradient."""
+        others, found = _Member(-1, [], gives=set(self.asking)), []
+        for member in members:
+            if member.has_gradient or not member.parts <= {""} or member.uses(others):
+                others.join(member)
+            else:
+                found.append(member)
+        return found
+
+    def aside(self, members: Sequence[_Member]) -> list[_Member]:
+        """Those without a gradient on which none of the others depends."""
+        others, found = _Member(-1, []), []
+        for member in reversed(members):
+            if member.has_gradient or not member.parts <= {"", "module"} or others.uses(member):
+                others.join(member)
+            else:
+                found.append(member)
+        return found[::-1]
+
+
+def _wrap(scope: Scope, reader: Reader, found: Sequence[_Member], part: Part, label: str) -> None:
+    """Put members of a scope into a group of their own, where the first of them stood."""
+    group = reader.open(scope, label, ("quiet", part))
+    scope.members.pop()
+    group.part, group.members = part, [member.scope for member in found]
+    inside = {member.id if isinstance(member, Scope) else member for member in group.members}
+    kept: list[int | Scope] = []
+    for member in scope.members:
+        if (member.id if isinstance(member, Scope) else member) not in inside:
+            kept.append(member)
+            continue
+        if not any(one is group for one in kept):
+            kept.append(group)
+        if isinstance(member, Scope):
+            member.within = group
+    scope.members = kept
+
+
+def _leaves(reader: Reader) -> list[LeafCreated]:
+    return [event for event in reader.trace.events if isinstance(event, LeafCreated)]
+
+
+def _own(scope: Scope, reader: Reader) -> list[OpCalled]:
+    return [reader.ops[member] for member in scope.members if isinstance(member, int)]
+
+
+def _ops(scope: Scope) -> list[int]:
+    """The ops in a scope, in the order of the program."""
+    return sorted(member for inner in inner_first(scope) for member in inner.members if isinstance(member, int))
