@@ -131,8 +131,11 @@ class Borders:
         self.coming: dict[str, dict[int, Link]] = defaultdict(dict)
         self.going: dict[str, dict[int, Link]] = defaultdict(dict)
         self.back: dict[str, dict[int, Link]] = defaultdict(dict)
+        quiet = drawing.grouping.quiet
         for link in drawing.links.values():
             source, target = shown[link.source], shown[link.target]
+            if "update" in (quiet.get(source), quiet.get(target)):
+                continue  # that an optimiser writes to a parameter leads nowhere
             if source != target and link.value:
                 self.coming[target].setdefault(link.tensor, link)
                 self.going[source].setdefault(link.tensor, link)

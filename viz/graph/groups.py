@@ -19,7 +19,7 @@ from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, OpCall
 from ..reading.own_code import own_code
 from ..reading.source_text import source
 from . import nested_loops
-from .quiet import gather, owners
+from .quiet import gather, lift, owners
 from .recursion import flatten, unroll
 from .scopes import Counted, Loop, Part, Reader, Scope, inner_first, place_of
 
@@ -62,6 +62,7 @@ class Grouping:
     modules: frozenset[str] = frozenset()
     owners: frozenset[str] = frozenset()
     quiet: Mapping[str, Part] = field(default_factory=dict)
+    model: str = ""
 
     def path(self, group: str | None) -> list[str]:
         """The group and those around it, innermost first."""
@@ -125,11 +126,13 @@ def groups(trace: Trace) -> Grouping:
     for scope in flatten(reader.top, reader):
         _cut(scope, reader)
     _prune(reader.top, kept)
+    model = ""
     if k > MOST_MEMBERS:
+        model = lift(reader.top, reader)
         gather(reader.top, reader, lines_of)
         for scope in inner_first(reader.top):
             _cut(scope, reader)
-    found = replace(_collect(reader.top), rounds=rounds, rounds_of_calls=of_calls, owners=kept)
+    found = replace(_collect(reader.top), rounds=rounds, rounds_of_calls=of_calls, owners=kept, model=model)
     return found if k > MOST_MEMBERS else replace(found, modules=frozenset(), quiet={})
 
 

@@ -37,17 +37,50 @@ def is_owned(leaf: LeafCreated, name: str) -> bool:
     return leaf.source in ("parameter", "buffer") or (leaf.requires_grad and name != "" and not name.isidentifier())
 
 
+def lift(top: Scope, reader: Reader) -> str:
+    """Open the one model of a program: what is in its call stands at the top, in place of the call.  Its names, those
+    of modules in it that hold all the rest too, as a path; "" where several models, or none, are called."""
+    holding = _holding(top)
+    path: list[str] = []
+    while True:
+        models = [one for one in top.members if isinstance(one, Scope) and one.id in holding]
+        model = models[0] if len(models) == 1 else None
+        if model is None or model.part != "module" or not _holding(model) - {model.id}:
+            return " › ".join(path)
+        place = top.members.index(model)
+        if path and any(one is not model for one in top.members if _has_gradient(one, reader)):
+            return " › ".join(path)
+        path.append(model.label)
+        top.members[place : place + 1] = model.members
+        for member in model.members:
+            if isinstance(member, Scope):
+                member.within = top
+
+
+def _has_gradient(member: int | Scope, reader: Reader) -> bool:
+    if isinstance(member, Scope) and member.part in ("update", "data", "aside"):
+        return False
+    ops = [member] if isinstance(member, int) else _ops(member)
+    return any(out.requires_grad for op in ops for out in reader.ops[op].outputs)
+
+
+def _holding(top: Scope) -> set[str]:
+    """The calls of modules, and the scopes around them."""
+    holding: set[str] = set()
+    for scope in inner_first(top):
+        inside = (one.id for one in scope.members if isinstance(one, Scope))
+        if scope.part == "module" or not holding.isdisjoint(inside):
+            holding.add(scope.id)
+    return holding
+
+
 def gather(top: Scope, reader: Reader, lines: Callable[[Sequence[int], Reader], str]) -> None:
     """Put data, and what is aside, into a group each, wherever a scope holds calls of modules.
 
     In a module's own call, as for a mask, they are named by their `lines`, and one op stays what it is.  Cost: linear
     in ops times the depth of such scopes.
     """
-    holding: set[str] = set()
-    for scope in inner_first(top):
-        inside = (one.id for one in scope.members if isinstance(one, Scope))
-        if scope.part == "module" or not holding.isdisjoint(inside):
-            holding.add(scope.id)
+    holding = _holding(top)
     tensors = _Tensors(reader)
     todo = [top]
     while todo:

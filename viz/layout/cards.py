@@ -56,6 +56,16 @@ HALO, WIRES = 14.0, float(BUNDLE + 2 * CLEAR)
 lines from cell to cell."""
 SEED_LABEL = "gradient you pass"
 """The label of the row in which the seed gradient stands."""
+DOT = 18
+"""Distance of the dots for parameters on a folded group, across and down."""
+DOT_LINES = 2
+"""Lines of dots at most; the last one says how many more there are."""
+DOTS_PAD = 11
+"""Width that is free at the left and the right of the dots."""
+WIDEST_GROUP = 280
+"""Width up to which a folded group grows with the shapes that it takes and gives."""
+QUIET = 54.0
+"""Height of a folded group that no gradient comes to: its name, and what it consists of."""
 MOST_CHIPS = 2
 NAME = 25
 """Characters of an expression up to which it names the tensor that it gives."""
@@ -167,10 +177,14 @@ def stub_size(label: str, zoom: float = 1.0) -> Size:
     return max(96, round(name + 42)), 38
 
 
-def group_size(label: str, zoom: float = 1.0) -> Size:
-    """The natural size of a folded group; `zoom` as in `card_size`."""
+def group_size(label: str, zoom: float = 1.0, dots: int = 0, is_quiet: bool = False, shapes: str = "") -> Size:
+    """The natural size of a folded group with so many parameters, or of one that no gradient comes to (`is_quiet`),
+    between tensors of some `shapes`; `zoom` as in `card_size`."""
     much, name = grown(zoom), text.width(label)
-    return round(max(much * FOLDED[0], much * name + 60, GROWN_NAME * name + 44)), FOLDED[1]
+    wide = max(much, GROWN) * text.width(shapes, "sub") + 46
+    width = round(max(much * FOLDED[0], much * name + 60, GROWN_NAME * name + 44, min(wide, WIDEST_GROUP)))
+    lines = min(math.ceil(dots / ((width - 2 * DOTS_PAD) // DOT)), DOT_LINES)
+    return width, QUIET if is_quiet else FOLDED[1] + DOT * lines
 
 
 def saved_chips(op: int, facts: Facts) -> list[Chip]:

@@ -19,6 +19,8 @@ EASY = 0.76
 """A zoom from which on one line is kept: reading on in it is easier than in the next."""
 EACH = 0.15
 """How much more zoom narrower lines must give, for each line more and for each group that goes on in another one."""
+EACH_OF_BOXES = 0.06
+"""The same of a picture that is a row of boxes, the parts of a model: the next line is found as in a text."""
 LOW = (1.24, 0.705)
 """A lower screen against the view: at 1280 x 720 px no panel stands beside the stage."""
 LESS = 0.8
@@ -30,14 +32,15 @@ MOST_NODES = 120
 
 
 def placed(graph: nx.DiGraph, places: Places) -> Placed:
-    """The picture in lines as the nodes' attribute `line` (row and line) says, else as it is largest in a view.
+    """The picture in lines as the nodes' attribute `line` (row and line) says, or as wide as `graph.graph["limit"]`;
+    without these as it is largest in a view.
 
-    The view is `graph.graph["view"]`, width and height in px; with `line` goes `graph.graph["limit"]` of that picture.
+    The view is `graph.graph["view"]`, width and height in px; with `line` goes the limit of that picture.
     In one line where that is large enough, or where no view is given.  Where nothing makes it whole in the view, it is
     at least no wider, so that one follows it downwards only; a ribbon that would need too many lines stays one.
     """
-    lines = nx.get_node_attributes(graph, "line")
-    plan = Plan(graph.graph.get("limit", math.inf), lines) if lines else None
+    lines, limit = nx.get_node_attributes(graph, "line"), graph.graph.get("limit", math.inf)
+    plan = Plan(limit, lines) if lines or math.isfinite(limit) else None
     view: Size | None = graph.graph.get("view")
     best = place(graph, places, plan)
     if plan is not None or view is None or len(graph) > MOST_NODES:
@@ -56,7 +59,7 @@ def placed(graph: nx.DiGraph, places: Places) -> Placed:
         more = _breaks(found) - _breaks(best)
         size = zoom(graph, found, view)
         higher = zoom(graph, found, low) < LESS * zoom(graph, best, low)
-        if (size > most + EACH * more and not (fits and higher)) or (
+        if (size > most + graph.graph.get("each", EACH) * more and not (fits and higher)) or (
             not fits and extent(graph, found)[0] <= view[0] / (WHOLE + HAIR)
         ):
             best, most, fits = found, size, True

@@ -48,6 +48,7 @@ from ..wording import sentences
 from .commands import commands
 from .hidden_elements import hidden
 from .hidden_gradients import Within
+from .norms import Norms
 from .opening import opening
 from .places import places
 from .reading import reading
@@ -129,9 +130,12 @@ class _Scene:
         self.values = Table()
         begin = opening(read, above)
         folded = {group for group in read.drawing.grouping.labels if folds.get(group, group in begin.folded)}
-        self.seen = Visible(read.facts, read.drawing, folded, begin.lines, begin.limit, begin.folded, begin.zoom)
+        kept = begin.lines if folded == begin.folded or not read.drawing.grouping.model else {}
+        self.seen = Visible(read.facts, read.drawing, folded, kept, begin.limit, begin.folded, begin.zoom)
         self.matrices: dict[str, np.ndarray | None] = {}
         self.written: dict[tuple[Any, ...], list[Formula]] = {}
+        self.norms = Norms(trace, read.line, self.seen)
+        self.scale = self.norms.range() if begin.folded else None
         self.within = Within(trace, self.seen, self.values, self.formula)
 
     def document(
@@ -161,6 +165,7 @@ class _Scene:
             "warnings": [{"step": k, "message": message} for k, message in line.warnings],
             "previous": self.previous(previous),
             "values": self.values.rows,
+            "norms": self.scale, "model": self.drawing.grouping.model or None,
             "bounds": bounds(nodes, placed),
             "layout": placed.name, "layout_note": note,
             "folded": sorted(self.seen.folded),
@@ -243,11 +248,12 @@ class _Scene:
     def folded_group(self, group: str, at: Point, size: Size) -> Node:
         grouping = self.drawing.grouping
         inside = self.seen.members[group]
-        ops = [op for m in inside if (op := self.drawing.items[m].op) is not None]
+        ops, quiet, dots = self.seen.ops(group), grouping.quiet.get(group), self.norms.dots(group)
         first = next(iter(ops), None)
         shapes, back = self.seen.borders.shapes(group, max(ops, default=None)), self.seen.borders.gradient(group)
+        shapes = "" if quiet == "update" else shapes
         sub = ", ".join([text.count(len(ops), "op"), *self.far(group, inside)]) + (f" · {shapes}" if shapes else "")
-        return {
+        node: Node = {
             "id": group, "x": round(at[0], 2), "y": round(at[1], 2), "w": size[0], "h": size[1],
             "kind": "group", "role": "inner", "label": grouping.labels[group], "sub": sub,
             "title": f"{grouping.labels[group]}: {text.count(len(ops), 'op')}, folded",
@@ -257,9 +263,15 @@ class _Scene:
                 "state": together([self.computed(m, bool(ops)) for m in inside], joint_state),
                 "faint": together([self.track(m, "faint", False) for m in inside], all),
                 "upstream": self.value_track(back.id, "cotangent") if back is not None else [(0, None)],
+                "norm": self.norms.group(group),
             },
             "code": self.read.code(self.facts.ops[first].event.stack) if first is not None else None,
         }  # fmt: skip
+        if dots:
+            node["dots"] = dots
+        if quiet in ("data", "update", "aside"):
+            node["quiet"] = quiet
+        return node
 
     def far(self, group: str, inside: Sequence[str]) -> list[str]:
         """Cards that are used in a folded group and have no edge to it, named as their stubs in it are."""
@@ -273,7 +285,8 @@ class _Scene:
     def computed(self, member: str, with_ops: bool) -> Track[Any]:
         """The states of a member of a folded group; that a leaf used there exists does not make the group exist."""
         track = self.track(member, "state", "future")
-        if not with_ops or self.drawing.items[member].role not in ("leaf", "constant"):
+        item = self.drawing.items[member]
+        if not with_ops or item.op is not None or item.role not in ("leaf", "constant"):
             return track
         return [(k, "future" if state == "idle" else state) for k, state in track]
 
@@ -301,6 +314,8 @@ class _Scene:
             },
             "wiring": jacobian.wires(matrix) if matrix is not None and single else None,
         }
+        if self.scale is not None and not single and edge["grad"]:
+            edge["tracks"]["norm"] = self.norms.edge(links)
         through = self.through(link, graph, placed, placed.back[key])
         if through is not None:
             edge["through"] = through

@@ -14,6 +14,7 @@ from ..graph.graph import Drawing, Item, Link
 from ..layout import cards, choice
 from ..layout.layered.ports import Anchors, OfGradient
 from ..layout.sheet import Size
+from ..layout.views import EACH, EACH_OF_BOXES
 from ..reading.facts import Facts
 from ..schema.scene import Group
 from ..schema.values import Box, RowSize
@@ -70,14 +71,14 @@ class Visible:
         """The graph with folded groups as nodes."""
         drawing, grouping = self.drawing, self.drawing.grouping
         graph = nx.MultiDiGraph(within={g: a for g, a in grouping.within.items() if self.home[g] is None})
-        graph.graph.update(view=VIEW, limit=self.limit)
+        graph.graph.update(view=VIEW, limit=self.limit, each=EACH_OF_BOXES if grouping.model else EACH)
         for ident in drawing.graph:
             place = self.shown[ident]
             if place in graph:
                 continue
             if place in grouping.labels:
                 size, anchors, under, group = (
-                    cards.group_size(grouping.labels[place], self.zoom),
+                    self.group_size(place),
                     Anchors(fan=False),
                     0.0,
                     grouping.within[place],
@@ -92,7 +93,7 @@ class Visible:
                 graph.nodes[place]["line"] = min(known)
         for link in drawing.links.values():
             a, b = self.shown[link.source], self.shown[link.target]
-            if a == b:
+            if a == b or "update" in (grouping.quiet.get(a), grouping.quiet.get(b)):
                 continue
             key = link.id if (a, b) == (link.source, link.target) else f"e{a}>{b}:0"
             self.edge_of[link.id] = key
@@ -102,6 +103,38 @@ class Visible:
                 graph.add_edge(a, b, key=key, origin=self.origin(link, a), argument=argument)
             self.merged[key].append(link)
         return graph
+
+    def group_size(self, group: str) -> Size:
+        grouping = self.drawing.grouping
+        quiet, shapes = grouping.quiet.get(group) is not None, ""
+        if grouping.model and not quiet:
+            shapes = self.borders.shapes(group, max(self.ops(group), default=None))
+        return cards.group_size(grouping.labels[group], self.zoom, len(self.parameters(group)), quiet, shapes)
+
+    def ops(self, place: str) -> list[int]:
+        """The ops in a folded group."""
+        return [op for member in self.members[place] if (op := self.drawing.items[member].op) is not None]
+
+    def parameters(self, place: str) -> list[str]:
+        """The parameters in a folded group, each once: cards, and stubs of those that stand elsewhere."""
+        drawing = self.drawing
+        if drawing.grouping.quiet.get(place) is not None:
+            return []
+        found: dict[int, str] = {}
+        for ident in self.members[place]:
+            item = drawing.items[ident]
+            is_leaf = item.op is None and item.role == "leaf" and item.tensor is not None
+            if is_leaf and (item.twin is None or item.tensor not in found):
+                found[item.tensor or 0] = ident
+        return list(found.values())
+
+    def is_shared(self, card: str) -> bool:
+        """Whether several modules use the parameter of a card."""
+        item, owners = self.drawing.items[card], self.drawing.grouping.owners
+        stubs = self.drawing.stubs.get(item.tensor, ()) if item.tensor is not None else ()
+        return any(
+            group in owners and group != item.group for stub in stubs for group in [self.drawing.items[stub].group]
+        )
 
     def origin(self, link: Link, place: str) -> Hashable:
         """What travels along an edge: what a stub stands for, the `.grad` of a card, or what its element holds."""
@@ -139,7 +172,7 @@ class Visible:
             box = placed.boxes.get(group)
             if box is None and self.home[group] == group:
                 x, y = placed.positions.get(group, (0.0, 0.0))
-                w, h = cards.group_size(label, self.zoom)
+                w, h = self.group_size(group)
                 box = (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
             if box is not None:
                 members = self.members[group] if self.home[group] == group else direct[group]

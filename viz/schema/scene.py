@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from .edits import Edits
-from .values import Box, Chip, Code, ElementId, Formula, Point, RowSize, Track, Value, ValueId, Wire
+from .values import Box, Chip, Code, ElementId, Formula, Num, Point, RowSize, Track, Value, ValueId, Wire
 
 State = Literal[
     "future",  # not yet computed in forward
@@ -116,6 +116,8 @@ class NodeTracks(TypedDict):
     """Of ops."""
     upstream: NotRequired[Track[ValueId | None]]
     """Of ops, and of folded groups: the gradient that comes to it in backward."""
+    norm: NotRequired[Track[Num | None]]
+    """Of folded groups: the norm of the gradient of all that it gives, together."""
 
 
 DerivedKind = Literal[
@@ -152,6 +154,21 @@ class Row(RowSize):
     shows a past gradient."""
 
 
+class Dot(TypedDict):
+    """A parameter in a folded group, drawn as a dot."""
+
+    id: ElementId
+    """Of its card."""
+    name: str
+    """As it is called in the group: `attn.qkv.weight`."""
+    shape: list[int]
+    """The sizes of its dimensions."""
+    norm: Track[Num | None]
+    """Of its `.grad`; null where there is none."""
+    shared: NotRequired[Literal[True]]
+    """Present if several modules use it."""
+
+
 class Node(TypedDict):
     """A tensor, an op, a stub or a folded group."""
 
@@ -186,6 +203,11 @@ class Node(TypedDict):
     """Of ops: the chips inside the pill; else empty."""
     formula: list[Formula]
     """Of ops: the gradient per differentiable input of this call; else empty."""
+    dots: NotRequired[list[Dot]]
+    """Of folded groups with parameters, in the order of the program."""
+    quiet: NotRequired[Literal["data", "update", "aside"]]
+    """Of folded groups that stand beside a model: data that feeds it, an optimiser's step, and what no gradient comes
+    to."""
     tracks: NodeTracks
     code: Code | None
     """Of a tensor the line that made it; null where the recording only met it in some line, as a parameter."""
@@ -201,7 +223,9 @@ class EdgeTracks(TypedDict):
     faint: Track[bool]
     """Whether the running backward call does not concern it."""
     cotangent: Track[ValueId | None]
-    """The gradient that went along it in the latest backward call."""
+    """The gradient that went along it in the latest backward call; of several that are drawn as one, the first."""
+    norm: NotRequired[Track[Num | None]]
+    """Of several that are drawn as one: the norm of what went along them."""
 
 
 class Edge(TypedDict):
@@ -690,6 +714,11 @@ class Scene(TypedDict):
     findings: list[Finding]
     """In the order of their steps."""
     warnings: list[Warned]
+    norms: tuple[float, float] | None
+    """The powers of ten around all norms of gradients, the ends of the scale of colours; null where nothing begins
+    folded, or no gradient has a norm."""
+    model: str | None
+    """The modules whose calls hold all of the graph, and are not drawn: `model: GPT`; null where there is none."""
     bounds: Box
     """The box around everything."""
     layout: str

@@ -95,6 +95,14 @@ export function keep(camera, [x0, y0], [x1, y1]) {
 }
 
 /**
+ * The same height of the plane, with a box in the middle that is no wider than the view: what is read line by line.
+ * @type {(camera: Camera, view: View, box: Box) => Camera}
+ */
+export function across(camera, view, [x0, , x1]) {
+  return (x1 - x0) * camera.zoom <= view.width - 2 * LEAST_PAD ? { ...camera, x: (x0 + x1) / 2 } : camera;
+}
+
+/**
  * Between two cameras: position along a line, zoom by ratio.
  * @type {(a: Camera, b: Camera, part: number) => Camera}
  */

@@ -1,6 +1,7 @@
 // Edges: forward routes at rest in grey, blue while the forward pass runs on them; a gradient on its own route in orange.
 
 import { toNumber } from "../scene/format.mjs";
+import { lookOf, normOfEdge, shade } from "../scene/scale.mjs";
 import { gradientRoute } from "../geometry/plane.mjs";
 import { edgeState, isFaint, isOdd, lastFlow, signOf } from "../scene/state.mjs";
 import { at } from "../scene/timeline.mjs";
@@ -127,7 +128,8 @@ export function paintEdges(brush, edges) {
     if (!route) continue;
     const state = edgeState(moment, edge);
     const forward = state === "active" && !moment.backward;
-    const drawn = !wired.has(edge.id) && hasGradient(moment, edge);
+    const norm = edge.grad && moment.scene.norms ? normOfEdge(moment, edge) : null;
+    const drawn = !wired.has(edge.id) && (hasGradient(moment, edge) || (norm !== null && moment.scene.model !== null)); // in a model, colours of norms stay
     if (forward) gradients.add(route.forward, tokens.forward, 2.5 * Math.min(thin, 12), 1);
     else if (edge.value !== false) rest.add(route.forward, tokens.saved, 1.5 * Math.min(thin, 6), isFaint(moment, edge) ? FAINT : 1, state === "future" ? "later" : "plain");
     else if (!drawn) rest.add(route.back, tokens.saved, 1.5 * Math.min(thin, 6), isFaint(moment, edge) ? FAINT : 1, "later"); // only gradients take it
@@ -137,8 +139,13 @@ export function paintEdges(brush, edges) {
     const kind = sign === 0 ? "zero" : sign === -1 ? "hollow" : "plain";
     const width = sign === 0 ? 1.5 : Math.max(gradientWidth(flow?.size), kind === "hollow" ? 4 : 0);
     const odd = isOdd(moment, flow ? flow.value : at(edge.tracks.cotangent, moment.t));
-    const alpha = (state === "active" && !forward) || isAddedUp(moment, edge) ? 1 : PAST;
-    gradients.add(gradientRoute(plane, moment, edge), odd ? tokens.error : tokens.gradient, width * Math.min(thin, 6), alpha, kind);
+    const running = (state === "active" && !forward) || isAddedUp(moment, edge);
+    const look = lookOf(moment.scene.norms, norm);
+    if (look.kind === "level" && !odd && (sign === null || moment.scene.model !== null)) { // the sign of many elements says nothing
+      gradients.add(gradientRoute(plane, moment, edge), running ? tokens.gradient : shade(tokens.bg, tokens.gradient, look.part), (1.5 + 4 * look.part) * Math.min(thin, 6), 1);
+      continue;
+    }
+    gradients.add(gradientRoute(plane, moment, edge), odd ? tokens.error : tokens.gradient, width * Math.min(thin, 6), running ? 1 : PAST, kind);
   }
   rest.paint(context, detail, tokens.bg);
   gradients.paint(context, detail, tokens.bg);

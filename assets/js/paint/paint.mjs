@@ -4,12 +4,13 @@ import { boxesOf, boxOf, cornerOf, GROUP_TITLE } from "../scene/card.mjs";
 import { visibleBox } from "../geometry/camera.mjs";
 import { paintRows } from "./cards.mjs";
 import { paintEdges } from "./edges.mjs";
-import { normText, withMinus } from "../scene/format.mjs";
+import { paintDots, paintNormEdge } from "./dots.mjs";
+import { num, withMinus } from "../scene/format.mjs";
+import { normOfGroup } from "../scene/scale.mjs";
 import { OP_BADGE, paintBadge, paintChip, paintFinding, paintFold } from "./marks.mjs";
 import { paintCallout } from "./message.mjs";
 import { STACK } from "../geometry/plane.mjs";
 import { findingsAt, isFaint, nodeState, runIn } from "../scene/state.mjs";
-import { at } from "../scene/timeline.mjs";
 import { cutName, fitting, fontsAt, writer } from "../geometry/text.mjs";
 
 /** @import { Box, Node, State } from "../scene/scene.d.ts" */
@@ -280,11 +281,14 @@ function paintStub(brush, node, look) {
  */
 function paintGroupCard(brush, node, look) {
   const { write, ruler, font, tokens, moment } = brush;
+  const norm = normOfGroup(moment, node);
   for (const offset of STACK) shape(brush, { ...node, x: node.x + offset, y: node.y + offset }, { ...look, width: 1, stroke: tokens.line }, 10);
   shape(brush, node, look, 10);
   const box = boxOf(node);
+  paintNormEdge(brush, node, norm);
   groupName(brush, box, node.label, font.title, tokens.ink);
   paintFold(brush, box, true);
+  paintDots(brush, node);
   if (brush.detail < 2) return;
   const run = runIn(moment, node);
   const line = (text, y, colour) => write(text, box[0] + 14, box[1] + y, font.plain, colour);
@@ -295,11 +299,9 @@ function paintGroupCard(brush, node, look) {
     if (way) line(way, 62, look.stroke);
     return;
   }
-  const id = at(node.tracks.upstream, moment.t);
-  if (id !== null && node.h >= 70) {
-    const norm = normText(moment.scene.values[id], 3);
+  if (norm !== null && node.h >= 70) {
     const long = ruler.widthOf(font.plain, LONGEST) <= node.w - 24; // equal cards say the same, whatever the number
-    line(`${long ? "gradient " : ""}${norm}`, 62, tokens.gradient);
+    line(`${long ? "gradient " : ""}norm ${num(norm, 3)}`, 62, typeof norm === "string" ? tokens.error : tokens.gradient);
   }
 }
 
@@ -309,7 +311,7 @@ function paintGroupCard(brush, node, look) {
  */
 function partsTexts({ sub }) {
   const [ops, shapes = ""] = sub.split(" \u00b7 ");
-  const given = shapes.includes("\u2192") ? [`${ops} \u2192${shapes.split("\u2192")[1]}`] : []; // what goes out at least
+  const given = shapes.includes("\u2192") ? [shapes, `${ops} \u2192${shapes.split("\u2192")[1]}`] : []; // what goes out at least
   return [sub, ...given, ops, ops.split(",")[0]];
 }
 

@@ -34,7 +34,7 @@ const saving = (name) => op({ h: 84, saved: [{ name: "self", text: "x", bytes: 4
 function scene(nodes, { edges = [], values = [], step = null, previous = null, groups = [], findings = [], phase = "backward" } = {}) {
   return { format: 1, revision: { id: "legend" }, program: { chapters: [] }, steps: step ? [step] : [],
     phases: step ? [{ kind: phase, label: "", start: 0, end: 1, call: 0, code: null, failed: false }] : [],
-    marks: [], nodes, edges, groups, values, previous, changes: [], commands: [], places: [], error: null, findings, warnings: [], bounds: [0, 0, 0, 0], folded: [] };
+    marks: [], nodes, edges, groups, values, previous, changes: [], commands: [], places: [], error: null, findings, warnings: [], bounds: [0, 0, 0, 0], folded: [], norms: [1e-4, 1] };
 }
 
 const step = (kind, at, flows = []) => ({ kind, phase: 0, at, name: "", say: "", code: null, from: null, flows, order: 1 });
@@ -78,6 +78,15 @@ const PASSING = { id: "e", source: "n", target: "t", input: null, points: [[0, A
   tracks: { state: [[0, "done"]], faint: [[0, false]], cotangent: [[0, 1]] } };
 const PASS_STEP = { values: [value(0, 1)], scene: { edges: [PASSING], step: step("vjp", null, [PASSED]) } };
 
+/**
+ * A folded group with some parameters, by the norms of their gradients, and that of its own.
+ * @type {(norms: (number | string | null)[], own?: number | null, shared?: boolean) => any}
+ */
+function boxScene(norms, own = null, shared = false) {
+  const dots = norms.map((norm, i) => ({ id: `d${i}`, name: "w", shape: [1], norm: [[0, norm]], ...(shared ? { shared } : {}) }));
+  return scene([node("g", "group", -4, 124, 92, { y: -14, label: "layer", sub: "", dots, tracks: { norm: [[0, own]] } })]);
+}
+
 /** A piece of the timeline: phases of two steps each. */
 function laneScene(kinds, marks = []) {
   const steps = kinds.flatMap((_, phase) => [{ ...step("forward", null), phase }, { ...step("forward", null), phase }]);
@@ -120,6 +129,12 @@ export const SIGNS = [
     { id: "zero", text: "Dotted, broken disc with 0: a gradient of zeros", scene: edgeScene({ run: "back", sign: 0, data: [0] }), t: 0.5 },
     { id: "odd", text: "Red: a nan or an infinity on its way", scene: edgeScene({ run: "back", sign: null, data: ["nan"] }), t: 1 },
     { id: "wires", text: "From cell to cell: which element depends on which; orange: the path of the gradient", scene: wiredScene(), t: 1, wired: "n" },
+  ] },
+  { title: "Norms of gradients", signs: [
+    { id: "norm", text: "A box, its left edge in the colour of the gradient's norm", scene: boxScene([], 0.3) },
+    { id: "dots", text: "Dots: its parameters, in the colour of the norm of their gradients; white: none yet", scene: boxScene([null, 0.001, 0.02, 0.6]) },
+    { id: "dotless", text: "A stroke: the gradient is exactly 0; a cross: it has nan or infinities", scene: boxScene([0, "nan"]) },
+    { id: "shared", text: "Two rings: several modules use the parameter", scene: boxScene([0.1], null, true) },
   ] },
   { title: "Numbers", signs: [
     { id: "seed", text: "The gradient you pass: double-click to edit", scene: cells("seed", [1, 0]) },

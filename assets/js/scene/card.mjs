@@ -1,9 +1,9 @@
 // Where things are inside the box of a node.  Pure: units of the plane, relative to nothing (absolute coordinates).
 // The layout gives the box; natural sizes are in docs/scene-format.md.  What does not fit is shrunk, never cut.
 
-import { CELL_ROW, FOOT, HEAD, LABEL, PAD, STRIP, WIDEST_COLUMN } from "./shared.mjs";
+import { CELL_ROW, DOT, DOT_LINES, DOTS_PAD, FOOT, HEAD, LABEL, PAD, STRIP, WIDEST_COLUMN } from "./shared.mjs";
 
-/** @import { Box, Group, Node, Row } from "./scene.d.ts" */
+/** @import { Box, Dot, Group, Node, Row } from "./scene.d.ts" */
 /** @typedef {{ x: number, y: number, w: number, h: number }} Rect */
 /**
  * The place of a row: its box, `labelY` the middle of its label, `count` cells in `cols` columns, each `cellW` by `cellH`, `pitch` apart; the
@@ -155,3 +155,28 @@ export const grown = ([x0, y0, x1, y1], by) => [x0 - by, y0 - by, x1 + by, y1 + 
 export function shared(a, b) {
   return Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0])) * Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
 }
+
+export const DOT_RADIUS = 6;
+const DOTS_TOP = 82; // of a folded group, to the middle of its first line of dots
+
+/**
+ * The dots of a folded group, each with its middle; `more` are those for which there is no room, told of at `end`.
+ * @type {(node: Node) => { dots: { dot: Dot, x: number, y: number }[], more: number, end: [number, number] }}
+ */
+export function dotsOf(node) {
+  const all = node.dots ?? [];
+  const [x0, y0] = boxOf(node);
+  const columns = Math.max(Math.floor((node.w - 2 * DOTS_PAD) / DOT), 1);
+  const most = columns * DOT_LINES;
+  const count = all.length > most ? most - 2 : all.length; // the number takes the room of two
+  const across = all.length > most ? columns : Math.ceil(all.length / Math.ceil(all.length / columns)); // equal lines
+  const place = (i) => /** @type {[number, number]} */ ([x0 + DOTS_PAD + (i % across + 0.5) * DOT, y0 + DOTS_TOP + Math.floor(i / across) * DOT]);
+  const dots = all.slice(0, count).map((dot, i) => ({ dot, x: place(i)[0], y: place(i)[1] }));
+  return { dots, more: all.length - count, end: place(count) };
+}
+
+/**
+ * The dot of a folded group at a point.
+ * @type {(node: Node, x: number, y: number) => Dot | null}
+ */
+export const dotAt = (node, x, y) => dotsOf(node).dots.find((one) => Math.hypot(x - one.x, y - one.y) <= DOT / 2)?.dot ?? null;

@@ -256,3 +256,10 @@ export function statsText({ dtype, stats, damaged }) {
  * @type {(message: string) => string}
  */
 export const firstSentence = (message) => message.split(/(?<=[.!?])\s/, 1)[0];
+
+/**
+ * One line about a parameter in a folded group: `attn.qkv.weight 192\u00d764, gradient norm 0.021`.
+ * @type {(dot: { name: string, shape: number[], shared?: true }, norm: Num | null) => string}
+ */
+export const dotText = ({ name, shape, shared }, norm) => (
+  `${name} ${shapeText(shape)}, ${norm === null ? "no gradient yet" : `gradient norm ${num(norm, 3)}`}${shared ? ", shared with another module" : ""}`);

@@ -41,6 +41,13 @@ export interface Scene {
   findings: Finding[];
   /** A warning that the program was given. */
   warnings: Warned[];
+  /**
+   * The powers of ten around all norms of gradients, the ends of the scale of colours; null where nothing begins
+   * folded, or no gradient has a norm.
+   */
+  norms: [number, number] | null;
+  /** The modules whose calls hold all of the graph, and are not drawn: `model: GPT`; null where there is none. */
+  model: string | null;
   /** The box around everything. */
   bounds: Box;
   /** The name of the layout used. */
@@ -372,6 +379,12 @@ export interface Node {
   saved: Chip[];
   /** Of ops: the gradient per differentiable input of this call; else empty. */
   formula: Formula[];
+  /** Of folded groups with parameters, in the order of the program. */
+  dots?: Dot[];
+  /**
+   * Of folded groups that stand beside a model: data that feeds it, an optimiser's step, and what no gradient comes to.
+   */
+  quiet?: "data" | "update" | "aside";
   /** What a node is over time. */
   tracks: NodeTracks;
   /** Of a tensor the line that made it; null where the recording only met it in some line, as a parameter. */
@@ -443,6 +456,20 @@ export type DerivedKind =
   | "caller" // a function of the library passes it
 ;
 
+/** A parameter in a folded group, drawn as a dot. */
+export interface Dot {
+  /** Of its card. */
+  id: ElementId;
+  /** As it is called in the group: `attn.qkv.weight`. */
+  name: string;
+  /** The sizes of its dimensions. */
+  shape: number[];
+  /** Of its `.grad`; null where there is none. */
+  norm: Track<Num | null>;
+  /** Present if several modules use it. */
+  shared?: true;
+}
+
 /** What a node is over time. */
 export interface NodeTracks {
   /** What a node is doing. */
@@ -453,6 +480,8 @@ export interface NodeTracks {
   saved?: Track<Saved>;
   /** Of ops, and of folded groups: the gradient that comes to it in backward. */
   upstream?: Track<ValueId | null>;
+  /** Of folded groups: the norm of the gradient of all that it gives, together. */
+  norm?: Track<Num | null>;
 }
 
 /** What a node is doing. */
@@ -516,8 +545,10 @@ export interface EdgeTracks {
   state: Track<EdgeState>;
   /** Whether the running backward call does not concern it. */
   faint: Track<boolean>;
-  /** The gradient that went along it in the latest backward call. */
+  /** The gradient that went along it in the latest backward call; of several that are drawn as one, the first. */
   cotangent: Track<ValueId | null>;
+  /** Of several that are drawn as one: the norm of what went along them. */
+  norm?: Track<Num | null>;
 }
 
 /** What an edge is doing. */

@@ -24,6 +24,12 @@ export const BUNDLE = 16;
 export const CLEAR = 6;
 /** The label of the row in which the seed gradient stands. */
 export const SEED_LABEL = "gradient you pass";
+/** Distance of the dots for parameters on a folded group, across and down. */
+export const DOT = 18;
+/** Lines of dots at most; the last one says how many more there are. */
+export const DOT_LINES = 2;
+/** Width that is free at the left and the right of the dots. */
+export const DOTS_PAD = 11;
 
 // viz.layout.views
 /** A graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same. */

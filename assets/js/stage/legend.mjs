@@ -22,7 +22,7 @@ export class Legend {
     this.more = h("button.bs-legend-more", { type: "button", "aria-expanded": "false", "aria-controls": "bs-signs", title: "What the signs mean (K)",
       onclick: () => this.toggle() }, "Legend");
     this.more.addEventListener("mousedown", keepFocus);
-    this.strip = h("div.bs-legend", {}, this.more, h("ul", { "aria-label": "The most common signs" },
+    this.strip = h("div.bs-legend", {}, this.more, stage.scale.element, h("ul", { "aria-label": "The most common signs" },
       ...STRIP.map(([kind, text]) => h("li", {}, h("i", { "data-kind": kind }), text))));
     this.panel = h("section.bs-signs", { id: "bs-signs", "aria-label": "Legend: what the signs mean", tabindex: "-1", hidden: true });
     this.panel.addEventListener("keydown", (event) => event.key === "Escape" && this.toggle(false) && event.stopPropagation());

@@ -1,6 +1,7 @@
 // What the canvas shows, as text: a list of the nodes in view for those who do not see it, and each step's sentence.
 
-import { element, normText } from "../scene/format.mjs";
+import { dotText, element, normText, num } from "../scene/format.mjs";
+import { normOfDot, normOfGroup } from "../scene/scale.mjs";
 import { SEED_LABEL } from "../scene/shared.mjs";
 import { savedNames } from "../paint/marks.mjs";
 import { h } from "../page/dom.mjs";
@@ -41,6 +42,9 @@ function nodeText(moment, node) {
     node.id === moment.active ? "active" : WORDS[nodeState(moment, node)]];
   if (isFaint(moment, node)) parts.push("takes no part in this call");
   if (node.saved.length && savedState(moment, node) !== "none") parts.push(`${savedState(moment, node)} ${savedNames(node)}`);
+  const norm = normOfGroup(moment, node);
+  if (norm !== null) parts.push(`gradient norm ${num(norm, 3)}`);
+  if (node.dots) parts.push(`parameters: ${node.dots.map((dot) => dotText(dot, normOfDot(moment, dot))).join("; ")}`);
   for (const row of node.rows) {
     const { value, past, other, derived } = rowState(moment, row);
     const passed = other ? "gradient passed in another call" : derived ? "gradient" : SEED_LABEL;

@@ -1,20 +1,21 @@
 // The pointer on the stage: pan, zoom, hover, select, and what a double click does.
 
-import { boxesOf, cellAt, contains, foldMark, boxOf } from "../scene/card.mjs";
+import { boxesOf, cellAt, contains, dotAt, foldMark, boxOf } from "../scene/card.mjs";
 import { toWorld } from "../geometry/camera.mjs";
-import { element, indexText } from "../scene/format.mjs";
+import { dotText, element, indexText, num } from "../scene/format.mjs";
+import { normOfDot, normOfEdge } from "../scene/scale.mjs";
 import { isLeaf, placeAt, rowState } from "../scene/state.mjs";
 import { h } from "../page/dom.mjs";
 import { wireAt } from "../geometry/wiring.mjs";
 import { wireText } from "../paint/wires.mjs";
 
-/** @import { Edge, Group, Node, Row } from "../scene/scene.d.ts" */
+/** @import { Dot, Edge, Group, Node, Row } from "../scene/scene.d.ts" */
 /** @import { Held } from "../scene/format.mjs" */
 /** @import { ShownWire } from "../geometry/wiring.mjs" */
 /** @import { Stage } from "./stage.mjs" */
 /**
  * What is under a point of the plane; `cell` -1: no cell of the row.
- * @typedef {{ x: number, y: number, node: Node | null, row: Row | null, cell: number, group: Group | null, fold: boolean, wire: ShownWire | null, edge: Edge | null }} Found
+ * @typedef {{ x: number, y: number, node: Node | null, row: Row | null, cell: number, group: Group | null, fold: boolean, wire: ShownWire | null, edge: Edge | null, dot: Dot | null }} Found
  */
 
 const CLICK = 5; // px that a hand may tremble
@@ -28,7 +29,7 @@ export function pick(stage, clientX, clientY) {
   const box = stage.host.getBoundingClientRect();
   const [x, y] = toWorld(stage.camera, stage.view, clientX - box.left, clientY - box.top);
   /** @type {Found} */
-  const found = { x, y, node: null, row: null, cell: -1, group: null, fold: false, wire: null, edge: null };
+  const found = { x, y, node: null, row: null, cell: -1, group: null, fold: false, wire: null, edge: null, dot: null };
   const { moment } = stage;
   if (!stage.plane || !moment) return found;
   found.wire = stage.wires.length ? wireAt(stage.wires, x, y, HIT / stage.camera.zoom / 1.4) : null;
@@ -38,6 +39,7 @@ export function pick(stage, clientX, clientY) {
     found.node = node;
     const hit = node.rows.length ? cellAt(node, x, y, (place) => placeAt(moment, node, place)) : null;
     if (hit) Object.assign(found, hit);
+    found.dot = dotAt(node, x, y);
     found.fold = node.kind === "group" && contains(foldMark(boxOf(node)), x, y);
     return found;
   }
@@ -163,7 +165,7 @@ function setHover(stage, tip, found, event) {
 }
 
 /** @type {(stage: Stage, found: Found) => string} */
-function hoverText(stage, { node, row, cell, group, edge, wire }) {
+function hoverText(stage, { node, row, cell, group, edge, wire, dot }) {
   const choice = node ?? group;
   if (stage.choosing && choice) return stage.choosing.refusal(choice) ?? `Choose ${choice.label}`;
   if (wire) return wireText(wire);
@@ -176,9 +178,12 @@ function hoverText(stage, { node, row, cell, group, edge, wire }) {
     const how = row.key === "seed" || (row.key === "value" && isLeaf(node)) ? "  \u00b7  double-click to edit" : "";
     return `${name}${indexText(cell, isHere ? held.shape : node.shape ?? [])} = ${number}${derived ? `, ${derived.text}` : ""}${how}`;
   }
+  if (node && dot && stage.moment) return dotText(dot, normOfDot(stage.moment, dot));
   if (node) return node.kind === "group" ? `${node.title || node.label}  \u00b7  double-click to unfold` : node.title || node.label;
   if (group) return `${group.label}  \u00b7  double-click to fold`;
   if (!edge) return "";
   const name = (id) => stage.index.nodes.get(id)?.label ?? id;
-  return `${name(edge.source)} \u2192 ${name(edge.target)}${edge.grad ? "" : "  \u00b7  no gradient travels here"}`;
+  const norm = edge.grad && stage.moment?.scene.norms && !edge.tracks.norm ? normOfEdge(stage.moment, edge) : null;
+  const says = !edge.grad ? "  \u00b7  no gradient travels here" : norm === null ? "" : `  \u00b7  gradient norm ${num(norm, 3)}`;
+  return `${name(edge.source)} \u2192 ${name(edge.target)}${says}`;
 }

@@ -2,7 +2,7 @@
 
 import { barsOfWhole, barsOver, isUncovered } from "../geometry/bars.mjs";
 import { boxesOf, boxOf, cellOf, rowsOf, shownAs } from "../scene/card.mjs";
-import { between, fit, keep, pan, READABLE, toScreen, visibleBox, zoomAt } from "../geometry/camera.mjs";
+import { across, between, fit, keep, pan, READABLE, toScreen, visibleBox, zoomAt } from "../geometry/camera.mjs";
 import { follow, overview, PADDING, subjectsOf, WEIGHT } from "./follow.mjs";
 import { Minimap } from "./minimap.mjs";
 import { paintGraph } from "../paint/paint.mjs";
@@ -10,6 +10,7 @@ import { contextOf, h } from "../page/dom.mjs";
 import { pictureOf } from "../paint/picture.mjs";
 import { layPlane } from "../geometry/plane.mjs";
 import { paintPulses } from "../paint/pulses.mjs";
+import { Scale } from "./scale.mjs";
 import { placeAt, stateAt } from "../scene/state.mjs";
 import { fontsAt, Ruler } from "../geometry/text.mjs";
 import { readTokens, watchTheme } from "../paint/theme.mjs";
@@ -86,6 +87,8 @@ export class Stage {
     this.graph = h("canvas.bs-canvas", { "aria-hidden": "true" });
     this.pulses = h("canvas.bs-canvas.bs-pulses", { "aria-hidden": "true" });
     this.layer = h("div.bs-layer");
+    this.scale = new Scale();
+    this.layer.append(this.scale.crumb);
     this.minimap = new Minimap((x, y) => this.look({ ...this.camera, x, y }));
     host.classList.add("bs-stage");
     host.setAttribute("role", "application");
@@ -144,15 +147,27 @@ export class Stage {
     const anchor = same && this.index ? this.folded(index) ?? this.anchor(index) : null;
     this.index = index;
     this.plane = layPlane(index);
+    this.scale.load(index.scene);
     this.t = t;
     this.pending.clear();
     if (this.tip) this.tip.hidden = true; // its number may be another one now
     this.hover = null;
     this.hoveredWire = null;
     this.lit = null;
-    if (anchor) this.look(keep(this.camera, anchor[0], anchor[1]), this.fitted);
+    if (anchor) this.look(this.kept(anchor), this.fitted);
     else if (!same || !this.view.width) this.fit(false);
     this.settle();
+  }
+
+  /**
+   * The camera that holds a place where it was; of a model, whose lines are laid out again, in height alone, or all of it where it is read.
+   * @param {[Point, Point]} anchor
+   */
+  kept([was, is]) {
+    const held = keep(this.camera, was, is);
+    if (!this.index.scene.model) return held;
+    const whole = this.cameraFor(null);
+    return this.fitted && isUncovered(this.plane, whole, this.view) ? whole : across(held, this.view, this.plane.bounds);
   }
 
   /**

@@ -1,0 +1,57 @@
+// One scale for the norms of gradients: boxes, edges and dots take their colour from it.  Pure.
+
+import { at } from "./timeline.mjs";
+
+/** @import { Dot, Edge, Node, Num } from "./scene.d.ts" */
+/** @import { Moment } from "./state.mjs" */
+/**
+ * How a norm looks: "none" before there is one, "zero", "odd" for nan and infinities, else a "level" from 0 (small) to 1 (large).
+ * @typedef {{ kind: "none" | "zero" | "odd" | "level", part: number }} Look
+ */
+
+const STEPS = 24; // shades that are told apart, so that strokes of one shade are drawn together
+const HEX = /^#[\da-f]{6}$/i;
+const PALEST = 0.16; // of the colour in the smallest norm: seen against the paper
+
+/** @type {(norms: [number, number] | null, norm: Num | null | undefined) => Look} */
+export function lookOf(norms, norm) {
+  if (norm === null || norm === undefined || !norms) return { kind: "none", part: 0 };
+  if (typeof norm === "string") return { kind: "odd", part: 1 };
+  if (norm === 0) return { kind: "zero", part: 0 };
+  const [low, high] = norms.map(Math.log10);
+  const part = (Math.log10(norm) - low) / (high - low);
+  return { kind: "level", part: Math.round(Math.min(Math.max(part, 0), 1) * STEPS) / STEPS };
+}
+
+/**
+ * The norm of the gradient of what a folded group gives, at a moment.
+ * @type {(moment: Moment, node: Node) => Num | null}
+ */
+export const normOfGroup = (moment, node) => at(node.tracks.norm ?? [], moment.t) ?? null;
+
+/** @type {(moment: Moment, dot: Dot) => Num | null} */
+export const normOfDot = (moment, dot) => at(dot.norm, moment.t) ?? null;
+
+/**
+ * The norm of the gradient that went along an edge in the call that runs, at a moment.
+ * @type {(moment: Moment, edge: Edge) => Num | null}
+ */
+export function normOfEdge({ scene, t }, { tracks }) {
+  if (tracks.norm) return at(tracks.norm, t) ?? null;
+  const id = at(tracks.cotangent, t);
+  return id === null || id === undefined ? null : oddOr(scene.values[id].stats);
+}
+
+/** The statistics have the norm of the finite elements where some are not. */
+const oddOr = ({ nan, inf, norm }) => (nan ? "nan" : inf ? "inf" : norm);
+
+/**
+ * A shade between two colours written as `#rrggbb`: the paper's and the gradient's; of others, as with forced colours, the gradient's.
+ * @type {(paper: string, full: string, part: number) => string}
+ */
+export function shade(paper, full, part) {
+  if (![paper, full].every((colour) => HEX.test(colour))) return full;
+  const [from, to] = [paper, full].map((colour) => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16)));
+  const share = PALEST + (1 - PALEST) * part;
+  return `#${from.map((one, i) => Math.round(one + (to[i] - one) * share).toString(16).padStart(2, "0")).join("")}`;
+}

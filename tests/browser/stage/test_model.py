@@ -1,0 +1,71 @@
+"""A training step of a model on the stage: parts as boxes, parameters as dots, one scale for the norms of gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.browser.conftest import App, View
+from tests.viz.helpers.traces import TRANSFORMER
+
+
+def opened(start: Callable[..., App], view_of: Callable[[App], View], folder: Path) -> View:
+    script = folder / "train.py"
+    script.write_text(TRANSFORMER, "utf-8")
+    app = start("run", str(script), cwd=folder)
+    view = view_of(app)
+    view.open(app.address.removeprefix(app.origin).lstrip("/"))
+    view.until("backstep.state()")
+    return view
+
+
+def colour(view: View, x: float, y: float) -> list[int]:
+    """Of a point of the plane, on the canvas of the graph."""
+    code = f"""() => {{
+      const [canvas, spot] = [document.querySelector('.bs-canvas'), {{ x: {x}, y: {y} }}];
+      const box = canvas.getBoundingClientRect();
+      const at = [spot.x - box.left, spot.y - box.top].map(one => Math.round(one * devicePixelRatio));
+      return [...canvas.getContext('2d').getImageData(...at, 1, 1).data].slice(0, 3);
+    }}"""
+    found: list[int] = view.js(code)
+    return found
+
+
+def edge_of(view: View, label: str) -> list[int]:
+    """The colour of a box's left edge."""
+    spot = view.js(f"backstep.screenPos({view.node(label)!r})")
+    return colour(view, spot["x"] - spot["width"] / 2 + 3, spot["y"])
+
+
+def test_a_model_opens_as_boxes_whose_edges_and_dots_take_the_colour_of_their_gradients(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    view = opened(start, view_of, tmp_path)
+    labels = view.js("backstep.scene().nodes.filter(n => n.kind === 'group').map(n => n.label)")
+    assert {"data", "tok", "blocks.0: Block", "blocks.1: Block", "head", "AdamW.step"} <= set(labels)
+    assert view.js("backstep.scene().nodes.filter(n => n.role === 'leaf').length") == 0, "no column of parameters"
+    assert view.page.locator(".bs-crumb").inner_text() == "model: Net"
+    assert "gradient norm" in view.page.locator(".bs-scale").inner_text()
+    view.seek(0)
+    view.until("document.querySelector('#bs-nodes')?.innerText.includes('ln.weight 4, no gradient yet')")
+    before = edge_of(view, "blocks.0: Block")
+    view.end()
+    view.until("document.querySelector('#bs-nodes')?.innerText.includes('ln.weight 4, gradient norm')")
+    after = edge_of(view, "blocks.0: Block")
+    assert before != after and after[0] > after[2] + 60, "the edge is orange once the gradient has come"
+
+
+def test_a_dot_tells_name_shape_and_norm_and_a_box_opens_in_its_place(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    view = opened(start, view_of, tmp_path)
+    view.end()
+    spot = view.js(f"backstep.screenPos({view.node('blocks.0: Block')!r})")
+    zoom = spot["width"] / view.js("backstep.scene().nodes.find(n => n.label === 'blocks.0: Block').w")
+    left, top = spot["x"] - spot["width"] / 2, spot["y"] - spot["height"] / 2
+    view.page.mouse.move(left + 20 * zoom, top + 82 * zoom)
+    view.until("/^ln.weight 4, gradient norm [0-9.e-]+$/.test(document.querySelector('.bs-tip').textContent)")
+    view.js(f"backstep.fold({view.node('blocks.0: Block')!r})")
+    view.until("backstep.scene().nodes.some(n => n.label === 'mlp') && !document.documentElement.dataset.computing")
+    assert not view.js("backstep.scene().groups.find(g => g.label === 'blocks.0: Block').folded")
+    assert view.js("backstep.scene().nodes.find(n => n.label === 'mlp').dots.length") == 4

@@ -1,0 +1,176 @@
+"""Norms of gradients over time: of parameters in folded groups, of what comes to a group, and of what an edge carries.
+
+A number is shown only where it is one: the gradients of one tensor that come by several ways add up, so their norm is
+that of the sum, which the op that gave the tensor receives; those of different tensors are parts of one long vector.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from engine.trace.events import Accumulated, Trace, VjpRun
+
+from ..graph.graph import Link
+from ..reading import text
+from ..reading.jacobian import value as number
+from ..schema.scene import Dot
+from ..schema.values import Num, Track
+from ..time.steps import Timeline
+from .visible import Visible
+
+NormTrack = Track[Num | None]
+Floats = Track[float | None]
+
+
+class Norms:
+    """The norms of one revision, as the picture shows it."""
+
+    def __init__(self, trace: Trace, line: Timeline, seen: Visible) -> None:
+        self.trace, self.line, self.seen = trace, line, seen
+        self.drawing, self.facts = seen.drawing, seen.facts
+        self.uses = Counter(link.tensor for link in self.drawing.links.values() if link.op is not None and link.grad)
+
+    def range(self) -> tuple[float, float] | None:
+        """The powers of ten around the norms of all gradients that come to an op or a leaf; None without any."""
+        found = [norm for value in self._values() if 0 < (norm := self._norm(value)) < math.inf]
+        if not found:
+            return None
+        low, high = 10.0 ** math.floor(math.log10(min(found))), 10.0 ** math.ceil(math.log10(max(found)))
+        return low, high if high > low else 10 * low
+
+    def _values(self) -> Iterable[int]:
+        for event in self.trace.events:
+            if isinstance(event, VjpRun):
+                yield from (value for value in event.upstream if value is not None)
+            elif isinstance(event, Accumulated):
+                yield event.after
+
+    def dots(self, group: str) -> list[Dot]:
+        """The parameters in a folded group, in the order of the program, each with the norm of its `.grad`."""
+        found: list[Dot] = []
+        around = self.drawing.grouping.labels[group]
+        for ident in self.seen.parameters(group):
+            item = self.drawing.items[ident]
+            assert item.tensor is not None
+            fact = self.facts.tensors[item.tensor]
+            name = self.facts.name(item.tensor) or "parameter"
+            dot: Dot = {
+                "id": item.twin or ident, "name": inner_name(name, around), "shape": list(fact.shape),
+                "norm": _as_numbers(self._gradient(item.tensor)),
+            }  # fmt: skip
+            if item.twin is not None or self.seen.is_shared(ident):
+                dot["shared"] = True
+            found.append(dot)
+        return found
+
+    def _gradient(self, tensor: int) -> Floats:
+        """The norm of a leaf's `.grad`, which stands on the card of one version after the other."""
+        found: Floats = [(0, None)]
+        start = 0.0
+        for version in self.facts.tensors[tensor].versions:
+            card = self.drawing.cards.get((tensor, version))
+            if card is None:
+                continue
+            until = self.line.until.get(card, math.inf)
+            for k, value in self.line.tracks.get((card, "row:grad"), ()):
+                if start <= k < until:
+                    _put(found, k, None if value is None else self._norm(value))
+            start = until
+        return found
+
+    def group(self, group: str) -> NormTrack:
+        """Of the gradient of all that a folded group gives, together."""
+        return _as_numbers(_joint([self._of_result(link) for link in self.seen.borders.back[group].values()]))
+
+    def edge(self, links: Sequence[Link]) -> NormTrack:
+        """Of what several links carry that are drawn as one edge.
+
+        Where one tensor goes on elsewhere too, nothing in a trace is what comes back by this edge: then the largest of
+        what comes.
+        """
+        by_tensor: dict[int, list[Link]] = defaultdict(list)
+        for link in links:
+            if link.grad:
+                by_tensor[link.tensor].append(link)
+        return _as_numbers(_joint([self._carried(own) for own in by_tensor.values()]))
+
+    def _carried(self, links: Sequence[Link]) -> Floats:
+        """Of one tensor's gradient: what the op receives that gave it, if nothing else takes the tensor."""
+        if len(links) == 1:
+            return self._of_link(links[0])
+        whole = self._of_result(links[0]) if len(links) == self.uses[links[0].tensor] else []
+        return whole or _together([self._of_link(link) for link in links], max)
+
+    def _of_link(self, link: Link) -> Floats:
+        track = self.line.tracks.get((link.id, "cotangent"), ())
+        return [(k, None if value is None else self._norm(value)) for k, value in track]
+
+    def _of_result(self, link: Link) -> Floats:
+        """Of the gradient of a tensor that a place hands on: what the op receives that gave it; of a leaf nothing."""
+        source = self.drawing.items[link.source]
+        op = source.op if source.op is not None else self.facts.history(link.tensor, link.version)
+        if op is None:
+            return []
+        outputs = self.facts.ops[op].event.outputs
+        nr = next((nr for nr, out in enumerate(outputs) if out.tensor == link.tensor), 0)
+        track = self.line.tracks.get((self.facts.ops[op].id, "upstream"), [(0.0, None)])
+        if len(outputs) == 1:
+            return [(k, None if value is None else self._norm(value)) for k, value in track]
+        found: Floats = [(k, None) for k, value in track if value is None]
+        for event in self.facts.ops[op].vjps:
+            vjp, step = self.trace.events[event], self.line.step_of.get(event)
+            if step is not None and isinstance(vjp, VjpRun) and nr < len(vjp.upstream):
+                value = vjp.upstream[nr]
+                begun = max((k for k, given in track if given is not None and k <= step + 1), default=step + 1.0)
+                found.append((begun, None if value is None else self._norm(value)))
+        return sorted(found, key=lambda entry: entry[0])
+
+    def _norm(self, value: int) -> float:
+        return text.norm(self.trace.value(value).stats)
+
+
+def inner_name(name: str, label: str) -> str:
+    """The name of a parameter in the module that a group is named after: `attn.qkv.weight` in `blocks.3: Block`.
+
+    >>> inner_name("model.blocks.3.attn.qkv.weight", "blocks.3: Block"), inner_name("w", "step = 1")
+    ('attn.qkv.weight', 'w')
+    """
+    module = label.partition(":")[0]
+    _, found, rest = name.partition(f"{module}.")
+    return rest if found else name
+
+
+def _joint(tracks: Sequence[Floats]) -> Floats:
+    """The norm of parts of one vector, from theirs."""
+    return _together(tracks, lambda norms: math.hypot(*norms))
+
+
+def _together(tracks: Sequence[Floats], join: Callable[[Sequence[float]], float]) -> Floats:
+    """`join` of what there is of several tracks at each time; None as long as there is nothing."""
+    if len(tracks) == 1:
+        return tracks[0]
+    now: dict[int, float] = {}
+    found: Floats = [(0, None)]
+    changes = [(k, i, norm) for i, track in enumerate(tracks) for k, norm in track]
+    for k, i, norm in sorted(changes, key=lambda change: change[0]):
+        if norm is None:
+            now.pop(i, None)
+        else:
+            now[i] = norm
+        _put(found, k, join(list(now.values())) if now else None)
+    return found
+
+
+def _put(track: Floats, k: float, norm: float | None) -> None:
+    """Let a norm hold from a time on."""
+    if track[-1][0] == k:
+        track[-1] = (k, norm)
+    elif track[-1][1] != norm:
+        track.append((k, norm))
+
+
+def _as_numbers(track: Floats) -> NormTrack:
+    found: NormTrack = [(k, None if norm is None else number(f"{norm:.4g}")) for k, norm in track]
+    return found if found and found[0][0] == 0 else [(0, None), *found]
