@@ -2,7 +2,7 @@
 
 `Places` serves the recording: it turns (code object, last instruction) into `Frame`s and collects the text of the
 user's own files.  `Sources` reads those texts again, of any trace: which variable a result is bound to, the text of a
-call.  Both look at the same parsed `File`.
+call.  Both use the same parsed `File`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def syntax_tree(text: str) -> ast.Module:
 
 
 class File:
-    """One file of the user's, parsed once.  A text that does not parse has lines but no expressions."""
+    """One user file, parsed once.  A text that does not parse has lines but no expressions."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -72,7 +72,7 @@ class File:
 
     @functools.cached_property
     def modules(self) -> frozenset[str]:
-        """The names that stand for the engine here: `torch` after `import engine as torch`."""
+        """The names of the engine in this file: `torch` after `import engine as torch`."""
         found = set()
         for node in self.above:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -83,7 +83,7 @@ class File:
         return frozenset(found)
 
     def span(self, node: ast.AST) -> Span:
-        """Where a node stands, in characters."""
+        """The span of a node, in characters."""
         assert isinstance(node, (ast.expr, ast.stmt))
         end_line, end_col = node.end_lineno or node.lineno, node.end_col_offset or 0
         return node.lineno, end_line, self.column(node.lineno, node.col_offset), self.column(end_line, end_col)
@@ -94,7 +94,8 @@ class File:
         return offset if text.isascii() else len(text.encode("utf-8")[:offset].decode("utf-8", "ignore"))
 
     def _chained(self, node: ast.expr) -> Iterator[Span]:
-        """Where the interpreter reports an attribute or method that stands on a later line than its object begins."""
+        """The position that the interpreter reports for an attribute or method on a later line than the beginning of
+        its object."""
         attribute = node.func if isinstance(node, ast.Call) else node
         if isinstance(attribute, ast.Attribute) and attribute.lineno != attribute.end_lineno:
             end = attribute.end_lineno or attribute.lineno
@@ -155,23 +156,22 @@ def collapse(text: str) -> str:
 
 
 class Places:
-    """Positions of running code as frames, with the text of the files that they are in.
-
-    Files are named relative to `root`, the script's folder (by default that of the outermost frame seen first); what
-    lies elsewhere by its own folder and name, so that no home folder is told.
+    """Positions of running code as frames, with the text of their files.  Files are named relative to `root`, the
+    script's folder (by default that of the outermost frame seen first); files elsewhere by their own folder and name,
+    so that no home folder is revealed.
     """
 
     def __init__(self, root: str | None = None) -> None:
         self.root = None if root is None else os.path.abspath(root)
         self._names: dict[str, str] = {}
         self._files: dict[str, File] = {}
-        # By identity, and kept alive: code objects of two files that read alike are equal.
+        # By identity, and kept alive: code objects of two files with the same text are equal.
         self._spans: dict[int, tuple[CodeType, list[tuple[int | None, ...]]]] = {}
         self._frames: dict[tuple[int, int], Frame] = {}
 
     @property
     def files(self) -> dict[str, str]:
-        """The text of every file that a frame is in, by the name that frames use."""
+        """The text of each file with a frame, by its name in frames."""
         return {name: file.text for name, file in self._files.items()}
 
     def stack(self, key: Sequence[int], codes: Mapping[int, CodeType]) -> tuple[Frame, ...]:
@@ -206,7 +206,7 @@ class Places:
         return Frame(name, code.co_qualname, *span)
 
     def add(self, filename: str) -> str:
-        """Take in the text of a file; the name that frames in it have."""
+        """Read the text of a file; returns its name in frames."""
         name = self._names.get(filename)
         if name is None:
             name = self._shown(filename)
@@ -219,7 +219,7 @@ class Places:
         return name
 
     def stripped(self, text: str) -> str:
-        """A text (a traceback, a message) without the folders of this machine: files as frames name them."""
+        """A text (a traceback, a message) without the folders of this machine: files have their names in frames."""
         for filename, name in sorted(self._names.items(), key=lambda pair: -len(pair[0])):
             text = text.replace(filename, name)
         ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -239,20 +239,20 @@ class Places:
 
 
 class Sources:
-    """The texts of a trace, asked for what stands at a frame."""
+    """The texts of a trace, with look-ups by frame."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self._texts = files
         self._files: dict[str, File] = {}
 
     def file(self, name: str) -> File:
-        """The parsed file of that name; an empty one where the trace has none."""
+        """The parsed file of that name; an empty one if the trace has none."""
         if name not in self._files:
             self._files[name] = File(self._texts.get(name, ""))
         return self._files[name]
 
     def node(self, frame: Frame) -> ast.AST | None:
-        """What stands exactly at a frame."""
+        """The syntax-tree node exactly at a frame."""
         return self.file(frame.file).nodes.get((frame.line, frame.end_line, frame.col, frame.end_col))
 
     def call_text(self, frame: Frame) -> str:
@@ -265,7 +265,7 @@ class Sources:
 
     def operands(self, frame: Frame) -> tuple[str, ...]:
         """The names that the expression at a frame reads directly: of `2 * x` that is `x`, of `torch.dot(a, h[t])` `a`
-        and `h[t]`; numbers and inner expressions are left out.  Names a tensor that was there before the recording.
+        and `h[t]`; numbers and inner expressions are left out.  They name tensors from before the recording.
         """
         file, node = self.file(frame.file), self.node(frame)
         read: list[ast.AST] = []
@@ -282,8 +282,8 @@ class Sources:
         return tuple(file.written(n) for n in flat if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)))
 
     def met_unasked(self, frame: Frame) -> str | None:
-        """The text of the gradient that the expression at a frame uses, `x.grad`, where the code around does not ask
-        whether there is one; None else.  As `x.grad.zero_()`, which raises where there is none.
+        """The text of the gradient in the expression at a frame, `x.grad`, if the code around it does not check that
+        there is one; else None.  Example: `x.grad.zero_()`, which raises an error if there is none.
 
         >>> Sources({"a.py": "x.grad.zero_()"}).met_unasked(Frame("a.py", "<module>", 1, 1, 0, 14))
         'x.grad'

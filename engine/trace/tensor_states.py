@@ -15,11 +15,9 @@ next_id = itertools.count().__next__
 
 
 class TensorStates:
-    """The tensors of a recording, which carry what it knows of them.
-
-    A tensor that was seen carries its number (`_id`, at or above `first`), the version it was seen in and the value it
-    had then (`_seen`, `_value`).  Storages carry the number of the tensor that they were first seen with and the values
-    that have their array, so that a write copies those.
+    """The tensors of a recording, each with the recording's data as attributes.  A known tensor has its number (`_id`,
+    at or above `first`), its last recorded version and the value of that version (`_seen`, `_value`).  Storages have
+    the number of their first recorded tensor and the values that refer to their array, so that a write copies these.
     """
 
     def __init__(self, log: list[Entry], stacks: CallStacks, store: ValueStore) -> None:
@@ -28,7 +26,7 @@ class TensorStates:
         self.first = next_id()
         self.names = Names(self.first)
         self.gradients: set[int] = set()  # the tensors that are, or were, the `.grad` of one
-        self.begin = 0  # how many values there were when the backward call began, the outermost of those that run
+        self.begin = 0  # the number of values when the outermost running backward call began
 
     # -- numbers and values -----------------------------------------------------------------------------------------
 
@@ -39,7 +37,7 @@ class TensorStates:
             number = tensor._id = next_id()
             shared = tensor._shared
         else:
-            shared = tensor._storage  # which knows the value that it was recorded with: it may be the same array
+            shared = tensor._storage  # the storage knows its recorded value, which may be the same array
         tensor._value = value
         if shared is not None:
             tensor._seen = shared.moment
@@ -55,8 +53,8 @@ class TensorStates:
         return number
 
     def value_now(self, tensor: Any) -> int:
-        """Keep what a tensor that is registered next holds now: by reference, as the next write is announced, unless
-        the program can write past us."""
+        """Keep the present value of a tensor that is registered next: by reference, since the next write is announced,
+        unless the program can write unnoticed."""
         memory = tensor._storage.memory
         outside = memory is not None and memory.outside
         return self.store.add_copy(tensor._array) if outside else self.store.add(tensor._array)
@@ -70,7 +68,7 @@ class TensorStates:
         return number, version, value, out._requires_grad, storage
 
     def knows(self, tensor: Any) -> bool:
-        """Whether what a tensor holds now is recorded."""
+        """Whether the present value of a tensor is recorded."""
         shared = tensor._shared
         version = 0 if shared is None else shared.moment
         return bool(tensor._id >= self.first and tensor._seen == version)
@@ -84,7 +82,7 @@ class TensorStates:
         memory = None if shared is None else shared.memory
         number: int = tensor._id
         if number >= self.first:
-            if tensor._seen != version:  # a view whose base was written since, or the other way round
+            if tensor._seen != version:  # a view whose base was written since, or a base with a written view
                 self.refresh("refresh", tensor, version)
             elif memory is not None and memory.outside and not self.store.is_equal(tensor._value, tensor._array):
                 memory.writes += 1
@@ -103,16 +101,15 @@ class TensorStates:
         return number, version
 
     def see_base(self, base: Any, joins: bool) -> None:
-        """See the base of a view that is about to be written; `joins`: it gets a history by that.
-
-        A large one that gets none is not looked at again until it is used: a buffer that is filled row by row would be
+        """Record the base of a view that is about to be written; `joins`: the write gives it a history.  A large base
+        that gets none is not checked again until it is used: a buffer that is filled row by row would otherwise be
         copied for each row.
         """
         if joins or base._id < self.first or base._array.size <= self.store.limit:
             self.see(base)
 
     def refresh(self, kind: str, tensor: Any, version: int) -> None:
-        """A tensor has become another since it was seen: through another name of its storage, or from outside."""
+        """A tensor has changed since it was recorded: through another name of its storage, or from outside."""
         value = self.value_now(tensor)
         self.register(tensor, value)
         self.log.append((kind, -1, tensor._id, version, value))
@@ -126,7 +123,7 @@ class TensorStates:
         return number
 
     def recognise(self, out: Any) -> None:
-        """`out` is an output that its node kept, taken out again: the same tensor to a trace, where nobody wrote it."""
+        """`out` is a saved output that was unpacked again: the same tensor in a trace, unless it was written."""
         shared = out._shared
         if shared is not None and shared.number >= self.first and shared.recorded and is_unwritten(shared):
             value = self.store.values[shared.recorded[0]]
@@ -136,7 +133,7 @@ class TensorStates:
     # -- writes ---------------------------------------------------------------------------------------------------
 
     def before_write(self, tensor: Any) -> None:
-        """Copy what is recorded of the memory of `tensor`, about to be written, be it through `.data`."""
+        """Copy the recorded values of the memory of `tensor`, which is about to be written, perhaps through `.data`."""
         shared = tensor._storage
         memory = shared.memory
         if memory is not None and memory.handed is not None:
@@ -148,9 +145,9 @@ class TensorStates:
         owner.recorded = []
 
     def after_write(self, target: Any) -> None:
-        """Tell at once what a leaf, or the `.grad` of one, holds that was written through another name of it.
-
-        Of other tensors it is told when they are used: a long buffer that is filled place by place costs no copies.
+        """Record at once the value of a leaf, or of the `.grad` of one, that was written through another name.  Other
+        tensors are recorded when they are used, so that a long buffer that is filled element by element costs no
+        copies.
         """
         source = target._storage.source
         for other in (None if target._view is None else target._view.base, None if source is None else source()):
@@ -166,7 +163,7 @@ class TensorStates:
         self.begin = min((g._value for g in gradients if self.knows(g)), default=len(self.store.values))
 
     def hand_out(self, gradients: Any) -> None:
-        """The user has gradients of whose arrays this backward call has values of its own."""
+        """The user has access to gradients whose arrays are among the values of this backward call."""
         for gradient in gradients:
             if gradient is not None:
                 memory = gradient._storage.shared()
@@ -174,10 +171,10 @@ class TensorStates:
 
 
 def is_unwritten(shared: Any) -> bool:
-    """Whether a storage is in its first version, and nobody can write it unseen."""
+    """Whether a storage is in its first version, and cannot be written unnoticed."""
     return not (shared.version or shared.unseen or shared.memory)
 
 
 def is_fresh(shared: Any, first: int) -> bool:
-    """Whether a storage is known to no recording yet and was never written: that of a new result."""
+    """Whether a storage is not part of a recording yet and was never written: that of a new result."""
     return shared.number < first and is_unwritten(shared)

@@ -16,25 +16,25 @@ from .source import _COMPREHENSIONS, File, Sources, first_name
 
 _WRAPPERS = frozenset({"Variable", "Parameter", "as_tensor"})
 _INNER = re.compile(r"native_|_|\w+(_forward|_with_indices)$")
-"""Ops that the user's functions call, and of which those hand on the first result only: the rest is for backward."""
+"""Ops whose functions return the first result only: the others are for backward."""
 _VERDICTS = frozenset({"gradcheck", "gradgradcheck"})
-"""Functions that compute with tensors and give none: what is assigned is True or False."""
+"""Functions of tensors that return True or False."""
 _SAME = frozenset({"contiguous", "cpu", "cuda", "double", "expand", "float", "reshape", "to", "type", "view"})
 
 
 _Element = tuple[str, tuple[int, int]]
-"""A part of what a comprehension gives in each round, `[0]` of `(a(), b())`, and where it stands."""
+"""A part of the element that a comprehension yields in each iteration, `[0]` of `(a(), b())`, and its position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
     """The names of a result's parts (one, or one per element of an unpacking `a, b = ...`).
 
-    `exact` is False where the value passed through something that may have made another tensor of it (`.to(...)`,
-    `Parameter(...)`, the return of a function): an exact binding of the same name by another tensor goes before.
-    `place` is where the assignment stands, in which call: equal for all that one assignment binds.  `each` marks the
-    variable of a loop, which is bound to the parts of the value.  In a comprehension's names the round is not `counted`
-    yet, where `element` stands.
+    `exact` is False if the value passed through something that may return another tensor (`.to(...)`, `Parameter(...)`,
+    the return of a function): an exact binding of the same name to another tensor has priority.  `place` is the
+    position of the assignment and its call: equal for everything that one assignment binds.  `each` marks the variable
+    of a loop, which is bound to the parts of the value.  The names of a comprehension have no index yet, if `element`
+    is set: the iteration is not `counted`.
     """
 
     names: tuple[str | None, ...]
@@ -46,7 +46,7 @@ class Binding:
 
 
 class Binder:
-    """Asked for the events of a trace in their order, so that the elements of a list are counted."""
+    """Finds names for the events of a trace, in their order, so that the elements of a list are counted."""
 
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
@@ -54,7 +54,7 @@ class Binder:
         self._parts: dict[tuple[object, ...], _Element] = {}
 
     def bound_names(self, frames: Sequence[Frame], outputs: int = 1) -> tuple[str | None, ...]:
-        """A name per output for a result made at `frames` (outermost first), None where no variable holds it.
+        """A name per output for a result computed at `frames` (outermost first), None if it is not bound to a variable.
 
         >>> frame = Frame("a.py", "<module>", 1, 1, 4, 9)
         >>> Binder(Sources({"a.py": "z = 2 * x"})).bound_names([frame])
@@ -64,7 +64,7 @@ class Binder:
         return (None,) * outputs if found is None else self.numbered(found).names
 
     def binding(self, frames: Sequence[Frame], outputs: int = 1) -> Binding | None:
-        """As `bound_names`, with whether the name is surely that of this very tensor."""
+        """As `bound_names`, with a flag that says whether the name is certainly that of this tensor."""
         climb = _Climb(self.sources, frames)
         names = climb.names()
         self._forget(frames)
@@ -83,9 +83,8 @@ class Binder:
         return Binding(tuple(names), climb.exact, climb.place, climb.each, climb.counted, climb.element)
 
     def numbered(self, found: Binding) -> Binding:
-        """With the round of a comprehension in the names, `h[2]`; without names where counting would tell wrong.
-
-        To be asked once for what each round gives: several ops may make one element.
+        """The names with the iteration of a comprehension, `h[2]`; without names if the count could be wrong.  Call it
+        once for the result of each iteration: several ops may compute one element.
         """
         if found.counted is None:
             return found
@@ -99,9 +98,8 @@ class Binder:
         return number
 
     def _round(self, place: tuple[object, ...], element: _Element | None) -> int | None:
-        """Which round of a comprehension an element belongs to: a new one where no later part of `(a(), b())` comes.
-
-        None where a round may give nothing that is seen, so that counting would tell wrong.
+        """The iteration of a comprehension that an element belongs to: a new one unless a later part of `(a(), b())`
+        follows.  None if an iteration may yield no tensor, so that the count could be wrong.
         """
         if element is None:
             return None
@@ -111,7 +109,7 @@ class Binder:
         return self._count(place)
 
     def _forget(self, frames: Sequence[Frame]) -> None:
-        """Counting starts again once something happens outside of what is counted."""
+        """Counting starts again after an event outside of the comprehension."""
         if self._counts:
             place = tuple(frames)
             self._counts = {k: n for k, n in self._counts.items() if self._within(place, k)}
@@ -127,7 +125,7 @@ class Binder:
 
 
 class _Climb:
-    """One way up from the expression of the innermost frame to a target that is assigned."""
+    """One path from the expression of the innermost frame up to the target of an assignment."""
 
     def __init__(self, sources: Sources, frames: Sequence[Frame]) -> None:
         self.sources = sources
@@ -142,7 +140,7 @@ class _Climb:
         self.each = False
 
     def names(self) -> list[str | None] | None:
-        """The text of the target, or of each of its elements; None where nothing is bound."""
+        """The text of the target, or of each of its elements; None if nothing is bound."""
         while self.frames:
             file = self.sources.file(self.frames[-1].file)
             node = self.sources.node(self.frames[-1])
@@ -157,7 +155,7 @@ class _Climb:
         return None
 
     def within(self, file: File, node: ast.AST) -> list[str | None] | str | None:
-        """Names, `"returned"` where the value leaves its function, None where it is used otherwise."""
+        """Names, `"returned"` if the value leaves its function, None if it is used in another way."""
         if isinstance(node, ast.AugAssign):
             return self.target(file, node.target)
         if isinstance(node, ast.Call) and _callee(node) in _VERDICTS:
@@ -214,13 +212,13 @@ class _Climb:
         return [file.written(target) + self.suffix]
 
     def picked(self, above: ast.AST, number: int) -> ast.AST:
-        """Of several results one is taken: `autograd.grad(z, x)[0]`."""
+        """One of several results is taken: `autograd.grad(z, x)[0]`."""
         self.part = number
         self.exact = False
         return above
 
     def count(self, file: File, comprehension: ast.ListComp) -> None:
-        """The value is an element of a list that a comprehension makes: which one, only counting tells."""
+        """The value is an element of a list from a comprehension: only counting says which one."""
         whole = comprehension.elt
         if _is_sure(whole):
             self.element = self.suffix, self.begun
@@ -233,7 +231,7 @@ class _Climb:
             self.counted = (*self.frames[:-1], Frame(frame.file, frame.function, line, end_line, col, end_col))
 
     def unchanged(self, file: File, above: ast.AST, node: ast.AST) -> ast.AST | None:
-        """The call around `node` that gives the same tensor back: `x.requires_grad_()`, `Variable(x)`."""
+        """The call around `node` that returns the same tensor: `x.requires_grad_()`, `Variable(x)`."""
         if isinstance(above, ast.Call):
             name = _callee(above)
             if name in _WRAPPERS and above.args[:1] == [node]:
@@ -250,12 +248,12 @@ class _Climb:
         return call if above.attr.endswith("_") and not above.attr.startswith("_") else None
 
     def called(self, inner: Frame) -> bool:
-        """Whether what `inner` returned is the value of the expression of the frame that is now innermost."""
+        """Whether the result of `inner` is the value of the expression in the frame that is now innermost."""
         outer = self.frames[-1]
         file, node = self.sources.file(outer.file), self.sources.node(outer)
         function = inner.function.rpartition(".")[2]
         if not isinstance(node, ast.Call):
-            return function.startswith("__")  # an operator of the user's class
+            return function.startswith("__")  # an operator of a user's class
         return _callee(node) == function or first_name(node.func) not in file.modules
 
 
@@ -265,8 +263,8 @@ def _callee(call: ast.Call) -> str:
 
 
 def _is_sure(element: ast.expr) -> bool:
-    """Whether each round of a comprehension gives tensors for the same parts of its element: no part is a choice of
-    which one side makes nothing."""
+    """Whether each iteration of a comprehension computes tensors for the same parts of its element: no part is a
+    conditional expression with a side that computes nothing."""
     if isinstance(element, ast.IfExp):
         return all(isinstance(side, (ast.BinOp, ast.Call)) for side in (element.body, element.orelse))
     return not any(isinstance(node, (ast.IfExp, ast.BoolOp)) for node in ast.walk(element))
@@ -278,16 +276,15 @@ def _paired(file: File, values: ast.Tuple | ast.List, node: ast.AST) -> ast.expr
     if isinstance(above, ast.Assign) and isinstance(above.targets[0], (ast.Tuple, ast.List)):
         targets = above.targets[0].elts
         if len(targets) == len(values.elts) and not any(isinstance(e, ast.Starred) for e in (*targets, *values.elts)):
-            return targets[values.elts.index(node)]  # type: ignore[arg-type]  # found by identity: it is one of them
+            return targets[values.elts.index(node)]  # type: ignore[arg-type]  # compared by identity: it is one of them
     return None
 
 
 def tensor_names(
     events: Sequence[AnyEvent], stacks: Sequence[tuple[Frame, ...]], files: Mapping[str, str]
 ) -> dict[int, str]:
-    """The variable name of every tensor that the source binds to one.
-
-    A tensor keeps the first name that is surely its own.  Linear in the number of events.
+    """The variable name of each tensor that the source binds to a name.  A tensor keeps the first name that is
+    certainly its own.  Linear in the number of events.
     """
     naming = Naming(Sources(files))
     for event in events:
@@ -297,28 +294,28 @@ def tensor_names(
 
 
 def _indexed(names: Sequence[str | None]) -> str | None:
-    """`y` for `y[0]`, `y[1]`, …: the one variable that all of several results would be parts of."""
+    """`y` for `y[0]`, `y[1]`, …: the variable of which several results are the elements."""
     whole = (names[0] or "").removesuffix("[0]")
     return whole if len(names) > 1 and all(name == f"{whole}[{i}]" for i, name in enumerate(names)) else None
 
 
 class Naming:
-    """Collects names; what one expression did by several ops is looked at together."""
+    """Collects names; the ops of one expression are treated together."""
 
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self.binder = Binder(sources)
         self.names: dict[int, str] = {}
-        self.changed: set[int] = set()  # whose name is another since whoever writes them down emptied this
+        self.changed: set[int] = set()  # renamed since the file's writer last emptied this
         self.unsure: dict[object, list[int]] = {}
         self.strangers: set[int] = set()
         self.at: tuple[Frame, ...] = ()
         self.run: list[tuple[str, list[int], Binding]] = []
         self.calls: dict[int, tuple[Frame, ...]] = {}
-        self.inside: list[tuple[int | None, ...]] = []  # what the code of the user's was given that runs
+        self.inside: list[tuple[int | None, ...]] = []  # the arguments of the running user code
 
     def see(self, event: AnyEvent, frames: tuple[Frame, ...]) -> None:
-        """Take note of the next event, which happened at `frames`."""
+        """Add the next event, which happened at `frames`."""
         if isinstance(event, CodeEntered):
             self.inside.append(event.given)
         elif isinstance(event, CodeLeft):
@@ -340,11 +337,11 @@ class Naming:
             self.made(event.name, [out.tensor for out in event.outputs], frames)
 
     def is_written(self, event: OpCalled, frames: tuple[Frame, ...]) -> bool:
-        """Whether an op stands in the program: it is none that a backward call computes, but in code of the user's."""
+        """Whether an op is written in the program: not computed by a backward call, unless in user code."""
         return event.call is None or bool(self.inside and frames != self.calls.get(event.call))
 
     def left(self, event: CodeLeft) -> None:
-        """What code of the user's returns has the name that the program gives it, not the one that it had in there."""
+        """The result of user code has the name that the program assigns to it, not its name inside."""
         self.settle()
         self.at = ()
         given = self.inside.pop() if self.inside else ()
@@ -353,7 +350,7 @@ class Naming:
                 self.name(tensor, None)
 
     def name(self, tensor: int, name: str | None) -> None:
-        """Give a tensor a name, or take back the one that it has."""
+        """Give a tensor a name, or remove its name."""
         if name is not None:
             self.names[tensor] = name
         elif self.names.pop(tensor, None) is None:
@@ -361,12 +358,12 @@ class Naming:
         self.changed.add(tensor)
 
     def made(self, kind: str, made: list[int], frames: tuple[Frame, ...]) -> None:
-        """Tensors that one event gave at `frames`."""
+        """Tensors that one event computed at `frames`."""
         if not frames or not made:
             return
         if frames != self.at:
             if self.at and frames[: len(self.at)] == self.at:
-                self.run = []  # the call that stands there goes on, in code of the user's: it has given nothing yet
+                self.run = []  # the call is still running, in user code: it has no result yet
             self.settle()
             self.at = frames
         found = self.binder.binding(frames, len(made))
@@ -376,7 +373,7 @@ class Naming:
             self.run.append((kind, made, found))
 
     def settle(self) -> None:
-        """Name what the ops at one expression made: the last one's results, again for every time that it ran."""
+        """Name the results of one expression: those of its last op, each time that it ran."""
         for _, made, counted in self.last_ones():
             found = self.binder.numbered(counted)
             pairs = [(t, n) for t, n in zip(made, found.names, strict=True) if n is not None]
@@ -391,16 +388,16 @@ class Naming:
         self.run = []
 
     def last_ones(self) -> list[tuple[str, list[int], Binding]]:
-        """Of the ops at one expression those whose results it gives: the last one each time that it ran."""
+        """The ops of one expression whose results are its value: the last one, each time that it ran."""
         kinds = [kind for kind, _, _ in self.run]
-        if self.run and self.run[-1][2].each:  # a loop over what the expression gave: the parts, one by one
+        if self.run and self.run[-1][2].each:  # a loop over the expression's value: its parts, one by one
             return [entry for entry in self.run if entry[0] == kinds[-1]]
         size = len(kinds)
         period = next((p for p in range(1, size) if size % p == 0 and kinds == kinds[:p] * (size // p)), max(size, 1))
         return self.run[period - 1 :: period]
 
     def meet(self, event: OpCalled, frames: tuple[Frame, ...]) -> None:
-        """Name tensors from before the recording by what the expression that uses them calls them."""
+        """Name tensors from before the recording as in the expression that uses them."""
         tensors = list(dict.fromkeys(i.tensor for i in event.inputs if i.tensor is not None))
         if not frames or self.strangers.isdisjoint(tensors):
             return

@@ -11,7 +11,7 @@ from .graph import Drawing, Link
 
 
 def way_back(drawing: Drawing, place: str, ops: AbstractSet[int]) -> Iterator[Link]:
-    """From a card on to what its tensor was before, where the op behind that is one of `ops`."""
+    """The links from a card to the earlier versions of its tensor, if their op is one of `ops`."""
     item = drawing.items[place]
     if item.tensor is None or drawing.facts.history(item.tensor, item.version) not in ops:
         return
@@ -22,7 +22,8 @@ def way_back(drawing: Drawing, place: str, ops: AbstractSet[int]) -> Iterator[Li
 
 
 def results(drawing: Drawing, op: int) -> Iterator[Link]:
-    """The links by which gradients come to an op from what it gave; before each those by which they came to that."""
+    """The links by which gradients reach an op from its results, each preceded by the links that lead to that
+    result."""
     starts: list[tuple[str, list[Link]]] = [(link.target, [link]) for link in drawing.out_of[op]]
     for place, links in [*starts, (drawing.facts.ops[op].id, [])]:
         while (newer := drawing.newer.get(place)) is not None:
@@ -32,14 +33,14 @@ def results(drawing: Drawing, op: int) -> Iterator[Link]:
 
 
 class Come:
-    """The gradients that have come to tensors, by their versions: what goes on from one to the older ones."""
+    """The gradients that have arrived at tensors, by version: those of newer versions continue to the older ones."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.known: dict[tuple[int, int, int], list[tuple[int, int]]] = defaultdict(list)
 
     def add(self, call: int, tensor: int, version: int, value: int | None) -> None:
-        """A gradient (a trace value) has come in a call: noted where a tensor has several versions."""
+        """A gradient (a trace value) has arrived in a call: noted if the tensor has several versions."""
         if value is None or len(self.facts.tensors[tensor].versions) < 2:
             return
         made = self.facts.history(tensor, version)
@@ -47,8 +48,8 @@ class Come:
             self.known[call, made, tensor].append((version, value))
 
     def beyond(self, call: int, op: int, link: Link, upstream: int | None) -> tuple[bool, int | None]:
-        """Whether a gradient goes on by a link of `way_back`, and its value: the only one that came, or all that the op
-        receives.  The sum of some of several is nowhere in a trace: None."""
+        """Whether a gradient continues along a link of `way_back`, and its value: the only one that arrived, or the
+        op's whole upstream gradient.  A sum of some of several is not in a trace: None."""
         come = self.known.get((call, op, link.tensor), [])
         here = [value for version, value in come if version >= link.version]
         value = here[0] if len(here) == 1 else upstream if len(here) == len(come) else None

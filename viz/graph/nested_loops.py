@@ -1,7 +1,9 @@
-"""Loops in loops with nothing recorded between them: which rounds of the inner one belong to one round of the outer.
+"""Loops in loops with nothing recorded between them: which iterations of the inner loop belong to one iteration of the
+outer.
 
-The positions of ops do not tell: they are those of the inner loop alone.  What tells is how often the inner loop runs,
-where the program says so (`range(4)`, a list written out), or its data: batches that come again begin the next epoch.
+The positions of ops do not say: they are those of the inner loop alone.  It follows from the number of the inner loop's
+iterations, if the program states it (`range(4)`, a list literal), or from its data: when batches come again, the next
+epoch begins.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ _LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom)
 
 
 def length(loop: ast.For | ast.While | ast.AsyncFor, tree: ast.Module) -> int | None:
-    """How often a loop runs, where that is written down and nothing in it leaves it or a round early.
+    """The number of a loop's iterations, if the program states it and nothing in the loop leaves it or an iteration
+    early.
 
     >>> program = ast.parse("n = 3\\nfor i in range(1, n):\\n    i + 1\\n")
     >>> length(program.body[1], program)
@@ -30,10 +33,8 @@ def length(loop: ast.For | ast.While | ast.AsyncFor, tree: ast.Module) -> int | 
 
 
 def _count(node: ast.expr, tree: ast.Module, known: dict[str, int | None] | None = None) -> int | None:
-    """How many elements an expression has.
-
-    `known` are the names that were looked up, each once and before its value: `n = list(n)` ends, and so does a
-    chain of `zip(b, b)`.
+    """The number of elements of an expression.  `known` has the names that were looked up, each once and before its
+    value, so that `n = list(n)` and a chain of `zip(b, b)` end.
     """
     known = {} if known is None else known
     if isinstance(node, (ast.List, ast.Tuple)):
@@ -57,7 +58,7 @@ def _count(node: ast.expr, tree: ast.Module, known: dict[str, int | None] | None
 
 
 def _extent(limits: Sequence[int | None]) -> int | None:
-    """The length of `range(*limits)`; None where a limit is not known, and for what Python refuses."""
+    """The length of `range(*limits)`; None if a limit is not known, or if Python refuses it."""
     known = [limit for limit in limits if limit is not None]
     if len(known) < len(limits) or not 1 <= len(known) <= 3 or 0 in known[2:]:
         return None
@@ -76,7 +77,7 @@ def _number(node: ast.expr, tree: ast.Module) -> int | None:
 
 
 def _bound(name: str, tree: ast.Module) -> ast.expr | None:
-    """What a name is bound to, where the whole file binds it once, by an assignment."""
+    """The value of a name that the whole file binds once, by an assignment."""
     stores = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
     arguments = [n for n in ast.walk(tree) if isinstance(n, ast.arg) and n.arg == name]
     changed = [
@@ -92,7 +93,7 @@ def _bound(name: str, tree: ast.Module) -> ast.expr | None:
 
 
 def counts(iterated: ast.expr) -> bool:
-    """Whether the first variable of a loop over this is another number in each round.
+    """Whether the first variable of a loop over this is a different number in each iteration.
 
     >>> [counts(ast.parse(text).body[0].value) for text in ("range(9)", "tqdm(enumerate(xs))", "[64, 64]")]
     [True, True, False]
@@ -108,21 +109,22 @@ def counts(iterated: ast.expr) -> bool:
 
 
 def surely_runs(loop: ast.For | ast.While | ast.AsyncFor) -> tuple[int, ...]:
-    """The statements of a loop's body, counted from 1, that every round comes to, whatever the data are."""
+    """The statements of a loop's body, counted from 1, that each iteration reaches, whatever the data are."""
     return tuple(n for n, statement in enumerate(loop.body, 1) if not isinstance(statement, _COMPOUND))
 
 
 def period(rounds: Sequence[Sequence[OpCalled]]) -> int | None:
-    """After how many rounds the same data come again, in whatever order; None where they do not, or not evenly.
-
-    The last epoch may be cut short: by an error, or because the recording is.
+    """The number of iterations after which the same data come again, in any order; None if they do not, or not evenly.
+    The last epoch may be incomplete: because of an error, or because the recording ends.
     """
     used = [_data(ops) for ops in rounds]
     uses: dict[object, list[int]] = {}
     for n, data in enumerate(used):
         for thing in data:
             uses.setdefault(thing, []).append(n)
-    again = {thing for thing, at in uses.items() if 1 < len(at) <= at[-1] - at[0]}  # no state, used round after round
+    again = {
+        thing for thing, at in uses.items() if 1 < len(at) <= at[-1] - at[0]
+    }  # not a state: used in every iteration
     signs = [frozenset(data & again) for data in used]
     several = len(set(signs))
     if not 1 < several < len(signs) or frozenset() in signs:
@@ -132,7 +134,7 @@ def period(rounds: Sequence[Sequence[OpCalled]]) -> int | None:
 
 
 def _data(ops: Sequence[OpCalled]) -> frozenset[object]:
-    """What ops read that none of them made or wrote: tensors, and parts of tensors, `X[4:8]`."""
+    """The inputs of ops that none of them computed or wrote: tensors, and parts of tensors, `X[4:8]`."""
     made = {out.tensor for op in ops for out in op.outputs}
     found: set[object] = set()
     for op in ops:

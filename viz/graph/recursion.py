@@ -1,7 +1,6 @@
-"""Calls that are deep in each other, laid out one after the other as the rounds of a loop are: on the way in and back.
-
-A recursion 50 deep would be 50 boxes, one in the other, which nobody can read.  What each call runs before the next
-one, and what it runs after it, are intervals of the recorded order, as all groups are.
+"""Deeply nested calls, laid out one after the other like the iterations of a loop: on the way in, and on the way back.
+A recursion of depth 50 would be 50 nested boxes, which nobody can read.  The ops of each call before the next one, and
+those after it, are intervals of the recorded order, as all groups are.
 """
 
 from __future__ import annotations
@@ -14,21 +13,21 @@ from dataclasses import dataclass, field
 from .scopes import Counted, Reader, Scope, inner_first
 
 NESTED = 4
-"""Calls of one function in each other up to which they stay nested."""
+"""The most calls of one function inside each other that stay nested."""
 DEEPEST = 12
-"""Groups in each other up to which they stay nested, whatever they are."""
+"""The most groups inside each other that stay nested, of any kind."""
 
 
 @dataclass(slots=True)
 class Calls:
-    """A call of a function, and by scope how deep each of its calls within that one is, which itself is the first."""
+    """A call of a function, and by scope the depth of each of its calls within that one, which is the first itself."""
 
     root: Scope
     levels: dict[str, int] = field(default_factory=dict)
 
     @property
     def is_chain(self) -> bool:
-        """Whether the calls are too deep to be nested; in a tree of calls, wider than deep, one finds one's way."""
+        """Whether the calls are too deep to stay nested; a tree of calls that is wider than deep stays readable."""
         depth = max(self.levels.values())
         return depth > NESTED and depth > 2 * math.log2(len(self.levels))
 
@@ -39,7 +38,7 @@ class Calls:
 
 
 def unroll(top: Scope, reader: Reader) -> list[Scope]:
-    """Lay out the recursions, and return the scopes that hold them now.  Cost: linear in ops and scopes."""
+    """Lay out the recursions, and return the scopes that contain them now.  Cost: linear in ops and scopes."""
     found: list[Scope] = []
     gone: set[str] = set()
     for calls in _recursions(top):
@@ -59,7 +58,7 @@ def unroll(top: Scope, reader: Reader) -> list[Scope]:
 
 
 def flatten(top: Scope, reader: Reader) -> list[Scope]:
-    """Lay out what is nested deeper than `DEEPEST`, whatever it is, and return the scopes that hold it now."""
+    """Lay out everything nested deeper than `DEEPEST`, and return the scopes that contain it now."""
     level = [top]
     for _ in range(DEEPEST):
         level = [member for scope in level for member in scope.members if isinstance(member, Scope)]
@@ -73,12 +72,12 @@ def flatten(top: Scope, reader: Reader) -> list[Scope]:
 
 
 def _function(scope: Scope) -> tuple[str, ...]:
-    """What is called: a function, or a module of a class; nothing for what is no call."""
+    """The called function, or the class of the called module; nothing for a scope that is not a call."""
     return (str(scope.key[0]), str(scope.key[2])) if scope.key[:1] in (("call",), ("module",)) else ()
 
 
 def _recursions(top: Scope) -> list[Calls]:
-    """The calls that are in no other call of their function, outer ones first, each with those in it."""
+    """The calls that are not inside another call of their function, outer ones first, each with the calls in it."""
     found: dict[str, Calls] = {}
     path: dict[tuple[str, ...], list[Scope]] = defaultdict(list)
     todo: list[tuple[Scope, bool]] = [(top, False)]
@@ -105,8 +104,9 @@ def _lay_out(
     calls: Collection[str],
     counted: Callable[[Scope], Counted | None],
 ) -> None:
-    """Make of what is in `root` a row of runs: each is what one of `calls` runs at a time, before, between or after the
-    calls in it.  Scopes `deep` are taken apart: of those that are no such call, what they run is a group in its run.
+    """Turn the contents of `root` into a row of runs: each has the ops of one of `calls` at a time, before, between or
+    after the calls in it.  Scopes in `deep` are split: the ops of those that are not such a call are a group in its
+    run.
     """
     todo = [(root, iter(root.members))]
     root.members = []

@@ -18,10 +18,9 @@ def participants(
     asked: Sequence[int],
     roots: Sequence[str],
 ) -> dict[str, State | Literal[""]]:
-    """By element that the call concerns the state in which it begins (empty: it only stays visible).
-
-    `latest` is the newest card of each tensor by now, `ops` run, `leaves` and the cards `roots` are where it ends and
-    begins, `asked` what it was asked for, where it may end before a leaf.  Cost: linear in the links of the ops.
+    """The initial state of each element that takes part in the call (empty: it only stays visible).  `latest` has the
+    newest card of each tensor by now; `ops` run; the call begins at the cards `roots` and ends at `leaves`; `asked` has
+    the requested tensors, at which it may end before a leaf.  Cost: linear in the links of the ops.
     """
     part: dict[str, State | Literal[""]] = {}
     came = set(roots)

@@ -14,9 +14,9 @@ from ..schema.scene import Derived, PhaseKind
 from .steps import Phase
 
 _TARGET = re.compile(r"^[\w.\[\], ]+ = ")
-"""What a statement assigns to."""
+"""The target of an assignment."""
 WHOLE = 160
-"""Characters of a call that the timeline gets: what of it has room there is known by its width alone."""
+"""The characters of a call that the timeline receives: how many of them fit depends on its width."""
 _CALLS = re.compile(r"\b(?:backward|grad)\(")
 """A call for gradients; not `zero_grad()` or `no_grad()`."""
 _CALLED = re.compile(r"(?:\w+\.)*(\w+)\(")
@@ -24,11 +24,12 @@ _CALLED = re.compile(r"(?:\w+\.)*(\w+)\(")
 
 
 def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) -> str:
-    """The call that runs, or an event outside of one, as in the program; added by hand, as it would stand there."""
+    """The running call, or an event outside of calls, as in the program; a call that the user added, as it would be
+    written."""
     frame = facts.frame(stack)
     if frame is not None:
         told = source(facts.trace, frame, WHOLE)
-        if isinstance(event, GradSet) and told.endswith(".grad"):  # an assignment is found at what it writes to
+        if isinstance(event, GradSet) and told.endswith(".grad"):  # the position of an assignment is that of its target
             told += " = None" if event.value is None else " = …"
         return told
     if call is not None:
@@ -41,7 +42,7 @@ def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) ->
 
 
 def passed_by(facts: Facts, call: BackwardStarted) -> Derived | None:
-    """Who passes a call's gradients where the program does not itself, such as gradcheck, which makes them up."""
+    """The caller that passes a call's gradients if the program does not, such as gradcheck, which invents them."""
     frame = facts.frame(call.stack)
     told = "" if frame is None else source(facts.trace, frame)
     found = None if _CALLS.search(told) else _CALLED.match(told)
@@ -53,14 +54,14 @@ def passed_by(facts: Facts, call: BackwardStarted) -> Derived | None:
 def failing(facts: Facts, event: ErrorRaised, last: Phase | None, now: int) -> Phase:
     """The phase of an error outside any backward call: the call that failed before it began, or the program.
 
-    `last` is the phase before it, `now` the number of its step.  A call that has run and then found the error goes
-    on with it.
+    `last` is the phase before it, `now` the number of its step.  If the error was found at the end of a call that ran,
+    that call's phase continues.
     """
     frame = facts.frame_of(event)
     told = "error" if frame is None else source(facts.trace, frame, WHOLE)
     kind: PhaseKind = "backward" if _CALLS.search(told) else "forward"
     if kind == "backward":
-        told = _TARGET.sub("", told)  # the call, as that of one that begins
+        told = _TARGET.sub("", told)  # the call, as for one that begins
     same = last is not None and last.label == told
     ended = event.index > 0 and isinstance(facts.trace.events[event.index - 1], BackwardEnded)
     if last is not None and same and ended and kind == last.kind == "backward":

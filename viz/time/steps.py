@@ -10,14 +10,17 @@ from ..schema.scene import MarkKind, PhaseKind, StepKind
 from ..schema.values import Track
 
 BEGIN = 0.0005
-"""A backward call begins when its first step moves, so much after the rest before it: a rest shows what happened."""
+"""A backward call begins when its first step moves, this much after the pause before it: the pause shows the state
+before."""
 HALF = 0.5
-"""Half of a backward step before its end the rule has run: what it saved is freed, what it made is on its way."""
+"""Half a step before the end of a backward step the rule has run: its saved tensors are freed, its cotangents are on
+their way."""
 
 
 @dataclass(slots=True)
 class Flow:
-    """What travels in a step along an edge (`back`: a gradient, from target to source); `value` is a trace value."""
+    """A value that travels along an edge in a step (`back`: a gradient, from target to source); `value` is a trace
+    value."""
 
     link: Link
     back: bool
@@ -27,7 +30,7 @@ class Flow:
 
 @dataclass(slots=True)
 class Step:
-    """`order` is which derivative the backward call computes that the step is of; 0 outside of one."""
+    """`order` is the order of the derivative that the step's backward call computes; 0 outside of backward calls."""
 
     kind: StepKind
     phase: int
@@ -39,7 +42,7 @@ class Step:
     call: int | None
     flows: list[Flow] = field(default_factory=list)
     writes_value: bool = False
-    """Of a write: whether it gives a tensor other values and leaves its gradient as it is."""
+    """Whether the step is a write that changes a tensor's values and not its gradient."""
 
 
 @dataclass(slots=True)
@@ -69,12 +72,12 @@ class Timeline:
     step_of: dict[int, int] = field(default_factory=dict)
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
     before: dict[int, int] = field(default_factory=dict)
-    """The step at which a backward call begins, by event; what failed before it began has its error step."""
+    """The step at which a backward call begins, by event; for a call that failed before that, its error's step."""
     until: dict[str, int] = field(default_factory=dict)
-    """By card of an older version of a tensor: the step from which a newer one's card has its `.grad`."""
+    """By card of an older version of a tensor, the step from which the card of a newer version has its `.grad`."""
 
     def put(self, element: str, key: str, step: float, value: Any, default: Any = None) -> None:
-        """Let `value` hold from `step` on."""
+        """Set the value from `step` on."""
         track = self.tracks.get((element, key))
         if track is None:
             track = self.tracks[element, key] = [(0, default)]

@@ -1,8 +1,8 @@
 """When each node, edge and value is waiting, active or done: tracks over the steps of a trace.
 
 A step is one forward op, one VJP, one accumulation, one write by the user, or an error.  Tracks have entries only where
-something changes; each element that a backward call touches is reset once, so that the cost stays linear in the events
-plus what the calls reach.
+something changes; each element that a backward call touches is reset once, so that the cost is linear in the events
+plus the nodes that the calls reach.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Player:
         self.facts: Facts = drawing.facts
         self.line = Timeline()
         self.call: BackwardStarted | None = None
-        self.outer: list[BackwardStarted] = []  # the calls in whose course the one runs that does
+        self.outer: list[BackwardStarted] = []  # the running calls, each started in the course of the one before
         self.touched: dict[str, None] = {}
         self.clear: dict[str, None] = {}
         self.pending: dict[int, int] = {}
@@ -110,12 +110,12 @@ class _Player:
             same = last is not None and last.kind == group and last.call == call and not last.failed
             if not same or group == "write":
                 label = "forward" if group == "forward" else phases.label(self.facts, self.call, stack, event)
-                if not same or last is None or last.label != label:  # two lines that write are two phases
+                if not same or last is None or last.label != label:  # two lines with writes are two phases
                     line.phases.append(Phase(group, label, self.now, self.now, call, stack))
         line.phases[-1].end = self.now + 1
         if line.phases[-1].call is not None:
             self.begun.setdefault(line.phases[-1].call, line.phases[-1].start)
-        order = self.facts.calls[call].order if call is not None else 0  # of all its steps, whatever they run through
+        order = self.facts.calls[call].order if call is not None else 0  # the same for all steps of the call
         step = Step(kind, len(line.phases) - 1, at, name, event.index, op, order, call)
         line.step_of[event.index] = self.now
         line.steps.append(step)
@@ -136,7 +136,7 @@ class _Player:
         self.clear[element] = None
 
     def appear(self, card: str, step: int) -> None:
-        """A card, with its way to what the tensor was before."""
+        """A card, with its links to the earlier versions of the tensor."""
         self.exists(card, step)
         if card in self.drawing.older:
             self.exists(self.drawing.older[card].id, step)
@@ -161,11 +161,11 @@ class _Player:
             self.appear(card, self.now)
             self.line.put(card, "row:value", self.now, event.value)
             self.move_grad(event.tensor, card)
-        elif event.tensor in self.latest:  # nothing uses what it holds now, so that it has no card of its own
+        elif event.tensor in self.latest:  # no op uses its present value, so it has no card of its own
             self.line.put(self.latest[event.tensor], "row:value", self.now, event.value)
 
     def data_set(self, event: DataSet) -> None:
-        """`x.data = y` is a step; what x holds stands on its card, or on the one that it gets then."""
+        """`x.data = y` is a step; the values of x are on its card, or on its new one."""
         if (owner := self.facts.owner_at(event.tensor, event.index)) is not None:
             self.write_grad(event, owner, self.facts.holding(event.tensor, event.index), event.value, "grad.data = …")
             return
@@ -201,7 +201,7 @@ class _Player:
         self.rest()
         written = event.inplace is not None and (
             event.inplace in self.facts.behind or self.facts.is_leaf(event.inplace, event.outputs[0].version)
-        )  # of `.data`, what it belongs to is written, though it does not know
+        )  # of a write to `.data`, the card of its tensor, which does not know about the write
         cards = [self.drawing.cards.get((o.tensor, o.version)) for o in event.outputs]
         at = self.facts.ops[index].id
         step = self.step("write" if written else "forward", event, at, written_name(event), index)
@@ -211,7 +211,7 @@ class _Player:
             self.line.put(at, "saved", done, "saved", "none")
         for link in self.drawing.into[index]:
             self.exists(link.id, done)
-            if self.drawing.items[link.source].kind == "stub":  # a use of a tensor: to come as long as what uses it is
+            if self.drawing.items[link.source].kind == "stub":  # a use of a tensor, to come until the op runs
                 self.exists(link.source, done)
             fact_in = self.facts.tensors[link.tensor]
             step.flows.append(Flow(link, False, fact_in.values.get(link.version)))
@@ -227,7 +227,7 @@ class _Player:
             step.flows.append(Flow(link, False, self.facts.tensors[link.tensor].values.get(link.version)))
 
     def behind(self, event: OpCalled, tensor: int, done: int) -> None:
-        """What was written to `x.data` stands on the card of x; of `x.data = …` on the one that x gets then."""
+        """Values written to `x.data` are on the card of x; those of `x.data = …` on the new card of x."""
         next_ = next(
             (e for e in self.facts.following(event.index) if isinstance(e, Refreshed) and e.tensor == tensor), None
         )
@@ -237,7 +237,7 @@ class _Player:
             self.line.put(card, "row:value", done, event.outputs[0].value)
 
     def write_grad(self, event: Any, owner: int, leaves: Sequence[int], value: int | None, name: str) -> None:
-        """A step that writes to a gradient: `leaves` have it, none of them where they have let go of it."""
+        """A step that writes to a gradient: `leaves` have it; none, if they no longer refer to it."""
         self.step("write", event, self.latest.get(leaves[-1] if leaves else owner), name)
         sign: MarkKind = "zero" if name == "zero_" else "none" if value is None else "set"
         told = phases.label(self.facts, self.call, event.stack, event)
@@ -245,7 +245,7 @@ class _Player:
         self.put_grads(leaves, value)
 
     def put_grads(self, leaves: Sequence[int], value: int | None) -> None:
-        """What `.grad` of leaves is now, on their cards."""
+        """Show the present `.grad` of leaves on their cards."""
         for leaf in leaves:
             if leaf in self.latest:
                 self.line.put(self.latest[leaf], "row:grad", self.now, value)
@@ -292,20 +292,20 @@ class _Player:
         self.seeds(event, begin, runs)
 
     def is_turned_down(self, event: BackwardStarted) -> bool:
-        """Whether a call is refused for its arguments, so that nothing waits for a gradient or has one."""
+        """Whether a call is refused because of its arguments, so that nothing waits for a gradient or receives one."""
         next_ = next(self.facts.following(event.index), None)
         return isinstance(next_, ErrorRaised) and next_.node is None
 
     def seeds(self, event: BackwardStarted, begin: float, runs: bool) -> None:
-        """What the call passes to its roots."""
+        """The gradients that the call passes to its roots."""
         for root in event.roots:
             card = self.drawing.card(root.tensor)
             if card is not None:
                 first = root.tensor not in self.seeded
                 known = first and not self.facts.is_computed(root.source)
-                start = 0 if known else begin  # what one passes first is shown, and edited, before it runs
+                start = 0 if known else begin  # the gradient of the first call is shown, and edited, before it runs
                 self.seeded.add(root.tensor)
-                refused = root.implicit and is_refused(self.facts, event)  # nothing was passed, and no 1 would fit
+                refused = root.implicit and is_refused(self.facts, event)  # the implicit 1 does not fit
                 self.line.put(card, "row:seed", start, None if refused else root.gradient)
                 self.line.put(card, "row:call", 0 if first else begin, event.call)
                 how = derived(self.facts, event, root) or phases.passed_by(self.facts, event)
@@ -399,8 +399,8 @@ class _Player:
         self.call, self.stale = self.outer.pop() if self.outer else None, True
 
     def over(self, event: BackwardEnded) -> None:
-        """Nothing waits for a call that has ended: what `autograd.grad` returned the gradient of has it, though nothing
-        adds it up; the rest was sent nothing, as behind an undefined gradient."""
+        """Nothing waits for a call that has ended: tensors whose gradients `autograd.grad` returned have them, although
+        nothing accumulates them; the others received nothing, as after an undefined gradient."""
         assert self.call is not None
         if self.call.function == "grad":
             for tensor, result in zip(self.call.inputs or (), event.results, strict=False):
@@ -412,7 +412,7 @@ class _Player:
                 self.state(element, self.now, "idle")
 
     def damaged(self, event: Damaged) -> None:
-        """The end of what a file has that is damaged: a step in its place."""
+        """The end of a damaged file: a step stands for the rest."""
         told = "damaged in the file"
         own = Phase("forward", told, self.now, self.now, None, event.stack) if self.call is None else None
         self.step("error", event, None, told, own=own)

@@ -14,7 +14,7 @@ _RANK = {"error": 0, "ready": 1, "waiting": 2, "done": 3, "idle": 4, "future": 5
 
 
 def joint_state(states: Sequence[Any]) -> Any:
-    """The state of a folded group: what its most urgent member does; some done and some waiting is `ready`."""
+    """The state of a folded group: that of its most urgent member; if some are done and some waiting, `ready`."""
     kinds = set(states)
     if "error" not in kinds and {"waiting", "done"} <= kinds:
         return "ready"
@@ -22,7 +22,7 @@ def joint_state(states: Sequence[Any]) -> Any:
 
 
 def together(tracks: Sequence[Track[Any]], join: Callable[[list[Any]], T]) -> Track[T]:
-    """One track for several: `join` of their values wherever one changes.
+    """One track for several: `join` of their values at each change.
 
     >>> together([[(0, False), (2, True)], [(0, True)]], all)
     [(0, False), (2, True)]
@@ -49,7 +49,7 @@ def together(tracks: Sequence[Track[Any]], join: Callable[[list[Any]], T]) -> Tr
 
 
 def differ(before: Trace, track: Track[int | None], trace: Trace, now: Track[int | None]) -> bool:
-    """Whether a track of trace values has other numbers, or at other times, in one revision than in another."""
+    """Whether a track of trace values differs between two revisions, in its numbers or their times."""
     if [k for k, _ in track] != [k for k, _ in now]:
         return True
     pairs = [(one, other) for (_, one), (_, other) in zip(track, now, strict=True)]
