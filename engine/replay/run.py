@@ -10,8 +10,8 @@ from typing import Any
 
 from ..arrays.array import xp
 from ..tensor.tensor import Tensor, tensor_of
-from ..trace.building import read, value_of
 from ..trace.events import LeafCreated, OpCalled, Refreshed, Trace, Value
+from ..trace.log_reader import read, value_of
 from ..trace.recorder import Recorder
 from ..trace.summary import Summary
 from .doubts import MISSING, NOT_DONE

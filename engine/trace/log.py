@@ -29,7 +29,7 @@ gradient summed over broadcast dimensions; a sum of a value of its own, which pr
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The data of a recorder, from which the reader (`engine.trace.building`) makes events.
+    """The data of a recorder, from which the reader (`engine.trace.log_reader`) makes events.
 
     `stacks` numbers the call stacks, pairs of code and instruction by the ids in `codes`; `rounds` has, by entry of the
     log, the loop variables that changed before it.

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ..arrays.session import slot
-from .building import read
 from .events import Trace
 from .log import Recording
+from .log_reader import read
 from .recorder import Recorder
 from .value_store import LIMIT
 

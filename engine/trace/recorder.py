@@ -2,7 +2,7 @@
 
 One module-level slot, `slot.active`, is read by op dispatch and by the backward loop; while no recording runs, this
 read is the only cost.  The entries become the objects of `engine.trace.events` only when they are read
-(`engine.trace.building`).
+(`engine.trace.log_reader`).
 """
 
 from __future__ import annotations

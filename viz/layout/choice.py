@@ -17,8 +17,8 @@ from collections.abc import Callable, Hashable
 
 import networkx as nx
 
-from ..work.lru import Lru
-from ..work.worker_process import ended, started
+from ..tasks.lru import Lru
+from ..tasks.worker_process import ended, started
 from . import dot, simple, views
 from .layered import barycentre, layered
 from .layered.layered import Placed

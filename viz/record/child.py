@@ -44,9 +44,9 @@ from importlib.machinery import SourceFileLoader
 import viz
 from engine.arrays.errors import message_of
 from engine.arrays.session import is_users, slot
-from engine.trace.building import users_traceback
 from engine.trace.events import ErrorRaised
 from engine.trace.file.streaming import Cut, Stream
+from engine.trace.log_reader import users_traceback
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz.record import torch_import

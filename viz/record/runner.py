@@ -19,7 +19,7 @@ from typing import Any, Self
 import viz
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import SUFFIX, tally
-from viz.record import unrecorded
+from viz.record import missing_recording
 
 log = logging.getLogger("backstep")
 
@@ -207,24 +207,24 @@ def _reported(path: Path) -> dict[str, Any]:
 
 def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any], as_torch: bool) -> Recording:
     counts, unreadable = _counts(target)
-    notes = [unrecorded.shadowed(script.name, unrecorded.shadows(script.resolve().parent, ROOT))]
+    notes = [missing_recording.shadowed(script.name, missing_recording.shadows(script.resolve().parent, ROOT))]
     error = said.get("error", "")
     cut = said.get("cut")
     if said.get("failure"):
         log.error("the recording failed:\n%s", said["failure"])
         notes.append("Backstep itself failed during the recording; the traceback is in the terminal. Please report it.")
     elif cut:
-        notes.append(unrecorded.cut(**cut))
+        notes.append(missing_recording.cut(**cut))
     elif not said:
-        notes.append(unrecorded.killed(script.name, _ending(returncode)))
+        notes.append(missing_recording.killed(script.name, _ending(returncode)))
     if unreadable and not cut:
         notes.append(f"The recording is lost: {unreadable}")
     if said.get("exit"):
-        notes.append(unrecorded.exited(script.name, **said["exit"]))
+        notes.append(missing_recording.exited(script.name, **said["exit"]))
     notes.append(_sentence(said.get("note", "")))
     is_whole = said and not cut and not unreadable
     if is_whole and not said["note"]:
-        notes.append(unrecorded.nothing_recorded(script.name, text_of(script), counts, as_torch, error))
+        notes.append(missing_recording.nothing_recorded(script.name, text_of(script), counts, as_torch, error))
     files = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in said.get("files", ()))]))
     return Recording(target, returncode, " ".join(n for n in notes if n), error, files)
 
@@ -251,14 +251,14 @@ def _ending(returncode: int) -> str:
     return f"signal {-returncode}" if returncode < 0 else f"status {returncode}"
 
 
-def _counts(path: Path) -> tuple[unrecorded.Counts, str]:
+def _counts(path: Path) -> tuple[missing_recording.Counts, str]:
     """What a trace has; and why it cannot be read, "" where it can."""
     try:
         found = tally(path)
     except (OSError, TraceFileError) as error:
-        return unrecorded.Counts(0, 0, 0), str(error)
+        return missing_recording.Counts(0, 0, 0), str(error)
     counted = ("OpCalled", "nodes", "BackwardStarted", "LeafCreated")
-    return unrecorded.Counts(*(found.get(kind, 0) for kind in counted)), ""
+    return missing_recording.Counts(*(found.get(kind, 0) for kind in counted)), ""
 
 
 class Watch:

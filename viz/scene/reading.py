@@ -16,10 +16,10 @@ from ..reading.facts import Facts, collect
 from ..reading.stale_values import Unseen, unseen
 from ..schema.scene import Origin
 from ..schema.values import Code
+from ..tasks.lru import Lru
+from ..tasks.single_flight import SingleFlight
 from ..time.steps import Step, Timeline
 from ..time.timeline import timeline
-from ..work.lru import Lru
-from ..work.single_flight import SingleFlight
 
 Json = dict[str, Any]
 

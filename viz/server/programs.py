@@ -16,7 +16,7 @@ from engine.trace.events import Trace
 from engine.trace.file.tracefile import open_checked
 from viz import gallery
 from viz.reading.text import join, one_line
-from viz.record.unrecorded import ended
+from viz.record.missing_recording import ended
 from viz.run.beginning import MOST
 from viz.server.store import Program
 from viz.server.workers import TraceFile

@@ -21,8 +21,8 @@ from ..run.beginning import MOST
 from ..run.run import Run
 from ..scene.reading import weight
 from ..schema.scene import Chapter
-from ..work.lru import Lru
-from ..work.single_flight import SingleFlight
+from ..tasks.lru import Lru
+from ..tasks.single_flight import SingleFlight
 from .http.packed import Packed, pack_json
 from .workers import Ended, TraceFile, Workers
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..work.worker_process import ended, started
+from ..tasks.worker_process import ended, started
 from .http.packed import Packed
 
 COUNT = max(1, min(3, (os.cpu_count() or 1) - 1))

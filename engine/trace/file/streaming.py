@@ -22,8 +22,8 @@ import numpy as np
 
 from ...arrays.session import slot
 from ..budget import WHOLE, Budget, Holding, as_sample
-from ..building import _Reader, _without_folders, name_of, value_of
 from ..events import Value, last_value
+from ..log_reader import _Reader, _without_folders, name_of, value_of
 from ..module_names import best_name
 from ..recorder import Recorder
 from ..source import Places, Sources

@@ -23,8 +23,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..building import value_of
 from ..events import AnyEvent, Damaged, Frame, OpCalled, Trace, Value, damaged_value
+from ..log_reader import value_of
 from ..summary import SAMPLE, statistics
 from .argument_types import check_arguments
 from .coherence import Head, check

@@ -12,11 +12,11 @@ import pytest
 
 from engine.arrays import array
 from engine.ops.op import REGISTRY
-from engine.trace.building import value_of
 from engine.trace.file.database import Rows
 from engine.trace.file.encoding import (
     KINDS,
 )
+from engine.trace.log_reader import value_of
 
 resource: Any = pytest.importorskip("resource") if sys.platform != "win32" else None
 

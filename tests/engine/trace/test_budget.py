@@ -11,10 +11,10 @@ import engine
 from engine.arrays.session import slot
 from engine.replay.program import Edits
 from engine.trace.budget import SHOWN, Holding
-from engine.trace.building import read
 from engine.trace.events import Escaped, LeafCreated, OpCalled, Trace, VjpRun
 from engine.trace.file.streaming import Stream
 from engine.trace.file.tracefile import open_trace
+from engine.trace.log_reader import read
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from engine.trace.summary import OnFile

@@ -15,7 +15,6 @@ import pytest
 
 import engine
 from engine.ops.op import REGISTRY
-from engine.trace.building import value_of
 from engine.trace.events import Trace
 from engine.trace.file import tracefile
 from engine.trace.file.argument_types import check_arguments
@@ -36,6 +35,7 @@ from engine.trace.file.tracefile import (
     save,
     tables,
 )
+from engine.trace.log_reader import value_of
 from viz.reading.text import brief
 from viz.reading.values import as_json
 from viz.server.programs import harmed, unchecked

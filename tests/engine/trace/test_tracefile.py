@@ -27,7 +27,6 @@ from hypothesis import strategies as st
 
 import engine
 from engine.arrays import array
-from engine.trace.building import value_of
 from engine.trace.file.database import Database, TraceFileError
 from engine.trace.file.encoding import (
     KINDS,
@@ -52,6 +51,7 @@ from engine.trace.file.tracefile import (
     save,
     tally,
 )
+from engine.trace.log_reader import value_of
 
 from .sample_traces import every_kind, rows, sample_trace
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from viz.record import unrecorded
+from viz.record import missing_recording
 from viz.server.programs import from_file
 
 from ..helpers.scripts import ROOT, SMALL, Capture, Script, kinds
@@ -20,16 +20,18 @@ def test_script_that_recorded_nothing_is_explained(script: Script) -> None:
 
 
 def test_script_of_real_torch_is_told_of_as_torch() -> None:
-    said = unrecorded.nothing_recorded("s.py", "\nimport torch\n", unrecorded.Counts(0, 0, 0), as_torch=False, error="")
+    said = missing_recording.nothing_recorded(
+        "s.py", "\nimport torch\n", missing_recording.Counts(0, 0, 0), as_torch=False, error=""
+    )
     assert said.startswith("s.py imports torch (line 2), whose ops Backstep does not see. Run it with --as-torch")
-    assert "SyntaxError" in unrecorded.nothing_recorded(
-        "s.py", "x = =", unrecorded.Counts(0, 0, 0), False, "SyntaxError"
+    assert "SyntaxError" in missing_recording.nothing_recorded(
+        "s.py", "x = =", missing_recording.Counts(0, 0, 0), False, "SyntaxError"
     )
-    assert "before its first op" in unrecorded.nothing_recorded(
-        "s.py", "1/0", unrecorded.Counts(0, 0, 0), False, "KeyError"
+    assert "before its first op" in missing_recording.nothing_recorded(
+        "s.py", "1/0", missing_recording.Counts(0, 0, 0), False, "KeyError"
     )
-    assert unrecorded.nothing_recorded("s.py", "", unrecorded.Counts(1, 1, 0), False, "KeyError") == ""
-    assert unrecorded.imports("from engine import a\nimport torch.nn") == unrecorded.Imports(1, 2)
+    assert missing_recording.nothing_recorded("s.py", "", missing_recording.Counts(1, 1, 0), False, "KeyError") == ""
+    assert missing_recording.imports("from engine import a\nimport torch.nn") == missing_recording.Imports(1, 2)
 
 
 @pytest.mark.parametrize("name", ["engine.py", "viz.py", "engine/__init__.py"])
@@ -44,7 +46,7 @@ def test_files_named_like_ours_are_explained_not_obeyed(
 
 
 def test_own_files_do_not_shadow_themselves() -> None:
-    assert unrecorded.shadows(ROOT, ROOT) == [] and unrecorded.shadowed("s.py", []) == ""
+    assert missing_recording.shadows(ROOT, ROOT) == [] and missing_recording.shadowed("s.py", []) == ""
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from engine.trace.file.streaming import Cut, Stream
 from engine.trace.file.tracefile import open_trace, tally
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
-from viz.record import unrecorded
+from viz.record import missing_recording
 from viz.record.runner import run_script
 from viz.server.programs import from_file
 
@@ -151,7 +151,7 @@ def test_recording_whose_file_was_taken_away_is_said_to_be_lost(script: Script, 
     (tmp_path / "s.py").write_text(SMALL + gone)
     recording = run_script(tmp_path / "s.py", trace_path=tmp_path / "trace.backstep")
     assert recording.explanation == "The recording is lost: its file was deleted while the script ran."
-    assert unrecorded.cut("gone", 0) in recording.explanation and recording.returncode == 0
+    assert missing_recording.cut("gone", 0) in recording.explanation and recording.returncode == 0
 
 
 def test_exception_that_cannot_be_shown_is_named(script: Script) -> None:

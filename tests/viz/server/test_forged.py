@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from werkzeug.test import Client, TestResponse
 
 from viz.server.app import build, guarded
-from viz.server.callbacks.asks import EXPORT
+from viz.server.callbacks.requests import EXPORT
 from viz.server.http.security import MAX_BODY
 from viz.server.programs import gallery_programs
 from viz.server.revisions import Computed

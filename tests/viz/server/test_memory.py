@@ -21,7 +21,7 @@ from viz.server.http.packed import gzip, pack, pack_json
 from viz.server.programs import from_trace, gallery_programs
 from viz.server.revisions import Computed
 from viz.server.store import TRACES, Catalogue, Json, SceneJob, Store
-from viz.work.lru import Lru
+from viz.tasks.lru import Lru
 
 PROGRAM = "constant_input"
 

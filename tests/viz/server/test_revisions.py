@@ -16,7 +16,7 @@ from engine.replay.replay import replay
 from engine.trace.events import ErrorRaised
 from viz.layout import views
 from viz.scene.scene import scene
-from viz.server.callbacks import asks
+from viz.server.callbacks import requests
 from viz.server.revisions import to_edits
 
 from ..helpers import pictures, programs
@@ -67,10 +67,10 @@ def test_that_no_gradient_is_passed_is_asked_for_in_one_word(gradient: Any, fits
     sent = {"id": "c0", "kind": "backward", "after": 1, "root": 1, "gradient": gradient}
     asked = {"program": "p", "edits": {"leaves": {}, "commands": [sent]}}
     if fits:
-        assert asks.read(asks.EXPORT, json.dumps(asked).encode()) == asked
+        assert requests.read(requests.EXPORT, json.dumps(asked).encode()) == asked
         return
-    with pytest.raises(asks.Misshapen, match="should be numbers, or the strings nan, inf and -inf"):
-        asks.read(asks.EXPORT, json.dumps(asked).encode())
+    with pytest.raises(requests.Misshapen, match="should be numbers, or the strings nan, inf and -inf"):
+        requests.read(requests.EXPORT, json.dumps(asked).encode())
 
 
 @pytest.mark.parametrize(("gradient", "errors"), [(None, 0), ("none", 1), ([1.0, 2.0], 0)])

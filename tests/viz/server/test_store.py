@@ -9,7 +9,7 @@ import pytest
 from tests.viz.helpers.fixtures import Fake, program
 from viz.server.callbacks.answers import details_answer, live_answer, scene_answer
 from viz.server.store import Catalogue, Problem, Store, canonical, checked
-from viz.work.lru import Lru
+from viz.tasks.lru import Lru
 
 ONE_HOT = {
     "leaves": {},

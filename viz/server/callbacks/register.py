@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from engine.trace.file.tracefile import save
 from viz.server.callbacks.answers import details_answer, live_answer, pieces, scene_answer
-from viz.server.callbacks.asks import EXPORT, DetailsAsk, Misshapen, SceneAsk, one_of, read, shape_of
+from viz.server.callbacks.requests import EXPORT, DetailsAsk, Misshapen, SceneAsk, one_of, read, shape_of
 from viz.server.http.compression import reads_gzip
 from viz.server.http.packed import gzip
 from viz.server.store import Problem, Store

@@ -9,7 +9,7 @@ from typing import Any
 from viz.server.http.packed import gzip, pack
 from viz.server.http.security import Application, StartResponse
 from viz.server.http.static import ASK_AGAIN, Assets
-from viz.work.lru import Lru
+from viz.tasks.lru import Lru
 
 KEPT = 128, 16 << 20
 """Compressed answers that are kept: how many, and their bytes.  They are Dash's own files and the page's layout."""

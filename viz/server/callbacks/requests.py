@@ -159,7 +159,7 @@ def read(shape: TypeAdapter[Any], body: bytes) -> Any:
 
     >>> read(EXPORT, b'{"program": 3}')
     Traceback (most recent call last):
-    viz.server.callbacks.asks.Misshapen: program: Input should be a valid string
+    viz.server.callbacks.requests.Misshapen: program: Input should be a valid string
     """
     try:
         return shape.validate_json(body)
