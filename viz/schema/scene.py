@@ -676,6 +676,7 @@ class Section(TypedDict):
     count: int
     """How many the run has."""
     kind: Literal["before", "iteration", "between", "after"]
+    """An iteration, or the part before the first, between two, or after the last."""
     label: str
     """`step = 57`."""
     around: list[str]
@@ -683,6 +684,7 @@ class Section(TypedDict):
     before: str | None
     """The label of the one before; null for the first."""
     after: str | None
+    """The label of the one after; null for the last."""
 
 
 class Scene(TypedDict):

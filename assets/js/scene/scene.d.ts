@@ -207,6 +207,7 @@ export interface Section {
   at: number;
   /** How many the run has. */
   count: number;
+  /** An iteration, or the part before the first, between two, or after the last. */
   kind: "before" | "iteration" | "between" | "after";
   /** `step = 57`. */
   label: string;
@@ -214,6 +215,7 @@ export interface Section {
   around: string[];
   /** The label of the one before; null for the first. */
   before: string | null;
+  /** The label of the one after; null for the last. */
   after: string | null;
 }
 

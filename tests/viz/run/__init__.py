@@ -1,0 +1,1 @@
+"""Long runs: their iterations, and the window of one that is shown."""
