@@ -9,14 +9,18 @@ from __future__ import annotations
 import ast
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
-from engine.trace.events import AnyEvent, BackwardEnded, BackwardStarted, Frame, OpCalled, Trace
+import numpy as np
+
+from engine.trace.events import BackwardEnded, Frame, GroupEntered, LeafCreated, ModeChanged, OpCalled, Trace
 from engine.trace.loops import variable
+from engine.trace.outline import KINDS, RECORDED, Outline
 
 from ..reading.text import one_line
 
@@ -65,40 +69,27 @@ Place = tuple[int, str, int]
 """A loop as a run has it: the depth of its frame, its file, and the line before its body."""
 
 
-def sections(trace: Trace) -> tuple[Section, ...]:
-    """The sections of a trace, in their order; together they have all its events.
+def sections(trace: Trace, outline: Outline) -> tuple[Section, ...]:
+    """The sections of a trace, in their order; together they have all its events from the first iteration on.
 
     Cost: linear in the events, times the loops around backward calls.
     """
-    chosen = _training_loops(trace)
-    rounds = sorted((one for loop in chosen for one in _rounds(trace, loop)), key=lambda one: one.start)
+    chosen = _training_loops(trace, outline)
+    rounds = sorted((one for loop in chosen for one in _rounds(trace, outline, loop)), key=lambda one: one.start)
     if len(rounds) < 2 or any(a.end > b.start for a, b in pairwise(rounds)):
         return (Section("iteration", "", 0, len(trace.events)),)
-    return tuple(_with_gaps(trace, rounds))
+    return tuple(_with_gaps(trace, outline, rounds))
 
 
-def _training_loops(trace: Trace) -> list[Place]:
+def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
     """The loops whose rounds are iterations, none inside another."""
     votes: Counter[Place] = Counter()
-    born: dict[int, int] = {}
-    calls: list[tuple[int, BackwardStarted]] = []
-    running = 0
-    for event in trace.events:
-        if isinstance(event, OpCalled):
-            for out in event.outputs:
-                born[out.tensor] = event.index
-        elif isinstance(event, BackwardStarted):
-            if not running and event.roots:
-                calls.append((max(born.get(root.tensor, -1) for root in event.roots), event))
-            running += 1
-        elif isinstance(event, BackwardEnded):
-            running -= 1
     starts: dict[Place, list[int]] = {}
-    for made, call in calls:
-        for place in reversed(_loops_around(trace, call.stack)):
+    for call, made in _outer_calls(outline):
+        for place in reversed(_loops_around(trace, int(outline.stacks[call]))):
             if place not in starts:
-                starts[place] = [one.start for one in _rounds(trace, place)]
-            if len(starts[place]) > 1 and _round_of(starts[place], made) == _round_of(starts[place], call.index) >= 0:
+                starts[place] = [one.start for one in _rounds(trace, outline, place)]
+            if len(starts[place]) > 1 and _round_of(starts[place], made) == _round_of(starts[place], call) >= 0:
                 votes[place] += 1
                 break
     found: list[Place] = []
@@ -106,6 +97,21 @@ def _training_loops(trace: Trace) -> list[Place]:
         if not any(_is_inside(trace, place, other) or _is_inside(trace, other, place) for other in found):
             found.append(place)
     return found
+
+
+def _outer_calls(outline: Outline) -> Iterator[tuple[int, int]]:
+    """The backward calls that are not inside another one, with the event that made the last of their roots."""
+    ends = outline.where(BackwardEnded).tolist()
+    roots = dict(outline.calls)
+    running = 0
+    for event in sorted([*roots, *ends]):
+        if event not in roots:
+            running -= 1
+            continue
+        if not running and roots[event]:
+            known = (tensor for tensor in roots[event] if 0 <= tensor < len(outline.born))
+            yield event, max((int(outline.born[tensor]) for tensor in known), default=-1)
+        running += 1
 
 
 def _round_of(starts: Sequence[int], event: int) -> int:
@@ -196,7 +202,7 @@ def _at(trace: Trace, frames: Sequence[Frame], place: Place) -> At | None:
     return At(depth, sum(start <= frame.line for start in loop.starts) if frame.line > loop.line else 0)
 
 
-def _rounds(trace: Trace, place: Place) -> list[Section]:
+def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
     """The rounds of a loop.
 
     The next begins where the loop's variable has another value, where the program comes back to an earlier statement,
@@ -205,43 +211,50 @@ def _rounds(trace: Trace, place: Place) -> list[Section]:
     """
     depth, _, line = place
     loop = _loop(trace, place)
-    at = [_at(trace, frames, place) for frames in trace.stacks]
+    at = [-1 if found is None else found.statement for found in (_at(trace, one, place) for one in trace.stacks)]
+    told_at = dict(outline.loops)
+    calls = {event for event, _ in outline.calls}
     found: list[Section] = []
     held: dict[tuple[int, int], str] = {}
     header: int | None = None  # where the events of the header began that come before a round
     inside, last, first_stack, has_called = False, 0, -1, False
-    for event in trace.events:
+    for event, stack in _turning_points(outline, told_at, calls):
         turned = False
-        for one in event.loops:
+        for one in told_at.get(event, ()):
             held[one.depth, one.line] = f"{one.name} = {one.text}" if one.text is not None else ""
             turned |= (one.depth, one.line, one.name) == (depth, line, loop.variable)
-        if event.stack < 0:
-            continue
-        here = at[event.stack]
-        if here is None or here.statement == 0:
-            header = None if here is None else event.index if header is None else header
+        here = at[stack]
+        if here <= 0:
+            header = None if here < 0 else event if header is None else header
+            if inside:
+                found[-1] = replace(found[-1], end=event)
             inside = False
             continue
         told = loop.variable is not None and held.get((depth, line), "") != ""
-        again = not told and has_called and event.stack == first_stack
-        if not inside or turned or here.statement < last or again:
-            around = tuple(_told(trace, event.stack, held, place))
-            begin = event.index if header is None else header
+        again = not told and has_called and stack == first_stack
+        if not inside or turned or here < last or again:
+            if inside:
+                found[-1] = replace(found[-1], end=event)
+            begin = event if header is None else header
             label = held.get((depth, line), "") if told else ""
-            _end(found, begin)
-            found.append(Section("iteration", label, begin, begin, around, place))
-            first_stack, has_called = event.stack, False
-        has_called |= isinstance(event, BackwardEnded | BackwardStarted)
-        inside, header, last = True, None, here.statement
-        found[-1] = replace(found[-1], end=event.index + 1)
-    _end(found, len(trace.events))
-    return _numbered(trace, found)
+            around = tuple(_told(trace, stack, held, place))
+            found.append(Section("iteration", label, begin, len(outline.kinds), around, place))
+            first_stack, has_called = stack, False
+        has_called |= event in calls
+        inside, header, last = True, None, here
+    return _numbered(found)
 
 
-def _end(found: list[Section], limit: int) -> None:
-    """What follows the last round without a place of its own is part of it."""
-    if found and found[-1].end > limit:
-        found[-1] = replace(found[-1], end=limit)
+def _turning_points(
+    outline: Outline, told_at: Mapping[int, object], calls: AbstractSet[int]
+) -> Iterator[tuple[int, int]]:
+    """The events, with their stacks, at which another round may begin or end: where the stack is another one."""
+    own = np.flatnonzero(outline.stacks >= 0)
+    stacks = outline.stacks[own]
+    is_new = np.ones(len(own), bool)
+    is_new[1:] = stacks[1:] != stacks[:-1]
+    is_new |= np.isin(own, [*told_at, *calls])
+    return zip(own[is_new].tolist(), stacks[is_new].tolist(), strict=True)
 
 
 def _told(trace: Trace, stack: int, held: dict[tuple[int, int], str], inner: Place) -> Iterator[str]:
@@ -253,7 +266,7 @@ def _told(trace: Trace, stack: int, held: dict[tuple[int, int], str], inner: Pla
             yield text
 
 
-def _numbered(trace: Trace, found: list[Section]) -> list[Section]:
+def _numbered(found: list[Section]) -> list[Section]:
     """Rounds that no variable tells apart are counted; those of each round of an outer loop anew."""
     counts: Counter[tuple[str, ...]] = Counter()
     named = []
@@ -263,39 +276,37 @@ def _numbered(trace: Trace, found: list[Section]) -> list[Section]:
     return named
 
 
-def _with_gaps(trace: Trace, rounds: Sequence[Section]) -> Iterator[Section]:
+def _with_gaps(trace: Trace, outline: Outline, rounds: Sequence[Section]) -> Iterator[Section]:
     """The rounds, and what is between them: sections of their own where ops ran there, else the end of the one before.
 
     What comes before the first, such as making the model, is a section of its own only where it has a graph.
     """
-    events = trace.events
+    ops = outline.where(OpCalled)
+    recorded = np.flatnonzero(outline.kinds >= RECORDED)
+    if len(recorded) and recorded[0] < rounds[0].start:
+        yield Section("before", "before the loop", 0, rounds[0].start)
     for number, one in enumerate(rounds):
-        if number == 0 and any(_is_recorded(events[k]) for k in range(one.start)):
-            yield Section("before", "before the loop", 0, one.start)
-        until = rounds[number + 1].start if number + 1 < len(rounds) else len(events)
-        begin = next((k for k in range(one.end, until) if isinstance(events[k], OpCalled)), None)
-        if begin is None:
+        until = rounds[number + 1].start if number + 1 < len(rounds) else len(outline.kinds)
+        place = int(np.searchsorted(ops, one.end))
+        begin = int(ops[place]) if place < len(ops) else until
+        if begin >= until:
             yield replace(one, end=until)
             continue
-        while begin > one.end and _belongs(events[begin - 1], events[begin]):
+        while begin > one.end and _belongs(outline, begin - 1):
             begin -= 1
         yield replace(one, end=begin)
         kind: SectionKind = "between" if number + 1 < len(rounds) else "after"
-        yield Section(kind, _written(trace, events[begin], one), begin, until, one.around)
+        yield Section(kind, _written(trace, int(outline.stacks[begin]), one), begin, until, one.around)
 
 
-def _is_recorded(event: AnyEvent) -> bool:
-    return isinstance(event, BackwardStarted) or (isinstance(event, OpCalled) and event.node is not None)
+def _belongs(outline: Outline, event: int) -> bool:
+    """Whether what comes before an op is a part of what it does: a leaf that it uses, a group, a mode."""
+    return KINDS[outline.kinds[event] & (RECORDED - 1)] in (LeafCreated, GroupEntered, ModeChanged)
 
 
-def _belongs(event: AnyEvent, following: AnyEvent) -> bool:
-    """Whether an event is part of what the next one does: it has the same place, or none of its own."""
-    return event.stack in (-1, following.stack) or not isinstance(event, OpCalled)
-
-
-def _written(trace: Trace, event: AnyEvent, before: Section) -> str:
+def _written(trace: Trace, stack: int, before: Section) -> str:
     """What comes after a round by the text of the line that runs it."""
-    frames = trace.stacks[event.stack] if event.stack >= 0 else ()
+    frames = trace.stacks[stack] if stack >= 0 else ()
     if not frames:
         return "after the loop"
     frame = frames[min(before.loop[0] if before.loop else 0, len(frames) - 1)]

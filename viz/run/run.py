@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.trace.events import ErrorRaised, Trace
+from engine.trace.outline import Outline, outline
 
 from .beginning import MOST, shortened
 from .iterations import Section, sections
@@ -28,10 +29,14 @@ class Run:
     is_told: bool = False
 
     @cached_property
+    def outline(self) -> Outline:
+        return outline(self.whole.events)
+
+    @cached_property
     def sections(self) -> tuple[Section, ...]:
         if self.is_told or len(self.whole.events) < SEVERAL:
             return (Section("iteration", "", 0, len(self.whole.events)),)
-        return sections(self.whole)
+        return sections(self.whole, self.outline)
 
     @property
     def is_divided(self) -> bool:
@@ -39,7 +44,7 @@ class Run:
 
     @cached_property
     def _windows(self) -> Windows:
-        return Windows(self.whole, self.sections)
+        return Windows(self.whole, self.outline, self.sections)
 
     def trace(self, number: int) -> Trace:
         """One section.  Raises IndexError where there is none of this number."""

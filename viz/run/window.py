@@ -7,10 +7,11 @@ that two iterations that do the same have the same ones.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from engine.trace.events import (
     Accumulated,
@@ -37,6 +38,7 @@ from engine.trace.events import (
     VjpRun,
     WrittenOutside,
 )
+from engine.trace.outline import CODES, GRAD, NOBODY, REQUIRES, VALUE, Outline
 
 from ..reading.facts import MET
 from .iterations import Section
@@ -83,19 +85,17 @@ class Numbers(dict[int, int]):
 class Windows:
     """The sections of a trace, each as a trace: `windows.trace(3)`.
 
-    Making it reads all events once; a window then costs what it has.
+    A window costs what it has, however long the run is.
     """
 
-    def __init__(self, trace: Trace, sections: Sequence[Section]) -> None:
-        self.whole, self.sections = trace, sections
-        self.beginnings = _Ledger(trace).beginnings(sections)
+    def __init__(self, trace: Trace, outline: Outline, sections: Sequence[Section]) -> None:
+        self.whole, self.outline, self.sections = trace, outline, sections
 
     def trace(self, number: int) -> Trace:
         """The window of one section.  Raises IndexError where there is none of this number."""
-        section = self.sections[number]
-        cut = _Cut(self.whole, self.beginnings[number], section)
+        whole, section = self.whole, self.sections[number]
+        cut = _Cut(whole, beginning(whole, self.outline, section), section)
         events = tuple(cut.events())
-        whole = self.whole
         names = {new: name for old, new in cut.tensors.items() if (name := whole.names.get(old)) is not None}
         values = Picked(whole.values, tuple(cut.values))
         meta = {**whole.meta, "section": _as_meta(section)}
@@ -123,115 +123,79 @@ class Picked(Sequence[Value]):
         return len(self._picked)
 
 
-class _Ledger:
-    """What each tensor is, event by event.
+def beginning(trace: Trace, outline: Outline, section: Section) -> Beginning:
+    """What holds where a section begins, with what it uses from before.  Linear in the events of the section."""
+    start = section.start
+    entered = _open_groups(outline, start)
+    loops: Loops = {(one.depth, one.line, one.name): one for at, told in outline.loops if at < start for one in told}
+    mode = next((enabled for at, enabled in reversed(outline.modes) if at < start), True)
+    held = {(name, kind): tensors for at, name, kind, tensors in outline.held if at < start}
+    groups = tuple(event for at in entered if isinstance(event := trace.events[at], GroupEntered))
+    begin = Beginning(groups, tuple(loops.values()), mode, held)
+    _import(trace, outline, section, begin)
+    return begin
 
-    Of a tensor that never changes only the event that made it is kept.
-    """
 
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-        self.born = array("q")
-        self.changed: dict[int, tuple[int, int]] = {}
-        self.requires: dict[int, bool] = {}
-        self.grads: dict[int, int | None] = {}
-        self.groups: list[GroupEntered] = []
-        self.loops: Loops = {}
-        self.grad_enabled = True
-        self.held: dict[tuple[str, str], tuple[int | None, ...]] = {}
-        self.parts: list[tuple[str, int]] = []
+def _open_groups(outline: Outline, start: int) -> list[int]:
+    """The events that entered the groups that are open at an event."""
+    places = outline.where(GroupEntered, GroupLeft)
+    places = places[: np.searchsorted(places, start)]
+    steps = np.where(outline.kinds[places] == CODES[GroupEntered], 1, -1)
+    depth = np.cumsum(steps)
+    levels = range(1, 1 + int(depth[-1]) if len(depth) else 1)
+    return [int(places[np.flatnonzero((steps > 0) & (depth == level))[-1]]) for level in levels]  # each one's last
 
-    def beginnings(self, sections: Sequence[Section]) -> list[Beginning]:
-        found: list[Beginning] = []
-        events = self.trace.events
-        for event in events[: sections[0].start]:
-            self._take_over(event)
-        for section in sections:
-            begin = Beginning(tuple(self.groups), tuple(self.loops.values()), self.grad_enabled, dict(self.held))
-            found.append(begin)
-            called: set[str] = set()
-            for event in events[section.start : section.end]:
-                found_now = list(used(event))
-                if isinstance(event, GroupEntered) and not self.groups and event.name not in called:
-                    called.add(event.name)
-                    begin.brought[event.index] = self._parts_of(event.name)
-                    found_now += begin.brought[event.index]
-                for tensor in found_now:
-                    if tensor not in begin.leaves and self._is_from_before(tensor, section.start):
-                        self._import(begin, tensor)
-                self._take_over(event)
-        return found
 
-    def _parts_of(self, module: str) -> tuple[int, ...]:
-        return tuple(tensor for name, tensor in self.parts if name.startswith(f"{module}."))
+def _import(trace: Trace, outline: Outline, section: Section, begin: Beginning) -> None:
+    """Find the tensors from before that a section uses."""
+    depth = len(begin.groups)
+    called: set[str] = set()
+    for event in trace.events[section.start : section.end]:
+        tensors = list(used(event))
+        if isinstance(event, GroupEntered):
+            if not depth and event.name not in called:
+                called.add(event.name)
+                begin.brought[event.index] = _parts_of(outline, event)
+                tensors += begin.brought[event.index]
+            depth += 1
+        elif isinstance(event, GroupLeft):
+            depth -= 1
+        for tensor in tensors:
+            if tensor not in begin.leaves and outline.made_before(tensor, section.start):
+                _bring(trace, outline, section.start, begin, tensor)
 
-    def _is_from_before(self, tensor: int, start: int) -> bool:
-        return tensor < len(self.born) and 0 <= self.born[tensor] < start
 
-    def _import(self, begin: Beginning, tensor: int) -> None:
-        grad = self.grads.get(tensor)
-        if grad is not None and grad not in begin.leaves and grad != tensor:
-            self._import(begin, grad)
-        begin.leaves[tensor] = self.now(tensor, grad)
+def _parts_of(outline: Outline, event: GroupEntered) -> tuple[int, ...]:
+    """The parameters and buffers of a module, as far as they were known when it was called."""
+    return tuple(tensor for at, name, tensor in outline.parts if at < event.index and name.startswith(f"{event.name}."))
 
-    def now(self, tensor: int, grad: int | None) -> Leaf:
-        """What a tensor is now."""
-        born = self.born[tensor]
-        event = self.trace.events[born]
-        version, value, requires = 0, -1, False
-        if isinstance(event, LeafCreated):
-            version, value, requires = event.version, event.value, event.requires_grad
-        elif isinstance(event, OpCalled):
-            out = next(out for out in event.outputs if out.tensor == tensor)
-            version, value, requires = out.version, out.value, out.requires_grad
-        elif isinstance(event, Accumulated):
-            value = event.after
-        version, value = self.changed.get(tensor, (version, value))
-        return Leaf(born, version, value, self.requires.get(tensor, requires), grad)
 
-    def _bear(self, tensor: int, event: int) -> bool:
-        """Note the event that makes a tensor; False where it is known already."""
-        if tensor >= len(self.born):
-            self.born.extend([-1] * (tensor + 1 - len(self.born)))
-        if self.born[tensor] >= 0:
-            return False
-        self.born[tensor] = event
-        return True
+def _bring(trace: Trace, outline: Outline, start: int, begin: Beginning, tensor: int) -> None:
+    """Note what a tensor is at the start, and first what its gradient is."""
+    grad = outline.last_change(tensor, GRAD, start)
+    held = grad[0] if grad is not None and grad[0] != NOBODY and grad[0] != tensor else None
+    if held is not None and held not in begin.leaves:
+        _bring(trace, outline, start, begin, held)
+    begin.leaves[tensor] = _leaf(trace, outline, start, tensor, held)
 
-    def _take_over(self, event: AnyEvent) -> None:
-        for one in event.loops:
-            self.loops[one.depth, one.line, one.name] = one
-        match event:
-            case OpCalled():
-                for out in event.outputs:
-                    if not self._bear(out.tensor, event.index):
-                        self.changed[out.tensor] = out.version, out.value
-                        self.requires[out.tensor] = out.requires_grad
-            case LeafCreated():
-                self._bear(event.tensor, event.index)
-                if event.name is not None and event.source in ("parameter", "buffer"):
-                    self.parts.append((event.name, event.tensor))
-                if event.grad is not None:
-                    self.grads[event.tensor] = event.grad
-            case Accumulated():
-                self.grads[event.tensor] = event.grad
-                if not self._bear(event.grad, event.index):
-                    version, _ = self.changed.get(event.grad, (0, 0))
-                    self.changed[event.grad] = version, event.after
-            case Refreshed():
-                self.changed[event.tensor] = event.version, event.value
-            case GradSet():
-                self.grads[event.tensor] = event.source
-            case FlagChanged(flag="requires_grad"):
-                self.requires[event.tensor] = event.value
-            case ModeChanged():
-                self.grad_enabled = event.grad_enabled
-            case GroupEntered():
-                self.groups.append(event)
-                if event.tensors:
-                    self.held[event.name, event.kind] = event.tensors
-            case GroupLeft() if self.groups:
-                self.groups.pop()
+
+def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | None) -> Leaf:
+    """What a tensor is at the start."""
+    born = int(outline.born[tensor])
+    event = trace.events[born]
+    version, value, requires = 0, -1, False
+    if isinstance(event, LeafCreated):
+        version, value, requires = event.version, event.value, event.requires_grad
+    elif isinstance(event, OpCalled):
+        out = next(out for out in event.outputs if out.tensor == tensor)
+        version, value, requires = out.version, out.value, out.requires_grad
+    elif isinstance(event, Accumulated):
+        value = event.after
+    changed = outline.last_change(tensor, VALUE, start)
+    if changed is not None:
+        version, value = version if changed[0] == NOBODY else changed[0], changed[1]
+    asked = outline.last_change(tensor, REQUIRES, start)
+    return Leaf(born, version, value, requires if asked is None else bool(asked[0]), grad)
 
 
 def used(event: AnyEvent) -> Iterator[int]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.trace.outline import outline
 from viz.run.iterations import sections
 
 from ..helpers.traces import recorded
@@ -78,7 +79,7 @@ CASES = {
 def test_iterations_of_a_program(name: str, tmp_path: Path) -> None:
     text, expected = CASES[name]
     trace = recorded(HEAD + text, tmp_path)
-    found = sections(trace)
+    found = sections(trace, outline(trace.events))
     assert [" ".join([*one.around, one.label]) for one in found] == expected
     assert found[-1].end == len(trace.events)
     assert all(a.end == b.start for a, b in itertools.pairwise(found))

@@ -16,6 +16,7 @@ from engine.replay.program import Edits
 from engine.replay.replay import replay
 from engine.trace.events import AnyEvent, BackwardStarted, LeafCreated, OpCalled, Refreshed, Trace
 from engine.trace.file.coherence import check
+from engine.trace.outline import outline
 from viz.run.iterations import Section, sections
 from viz.run.window import Windows
 from viz.scene.reading import reading
@@ -111,7 +112,7 @@ def test_window_is_what_a_recording_of_the_iteration_alone_has(program: Callable
 
     program(third)
     cut = sections_like(whole, late[0])
-    window = Windows(whole, cut).trace(1)
+    window = Windows(whole, outline(whole.events), cut).trace(1)
     assert [type(event) for event in window.events] == [type(event) for event in late[0].events]
     for mine, its in zip(events_of(window), events_of(late[0]), strict=True):
         assert mine == its
@@ -136,7 +137,7 @@ class Recording:
 
 def sections_like(whole: Trace, late: Trace) -> list[Section]:
     """Two sections of a trace, of which the second is what another trace has: the third of four iterations."""
-    found = sections(whole)
+    found = sections(whole, outline(whole.events))
     iterations = [one for one in found if one.kind == "iteration"]
     third = iterations[2]
     return [Section("before", "", 0, third.start), third]
@@ -145,7 +146,7 @@ def sections_like(whole: Trace, late: Trace) -> list[Section]:
 def test_window_is_run_again_with_edits() -> None:
     with torch.record() as whole:
         layers(lambda step: nullcontext())
-    window = Windows(whole, sections(whole)).trace(1)
+    window = Windows(whole, outline(whole.events), sections(whole, outline(whole.events))).trace(1)
     again = replay(window, Edits())
     assert [replace(e, loops=()) for e in again.events] == [replace(e, loops=()) for e in window.events]
     leaf = next(e for e in window.events if isinstance(e, LeafCreated) and e.requires_grad)
@@ -157,7 +158,7 @@ def test_window_is_run_again_with_edits() -> None:
 def test_iterations_that_do_the_same_have_the_same_ids() -> None:
     with torch.record() as whole:
         layers(lambda step: nullcontext())
-    windows = Windows(whole, sections(whole))
+    windows = Windows(whole, outline(whole.events), sections(whole, outline(whole.events)))
     one, other = (reading(windows.trace(number)).drawing for number in (1, 2))
     assert list(one.items) == list(other.items)
     assert list(one.links) == list(other.links)

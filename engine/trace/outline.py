@@ -1,0 +1,191 @@
+"""The outline of a recording: what must be known of all its events to read any part of it alone.
+
+Of each event its kind and its stack; of each tensor the event that made it, and each later change of it; and the few
+events that hold for all that follows: loops' variables, grad modes, what optimisers hold.  Some ten bytes an event, in
+arrays, so that a run of a million ops is divided and entered without being read.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+
+from .events import (
+    Accumulated,
+    AnyEvent,
+    BackwardStarted,
+    FlagChanged,
+    GradSet,
+    GroupEntered,
+    LeafCreated,
+    LoopVariable,
+    ModeChanged,
+    OpCalled,
+    Refreshed,
+)
+
+KINDS: tuple[type, ...] = get_args(AnyEvent)
+CODES = {kind: code for code, kind in enumerate(KINDS)}
+RECORDED = 64
+"""Added to the code of an op that has a node."""
+VALUE, REQUIRES, GRAD = range(3)
+"""What a change of a tensor is about: its version and value, its `requires_grad`, its `.grad`."""
+NOBODY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The tables of the changes of tensors after they were made, in the order of the tensors, then of the events.
+
+    By `what`: (version, value), (0 or 1, 0), (the tensor that is the `.grad`, or -1, and 0).
+    """
+
+    tensor: np.ndarray
+    event: np.ndarray
+    what: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """`kinds` and `stacks` by event, `born` the event that made a tensor (-1: none).
+
+    `loops` are the events at which loops' variables change, `calls` the backward calls with their roots, `parts` the
+    parameters and buffers by the names that they have in their modules, `held` what an optimiser holds from an event
+    on.
+    """
+
+    kinds: np.ndarray
+    stacks: np.ndarray
+    born: np.ndarray
+    changes: Change
+    loops: tuple[tuple[int, tuple[LoopVariable, ...]], ...]
+    calls: tuple[tuple[int, tuple[int, ...]], ...]
+    modes: tuple[tuple[int, bool], ...]
+    parts: tuple[tuple[int, str, int], ...]
+    held: tuple[tuple[int, str, str, tuple[int | None, ...]], ...]
+
+    def where(self, *kinds: type) -> np.ndarray:
+        """The numbers of the events of some kinds."""
+        return np.flatnonzero(np.isin(self.kinds & (RECORDED - 1), [CODES[kind] for kind in kinds]))
+
+    def made_before(self, tensor: int, event: int) -> bool:
+        """Whether a tensor was made before an event."""
+        return 0 <= tensor < len(self.born) and 0 <= self.born[tensor] < event
+
+    def last_change(self, tensor: int, what: int, before: int) -> tuple[int, int] | None:
+        """The last change of a kind of a tensor before an event; None where there is none."""
+        table = self.changes
+        start, stop = np.searchsorted(table.tensor, [tensor, tensor + 1])
+        stop = start + int(np.searchsorted(table.event[start:stop], before))
+        found = np.flatnonzero(table.what[start:stop] == what)
+        if not len(found):
+            return None
+        place = int(start) + int(found[-1])
+        return int(table.first[place]), int(table.second[place])
+
+
+def outline(events: Iterable[AnyEvent]) -> Outline:
+    """The outline of some events, from the first on.  Linear in their number.
+
+    >>> import engine
+    >>> with engine.record() as trace:
+    ...     x = engine.ones(2, requires_grad=True)
+    ...     (x * 2).sum().backward()
+    >>> found = outline(trace.events)
+    >>> len(found.kinds) == len(trace.events), found.where(BackwardStarted).tolist(), found.calls[0][1]
+    (True, [3], (2,))
+    """
+    sketch = Sketch()
+    for event in events:
+        sketch.add(event)
+    return sketch.outline()
+
+
+class Sketch:
+    """An outline that is made while a recording goes on: event by event."""
+
+    def __init__(self) -> None:
+        self.kinds, self.stacks, self.born = array("B"), array("i"), array("q")
+        self.changed: tuple[array[int], ...] = (array("q"), array("q"), array("B"), array("q"), array("q"))
+        self.loops: list[tuple[int, tuple[LoopVariable, ...]]] = []
+        self.calls: list[tuple[int, tuple[int, ...]]] = []
+        self.modes: list[tuple[int, bool]] = []
+        self.parts: list[tuple[int, str, int]] = []
+        self.held: list[tuple[int, str, str, tuple[int | None, ...]]] = []
+
+    def add(self, event: AnyEvent) -> None:
+        """Take note of the next event."""
+        kind, index = type(event), event.index
+        code = CODES[kind]
+        self.stacks.append(event.stack)
+        if event.loops:
+            self.loops.append((index, event.loops))
+        if isinstance(event, OpCalled):
+            code += RECORDED if event.node is not None else 0
+            for out in event.outputs:
+                if not self._bear(out.tensor, index):
+                    self._change(out.tensor, index, VALUE, out.version, out.value)
+                    self._change(out.tensor, index, REQUIRES, int(out.requires_grad))
+        elif isinstance(event, LeafCreated):
+            self._bear(event.tensor, index)
+            if event.name is not None and event.source in ("parameter", "buffer"):
+                self.parts.append((index, event.name, event.tensor))
+            if event.grad is not None:
+                self._change(event.tensor, index, GRAD, event.grad)
+        elif isinstance(event, Accumulated):
+            self._change(event.tensor, index, GRAD, event.grad)
+            if not self._bear(event.grad, index):
+                self._change(event.grad, index, VALUE, NOBODY, event.after)
+        elif isinstance(event, Refreshed):
+            self._change(event.tensor, index, VALUE, event.version, event.value)
+        elif isinstance(event, GradSet):
+            self._change(event.tensor, index, GRAD, NOBODY if event.source is None else event.source)
+        elif isinstance(event, FlagChanged):
+            if event.flag == "requires_grad":
+                self._change(event.tensor, index, REQUIRES, int(event.value))
+        elif isinstance(event, BackwardStarted):
+            self.calls.append((index, tuple(root.tensor for root in event.roots)))
+        elif isinstance(event, ModeChanged):
+            self.modes.append((index, event.grad_enabled))
+        elif isinstance(event, GroupEntered) and event.tensors:
+            self.held.append((index, event.name, event.kind, event.tensors))
+        self.kinds.append(code)
+
+    def _bear(self, tensor: int, event: int) -> bool:
+        """Note the event that makes a tensor; False where it is known already."""
+        born = self.born
+        if tensor == len(born):  # as nearly always: they are numbered in this order
+            born.append(event)
+            return True
+        if tensor > len(born) + MOST_UNMADE:
+            raise ValueError(f"tensor {tensor} is made before the {tensor - len(born):,} tensors with lower numbers")
+        if tensor > len(born):
+            born.extend([NOBODY] * (tensor + 1 - len(born)))
+        if born[tensor] != NOBODY:
+            return False
+        born[tensor] = event
+        return True
+
+    def _change(self, *row: int) -> None:
+        for column, one in zip(self.changed, (*row, 0), strict=False):
+            column.append(one)
+
+    def outline(self) -> Outline:
+        """What is known by now."""
+        tensor, event, what, first, second = (np.array(column) for column in self.changed)
+        order = np.argsort(tensor, kind="stable")
+        return Outline(
+            np.array(self.kinds), np.array(self.stacks), np.array(self.born),
+            Change(tensor[order], event[order], what[order], first[order], second[order]),
+            tuple(self.loops), tuple(self.calls), tuple(self.modes), tuple(self.parts), tuple(self.held),
+        )  # fmt: skip
+
+
+MOST_UNMADE = 10_000
+"""How far the number of a tensor may be ahead of those that were made: in a replay with other commands it may be."""
