@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import networkx as nx
 
 from engine.trace.events import OpCalled
 
+from ..reading import text
 from ..reading.facts import Facts
 from ..schema.scene import NodeKind, Role
 from . import placement
@@ -111,6 +112,8 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
     drawing = Drawing(nx.MultiDiGraph(), facts, grouping)
     drawn = [op for op in facts.ops if op.writes_grad is None]
     for (tensor, version), role in _cards(facts).items():
+        if role == "inner" and _is_between(facts, grouping, tensor, version):
+            continue
         ident = tensor_id(tensor, version, facts.tensors[tensor].first)
         drawing.cards[tensor, version] = ident
         drawing.items[ident] = Item(
@@ -123,6 +126,7 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
     _writes(drawing)
     _given(drawing)
     stubs = _stubs(facts, grouping, drawing)
+    _feed(drawing)
     for op in drawn:
         _inputs(drawing, op.event, op.index, stubs)
         _outputs(drawing, op.event, op.index)
@@ -165,6 +169,16 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], Role]:
             _latest_root(facts, tensor, cards)
     _drop_given(facts, cards)
     return cards
+
+
+def _is_between(facts: Facts, grouping: Grouping, tensor: int, version: int) -> bool:
+    """Whether a large tensor only goes from one part of a model to the next: the edge stands for it, as a card for
+    each would hide the parts."""
+    op = facts.tensors[tensor].producers.get(version)
+    if op is None or not grouping.model or grouping.of.get(op) is not None:
+        return False
+    special = tensor in facts.retained or tensor in facts.troubled or tensor in facts.receives
+    return text.size(facts.tensors[tensor].shape) > text.SMALL and not special
 
 
 def _drop_given(facts: Facts, cards: dict[tuple[int, int], Role]) -> None:
@@ -240,6 +254,17 @@ def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str,
             own = placement.owner(facts, grouping, tensor) or placement.home(facts, grouping, tensor, version, home)
             drawing.items[ident] = Item(ident, "tensor", item.role, tensor, version, None, None, own)
     return far
+
+
+def _feed(drawing: Drawing) -> None:
+    """What a model is given and passes no gradient on stands with the data: batches, first states, dropout's masks."""
+    grouping = drawing.grouping
+    data = next((g for g, part in grouping.quiet.items() if part == "data" and grouping.within[g] is None), None)
+    for item in list(drawing.items.values()) if data is not None and grouping.model else []:
+        if item.role != "constant" or item.op is not None or item.group is not None or item.tensor is None:
+            continue
+        if drawing.facts.tensors[item.tensor].producers.get(item.version) is None:
+            drawing.items[item.id] = replace(item, group=data)
 
 
 def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:

@@ -19,7 +19,7 @@ from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, OpCall
 from ..reading.own_code import own_code
 from ..reading.source_text import source
 from . import nested_loops
-from .quiet import gather, lift, owners
+from .quiet import gather, lift, owners, telling
 from .recursion import flatten, unroll
 from .scopes import Counted, Loop, Part, Reader, Scope, inner_first, place_of
 
@@ -121,18 +121,19 @@ def groups(trace: Trace) -> Grouping:
     for scope in unroll(reader.top, reader):
         _cut(scope, reader)
     _number(reader.top)
-    kept: frozenset[str] = owners(reader.top, reader) if k > MOST_MEMBERS else frozenset()
+    owning: frozenset[str] = owners(reader.top, reader) if k > MOST_MEMBERS else frozenset()
+    kept = owning | telling(reader.top, reader) if k > MOST_MEMBERS else owning
     _prune(reader.top, kept)
     for scope in flatten(reader.top, reader):
         _cut(scope, reader)
     _prune(reader.top, kept)
     model = ""
     if k > MOST_MEMBERS:
-        model = lift(reader.top, reader)
+        model = lift(reader.top, reader, owning)
         gather(reader.top, reader, lines_of)
         for scope in inner_first(reader.top):
             _cut(scope, reader)
-    found = replace(_collect(reader.top), rounds=rounds, rounds_of_calls=of_calls, owners=kept, model=model)
+    found = replace(_collect(reader.top), rounds=rounds, rounds_of_calls=of_calls, owners=owning, model=model)
     return found if k > MOST_MEMBERS else replace(found, modules=frozenset(), quiet={})
 
 
@@ -287,14 +288,14 @@ def _number(top: Scope) -> None:
                 call.count(Counted(begin, begin, str(nth[call.key])))
 
 
-def _prune(top: Scope, owning: AbstractSet[str] = frozenset()) -> None:
-    """Drop groups of fewer than two ops, but those that own parameters (`owning`), and those that hold everything: a
-    box around all tells nothing."""
+def _prune(top: Scope, always: AbstractSet[str] = frozenset()) -> None:
+    """Drop groups of fewer than two ops, but for those that are `always` drawn, and those that hold everything: a box
+    around all tells nothing."""
     for scope in inner_first(top):
         kept: list[int | Scope] = []
         named = Counter(_only(member) for member in scope.members)
         for member in scope.members:
-            if isinstance(member, int) or len(member.members) > 1 or member.id in owning:
+            if isinstance(member, int) or len(member.members) > 1 or member.id in always:
                 kept.append(member)
                 continue
             for only in member.members:

@@ -7,13 +7,14 @@ depends on what is aside, so that neither closes a cycle.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from engine.trace.events import LeafCreated, OpCalled
+from engine.trace.events import Accumulated, BackwardEnded, LeafCreated, OpCalled
 
 from .scopes import Part, Reader, Scope, inner_first
 
-LABELS: Mapping[Part, str] = {"data": "data", "aside": "no gradient"}
+LABELS: Mapping[Part, str] = {"data": "data", "update": "update", "aside": "no gradient"}
 """The names of the groups beside a model."""
 
 
@@ -32,20 +33,35 @@ def owners(top: Scope, reader: Reader) -> frozenset[str]:
     return frozenset(found)
 
 
+def telling(top: Scope, reader: Reader) -> frozenset[str]:
+    """The calls of modules whose one op has another name: `dropout1: Dropout`, which multiplies by a mask."""
+    found: set[str] = set()
+    for scope in inner_first(top):
+        ops = _ops(scope) if scope.part == "module" else []
+        if len(ops) == 1 and isinstance(scope.key[2], str):
+            name = reader.ops[ops[0]].name.replace("_", "")
+            if not name.startswith(scope.key[2].lower()):
+                found.add(scope.id)
+    return frozenset(found)
+
+
 def is_owned(leaf: LeafCreated, name: str) -> bool:
     """Whether a module may hold a leaf: `net.0.weight`, but not `x`."""
     return leaf.source in ("parameter", "buffer") or (leaf.requires_grad and name != "" and not name.isidentifier())
 
 
-def lift(top: Scope, reader: Reader) -> str:
+def lift(top: Scope, reader: Reader, owning: AbstractSet[str]) -> str:
     """Open the one model of a program: what is in its call stands at the top, in place of the call.  Its names, those
-    of modules in it that hold all the rest too, as a path; "" where several models, or none, are called."""
-    holding = _holding(top)
+    of modules in it that hold all the rest too, as a path; "" where several models, or none, are called.
+
+    A module without parameters, as for a loss, is not a model: `owning` are those that take some.
+    """
+    holding = _holding(top, owning)
     path: list[str] = []
     while True:
         models = [one for one in top.members if isinstance(one, Scope) and one.id in holding]
         model = models[0] if len(models) == 1 else None
-        if model is None or model.part != "module" or not _holding(model) - {model.id}:
+        if model is None or model.part != "module" or not (holding & _inside(model)):
             return " › ".join(path)
         place = top.members.index(model)
         if path and any(one is not model for one in top.members if _has_gradient(one, reader)):
@@ -64,12 +80,17 @@ def _has_gradient(member: int | Scope, reader: Reader) -> bool:
     return any(out.requires_grad for op in ops for out in reader.ops[op].outputs)
 
 
-def _holding(top: Scope) -> set[str]:
-    """The calls of modules, and the scopes around them."""
+def _inside(scope: Scope) -> set[str]:
+    return {inner.id for inner in inner_first(scope)} - {scope.id}
+
+
+def _holding(top: Scope, owning: AbstractSet[str] | None = None) -> set[str]:
+    """The calls of modules (`owning`: of these), and the scopes around them."""
     holding: set[str] = set()
     for scope in inner_first(top):
         inside = (one.id for one in scope.members if isinstance(one, Scope))
-        if scope.part == "module" or not holding.isdisjoint(inside):
+        counts = scope.part == "module" if owning is None else scope.id in owning
+        if counts or not holding.isdisjoint(inside):
             holding.add(scope.id)
     return holding
 
@@ -89,7 +110,7 @@ def gather(top: Scope, reader: Reader, lines: Callable[[Sequence[int], Reader], 
             continue
         todo += [member for member in scope.members if isinstance(member, Scope)]
         finds: list[tuple[Part, Callable[[Sequence[_Member]], list[_Member]]]]
-        finds = [("data", tensors.data), ("aside", tensors.aside)]
+        finds = [("data", tensors.data), ("update", tensors.update), ("aside", tensors.aside)]
         for part, find in finds:
             found: list[_Member] = find([tensors.of(member) for member in scope.members])
             ops = [op for member in found for op in member.ops]
@@ -122,13 +143,19 @@ class _Member:
 
 
 class _Tensors:
-    """The storages of the tensors of a program, and those that ask for a gradient."""
+    """The storages of the tensors of a program, and those that ask for a gradient or are one."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.storages = {leaf.tensor: leaf.storage for leaf in _leaves(reader)}
         self.storages |= {out.tensor: out.storage for op in reader.ops for out in op.outputs}
-        self.asking = {leaf.tensor for leaf in _leaves(reader) if leaf.requires_grad}
+        self.gradients = {leaf.tensor for leaf in _leaves(reader) if leaf.source == "grad"}
+        for event in reader.trace.events:
+            if isinstance(event, Accumulated):
+                self.gradients.add(event.grad)
+            elif isinstance(event, BackwardEnded):
+                self.gradients.update(tensor for tensor in event.results if tensor is not None)
+        self.asking = self.gradients | {leaf.tensor for leaf in _leaves(reader) if leaf.requires_grad}
 
     def of(self, scope: int | Scope) -> _Member:
         member = _Member(scope, [scope] if isinstance(scope, int) else _ops(scope))
@@ -141,7 +168,7 @@ class _Tensors:
             member.gives |= {out.tensor for out in op.outputs}
             if op.inplace is not None:
                 member.writes |= {out.storage for out in op.outputs}
-            member.has_gradient |= op.call is not None or any(out.requires_grad for out in op.outputs)
+            member.has_gradient |= op.call is not None or op.node is not None
         return member
 
     def data(self, members: Sequence[_Member]) -> list[_Member]:
@@ -152,6 +179,15 @@ class _Tensors:
                 others.join(member)
             else:
                 found.append(member)
+        return found
+
+    def update(self, members: Sequence[_Member]) -> list[_Member]:
+        """Those without a gradient that take one, as to clip it, or what such a one gives."""
+        others, found = _Member(-1, [], gives=set(self.gradients)), []
+        for member in members:
+            if not member.has_gradient and member.parts <= {""} and member.uses(others):
+                found.append(member)
+                others.join(member)
         return found
 
     def aside(self, members: Sequence[_Member]) -> list[_Member]:
@@ -166,7 +202,11 @@ class _Tensors:
 
 
 def _wrap(scope: Scope, reader: Reader, found: Sequence[_Member], part: Part, label: str) -> None:
-    """Put members of a scope into a group of their own, where the first of them stood."""
+    """Put members of a scope into a group of their own, where the first of them stood; one that is a call has its own
+    name."""
+    if part == "update" and len(found) == 1 and isinstance(found[0].scope, Scope):
+        found[0].scope.part = part
+        return
     group = reader.open(scope, label, ("quiet", part))
     scope.members.pop()
     group.part, group.members = part, [member.scope for member in found]

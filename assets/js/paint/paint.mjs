@@ -84,7 +84,8 @@ function paintGroups(brush, seen) {
 
 function groupName({ ruler, write }, box, name, font, colour, from = GROUP_TITLE) {
   const room = box[2] - box[0] - from - 8;
-  write(cutName(ruler, font, name, room), box[0] + from, box[1] + 18, font, colour);
+  const [short] = name.split(": "); // of a module its name comes before its class
+  write(cutName(ruler, font, ruler.widthOf(font, name) <= room ? name : short, room), box[0] + from, box[1] + 18, font, colour);
 }
 
 /** The box of an open group; open at the side where it goes on in another line. */

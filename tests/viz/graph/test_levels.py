@@ -75,3 +75,32 @@ def test_parts_of_a_long_function_are_called_by_their_lines(tmp_path: Path) -> N
     labels = reading(recorded(source, tmp_path)).drawing.grouping.labels.values()
     assert "lines 3–12" in labels
     assert not any(label.startswith("part") for label in labels)
+
+
+CLIPPED = """
+from engine import nn
+model = nn.Sequential(*[m for _ in range(4) for m in (nn.Linear(4, 4), nn.ReLU(), nn.Dropout(0.5))])
+criterion = nn.MSELoss()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+x, wanted = torch.randn(8, 4), torch.randn(8, 4)
+for step in range(1):
+    guess = model(x)
+    loss = criterion(guess, wanted)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+"""
+
+
+def test_what_clips_gradients_stands_beside_the_model_and_dropout_is_called_so(tmp_path: Path) -> None:
+    found = reading(recorded("import engine as torch\n" + CLIPPED, tmp_path))
+    grouping = found.drawing.grouping
+    assert grouping.model == "model: Sequential", "a loss without parameters is no further model"
+    assert {"0: Linear", "2: Dropout", "3: Linear", "11: Dropout"} <= set(grouping.labels.values())
+    parts = {grouping.labels[group]: part for group, part in grouping.quiet.items()}
+    assert parts["clip_grad_norm_"] == parts["SGD.step"] == "update"
+
+
+def test_between_the_parts_of_a_model_edges_stand_for_large_tensors(tmp_path: Path) -> None:
+    found = reading(recorded("import engine as torch\n" + CLIPPED, tmp_path))
+    assert cards_in(found, None) <= {"x", "wanted", "loss"}, "guess has 32 elements and goes to the loss alone"
