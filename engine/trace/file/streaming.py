@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from ...arrays.session import slot
-from ..budget import WHOLE, Budget, Holding, as_sample
 from ..events import Value, last_value
 from ..log_reader import _Reader, _without_folders, name_of, value_of
 from ..module_names import best_name
 from ..recorder import Recorder
 from ..source import Places, Sources
 from ..variable_names import Naming
+from .budget import WHOLE, Budget, Holding, as_sample
 from .tracefile import MOST_ARRAY, CannotWrite, Writer
 
 INTERVAL = 0.25
@@ -66,7 +66,7 @@ class Stream:
 
     What a user should know at once goes to `say`: that the recording ends for want of room (the program goes on), and
     before that, at `memory` bytes, that it will.  Beyond `whole` bytes large values are written as samples
-    (`engine.trace.budget`); what is written is let go.  A process that the program forks goes on without recording.
+    (`engine.trace.file.budget`); what is written is let go.  A process that the program forks does not record.
     """
 
     def __init__(

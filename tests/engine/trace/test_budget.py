@@ -10,8 +10,8 @@ import numpy as np
 import engine
 from engine.arrays.session import slot
 from engine.replay.program import Edits
-from engine.trace.budget import SHOWN, Holding
 from engine.trace.events import Escaped, LeafCreated, OpCalled, Trace, VjpRun
+from engine.trace.file.budget import SHOWN, Holding
 from engine.trace.file.streaming import Stream
 from engine.trace.file.tracefile import open_trace
 from engine.trace.log_reader import read

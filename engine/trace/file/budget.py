@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.op import CUSTOM
-from .events import Accumulated, AnyEvent, CodeEntered, CodeLeft, OpCalled, Value, VjpRun
-from .summary import OnFile, Summary, statistics
+from ...ops.op import CUSTOM
+from ..events import Accumulated, AnyEvent, CodeEntered, CodeLeft, OpCalled, Value, VjpRun
+from ..summary import OnFile, Summary, statistics
 
 WHOLE = 256 * 2**20
 """Bytes of values that are written whole, whatever they are: as many as some 20,000 events of a small network have."""
