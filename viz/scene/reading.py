@@ -11,15 +11,20 @@ from engine.trace.file.database import Rows
 
 from ..graph.graph import Drawing, draw
 from ..graph.groups import groups
+from ..graph.scopes import place_of
 from ..graph.tangles import untangle
 from ..reading.facts import Facts, collect
+from ..reading.jacobian import value as number
 from ..reading.stale_values import Unseen, unseen
-from ..schema.scene import Origin
+from ..schema.scene import Origin, Span
 from ..schema.values import Code
 from ..tasks.lru import Lru
 from ..tasks.single_flight import SingleFlight
+from ..time.spans import Span as TimeSpan
+from ..time.spans import spans
 from ..time.steps import Step, Timeline
 from ..time.timeline import timeline
+from ..wording.spans import said, short
 
 Json = dict[str, Any]
 
@@ -36,6 +41,32 @@ class Reading:
     def unseen(self) -> dict[int, list[Unseen]]:
         """What rules were given other than what forward had, by the event of the VJP."""
         return unseen(self.facts)
+
+    @cached_property
+    def spans(self) -> list[Span]:
+        """The levels of time, in words."""
+        found = spans(self.drawing, self.line)
+        words = said(found, self.drawing, self.line)
+        return [
+            {
+                "start": one.start, "end": one.end, "row": one.row, "within": one.within, "kind": one.kind,
+                "label": one.label if one.group is None else short(one.label), "say": told.text, "group": one.group,
+                "norm": None if told.norm is None else number(told.norm), "code": self.call(one),
+            }
+            for one, told in zip(found, words, strict=True)
+        ]  # fmt: skip
+
+    def call(self, span: TimeSpan) -> Code | None:
+        """Where the program calls what a span is: of a group its call, of a phase its statement."""
+        first = self.line.steps[span.start]
+        stack = self.facts.trace.events[first.event].stack
+        if span.group is None:
+            return self.code(stack) if span.kind == "write" else self.places(first)["from"]
+        if first.op is not None:
+            stack = self.facts.ops[first.op].event.stack
+        frames = self.facts.trace.stacks[stack] if stack >= 0 else ()
+        called = self.drawing.grouping.callers.get(span.group)
+        return self.position(next((frame for frame in frames if place_of(frame) == called), None))
 
     def code(self, stack: int) -> Code | None:
         """The user's innermost position of a stack, as docs/scene-format.md has it."""

@@ -157,6 +157,7 @@ class _Scene:
             "program": self.program(program),
             "steps": [self.step(step) for step in line.steps],
             "phases": [self.phase(phase, edited) for phase in line.phases],
+            "spans": self.read.spans,
             "marks": self.marks(edited),
             "formulas": self.within.formulas,
             "nodes": nodes, "edges": edges, "groups": self.seen.groups(placed),

@@ -392,6 +392,31 @@ class Phase(TypedDict):
     """Whether an error ended it."""
 
 
+class Span(TypedDict):
+    """Steps that are one thing at a level: a phase, in it the call of a module or function, or what goes back through
+    it. Each stands behind the one around it."""
+
+    start: int
+    """Its first step."""
+    end: int
+    """The step after the last."""
+    row: int
+    """How many spans are around it. Those of row 0 are contiguous and cover all steps."""
+    within: int | None
+    """The place of the span around it in `spans`."""
+    kind: PhaseKind
+    label: str
+    """The name of the group without its class, or the call as written in the program."""
+    say: str
+    """One sentence about all its steps."""
+    group: ElementId | None
+    """The group that it is a call of."""
+    norm: Num | None
+    """The norm of the largest gradient that comes to it; null outside of backward, and if that is recorded nowhere."""
+    code: Code | None
+    """The call; null for the forward pass."""
+
+
 class Mark(TypedDict):
     """Something that stands on the timeline at a step."""
 
@@ -699,6 +724,8 @@ class Scene(TypedDict):
     steps: list[Step]
     """In the order in which they ran."""
     phases: list[Phase]
+    spans: list[Span]
+    """The levels of time; an outer span before those in it."""
     marks: list[Mark]
     formulas: list[list[Formula]]
     """Those of the ops in folded groups, each once."""

@@ -13,7 +13,7 @@ def reached(facts: Facts, event: BackwardStarted) -> tuple[dict[int, int], set[i
     leaves: set[int] = set()
     todo: list[int] = []
     for root in event.roots:
-        first = _behind(facts, root.tensor, event.index)
+        first = behind(facts, root.tensor, event.index)
         if first is None:
             leaves.add(root.tensor)
         elif first not in missing and facts.node(first) is not None:
@@ -35,7 +35,7 @@ def reached(facts: Facts, event: BackwardStarted) -> tuple[dict[int, int], set[i
     return missing, leaves
 
 
-def _behind(facts: Facts, tensor: int, event: int) -> int | None:
+def behind(facts: Facts, tensor: int, event: int) -> int | None:
     """The op that a gradient for a tensor goes to: the one that gave it its values, or, where that is not recorded, the
     one behind it; None for a leaf."""
     made = facts.made_by(tensor, event)
@@ -64,7 +64,7 @@ def _only_to(
     A gradient for an intermediate tensor is taken where it arrives: the op that made the tensor need not run.
     """
     inputs = set(event.inputs or ())
-    makers = {_behind(facts, t, event.index) for t in inputs}
+    makers = {behind(facts, t, event.index) for t in inputs}
     wanted: set[int] = set()
     for op in sorted(missing):  # an op's inputs were computed before it
         for edge in edges(facts, op):

@@ -15,6 +15,8 @@ export interface Scene {
   steps: Step[];
   /** Steps that belong together; the phases are contiguous and cover all steps. */
   phases: Phase[];
+  /** The levels of time; an outer span before those in it. */
+  spans: Span[];
   /** Something that stands on the timeline at a step. */
   marks: Mark[];
   /** Those of the ops in folded groups, each once. */
@@ -320,6 +322,33 @@ export interface Phase {
 
 /** What the steps of a phase are about. */
 export type PhaseKind = "forward" | "backward" | "write";
+
+/**
+ * Steps that are one thing at a level: a phase, in it the call of a module or function, or what goes back through it.
+ * Each stands behind the one around it.
+ */
+export interface Span {
+  /** Its first step. */
+  start: number;
+  /** The step after the last. */
+  end: number;
+  /** How many spans are around it. Those of row 0 are contiguous and cover all steps. */
+  row: number;
+  /** The place of the span around it in `spans`. */
+  within: number | null;
+  /** What the steps of a phase are about. */
+  kind: PhaseKind;
+  /** The name of the group without its class, or the call as written in the program. */
+  label: string;
+  /** One sentence about all its steps. */
+  say: string;
+  /** The group that it is a call of. */
+  group: ElementId | null;
+  /** The norm of the largest gradient that comes to it; null outside of backward, and if that is recorded nowhere. */
+  norm: Num | null;
+  /** The call; null for the forward pass. */
+  code: Code | null;
+}
 
 /** Something that stands on the timeline at a step. */
 export interface Mark {

@@ -1,0 +1,323 @@
+"""Several steps in words: the sentence of a span, and the norm of the gradient that it receives."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from engine.trace.events import Accumulated, Edge, GradSet, Input, OpCalled, VjpRun
+
+from ..graph.graph import Drawing
+from ..reading import text
+from ..reading.labels import written_name
+from ..time.reach import behind
+from ..time.spans import Span, optimizer_steps, writes
+from ..time.steps import Step, Timeline
+from .names import called
+
+MOST = 2
+"""Tensors, gradients or receivers of a span that are told one by one; of more, how many."""
+
+End = tuple[int | None, int | None, int]
+"""Where a gradient goes: the node, or else the leaf, and which output of the node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The sentence of a span; `norm` is that of the largest gradient that comes to it, None where none does."""
+
+    text: str
+    norm: float | None
+
+
+def said(spans: Sequence[Span], drawing: Drawing, line: Timeline) -> list[Said]:
+    """The sentences of spans.  Cost: linear in the steps times the rows of spans."""
+    ways = _Ways(drawing, line)
+    return [ways.say(span) for span in spans]
+
+
+def short(label: str) -> str:
+    """The name of a group without its class and without how often it came; of one that is only numbered, with it.
+
+    >>> short("blocks.3: Block · round 4"), short("0: Linear"), short("step = 2")
+    ('blocks.3', 'Linear 0', 'step = 2')
+    """
+    name, _, kind = label.split(" · ")[0].partition(": ")
+    return f"{kind} {name}" if name.isdigit() and kind else name
+
+
+@dataclass(slots=True)
+class _Gradient:
+    """What comes to one place in one call: `parts` are (step, value) of each that sends there, `total` their sum."""
+
+    parts: list[tuple[int, int]] = field(default_factory=list)
+    total: int | None = None
+
+    def of(self, parts: Sequence[tuple[int, int]]) -> int | None:
+        """The sum of some of the parts, as a trace value; None where it is recorded nowhere."""
+        return parts[0][1] if len(parts) == 1 else self.total if len(parts) == len(self.parts) else None
+
+
+class _Ways:
+    """Where values and gradients go between steps: which step makes and which one last uses a tensor, what comes to
+    each node."""
+
+    def __init__(self, drawing: Drawing, line: Timeline) -> None:
+        self.drawing, self.line, self.facts = drawing, line, drawing.facts
+        self.updates = optimizer_steps(drawing)
+        self.made: dict[int, int] = {}  # by tensor: the step that made it
+        self.used: dict[int, int] = {}  # by tensor: the last step that uses it
+        self.rule: dict[tuple[int, int], int] = {}  # by call and node: the step in which its rule ran
+        self.gradients: dict[tuple[int, End], _Gradient] = defaultdict(_Gradient)
+        events = self.facts.trace.events
+        for call, fact in self.facts.calls.items():
+            for root in fact.event.roots:
+                self.used[root.tensor] = len(line.steps)
+                if (end := self.end_of(root.tensor, fact.event.index)) is not None:
+                    self.gradients[call, end].parts.append((-1, root.gradient))  # before all spans
+        for k, step in enumerate(line.steps):
+            event = events[step.event]
+            if isinstance(event, OpCalled):
+                self.used.update(
+                    (i.tensor, k) for i in event.inputs if i.tensor is not None and k > self.used.get(i.tensor, -1)
+                )
+                self.made.update((out.tensor, k) for out in event.outputs if out.tensor not in self.made)
+            elif isinstance(event, VjpRun):
+                self.rule[event.call, event.node] = k
+                for nr, upstream in enumerate(event.upstream):
+                    if upstream is not None:
+                        self.gradients[event.call, (event.node, None, nr)].total = upstream
+                for edge, value in self.sends(step, event):
+                    self.gradients[event.call, _end(edge)].parts.append((k, value))
+
+    def end_of(self, tensor: int, event: int) -> End | None:
+        """Where a gradient for a root goes."""
+        op = behind(self.facts, tensor, event)
+        node = self.facts.node(op) if op is not None else None
+        if op is None or node is None:
+            return None
+        outputs = [out.tensor for out in self.facts.ops[op].event.outputs]
+        return node.node, None, outputs.index(tensor) if tensor in outputs else 0
+
+    def sends(self, step: Step, event: VjpRun) -> Iterator[tuple[Edge, int]]:
+        """The edges along which a rule sends gradients."""
+        node = self.facts.node(step.op) if step.op is not None else None
+        if node is not None:
+            for edge, value in zip(node.edges, event.cotangents, strict=False):
+                if edge is not None and value is not None:
+                    yield edge, value
+
+    # -- sentences ------------------------------------------------------------------------------------------------
+
+    def say(self, span: Span) -> Said:
+        match span.kind:
+            case "write":
+                return Said(self.write(span), None)
+            case "forward":
+                return Said(self.forward(span), None)
+        coming = self.coming(span)
+        norms = [self.norm(value) for value in coming if value is not None]
+        return Said(self.backward(span, coming), max(norms, default=None))
+
+    def steps(self, span: Span) -> range:
+        return range(span.start, span.end)
+
+    def forward(self, span: Span) -> str:
+        name, ops = short(span.label), text.count(span.end - span.start, "op")
+        if span.row == 0:
+            return f"The forward pass runs {ops}."
+        taken, given = self.crossing(span)
+        if not given:
+            return f"{name} runs {ops}."
+        if not taken:
+            return f"{name} gives {self.listed(given)}."
+        return f"{name} turns {self.listed(taken)} into {self.listed(given)}."
+
+    def crossing(self, span: Span) -> tuple[list[int], list[int]]:
+        """The tensors, not counting parameters, that a span takes from before and that it leaves to what follows."""
+        facts, events = self.facts, self.facts.trace.events
+        first = events[self.line.steps[span.start].event].index
+        taken: dict[int, None] = {}
+        given: dict[int, None] = {}
+        last: OpCalled | None = None
+        for k in self.steps(span):
+            event = events[self.line.steps[k].event]
+            if not isinstance(event, OpCalled):
+                continue
+            last = event
+            for one in event.inputs:
+                if one.tensor is None or self.made.get(one.tensor, -1) >= span.start:
+                    continue
+                fact = facts.tensors.get(one.tensor)
+                if fact is not None and fact.event < first and not self.is_held(one):
+                    taken[one.tensor] = None
+            given.update((o.tensor, None) for o in event.outputs if self.used.get(o.tensor, -1) >= span.end)
+        if not given and last is not None:
+            given = dict.fromkeys(out.tensor for out in last.outputs[:1])
+        return list(taken), list(given)
+
+    def is_held(self, argument: Input) -> bool:
+        """Whether an argument is a parameter or a buffer, which a module has and is not given."""
+        assert argument.tensor is not None
+        name = self.facts.name(argument.tensor) or ""
+        leaf = self.facts.tensors[argument.tensor].leaf is not None
+        return self.facts.is_leaf(argument.tensor, argument.version) or (leaf and "." in name)
+
+    def listed(self, tensors: Sequence[int]) -> str:
+        if len(tensors) > MOST:
+            return f"{len(tensors)} tensors"
+        return text.join([self.described(tensor) for tensor in tensors])
+
+    def described(self, tensor: int) -> str:
+        """The shape of a tensor; of a scalar its name and number."""
+        fact = self.facts.tensors[tensor]
+        if fact.shape and text.size(fact.shape) != 1:
+            return text.shape(fact.shape)
+        name, number = self.facts.name(tensor), text.brief(self.facts.trace.value(fact.values[fact.last]))
+        return f"{name} = {number}" if name else number
+
+    def backward(self, span: Span, coming: Sequence[int | None]) -> str:
+        received = self.received(span)
+        if span.row == 0:
+            count = sum(self.line.steps[k].kind == "vjp" for k in self.steps(span))
+            return f"{span.label} runs the rules of {text.count(count, 'op')}{received}."
+        going = self.going(span)
+        norms = all(value is not None and self.is_large(value) for value in coming) and len(coming) == 1
+        told = text.join([f"{self.amounts(values, norms)} to {name}" for name, values in list(going.items())[:MOST]])
+        if len(going) > MOST:
+            told = f"gradients to {len(going)} others"
+        sends = f" and sends {told}" if told else "" if received else " and sends none on"
+        return f"{short(span.label)} receives {self.amounts(coming)}{sends}{received}."
+
+    def coming(self, span: Span) -> list[int | None]:
+        """What comes to a span from outside, as trace values; None for a sum that is recorded nowhere."""
+        events = self.facts.trace.events
+        found: list[int | None] = []
+        for k in self.steps(span):
+            event = events[self.line.steps[k].event]
+            if not isinstance(event, VjpRun):
+                continue
+            for nr, upstream in enumerate(event.upstream):
+                gradient = self.gradients.get((event.call, (event.node, None, nr)))
+                parts = [part for part in gradient.parts if part[0] < span.start] if gradient is not None else []
+                if upstream is not None and gradient is not None and parts:
+                    found.append(gradient.of(parts))
+        return found
+
+    def going(self, span: Span) -> dict[str, list[int | None]]:
+        """What a span sends on, by the name of what receives it; what it accumulates into leaves is not among it."""
+        events = self.facts.trace.events
+        ends: dict[tuple[int, End], Edge] = {}
+        for k in self.steps(span):
+            event = events[self.line.steps[k].event]
+            if isinstance(event, VjpRun):
+                for edge, _ in self.sends(self.line.steps[k], event):
+                    if (
+                        edge.leaf is None
+                        and not span.start <= self.rule.get((event.call, edge.node or 0), -1) < span.end
+                    ):
+                        ends[event.call, _end(edge)] = edge
+        found: dict[str, list[int | None]] = defaultdict(list)
+        for (call, end), edge in ends.items():
+            gradient = self.gradients[call, end]
+            mine = [part for part in gradient.parts if span.start <= part[0] < span.end]
+            found[self.receiver(span, edge)].append(gradient.of(mine))
+        return found
+
+    def receiver(self, span: Span, edge: Edge) -> str:
+        """The name of what a gradient goes to, as one sees it from a span: a group beside it, a tensor, or an op."""
+        grouping = self.drawing.grouping
+        op = self.facts.op_of_node.get(edge.node) if edge.node is not None else None
+        if op is None:
+            return "what comes before"
+        path, own = list(reversed(grouping.path(grouping.of.get(op)))), grouping.path(span.group)
+        beside = next((group for group in path if group not in own and group not in grouping.parts), None)
+        if beside is not None:
+            return short(grouping.labels[beside])
+        event = self.facts.ops[op].event
+        node = self.facts.node(op)
+        name = self.facts.name(event.outputs[edge.output_nr].tensor) if edge.output_nr < len(event.outputs) else None
+        return name or (node.name if node is not None else event.name)
+
+    def amounts(self, values: Sequence[int | None], as_before: bool = False) -> str:
+        """`a gradient of norm 0.12`, `the gradient 1`; where a norm was told before, the number alone."""
+        known = [value for value in values if value is not None]
+        if not values:
+            return "no gradient"
+        if len(values) > MOST or len(known) < len(values):
+            largest = (
+                f", the largest of norm {text.number(max(map(self.norm, known)))}" if known and len(values) > 1 else ""
+            )
+            return f"{len(values)} gradients{largest}" if len(values) > 1 else "a gradient"
+        numbers = [text.number(self.norm(value)) if self.is_large(value) else self.brief(value) for value in known]
+        large = [self.is_large(value) for value in known]
+        if as_before and all(large):
+            return text.join(numbers)
+        if len(known) == 1:
+            return f"a gradient of norm {numbers[0]}" if large[0] else f"the gradient {numbers[0]}"
+        return (
+            f"gradients of norms {text.join(numbers)}"
+            if all(large)
+            else f"the gradients {text.join([self.brief(v) for v in known])}"
+        )
+
+    def brief(self, value: int) -> str:
+        return text.brief(self.facts.trace.value(value))
+
+    def is_large(self, value: int) -> bool:
+        """Whether a gradient is told by its norm: all but a single number."""
+        return text.size(self.facts.trace.value(value).shape) != 1
+
+    def norm(self, value: int) -> float:
+        return text.norm(self.facts.trace.value(value).stats)
+
+    def received(self, span: Span) -> str:
+        """`; its 12 parameters get theirs`: the leaves into whose gradients a span adds."""
+        events = self.facts.trace.events
+        added: dict[int, bool] = {}
+        for k in self.steps(span):
+            event = events[self.line.steps[k].event]
+            if isinstance(event, Accumulated) and not event.retained:
+                added[event.tensor] = added.get(event.tensor, False) or event.before is not None
+        if not added:
+            return ""
+        if len(added) == 1:
+            name = called(next(iter(added)), self.facts, "a leaf")
+            return f"; {name} adds its gradient to .grad" if any(added.values()) else f"; {name} gets its gradient"
+        its = "its " if span.row else ""
+        return f"; {its}{len(added)} parameters {'add theirs to .grad' if any(added.values()) else 'get theirs'}"
+
+    def write(self, span: Span) -> str:
+        """What a statement does to leaves: an update of their values, or another `.grad`."""
+        events, steps = self.facts.trace.events, [self.line.steps[k] for k in self.steps(span)]
+        written = [(leaf, step) for step in steps if (leaf := writes(self.drawing, step)) is not None]
+        name = short(span.label)
+        leaves = list(dict.fromkeys(leaf for leaf, _ in written))
+        done = {self.change(events[step.event], step) for _, step in written}
+        if not leaves:
+            return f"{name} runs {text.count(len(steps), 'op')}."
+        if done <= {"updates"}:
+            inside = (group for group in self.drawing.grouping.path(span.group) if group in self.updates)
+            whole = next((self.drawing.grouping.labels[group] for group in inside), name)
+            return f"{whole} updates {self.counted(leaves)}."
+        if len(done) == 1:
+            (verb,) = done
+            if len(leaves) == 1:
+                return f"{name} sets {called(leaves[0], self.facts, 'a leaf')}.grad to {verb}."
+            return f"{name} sets the gradients of {self.counted(leaves)} to {verb}."
+        return f"{name} writes to {self.counted(leaves)} or their gradients."
+
+    def change(self, event: object, step: Step) -> str:
+        if isinstance(event, GradSet):
+            return "None" if event.value is None else "new values"
+        if isinstance(event, OpCalled) and step.op is None:
+            return "zero" if written_name(event) == "zero_" else "new values"
+        return "updates"
+
+    def counted(self, leaves: Sequence[int]) -> str:
+        return called(leaves[0], self.facts, "a leaf") if len(leaves) == 1 else f"{len(leaves)} parameters"
+
+
+def _end(edge: Edge) -> End:
+    return edge.node, edge.leaf, edge.output_nr
