@@ -30,6 +30,7 @@ OTHERS = {
     "acc_delta": ("the state of torch.optim.Adadelta", ("engine/optim",)),
     "dtick": ("Plotly", ("assets/js/panels",)),
     "deltaMode": ("a wheel event", ("assets/js",)),
+    "deltaX": ("a wheel event", ("assets/js",)),
     "deltaY": ("a wheel event", ("assets/js",)),
 }
 

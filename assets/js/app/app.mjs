@@ -4,6 +4,7 @@
 import { Bus } from "./bus.mjs";
 import { Choosing } from "../stage/choosing.mjs";
 import { countServerCalls } from "./counters.mjs";
+import { Depth } from "./depth.mjs";
 import { CellEditor } from "../stage/editor.mjs";
 import { Footer } from "../stage/footer.mjs";
 import { helpDialog, listenKeys } from "./keys.mjs";
@@ -16,7 +17,8 @@ import { Presets } from "../stage/presets.mjs";
 import { Search } from "../stage/search.mjs";
 import { Stage } from "../stage/stage.mjs";
 import { describe, prepare, stateAt } from "../scene/state.mjs";
-import { clampTime, currentStep, nextCall, previousCall, runTo, sentence } from "../scene/timeline.mjs";
+import { sentence, stopAt } from "../scene/levels.mjs";
+import { clampTime, nextCall, previousCall, runTo } from "../scene/timeline.mjs";
 import { toolbar } from "../stage/toolbar.mjs";
 
 /** @import { Scene } from "../scene/scene.d.ts" */
@@ -32,7 +34,7 @@ export class App {
   frames = 0;
   scrub = false; // whether one drags along the lane
   loose = false; // whether what happens is left where it is, and not brought into view
-  /** @type {number | null} the step that was told of last; none in a scene that has just come */
+  /** @type {string | null} the step that was told of last; none in a scene that has just come */
   step = null;
   /** @type {Stage} none before `attach`, as all that it makes */
   stage = /** @type {any} */ (null);
@@ -58,6 +60,7 @@ export class App {
   constructor() {
     this.serverCalls = countServerCalls();
     this.bus = new Bus();
+    this.depth = new Depth(this);
     this.player = new Player((t) => this.timeChanged(t), (on) => this.played(on));
     this.api = this.answers();
     listenKeys(this);
@@ -87,6 +90,7 @@ export class App {
       toggle: () => this.player.toggle(), speed: (speed) => this.setSpeed(speed),
       first: () => this.seek(0), last: () => this.seek(Infinity), back: () => this.back(), step: () => this.forward(),
       previousCall: () => this.previousCall(), nextCall: () => this.nextCall(), help: () => this.help(),
+      into: () => this.depth.into(), out: () => this.depth.out(),
     });
     this.footer.theme(this.stage.tokens);
     this.stage.onTheme = (tokens) => { this.footer.theme(tokens); this.legend.paint(); };
@@ -116,12 +120,13 @@ export class App {
     if (this.scene?.revision.id !== scene.revision.id || this.scene.program.id !== scene.program.id) this.choosing.end();
     const same = this.scene?.program.id === scene.program.id;
     const t = same ? clampTime(scene, Math.round(this.player.t)) : 0;
+    const level = this.depth.levelIn(scene, this.scene);
     this.scene = scene;
-    this.index = prepare(scene);
+    this.index = { ...prepare(scene), level };
     this.step = null;
-    this.player.load(scene, t);
+    this.player.load(scene, t, level);
     this.stage.load(this.index, t, same);
-    this.footer.load(scene, t);
+    this.footer.load(scene, t, level);
     this.search.load(scene);
     if (this.stage.selection && !this.known(this.stage.selection)) this.select(null);
     this.presets.update();
@@ -140,23 +145,36 @@ export class App {
     this.footer.show(t);
     this.mirror.update(this.stage); // also within a step: what it brings is there when its move has ended
     this.bus.emit("time", t);
-    const k = currentStep(t);
-    if (k === this.step) return;
-    this.step = k;
+    const stop = stopAt(this.index.level, t);
+    const key = stop ? `${stop.start} ${stop.end}` : "";
+    if (key === this.step) return;
+    this.step = key;
     this.stage.pending.clear(); // what was typed has come back as a revision, or was refused
     this.editor.close();
     this.presets.update();
-    this.bus.emit("step", k, this.scene.steps[k] ?? null);
+    this.bus.emit("step", (stop?.end ?? 0) - 1, stop?.step ?? null);
     if (!this.scrub) this.speak();
   }
 
+  /** Shows the moment at another level: what one step is has changed. */
+  relevel() {
+    const level = this.depth.levelIn(this.scene);
+    this.index.level = level;
+    this.player.level = level;
+    this.footer.relevel(level);
+    this.loose = true;
+    this.timeChanged(this.player.t);
+    this.loose = false;
+  }
+
   speak() {
-    const { lead, text } = sentence(this.scene, this.player.t);
+    const { lead, text } = sentence(this.index.level, this.player.t);
     announce(`${lead} ${text}`);
   }
 
   played(on) {
     this.loose = false;
+    if (on) this.depth.take(false);
     this.footer?.playing(on);
     this.tools?.follow(this.stage.follow);
     this.bus.emit("play", on);
@@ -236,9 +254,10 @@ export class App {
     else show();
   }
 
+  /** On the stage what is selected; else the step that one looks at. */
   enter() {
-    const node = this.index.nodes.get(this.stage.selection ?? "");
-    if (!node) return false;
+    const node = this.hasFocus(document.activeElement) ? this.index.nodes.get(this.stage.selection ?? "") : null;
+    if (!node) return this.depth.into();
     if (node.kind === "group") return this.fold(node.id);
     if (this.choosing.on) {
       this.choosing.take(node);
@@ -257,7 +276,7 @@ export class App {
       return true;
     }
     const closed = this.bus.emit("escape");
-    if (this.stage.selection === null) return closed;
+    if (this.stage.selection === null) return closed || this.depth.out();
     this.select(null);
     return true;
   }
@@ -306,14 +325,16 @@ export class App {
     if (!this.bus.emit("space")) this.player.toggle();
   }
 
-  /** A step on; behind the last one the next section of the run begins. */
-  forward() {
+  /** A step on at the level that one looks at, or (`single`) an op; behind the last one the next section of the run begins. */
+  forward(single = false) {
     const { player, scene } = this;
+    this.depth.take(single);
     if (player.t < scene.steps.length || !this.bus.emit("turn", 1, "start")) player.forward();
   }
 
   /** A step back; before the first one is the end of the section before. */
-  back() {
+  back(single = false) {
+    this.depth.take(single);
     if (this.player.t > 0 || !this.bus.emit("turn", -1, "end")) this.player.back();
   }
 
@@ -357,7 +378,7 @@ export class App {
   picture() {
     if (!this.scene?.nodes.length || !this.stage) return null;
     const { program, revision } = this.scene;
-    const { lead, text } = sentence(this.scene, this.player.t);
+    const { lead, text } = sentence(this.index.level, this.player.t);
     return this.stage.picture({ title: `${program.title}, revision ${revision.number}: ${revision.label}`, said: `${lead} ${text}` });
   }
 
@@ -371,7 +392,7 @@ export class App {
     return {
       load: (scene) => this.load(scene), scene: () => this.scene, seek: (t) => this.scene && this.player.seek(t), t: () => this.player.t,
       play: (until) => this.player.play(until), pause: () => this.player.pause(), playing: () => this.player.playing,
-      step: () => this.player.forward(), back: () => this.player.back(), speed: (speed) => this.setSpeed(speed),
+      step: () => this.forward(), back: () => this.back(), stop: () => (this.index ? stopAt(this.index.level, this.player.t) : null), speed: (speed) => this.setSpeed(speed),
       select: (id) => this.select(id), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id), uncover: (id, from) => this.stage?.uncover(id, from),
       on: (event, listener) => this.bus.on(event, listener), emit: (event, ...payload) => this.bus.emit(event, ...payload),
       edit: (change) => this.edit(change), choose: (ask) => this.choose(ask), choosing: () => Boolean(this.choosing?.on), fold: (id) => this.fold(id), fit: () => this.stage?.fit(), light: (term) => this.stage?.light(term), help: () => this.help(),

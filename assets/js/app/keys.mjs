@@ -16,10 +16,11 @@ function keyTable(app) {
   return [
     { title: "Time", rows: [
       [[" "], "Space", "Next move of the story; after that, play or pause", () => app.space()],
-      [["ArrowRight"], "\u2192", "Step", () => app.forward()],
+      [["ArrowRight"], "\u2192", "Step; a folded box is one step, and so is an optimiser\u2019s", () => app.forward()],
       [["ArrowLeft"], "\u2190", "Step back", () => app.back()],
-      [["Shift+ArrowRight"], "Shift \u2192", "Next backward call", () => app.nextCall()],
-      [["Shift+ArrowLeft"], "Shift \u2190", "Previous backward call", () => app.previousCall()],
+      [["Shift+ArrowRight", "Shift+ArrowLeft"], "Shift \u2192, Shift \u2190", "A single op on, or back", (key) => (key === "ArrowRight" ? app.forward(true) : app.back(true))],
+      [["PageDown"], "Page Down", "Next backward call", () => app.nextCall()],
+      [["PageUp"], "Page Up", "Previous backward call", () => app.previousCall()],
       [["Home"], "Home", "First step", () => app.seek(0)],
       [["End"], "End", "Last step", () => app.seek(Infinity)],
       [["n", "N"], "N", "Run to the selected node", () => app.runToSelected()],
@@ -30,8 +31,8 @@ function keyTable(app) {
     { title: "Graph", rows: [
       [["Tab", "Shift+Tab"], "Tab", "Next node in order of execution (Shift: previous)",
         (key) => app.selectNext(key === "Tab" ? 1 : -1), "stage"],
-      [["Enter"], "Enter", "Edit the selected node\u2019s cells, or unfold it", () => app.enter(), "stage"],
-      [["Escape"], "Esc", "Clear the selection", () => app.escape()],
+      [["Enter"], "Enter", "Edit the selected node\u2019s cells, or unfold it; with nothing selected, go into the step", () => app.enter()],
+      [["Escape"], "Esc", "Clear the selection; with nothing selected, go out of the step", () => app.escape()],
       [["/"], "/", "Search in the graph", () => app.search.toggle(true)],
       [["f", "F"], "F", "Fold or unfold the selected group", () => app.foldSelected()],
       [["m", "M"], "M", "Switch between a mistake and its corrected version", () => app.bus.emit("other")],

@@ -2,12 +2,13 @@
 
 import { holding } from "./card.mjs";
 import { num, toNumber } from "./format.mjs";
-import { at, changedBy, clampTime, currentStep, executionOrder, phaseIndex, progress } from "./timeline.mjs";
+import { levelOf, stopAt } from "./levels.mjs";
+import { at, changedBy, clampTime, executionOrder, phaseIndex } from "./timeline.mjs";
 
 /** @import { Command, Edge, Finding, Flow, Node, Num, Row, Scene, State, Saved, Step, Track, Value } from "./scene.d.ts" */
 /** @import { RowPlace } from "./card.mjs" */
 /**
- * A prepared scene: its elements by id, edges by their ends, the order in which nodes take part, and what happens where.
+ * A prepared scene: its elements by id, edges by their ends, the order in which nodes take part, what happens where, and the level of its steps.
  * @typedef {ReturnType<typeof prepare>} Index
  */
 /**
@@ -43,7 +44,7 @@ export function prepare(scene) {
   return {
     scene, nodes, edges, incoming, outgoing, twins,
     groups: new Map(scene.groups.map((group) => [group.id, group])),
-    order: executionOrder(scene), runs: runsInGroups(scene), flows: flowHistory(scene), findings: byNode(scene.findings ?? []),
+    level: levelOf(scene), order: executionOrder(scene), runs: runsInGroups(scene), flows: flowHistory(scene), findings: byNode(scene.findings ?? []),
   };
 }
 
@@ -80,7 +81,7 @@ function normsOf({ values }, { within, sends = [] }) {
  * @type {(moment: Moment, node: Node) => { name: string, nth: number, of: number, ways: string[] } | null}
  */
 export function runIn(moment, node) {
-  const run = node.id === moment.active ? moment.index.runs.get(moment.k) : undefined;
+  const run = node.id === moment.active && !moment.span ? moment.index.runs.get(moment.k) : undefined;
   if (!run || !moment.step) return null;
   const { name, within } = moment.step;
   const [nth, of] = run;
@@ -118,19 +119,19 @@ function flowHistory(scene) {
 }
 
 /**
- * The moment `t` of a prepared scene; its methods answer for one node or edge, so that only what is in view is computed.
+ * The moment `t` of a prepared scene at its level, where step `k` is the last of those that are one; its methods answer for one node or edge, so that only what is in view is computed.
  * @param {Index} index
  * @param {number} time
  */
 export function stateAt(index, time) {
   const { scene } = index;
   const t = clampTime(scene, time);
-  const k = currentStep(t);
-  const step = k >= 0 ? scene.steps[k] : null;
+  const stop = stopAt(index.level, t);
+  const [step, k] = stop ? [stop.step, stop.end - 1] : [null, -1];
   return {
-    index, scene, t, k, step,
+    index, scene, t, k, step, span: stop?.span ?? null, first: stop?.start ?? -1,
     settled: Math.floor(t),
-    progress: progress(t),
+    progress: stop ? (t - stop.start) / (stop.end - stop.start) : 0,
     moving: t > 0 && !Number.isInteger(t),
     phase: scene.phases[phaseIndex(scene, Math.max(k, 0))] ?? null,
     active: step?.at ?? null,
@@ -166,7 +167,7 @@ export function rowState(moment, row) {
   const past = row.until !== undefined && t >= row.until - 1e-9;
   const call = callOf(row, t);
   const other = call !== null && runs(moment) && moment.phase?.call !== call;
-  const changed = id !== null && k >= 0 && changedBy(row.track, k) && !moment.moving;
+  const changed = id !== null && k >= 0 && changedBy(row.track, k, moment.first) && !moment.moving;
   return { value: id === null ? null : scene.values[id], past, other, changed, call, derived: ofSeed(row, row.derived, t) };
 }
 
@@ -418,5 +419,5 @@ export function describe(moment) {
   for (const edge of moment.scene.edges) edges[edge.id] = { state: edgeState(moment, edge), faint: isFaint(moment, edge) };
   const flows = flowsAt(moment).map(({ flow, part }) => ({ ...flow, part }));
   return { t: moment.t, step: moment.k, steps: moment.scene.steps.length, revision: moment.scene.revision.id,
-           say: moment.step?.say ?? null, phase: moment.phase?.label ?? null, active: moment.active, nodes, edges, flows };
+           from: moment.first, say: moment.step?.say ?? null, phase: moment.phase?.label ?? null, active: moment.active, nodes, edges, flows };
 }

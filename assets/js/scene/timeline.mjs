@@ -28,18 +28,18 @@ export function at(track, t) {
 }
 
 /**
- * Whether step k changed the track (it then has a pair at k + 1).
- * @type {(track: Track<unknown>, k: number) => boolean}
+ * Whether step k changed the track (it then has a pair at k + 1), or one of the steps from `first` on up to it.
+ * @type {(track: Track<unknown>, k: number, first?: number) => boolean}
  */
-export function changedBy(track, k) {
+export function changedBy(track, k, first = k) {
   let low = 0;
   let high = track.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (track[middle][0] < k + 1) low = middle + 1;
+    if (track[middle][0] < first + 1) low = middle + 1;
     else high = middle;
   }
-  return low < track.length && track[low][0] === k + 1;
+  return low < track.length && track[low][0] <= k + 1 && (first < k || track[low][0] === k + 1);
 }
 
 /** @type {(scene: Scene, t: number) => number} */
@@ -53,24 +53,6 @@ export function clampTime(scene, t) {
  */
 export function currentStep(t) {
   return Math.ceil(t) - 1;
-}
-
-/**
- * How far the current step is: in (0, 1]; 1 at every integer.
- * @type {(t: number) => number}
- */
-export function progress(t) {
-  return t <= 0 ? 0 : t - currentStep(t);
-}
-
-/** @type {(scene: Scene, t: number) => number} */
-export function nextStop(scene, t) {
-  return Math.min(Math.floor(t) + 1, scene.steps.length);
-}
-
-/** @type {(t: number) => number} */
-export function previousStop(t) {
-  return Math.max(Math.ceil(t) - 1, 0);
 }
 
 /**
@@ -169,18 +151,6 @@ export function strokeStride(count, width, gap = 6) {
  * @type {(step: Step) => string}
  */
 export const spoken = (step) => (step.kind === "error" ? step.say : withMinus(step.say));
-
-/**
- * The sentence of the footer at `t`: `{ lead, text }`.
- * @type {(scene: Scene, t: number) => { lead: string, text: string }}
- */
-export function sentence(scene, t) {
-  const total = scene.steps.length;
-  const k = currentStep(t);
-  if (total === 0) return { lead: "No steps.", text: "This program recorded nothing to play." };
-  if (k < 0) return { lead: total === 1 ? "1 step." : `${total} steps.`, text: "Nothing has run yet. Space plays, the right arrow takes one step." };
-  return { lead: `Step ${k + 1} of ${total}.`, text: spoken(scene.steps[k]) };
-}
 
 /**
  * Ways to write a phase, from the whole call on: without its arguments, without what it is called on, always with its brackets; of

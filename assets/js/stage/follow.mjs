@@ -92,7 +92,7 @@ export function subjectsOf(brush) {
   const { step, index } = moment;
   if (!step) return [];
   const cards = [...cardsOf(index, step)].map(([node, weight]) => ({ id: node.id, box: boxOf(node), weight }));
-  const rows = cards.flatMap(({ id }) => rowsOf(index.nodes.get(id)).filter((place) => changedBy(place.row.track, moment.k))
+  const rows = cards.flatMap(({ id }) => rowsOf(index.nodes.get(id)).filter((place) => changedBy(place.row.track, moment.k, moment.first))
     .map(({ x, y, w, h }) => ({ box: [x, y, x + w, y + h], weight: WEIGHT.written })));
   const numbers = placedLabels({ ...brush, over: null }, flowsAt(moment).map((one) => ({ ...one, started: true }))).map(({ box }) => ({ box, weight: WEIGHT.number }));
   return [...cards, ...rows, ...numbers, ...rimsOf(brush)];

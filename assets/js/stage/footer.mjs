@@ -4,7 +4,7 @@ import { icon } from "./icons.mjs";
 import { Lane } from "./lane.mjs";
 import { h, unbroken } from "../page/dom.mjs";
 import { SPEEDS } from "./player.mjs";
-import { currentStep, sentence } from "../scene/timeline.mjs";
+import { sentence, stopAt } from "../scene/levels.mjs";
 
 export class Footer {
   /** `acts` has one function per button, and seek, scrubbing, speed. */
@@ -18,9 +18,9 @@ export class Footer {
     this.speed = h("select.bs-speed", { "aria-label": "Speed", title: "Speed (< and >)", onchange: (event) => this.chosen(event.target, acts) },
       ...SPEEDS.map((speed) => h("option", { value: String(speed), selected: speed === 1 }, `${speed}\u00d7`)));
     const transport = h("div.bs-transport", { role: "group", "aria-label": "Transport" },
-      button("first", "First step", "Home", acts.first), button("previousCall", "Previous backward call", "Shift \u2190", acts.previousCall),
+      button("first", "First step", "Home", acts.first), button("previousCall", "Previous backward call", "Page Up", acts.previousCall),
       button("back", "Step back", "\u2190", acts.back), this.play, button("step", "Step", "\u2192", acts.step),
-      button("nextCall", "Next backward call", "Shift \u2192", acts.nextCall), button("last", "Last step", "End", acts.last));
+      button("nextCall", "Next backward call", "Page Down", acts.nextCall), button("last", "Last step", "End", acts.last));
     transport.addEventListener("mousedown", keepFocus);
     host.classList.add("bs-timeline");
     host.replaceChildren(this.say, h("div.bs-controls", {}, transport, this.lane.element, h("div.bs-aside", {}, this.speed,
@@ -34,17 +34,22 @@ export class Footer {
     select.blur();
   }
 
-  load(scene, t) {
-    this.scene = scene;
+  load(scene, t, level) {
+    this.level = level;
     this.buttons.querySelectorAll("button").forEach((one) => { one.disabled = scene.steps.length === 0; });
-    this.lane.load(scene, t);
+    this.lane.load(scene, t, level);
     this.show(t);
   }
 
+  /** Another level: what one step is has changed. */
+  relevel(level) {
+    this.level = level;
+    this.lane.level = level;
+  }
+
   show(t) {
-    const { lead, text } = sentence(this.scene, t);
-    const k = currentStep(t);
-    const kind = this.scene.steps[k]?.kind ?? "";
+    const { lead, text } = sentence(this.level, t);
+    const kind = stopAt(this.level, t)?.step.kind ?? "";
     if (this.lead.textContent !== lead) this.lead.textContent = lead;
     if (this.text.textContent !== text) {
       this.text.replaceChildren(...unbroken(text));

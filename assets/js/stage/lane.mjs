@@ -1,113 +1,298 @@
-// The lane: the program's shape in time.  A segment per phase with the call as written, a stroke per step, marks, the playhead.
+// The timeline.  Of a small program a lane: a segment per phase with the call as written, a stroke per step, marks, the playhead.  Of a
+// large one a flame chart, which one zooms: an overview, rows of phases, modules and ops.
 
 import { contextOf, h } from "../page/dom.mjs";
+import { edgesOf, OVERVIEW, overviewPlace, paintFlame, placeOf, sheetOf } from "../paint/flame.mjs";
 import { fonts, Ruler, writer } from "../geometry/text.mjs";
-import { currentStep, isNamed, isPlain, phaseIndex, phaseLabels, sentence, spoken, strokeStride, withLabelOf } from "../scene/timeline.mjs";
+import { withMinus } from "../scene/format.mjs";
+import { chartOf, following, isWhole, shifted, spanAt, viewOf, zoomed } from "../scene/flame.mjs";
+import { levelOf, sentence, stopAt } from "../scene/levels.mjs";
+import { currentStep, isNamed, isPlain, phaseIndex, phaseLabels, spoken, strokeStride, withLabelOf } from "../scene/timeline.mjs";
 
-/** @import { Scene } from "../scene/scene.d.ts" */
+/** @import { Chart, View } from "../scene/flame.mjs" */
+/** @import { Level } from "../scene/levels.mjs" */
+/** @import { Sheet } from "../paint/flame.mjs" */
+/** @import { Scene, Span } from "../scene/scene.d.ts" */
+/** @typedef {"scrub" | "pan" | "brush" | "pinch" | "press"} Drag `press`: it is not yet known which */
 
 const EDGE = 12; // room at both ends, so that the playhead is never cut
 const TOP = 32; // labels are above, the bar from here on
 const BAR = 16;
 const HEIGHT = 68;
+const LOW = 780; // px: on a lower window fewer rows of modules are shown
+const [CLOSER, WHEEL, PINCH] = [1.5, 0.0018, 0.012]; // zoom by a key, and per px of a wheel and of a pinch on a touchpad
+const NEAR = 9; // px around the playhead in which it is taken hold of
+const MOVED = 4; // px from which on a press is a drag
 const GAP = 4;
 const QUIET = new Set(["zero", "none", "set"]); // what the program itself does is told beside its segment
 const NONE = ["None", "\u2205"]; // an emptied gradient is no zero; the sign where the word has no room
 const GLYPHS = { zero: "0", set: "=", error: "!", edit: "\u270e", warning: "!" };
 
 export class Lane {
-  /** @param {{ seek: (t: number) => void, scrubbing: (on: boolean) => void }} acts `seek` while one drags, `scrubbing` at its begin and end */
-  constructor({ seek, scrubbing }) {
+  /** @param {{ seek: (t: number) => void, scrubbing: (on: boolean) => void, into?: () => boolean, out?: () => boolean }} acts `seek` while one drags, `scrubbing` at its begin and end; into and out of a step */
+  constructor({ seek, scrubbing, into = () => false, out = () => false }) {
     this.canvas = h("canvas", { "aria-hidden": "true" });
     this.tip = h("div.bs-lane-tip", { hidden: true });
     this.element = h("div.bs-lane", { role: "slider", tabindex: "0", "aria-label": "Time", "aria-valuemin": "0", "aria-valuemax": "0", "aria-valuenow": "0" }, this.canvas, this.tip);
     this.ruler = new Ruler(contextOf(this.canvas));
     this.seek = seek;
     this.scrubbing = scrubbing;
+    this.acts = { into, out };
     /** @type {Scene} none before the first is loaded */
     this.scene = /** @type {any} */ (null);
+    /** @type {Level} */
+    this.level = /** @type {any} */ (null);
+    /** @type {Chart | null} none for a small program */
+    this.chart = null;
+    /** @type {Sheet} of the chart, where there is one */
+    this.sheet = /** @type {any} */ (null);
+    /** @type {View} */
+    this.view = { from: 0, to: 0 };
+    /** @type {string[]} of what kind the phase of each step is */
+    this.kinds = [];
+    /** @type {HTMLCanvasElement} the chart without what moves */
+    this.still = document.createElement("canvas");
+    this.painted = ""; // of what `still` is a picture
     /** @type {Record<string, any>} of the theme */
     this.tokens = {};
     this.t = 0;
     this.width = 0;
-    this.drag = false;
+    this.height = HEIGHT;
+    /** @type {Drag | null} */
+    this.drag = null;
+    this.begin = { x: 0, y: 0, view: this.view };
+    /** @type {Map<number, PointerEvent>} fingers on the chart */
+    this.fingers = new Map();
     new ResizeObserver(() => this.resize()).observe(this.element);
     this.element.addEventListener("pointerdown", (event) => this.press(event));
     this.element.addEventListener("pointermove", (event) => this.point(event));
     this.element.addEventListener("pointerup", (event) => this.release(event));
     this.element.addEventListener("pointercancel", (event) => this.release(event));
     this.element.addEventListener("pointerleave", () => this.hideTip());
+    this.element.addEventListener("dblclick", (event) => this.zoomTo(this.under(event)?.span ?? null));
+    this.element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    this.element.addEventListener("keydown", (event) => this.key(event));
   }
 
   resize() {
     this.width = this.element.clientWidth;
+    this.arrange();
     this.paint();
   }
 
-  load(scene, t) {
+  /** Lane or chart, and how high. */
+  arrange() {
+    if (!this.scene) return;
+    this.chart = this.width < 40 ? null : chartOf(this.scene, this.width, window.innerHeight < LOW ? 2 : undefined);
+    if (this.chart) {
+      this.sheet = sheetOf(this.chart, this.width, this.marks.length > 0);
+      this.kinds = this.scene.steps.map(({ kind }) => kind);
+      for (const { start, end, kind } of this.chart.rows[0].spans) for (let k = start; k < end; k++) if (this.kinds[k] !== "error") this.kinds[k] = kind;
+    }
+    this.painted = "";
+    this.height = this.chart ? this.sheet.height : HEIGHT;
+    this.element.style.height = this.canvas.style.height = `${this.height}px`;
+    this.element.classList.toggle("chart", this.chart !== null);
+  }
+
+  /** Those that stand on a chart, which shows what the program itself does as spans. */
+  get marks() {
+    return this.scene.marks.filter((mark) => !QUIET.has(mark.kind));
+  }
+
+  get count() {
+    return this.scene.steps.length;
+  }
+
+  load(scene, t, level = levelOf(scene)) {
+    const same = this.scene?.program.id === scene.program.id && this.scene.steps.length === scene.steps.length;
     this.scene = scene;
+    this.level = level;
+    if (!same) this.view = { from: 0, to: scene.steps.length };
+    this.arrange();
     this.element.setAttribute("aria-valuemax", String(scene.steps.length));
     this.show(t);
   }
 
   show(t) {
     this.t = t;
-    const { lead, text } = sentence(this.scene, t);
+    const { lead, text } = sentence(this.level, t);
     this.element.setAttribute("aria-valuenow", String(Math.ceil(t)));
     this.element.setAttribute("aria-valuetext", `${lead} ${text}`);
+    const stop = stopAt(this.level, t);
+    if (this.chart && stop && !this.drag && !isWhole(this.view, this.count)) this.view = following(this.view, this.count, stop.start, stop.end);
     this.paint();
   }
 
   x(t) {
-    return EDGE + (t / Math.max(this.scene.steps.length, 1)) * (this.width - 2 * EDGE);
+    return this.chart ? placeOf(this, t) : EDGE + (t / Math.max(this.count, 1)) * (this.width - 2 * EDGE);
+  }
+
+  /** Where the pointer is on the lane. @type {(event: { clientX: number, clientY: number }) => { x: number, y: number }} */
+  spot(event) {
+    const box = this.element.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
   }
 
   timeAt(event) {
-    const x = event.clientX - this.element.getBoundingClientRect().left;
-    const count = this.scene.steps.length;
-    return Math.min(Math.max(((x - EDGE) / (this.width - 2 * EDGE)) * count, 0), count);
+    const { x } = this.spot(event);
+    const { left, right } = this.chart ? this.sheet : { left: EDGE, right: this.width - EDGE };
+    const { from, to } = this.chart ? this.view : { from: 0, to: this.count };
+    return Math.min(Math.max(from + ((x - left) / (right - left)) * (to - from), 0), this.count);
+  }
+
+  /** The row of the chart under the pointer, and the span in it. @returns {{ row: number, span: Span | null } | null} */
+  under(event) {
+    if (!this.chart) return null;
+    const { y } = this.spot(event);
+    const row = this.sheet.bands.findIndex((band) => y >= band.y - 1 && y <= band.y + band.h + 1);
+    const spans = this.sheet.bands[row]?.row;
+    return row < 0 ? null : { row, span: spans ? spanAt(spans, this.timeAt(event)) : null };
   }
 
   /** While scrubbing, time is what is under the hand, so that pulses move with it; let go, it rests on a step. */
   press(event) {
-    if (!this.scene || event.button !== 0) return;
-    this.drag = true;
+    if (!this.scene || (event.button !== 0 && event.button !== 1)) return;
     this.element.setPointerCapture(event.pointerId);
+    this.fingers.set(event.pointerId, event);
+    const { x, y } = this.spot(event);
+    this.begin = { x, y, view: this.view };
+    if (this.chart && this.fingers.size === 2) this.drag = "pinch";
+    else if (this.chart && event.button === 1) this.drag = "pan";
+    else if (this.chart && y < OVERVIEW + 2 && !isWhole(this.view, this.count)) this.takeBrush(x);
+    else if (this.chart && (this.under(event)?.row ?? 0) > 0 && Math.abs(x - this.x(this.t)) > NEAR) this.drag = "press";
+    else this.scrub(event);
+  }
+
+  scrub(event) {
+    this.drag = "scrub";
     this.scrubbing(true);
     this.seek(this.scrubTime(event));
+  }
+
+  /** The piece of the overview that is seen is taken hold of; beside it, it comes to the pointer first. */
+  takeBrush(x) {
+    this.drag = "brush";
+    const { from, to } = this.view;
+    const t = this.overviewTime(x);
+    if (t < from || t > to) this.look(shifted(this.view, this.count, t - (from + to) / 2));
+    this.begin.view = this.view;
+  }
+
+  overviewTime(x) {
+    const { left, right } = this.sheet;
+    return ((x - left) / (right - left)) * this.count;
   }
 
   scrubTime(event) {
     const t = this.timeAt(event);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    return still || (this.width / Math.max(this.scene.steps.length, 1)) < 14 || Math.abs(t - Math.round(t)) < 0.12 ? Math.round(t) : t;
+    return still || this.x(1) - this.x(0) < 14 || Math.abs(t - Math.round(t)) < 0.12 ? Math.round(t) : t;
   }
 
   point(event) {
     if (!this.scene) return;
-    if (this.drag) {
-      this.seek(this.scrubTime(event)); // the sentence above says where one is
-      this.hideTip();
-    } else this.showTip(event);
+    if (!this.drag) return this.showTip(event);
+    this.hideTip(); // the sentence above says where one is
+    const { x, y } = this.spot(event);
+    const by = x - this.begin.x;
+    if (this.drag === "press" && Math.hypot(by, y - this.begin.y) > MOVED) {
+      if (isWhole(this.view, this.count)) this.scrub(event);
+      else this.drag = "pan";
+    }
+    const { from, to } = this.begin.view;
+    if (this.drag === "scrub") this.seek(this.scrubTime(event));
+    else if (this.drag === "pan") this.look(shifted(this.begin.view, this.count, (-by * (to - from)) / (this.sheet.right - this.sheet.left)));
+    else if (this.drag === "brush") this.look(shifted(this.begin.view, this.count, (by * this.count) / (this.sheet.right - this.sheet.left)));
+    else if (this.drag === "pinch") this.pinch(event);
+  }
+
+  /** Two fingers: what is under each stays under it. */
+  pinch(event) {
+    const ends = () => [...this.fingers.values()].map((one) => this.spot(one).x).sort((a, b) => a - b);
+    const [a, b] = ends();
+    this.fingers.set(event.pointerId, event);
+    const [c, d] = ends();
+    const time = (x) => this.view.from + ((x - this.sheet.left) / (this.sheet.right - this.sheet.left)) * (this.view.to - this.view.from);
+    const size = this.view.to - this.view.from;
+    const middle = time((a + b) / 2);
+    const closer = zoomed(this.view, this.count, middle, Math.max(d - c, 8) / Math.max(b - a, 8));
+    this.look(shifted(closer, this.count, (((a + b) - (c + d)) / 2 / (this.sheet.right - this.sheet.left)) * size));
   }
 
   release(event) {
-    if (!this.drag) return;
-    this.drag = false;
+    this.fingers.delete(event.pointerId);
+    const { drag } = this;
+    this.drag = null;
+    if (drag === "press") this.seek(this.clicked(event));
+    if (drag !== "scrub") return;
     this.seek(Math.round(this.timeAt(event)));
     this.scrubbing(false);
   }
 
+  /** A click on a module leads to its end, one on an op to that of the op. */
+  clicked(event) {
+    const found = this.under(event);
+    const t = this.timeAt(event);
+    return found?.span ? found.span.end : found?.row === this.sheet.bands.length - 1 ? Math.min(Math.floor(t) + 1, this.count) : Math.round(t);
+  }
+
+  // -- zoom --------------------------------------------------------------------------------------------------------
+
+  /** @param {View} view */
+  look(view) {
+    if (view.from === this.view.from && view.to === this.view.to) return false;
+    this.view = view;
+    this.paint();
+    return true;
+  }
+
+  /** Zooms in on a span, or to all of time; false where that is what one sees, or nothing is to be zoomed. */
+  zoomTo(span) {
+    if (!this.chart) return false;
+    return this.look(span ? viewOf(span, this.count) : { from: 0, to: this.count });
+  }
+
+  wheel(event) {
+    if (!this.chart || !this.scene) return;
+    event.preventDefault();
+    this.hideTip();
+    const along = Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : event.shiftKey ? event.deltaY : 0;
+    const { from, to } = this.view;
+    const lines = event.deltaMode === 1 ? 16 : 1;
+    if (along) this.look(shifted(this.view, this.count, (along * lines * (to - from)) / this.width));
+    else this.look(zoomed(this.view, this.count, this.timeAt(event), Math.exp(-event.deltaY * lines * (event.ctrlKey ? PINCH : WHEEL))));
+  }
+
+  /** Keys while the timeline has the focus: + and - zoom around the playhead, 0 shows all, Enter goes into the step and Escape out of it. */
+  key(event) {
+    if (!this.chart || event.ctrlKey || event.metaKey || event.altKey) return;
+    const t = Math.min(Math.max(this.t, this.view.from), this.view.to);
+    const near = (factor) => this.look(zoomed(this.view, this.count, t, factor));
+    const keys = {
+      "+": () => near(CLOSER), "=": () => near(CLOSER), "-": () => near(1 / CLOSER), _: () => near(1 / CLOSER), 0: () => this.zoomTo(null),
+      Enter: () => this.acts.into(), Escape: () => this.acts.out(),
+    };
+    if (!keys[event.key]) return;
+    keys[event.key]();
+    event.preventDefault();
+  }
+
   showTip(event) {
-    const k = Math.min(Math.floor(this.timeAt(event)), this.scene.steps.length - 1);
+    const k = Math.min(Math.floor(this.timeAt(event)), this.count - 1);
     if (k < 0) return;
+    const span = this.under(event)?.span;
+    this.tip.textContent = span ? `${span.label}: ${withMinus(span.say)}` : this.tipOf(k);
+    this.tip.hidden = false;
+    const { x } = this.spot(event);
+    this.tip.style.left = `${Math.min(Math.max(x - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;
+  }
+
+  tipOf(k) {
     const mark = this.scene.marks.find((one) => one.step === k && !QUIET.has(one.kind));
     const phase = this.scene.phases[phaseIndex(this.scene, k)];
     const call = phase && !isPlain(phase) && !mark ? `  (${phase.label})` : ""; // above its segment it may have had no room
-    this.tip.textContent = `${k + 1}. ${spoken(this.scene.steps[k])}${mark ? `  (${mark.label})` : call}`;
-    this.tip.hidden = false;
-    const x = event.clientX - this.element.getBoundingClientRect().left;
-    this.tip.style.left = `${Math.min(Math.max(x - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;
+    return `${k + 1}. ${spoken(this.scene.steps[k])}${mark ? `  (${mark.label})` : call}`;
   }
 
   hideTip() {
@@ -117,18 +302,67 @@ export class Lane {
   paint() {
     if (!this.scene || this.width < 40) return;
     const dpr = window.devicePixelRatio || 1;
-    const context = contextOf(this.canvas);
-    if (this.canvas.width !== Math.round(this.width * dpr) || this.canvas.height !== Math.round(HEIGHT * dpr)) {
-      [this.canvas.width, this.canvas.height] = [Math.round(this.width * dpr), Math.round(HEIGHT * dpr)];
+    const context = sized(this.canvas, this.width, this.height, dpr);
+    if (this.chart) {
+      this.paintChart(context, dpr);
+      return;
     }
-    context.setTransform(dpr, 0, 0, dpr, 0, 0);
-    context.clearRect(0, 0, this.width, HEIGHT);
     const current = phaseIndex(this.scene, Math.max(currentStep(this.t), 0));
     this.scene.phases.forEach((phase, i) => this.paintPhase(context, phase, i === current));
     this.paintLabels(context, current);
     this.paintStrokes(context);
-    this.paintMarks(context);
+    this.paintMarks(context, this.scene.marks, TOP + BAR);
     this.paintHead(context);
+  }
+
+  /** What stays is painted once for each view; over it the step and the playhead. */
+  paintChart(context, dpr) {
+    const { view, tokens, ruler, sheet, width, kinds, count } = this;
+    const chart = /** @type {Chart} */ (this.chart);
+    const frame = { ruler, tokens, chart, sheet, view, count, kinds };
+    const key = `${view.from} ${view.to} ${width} ${dpr} ${tokens.panel} ${tokens.gradient}`;
+    if (key !== this.painted) {
+      paintFlame({ ...frame, context: sized(this.still, width, this.height, dpr) });
+      this.painted = key;
+    }
+    context.drawImage(this.still, 0, 0, width, this.height);
+    context.save();
+    context.beginPath();
+    context.rect(sheet.left - 6, 0, sheet.right - sheet.left + 12, this.height);
+    context.clip();
+    this.paintStop(context, frame);
+    if (sheet.marks !== null) this.paintMarks(context, this.marks, sheet.marks - 2);
+    const x = this.x(this.t);
+    const last = sheet.bands[sheet.bands.length - 1];
+    context.strokeStyle = tokens.ink;
+    context.lineWidth = 2;
+    context.beginPath();
+    context.moveTo(x, OVERVIEW + 6);
+    context.lineTo(x, last.y + last.h + 2);
+    context.moveTo(overviewPlace(frame, this.t), 1);
+    context.lineTo(overviewPlace(frame, this.t), OVERVIEW - 1);
+    context.stroke();
+    context.beginPath();
+    context.arc(x, OVERVIEW + 6, 5, 0, 2 * Math.PI);
+    context.fillStyle = tokens.panel;
+    context.fill();
+    context.stroke();
+    context.restore();
+  }
+
+  /** A line around the step that one looks at, and around the op where time stands. */
+  paintStop(context, frame) {
+    const stop = stopAt(this.level, this.t);
+    if (!stop) return;
+    const bands = this.sheet.bands.filter(({ row }) => (stop.span ? row?.spans.includes(stop.span) : row === null));
+    context.strokeStyle = this.tokens.ink;
+    context.lineWidth = 2;
+    for (const { y, h: height } of bands) {
+      const [x0, x1] = edgesOf(frame, stop);
+      context.beginPath();
+      context.roundRect(x0, y, Math.max(x1 - x0, 2), height, 4);
+      context.stroke();
+    }
   }
 
   colourOf(phase) {
@@ -184,24 +418,24 @@ export class Lane {
     context.stroke();
   }
 
-  paintMarks(context) {
+  paintMarks(context, marks, top) {
     const { tokens } = this;
     const colours = { error: tokens.error, edit: tokens.changed, warning: tokens.warning };
     const { plain, strong } = fonts(tokens);
     let last = -20;
-    for (const mark of this.scene.marks) {
-      const x = (this.x(mark.step) + this.x(mark.step + 1) - GAP) / 2;
+    for (const mark of marks) {
+      const x = (this.x(mark.step) + this.x(mark.step + 1) - (this.chart ? 0 : GAP)) / 2;
       if (mark.kind !== "error" && x - last < 9) continue;
       last = x;
       const colour = colours[mark.kind] ?? tokens.soft;
       context.beginPath();
-      context.moveTo(x, TOP + BAR + 2);
-      context.lineTo(x + 4, TOP + BAR + 7);
-      context.lineTo(x - 4, TOP + BAR + 7);
+      context.moveTo(x, top + 2);
+      context.lineTo(x + 4, top + 7);
+      context.lineTo(x - 4, top + 7);
       context.fillStyle = colour;
       context.fill();
       const sign = mark.kind === "none" ? NONE.find((one) => this.ruler.widthOf(plain, one) <= this.x(1) - this.x(0)) ?? NONE.at(-1) : GLYPHS[mark.kind] ?? "";
-      writer(context)(sign, x, TOP + BAR + 14, QUIET.has(mark.kind) ? plain : strong, colour, "center");
+      writer(context)(sign, x, top + 14, QUIET.has(mark.kind) ? plain : strong, colour, "center");
     }
   }
 
@@ -220,4 +454,14 @@ export class Lane {
     context.fill();
     context.stroke();
   }
+}
+
+/** The context of a canvas of this size, empty. @type {(canvas: HTMLCanvasElement, width: number, height: number, dpr: number) => CanvasRenderingContext2D} */
+function sized(canvas, width, height, dpr) {
+  const [w, h2] = [Math.round(width * dpr), Math.round(height * dpr)];
+  if (canvas.width !== w || canvas.height !== h2) [canvas.width, canvas.height] = [w, h2];
+  const context = contextOf(canvas);
+  context.setTransform(dpr, 0, 0, dpr, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
 }

@@ -1,7 +1,9 @@
 // The clock: what makes `t` move.  A step is: its sentence first, then a short move, then rest.
 
-import { clampTime, currentStep, nextStop, previousStop } from "../scene/timeline.mjs";
+import { levelOf, nextStop, previousStop, stopAt } from "../scene/levels.mjs";
+import { clampTime } from "../scene/timeline.mjs";
 
+/** @import { Level } from "../scene/levels.mjs" */
 /** @import { Scene } from "../scene/scene.d.ts" */
 
 const LEAD = 320; // ms in which only the sentence is new
@@ -23,6 +25,8 @@ export class Player {
     this.played = played;
     /** @type {Scene} none before the first is loaded */
     this.scene = /** @type {any} */ (null);
+    /** @type {Level} what one step is */
+    this.level = /** @type {any} */ (null);
     this.t = 0;
     this.speed = 1;
     this.pace = 1;
@@ -30,15 +34,17 @@ export class Player {
     this.running = false; // also during a single step
     /** @type {number | null} where a single step ends */
     this.target = null;
+    this.until = Infinity; // where a story stops, which may be within a step
     this.wait = 0; // ms that the time has stood still
     this.before = 0; // when the last frame was
     this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
     this.frame = this.frame.bind(this);
   }
 
-  load(scene, t) {
+  load(scene, t, level = levelOf(scene)) {
     this.stop();
     this.scene = scene;
+    this.level = level;
     this.t = clampTime(scene, t);
   }
 
@@ -61,6 +67,7 @@ export class Player {
   play(until = null) {
     if (!this.scene || this.playing || !this.scene.steps.length) return;
     this.target = null;
+    this.until = until ?? Infinity;
     this.pace = until === null ? 1 : Math.max(1, (until - this.t) / SHORT);
     if (this.t >= this.scene.steps.length) this.move(0);
     this.begin(true);
@@ -80,7 +87,7 @@ export class Player {
     if (!this.scene) return;
     const from = this.target ?? this.t;
     this.stop();
-    const to = nextStop(this.scene, from);
+    const to = nextStop(this.level, from);
     this.move(from);
     if (to === this.t) return;
     if (this.reduced.matches) this.move(to);
@@ -91,7 +98,7 @@ export class Player {
   }
 
   back() {
-    this.seek(previousStop(this.t));
+    this.seek(previousStop(this.level, this.t));
   }
 
   begin(playing) {
@@ -131,11 +138,16 @@ export class Player {
     else this.glide(ms, end);
   }
 
+  /** Where a story stops, as long as that is to come. */
+  ahead() {
+    return this.playing && this.t < this.until ? this.until : Infinity;
+  }
+
   jump(ms) {
     this.wait += ms;
     if (this.wait < LEAD + REST) return;
     this.wait = 0;
-    this.move(nextStop(this.scene, this.t));
+    this.move(Math.min(nextStop(this.level, this.t), this.ahead()));
   }
 
   glide(ms, end) {
@@ -147,14 +159,18 @@ export class Player {
       this.move(this.t + START);
       return;
     }
-    const k = currentStep(this.t);
+    const stop = stopAt(this.level, this.t);
+    if (!stop) return;
     this.wait += ms;
     const lead = this.playing ? LEAD : 0;
-    if (this.t - k <= START && this.wait < lead) return;
-    const duration = this.scene.steps[k].flows.length || this.scene.steps[k].kind === "accumulate" ? MOVE : STILL;
-    const t = Math.min(this.t + ms / duration, k + 1, end);
-    if (t >= k + 1) this.wait = 0;
+    if (this.t - stop.start <= START && this.wait < lead) return;
+    const duration = stop.step.flows.length || stop.step.kind === "accumulate" ? MOVE : STILL;
+    const t = Math.min(within(this.t + (ms / duration) * (stop.end - stop.start)), stop.end, end, this.ahead());
+    if (t >= stop.end) this.wait = 0;
     this.move(t);
     if (t >= end) this.stop();
   }
 }
+
+/** A time on the way through several steps: at the end of one of them it would rest. */
+const within = (t) => (Number.isInteger(t) ? t + START : t);

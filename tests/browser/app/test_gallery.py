@@ -24,7 +24,8 @@ PROGRAMS = (*gallery(), *fixed_programs())
 PRESS = """
 async () => {
   const frame = () => new Promise(requestAnimationFrame);
-  const event = (key) => new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+  const shiftKey = backstep.scene().folded.length > 0; // a folded box is one step: then single ops
+  const event = (key) => new KeyboardEvent("keydown", { key, shiftKey, bubbles: true, cancelable: true });
   const press = (key) => document.body.dispatchEvent(event(key));
   const come = async (key, t) => {
     press(key);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { at, callStarts, changedBy, clampTime, currentStep, executionOrder, nextCall, nextStop, phaseIndex, previousCall, previousStop, progress,
-  isNamed, phaseLabels, runTo, sentence, shorterLabels, stepsOf, strokeStride, withLabelOf } from "../../../assets/js/scene/timeline.mjs";
+import { at, callStarts, changedBy, clampTime, currentStep, executionOrder, nextCall, phaseIndex, previousCall,
+  isNamed, phaseLabels, runTo, shorterLabels, stepsOf, strokeStride, withLabelOf } from "../../../assets/js/scene/timeline.mjs";
 import { case1 } from "../fixtures/case1.mjs";
 
 const TRACK = [[0, "a"], [3, "b"], [3, "c"], [10, null], [12, "d"]];
@@ -33,12 +33,9 @@ test("a step changes the pair after it", () => {
 
 test("the current step is the running one, else the one just done", () => {
   assert.deepEqual([0, 0.001, 0.5, 1, 1.001, 2].map(currentStep), [-1, 0, 0, 0, 1, 1]);
-  assert.deepEqual([0, 0.25, 1, 2].map(progress), [0, 0.25, 1, 1]);
 });
 
-test("stops are whole steps within the scene", () => {
-  assert.deepEqual([0, 0.5, 13.5, 14].map((t) => nextStop(scene, t)), [1, 1, 14, 14]);
-  assert.deepEqual([0, 0.5, 1, 1.5, 14].map(previousStop), [0, 0, 0, 1, 13]);
+test("time stays within the scene", () => {
   assert.deepEqual([-3, NaN, 99, 2.5].map((t) => clampTime(scene, t)), [0, 0, 14, 2.5]);
 });
 
@@ -113,13 +110,6 @@ test("strokes thin out so that two never touch", () => {
     assert.ok((1000 / count) * stride >= 6);
     assert.match(String(stride), /^[125]0*$/);
   }
-});
-
-test("the sentence is that of the step one looks at", () => {
-  assert.equal(sentence(scene, 0).lead, "14 steps.");
-  assert.deepEqual(sentence(scene, 3), { lead: "Step 3 of 14.", text: scene.steps[2].say });
-  assert.deepEqual(sentence(scene, 2.1), { lead: "Step 3 of 14.", text: scene.steps[2].say });
-  assert.equal(sentence({ ...scene, steps: [] }, 0).lead, "No steps.");
 });
 
 test("calls of a loop that have no room one by one have one label over all rounds", () => {

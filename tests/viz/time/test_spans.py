@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from engine.trace.events import Accumulated
-from tests.viz import programs
-from tests.viz.programs import ALL
+from tests.viz.helpers import programs
+from tests.viz.helpers.programs import ALL
 from viz.gallery import Program
 from viz.reading import text
 from viz.scene.reading import Reading, reading
 from viz.schema.scene import Span
 
-from ..traces import recorded
+from ..helpers.traces import recorded
 
 TRAINED = """\
 import engine as torch

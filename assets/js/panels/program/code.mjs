@@ -1,6 +1,5 @@
 // The program, with the current expression marked by line and columns. A click on code selects what it computed.
 import { isLeaf } from "../../scene/state.mjs";
-import { currentStep } from "../../scene/timeline.mjs";
 import { byId, fill, h } from "../../page/dom.mjs";
 import { button as what } from "../../page/explain.mjs";
 import { elementsAt, ranges, scrolled } from "../../page/read.mjs";
@@ -55,7 +54,7 @@ export class Code {
 
   seek(t) {
     if (!this.scene) return;
-    const step = this.scene.steps[currentStep(t)];
+    const step = t > 0 ? this.player.stop()?.step : null;
     const at = step?.code || null;
     const call = step?.from || null;
     const back = step ? step.kind === "vjp" || step.kind === "accumulate" : false;
