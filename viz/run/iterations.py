@@ -18,9 +18,18 @@ from typing import Literal
 
 import numpy as np
 
-from engine.trace.events import BackwardEnded, Frame, GroupEntered, LeafCreated, ModeChanged, OpCalled, Trace
+from engine.trace.events import (
+    BackwardEnded,
+    CodeEntered,
+    Frame,
+    GroupEntered,
+    LeafCreated,
+    ModeChanged,
+    OpCalled,
+    Trace,
+)
+from engine.trace.file.outline import CODES, KINDS, RECORDED, Outline
 from engine.trace.loops import variable
-from engine.trace.outline import KINDS, RECORDED, Outline
 
 from ..reading.text import one_line
 
@@ -78,7 +87,20 @@ def sections(trace: Trace, outline: Outline) -> tuple[Section, ...]:
     rounds = sorted((one for loop in chosen for one in _rounds(trace, outline, loop)), key=lambda one: one.start)
     if len(rounds) < 2 or any(a.end > b.start for a, b in pairwise(rounds)):
         return (Section("iteration", "", 0, len(trace.events)),)
-    return tuple(_with_gaps(trace, outline, rounds))
+    return tuple(_with_gaps(trace, outline, _with_own_code(outline, rounds)))
+
+
+def _with_own_code(outline: Outline, rounds: Sequence[Section]) -> list[Section]:
+    """The rounds from where the code of a custom Function begins, which has no place of its own, and not in it."""
+    is_entered = outline.kinds == CODES[CodeEntered]
+    starts = []
+    for one in rounds:
+        start = one.start
+        while start > 0 and is_entered[start - 1] and outline.stacks[start - 1] < 0:
+            start -= 1
+        starts.append(start)
+    ends = [min(one.end, following) for one, following in zip(rounds, [*starts[1:], len(outline.kinds)], strict=True)]
+    return [replace(one, start=start, end=end) for one, start, end in zip(rounds, starts, ends, strict=True)]
 
 
 def _training_loops(trace: Trace, outline: Outline) -> list[Place]:

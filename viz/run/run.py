@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.trace.events import ErrorRaised, Trace
-from engine.trace.outline import Outline, outline
+from engine.trace.file.outline import Outline, outline, outline_in_file
 
 from .beginning import MOST, shortened
 from .iterations import Section, sections
@@ -30,7 +30,7 @@ class Run:
 
     @cached_property
     def outline(self) -> Outline:
-        return outline(self.whole.events)
+        return outline_in_file(self.whole) or outline(self.whole.events)
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:

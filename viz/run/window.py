@@ -38,7 +38,9 @@ from engine.trace.events import (
     VjpRun,
     WrittenOutside,
 )
-from engine.trace.outline import CODES, GRAD, NOBODY, REQUIRES, VALUE, Outline
+from engine.trace.file.coherence import check_part
+from engine.trace.file.database import TraceFileError
+from engine.trace.file.outline import CODES, GRAD, NOBODY, REQUIRES, VALUE, Outline
 
 from ..reading.facts import MET
 from .iterations import Section
@@ -92,35 +94,46 @@ class Windows:
         self.whole, self.outline, self.sections = trace, outline, sections
 
     def trace(self, number: int) -> Trace:
-        """The window of one section.  Raises IndexError where there is none of this number."""
+        """The window of one section.
+
+        Raises IndexError where there is none of this number, TraceFileError where a file contradicts itself there.
+        """
         whole, section = self.whole, self.sections[number]
-        cut = _Cut(whole, beginning(whole, self.outline, section), section)
-        events = tuple(cut.events())
+        try:
+            cut = _Cut(whole, beginning(whole, self.outline, section), section)
+            events = tuple(cut.events())
+        except (KeyError, IndexError, StopIteration, RecursionError) as error:
+            raise TraceFileError(
+                f"the events of {section.label or 'the run'} contradict each other: {error}"
+            ) from error
         names = {new: name for old, new in cut.tensors.items() if (name := whole.names.get(old)) is not None}
         values = Picked(whole.values, tuple(cut.values))
-        meta = {**whole.meta, "section": _as_meta(section)}
-        return Trace(events, whole.stacks, whole.files, names, values, whole.argv, meta)
+        meta = {**whole.meta, "section": _as_meta(section, cut.passed)}
+        window = Trace(events, whole.stacks, whole.files, names, values, whole.argv, meta)
+        check_part(whole, window, values.numbers)
+        return window
 
 
-def _as_meta(section: Section) -> dict[str, Any]:
-    """What a trace says of the section that it is: its name, and of a round of a loop where that is."""
+def _as_meta(section: Section, passed: int) -> dict[str, Any]:
+    """What a trace says of the section that it is: its name, and of a round of a loop where that is; and how many nodes
+    of earlier sections its backward calls went through."""
     depth, _, line = section.loop or (0, "", 0)
-    return {"label": section.label, "depth": depth, "line": line}
+    return {"label": section.label, "depth": depth, "line": line, "passed": passed}
 
 
 class Picked(Sequence[Value]):
     """Some values of a trace, by numbers of their own."""
 
     def __init__(self, values: Sequence[Value], picked: Sequence[int]) -> None:
-        self._values, self._picked = values, picked
+        self._values, self.numbers = values, picked
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return [self._values[one] for one in self._picked[index]]
-        return self._values[self._picked[index]]
+            return [self._values[one] for one in self.numbers[index]]
+        return self._values[self.numbers[index]]
 
     def __len__(self) -> int:
-        return len(self._picked)
+        return len(self.numbers)
 
 
 def beginning(trace: Trace, outline: Outline, section: Section) -> Beginning:
@@ -241,6 +254,7 @@ class _Cut:
         self.waiting = dict(begin.leaves)
         self.told = set[tuple[str, str]]()
         self.index = 0
+        self.passed = 0
 
     def _first_versions(self) -> dict[int, int]:
         """By storage the lowest version in which a tensor from before is used."""
@@ -266,6 +280,9 @@ class _Cut:
         for event in self._opening():
             yield self._placed(event)
         for event in self.whole.events[self.section.start : self.section.end]:
+            if isinstance(event, (VjpRun, HookRan)) and event.node is not None and event.node not in self.nodes:
+                self.passed += isinstance(event, VjpRun)  # of an op that an earlier section has
+                continue
             for tensor in (*used(event), *begin.brought.get(event.index, ())):
                 yield from self._leaves(tensor, event)
             made = self._placed(self._renumbered(event))

@@ -13,7 +13,7 @@ from typing import Any
 
 import engine
 from engine.trace.events import Trace
-from engine.trace.file.tracefile import open_checked
+from engine.trace.file.coherence import open_checked
 from viz import gallery
 from viz.reading.text import join, one_line
 from viz.record.missing_recording import ended

@@ -56,7 +56,7 @@ def scene_of(job: SceneJob) -> Scene:
         "label": label_of(job.revision.edits),
         "base": None if edits is None else job.base_id,
     }
-    about["left_out"] = left_out(job.base, job.run.whole)
+    about["left_out"] = " ".join(filter(None, (left_out(job.base, job.run.whole), passed(job.base))))
     made = viz_scene.scene(
         job.trace, revision=revision, program={"id": job.program.id, **about}, edits=edits, folds=job.folds,
         layout=job.layout or LAYOUT, previous=job.previous,
@@ -76,6 +76,15 @@ def scene_of(job: SceneJob) -> Scene:
         told = made["program"]["chapters"] = account.chapters(job.trace, made)
         made["program"]["opens"] = account.opens(job.trace, told)
     return made
+
+
+def passed(trace: Trace) -> str:
+    """What is to be said of a section whose backward calls go on into earlier ones, "" of all others."""
+    match trace.meta.get("section"):
+        case {"passed": int(count)} if count > 0:
+            what = f"the backward pass also goes through {count:,} {'node' if count == 1 else 'nodes'}"
+            return f"In this iteration {what} of earlier iterations; they are not part of this graph."
+    return ""
 
 
 def section_of(run: Run, number: int) -> Section | None:

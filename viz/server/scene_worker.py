@@ -15,8 +15,8 @@ import sys
 import traceback
 from typing import Any
 
+from engine.trace.file.coherence import open_checked
 from engine.trace.file.database import TraceFileError
-from engine.trace.file.tracefile import open_checked
 from viz.server.http.packed import Packed
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Problem, Program, Revision, Store, unreadable

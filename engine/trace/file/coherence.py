@@ -6,7 +6,11 @@ is built of what the events say of each other, and what contradicts itself would
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import dataclasses
+import functools
+import itertools
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...ops.op import CUSTOM, REGISTRY
@@ -17,6 +21,7 @@ from ..events import (
     BackwardStarted,
     CodeEntered,
     CodeLeft,
+    Damaged,
     DataSet,
     Escaped,
     FlagChanged,
@@ -29,11 +34,14 @@ from ..events import (
     OpCalled,
     Output,
     Refreshed,
+    Trace,
     VjpRun,
     WrittenOutside,
 )
 from .argument_types import check_arguments
-from .encoding import Malformed
+from .database import Database, Rows
+from .encoding import Malformed, shape_of
+from .tracefile import open_trace, parsed
 
 Head = tuple[tuple[int, ...], str]
 """Shape and dtype of a value."""
@@ -65,6 +73,57 @@ def check(
                 test(seen, event)
             except Malformed as error:
                 raise Malformed(f"row {event.index} of events: {error}") from None
+
+
+def open_checked(path: str | os.PathLike[str], most: int) -> Trace:
+    """A trace of unknown origin, of which the first `most` events were read and fit together.
+
+    It ends with the first event that is damaged, and says so in `meta["damaged"]`: what that event did, and so what
+    held from then on, is not known.  Raises as `open_trace` does, also where events contradict each other.
+    """
+    trace = open_trace(path)
+    rows = trace.events
+    assert isinstance(rows, Rows)
+    lost = next((event.index for event in itertools.islice(rows, most) if isinstance(event, Damaged)), None)
+    if lost is not None:
+        behind = f"the events from number {lost + 1:,} on"
+        told = {**trace.meta, "damaged": [*trace.meta.get("damaged", ()), behind]}
+        trace = dataclasses.replace(trace, events=rows[: lost + 1], meta=told)
+    try:
+        check(itertools.islice(trace.events, most), _heads(rows.source), lambda value: trace.values[value].damaged)
+    except Malformed as error:
+        raise rows.source.damaged(str(error)) from error
+    return trace
+
+
+def check_part(whole: Trace, part: Trace, numbers: Sequence[int]) -> None:
+    """Whether a part of a file fits together, whose values have these numbers in the file.
+
+    Raises TraceFileError where it does not, and nothing for a trace that is no file.
+    """
+    rows = whole.events
+    if not isinstance(rows, Rows):
+        return
+    heads = _heads(rows.source)
+    try:
+        check(part.events, lambda value: heads(numbers[value]), lambda value: part.values[value].damaged)
+    except Malformed as error:
+        raise rows.source.damaged(str(error)) from error
+
+
+def _heads(source: Database) -> Callable[[int], Head | None]:
+    """How to look up the shape and dtype of a value without its elements; None where there is none."""
+
+    @functools.lru_cache(maxsize=64)
+    def block(number: int) -> dict[int, Head]:
+        asked = (
+            "SELECT tensor_values.id, dtype, shape FROM tensor_values JOIN contents ON contents.id = content "
+            "WHERE tensor_values.id >= ? AND tensor_values.id < ?"
+        )
+        found = source.all(asked, (number * 1024, (number + 1) * 1024))
+        return {value: (shape_of(parsed(shape, "shape")), str(dtype)) for value, dtype, shape in found}
+
+    return lambda value: block(value // 1024).get(value)
 
 
 class _Seen:

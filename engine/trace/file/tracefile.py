@@ -7,10 +7,8 @@ is JSON that is checked field by field.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import hashlib
-import itertools
 import json
 import os
 import re
@@ -27,7 +25,6 @@ from ..events import AnyEvent, Damaged, Frame, OpCalled, Trace, Value, damaged_v
 from ..log_reader import value_of
 from ..summary import SAMPLE, statistics
 from .argument_types import check_arguments
-from .coherence import Head, check
 from .database import Database, Row, Rows, TraceFileError, check_header
 from .encoding import (
     MOST_LISTED,
@@ -41,6 +38,7 @@ from .encoding import (
     little,
     shape_of,
 )
+from .outline import Sketch, rows_of
 
 SCHEMA = 3
 """The version of the tables.  It grows when an older reader would misread them.  1 had no checksums of rows; in 1 and 2
@@ -64,11 +62,14 @@ CREATE TABLE tensor_values (id INTEGER PRIMARY KEY, content INTEGER NOT NULL REF
 CREATE TABLE names (tensor INTEGER PRIMARY KEY, name TEXT NOT NULL);
 """
 """The tables of schema 1."""
+_OUTLINE = "CREATE TABLE outline (key TEXT PRIMARY KEY, data BLOB NOT NULL);\n"
 
 
 def tables(schema: int) -> str:
-    """The SQL of a schema's tables: from 2 on each row ends with a checksum of its other columns."""
-    return _TABLES if schema == 1 else re.sub(r"\n?\);\n", ", sum INTEGER NOT NULL);\n", _TABLES)
+    """The SQL of a schema's tables: from 2 on each row ends with a checksum of its other columns, from 3 on there is an
+    outline."""
+    listed = _TABLES + (_OUTLINE if schema >= 3 else "")
+    return listed if schema == 1 else re.sub(r"\n?\);\n", ", sum INTEGER NOT NULL);\n", listed)
 
 
 def checksum(*columns: Any) -> int:
@@ -130,6 +131,7 @@ class Writer:
         self._events, self._values = _Batch(self._execute, "events", 5), _Batch(self._execute, "tensor_values", 3)
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
         self._contents: dict[bytes, int] = {}
+        self._sketch = Sketch()
         self._frames: Sequence[Frame] = ()
         self._framed = self._texts = 0
         self._waiting = 0
@@ -143,6 +145,7 @@ class Writer:
         if len(row[3]) > 2 * MOST_LISTED:  # a shorter one is within every limit of reading
             self._check_readable(row)
         self._events.add(row, checksum(*row))
+        self._sketch.add(event)
         self._counts["events"] += 1
         self._waiting += 1
         if self._waiting >= self.every or time.monotonic() - self._flushed >= self.seconds:
@@ -280,9 +283,14 @@ class Writer:
         """Flush and let go of the file; `complete` says that nothing is missing at the end."""
         try:
             self.meta("complete", complete)
+            self._outline()
             self._commit()
         finally:
             self._db.close()
+
+    def _outline(self) -> None:
+        for key, data in rows_of(self._sketch.outline()):
+            self._execute("INSERT OR REPLACE INTO outline VALUES (?, ?, ?)", (key, data, zlib.crc32(data)))
 
     def __enter__(self) -> Self:
         return self
@@ -407,42 +415,6 @@ def open_trace(path: str | os.PathLike[str]) -> Trace:
         if isinstance(error, TraceFileError):
             raise
         raise source.damaged(f"a row cannot be read ({error})") from error
-
-
-def open_checked(path: str | os.PathLike[str], most: int) -> Trace:
-    """A trace of unknown origin, of which the first `most` events were read and fit together.
-
-    It ends with the first event that is damaged, and says so in `meta["damaged"]`: what that event did, and so what
-    held from then on, is not known.  Raises as `open_trace` does, also where events contradict each other.
-    """
-    trace = open_trace(path)
-    rows = trace.events
-    assert isinstance(rows, Rows)
-    lost = next((event.index for event in itertools.islice(rows, most) if isinstance(event, Damaged)), None)
-    if lost is not None:
-        behind = f"the events from number {lost + 1:,} on"
-        told = {**trace.meta, "damaged": [*trace.meta.get("damaged", ()), behind]}
-        trace = dataclasses.replace(trace, events=rows[: lost + 1], meta=told)
-    try:
-        check(itertools.islice(trace.events, most), _heads(rows.source), lambda value: trace.values[value].damaged)
-    except Malformed as error:
-        raise rows.source.damaged(str(error)) from error
-    return trace
-
-
-def _heads(source: Database) -> Callable[[int], Head | None]:
-    """How to look up the shape and dtype of a value without its elements; None where there is none."""
-
-    @functools.lru_cache(maxsize=64)
-    def block(number: int) -> dict[int, Head]:
-        asked = (
-            "SELECT tensor_values.id, dtype, shape FROM tensor_values JOIN contents ON contents.id = content "
-            "WHERE tensor_values.id >= ? AND tensor_values.id < ?"
-        )
-        found = source.all(asked, (number * 1024, (number + 1) * 1024))
-        return {value: (shape_of(parsed(shape, "shape")), str(dtype)) for value, dtype, shape in found}
-
-    return lambda value: block(value // 1024).get(value)
 
 
 def _trace(source: _File) -> Trace:

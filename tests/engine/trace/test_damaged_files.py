@@ -18,6 +18,7 @@ from engine.ops.op import REGISTRY
 from engine.trace.events import Trace
 from engine.trace.file import tracefile
 from engine.trace.file.argument_types import check_arguments
+from engine.trace.file.coherence import open_checked
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.encoding import (
     Malformed,
@@ -30,7 +31,6 @@ from engine.trace.file.tracefile import (
     CannotWrite,
     Writer,
     checksum,
-    open_checked,
     open_trace,
     save,
     tables,
@@ -76,13 +76,14 @@ def test_one_flipped_bit_never_shows_another_number(tmp_path: Path) -> None:
 
 
 def _without_what_was_lost(trace: Trace, found: Trace) -> Trace:
-    """A trace with the events, files, names and stacks that were found whole."""
+    """A trace with the events, files, names, stacks and the description that were found whole."""
     lost = {event.index: event for event in found.events if isinstance(event, tr.Damaged)}
     events = tuple(lost.get(event.index, event) for event in trace.events)
     stacks = tuple(one if held else () for one, held in zip(trace.stacks, found.stacks, strict=True))
     files = {name: text for name, text in trace.files.items() if name in found.files}
     names = {tensor: name for tensor, name in trace.names.items() if tensor in found.names}
-    meta = {key: value for key, value in trace.meta.items() if key != "damaged"}
+    is_described = "the description of the recording" not in found.meta.get("damaged", ())
+    meta = {key: value for key, value in trace.meta.items() if key != "damaged" and is_described}
     return dataclasses.replace(trace, events=events, stacks=stacks, files=files, names=names, meta=meta)
 
 

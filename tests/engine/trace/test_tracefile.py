@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 
 import engine
 from engine.arrays import array
+from engine.trace.file.coherence import open_checked
 from engine.trace.file.database import Database, TraceFileError
 from engine.trace.file.encoding import (
     KINDS,
@@ -45,7 +46,6 @@ from engine.trace.file.tracefile import (
     CannotWrite,
     Writer,
     checksum,
-    open_checked,
     open_trace,
     parsed,
     save,

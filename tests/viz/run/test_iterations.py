@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.trace.outline import outline
+from engine.trace.file.outline import outline
 from viz.run.iterations import sections
 
 from ..helpers.traces import recorded

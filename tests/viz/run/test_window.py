@@ -16,7 +16,7 @@ from engine.replay.program import Edits
 from engine.replay.replay import replay
 from engine.trace.events import AnyEvent, BackwardStarted, LeafCreated, OpCalled, Refreshed, Trace
 from engine.trace.file.coherence import check
-from engine.trace.outline import outline
+from engine.trace.file.outline import outline
 from viz.run.iterations import Section, sections
 from viz.run.window import Windows
 from viz.scene.reading import reading
@@ -81,7 +81,36 @@ def hooked(around: Around) -> None:
                 y.sum().backward()
 
 
-PROGRAMS = (plain, accumulating, layers, carried, hooked)
+class Square(torch.autograd.Function):
+    """x squared."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return gradient * 2 * x
+
+
+def own_code(around: Around) -> None:
+    w = torch.ones(3, requires_grad=True)
+    for step in range(4):
+        with around(step):
+            Square.apply(w).sum().backward()
+
+
+def second_order(around: Around) -> None:
+    w = torch.ones(3, requires_grad=True)
+    for step in range(4):
+        with around(step):
+            (g,) = torch.autograd.grad((w**3).sum(), w, create_graph=True)
+            g.sum().backward()
+
+
+PROGRAMS = (plain, accumulating, layers, carried, hooked, own_code, second_order)
 
 
 def events_of(trace: Trace) -> list[AnyEvent]:
@@ -141,6 +170,21 @@ def sections_like(whole: Trace, late: Trace) -> list[Section]:
     iterations = [one for one in found if one.kind == "iteration"]
     third = iterations[2]
     return [Section("before", "", 0, third.start), third]
+
+
+def test_nodes_of_earlier_iterations_are_counted_and_left_out() -> None:
+    cell, state = nn.RNNCell(2, 2), torch.zeros(1, 2)
+    with torch.record() as whole:
+        for _ in range(3):
+            state = cell(torch.ones(1, 2), state)
+            state.sum().backward(retain_graph=True)
+    found = outline(whole.events)
+    windows = [Windows(whole, found, sections(whole, found)).trace(number) for number in range(3)]
+    first, *later = (window.meta["section"]["passed"] for window in windows)
+    assert first == 0 and 0 < later[0] < later[1]
+    for window in windows:
+        check(window.events)
+        reading(window)
 
 
 def test_window_is_run_again_with_edits() -> None:

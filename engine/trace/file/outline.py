@@ -3,18 +3,24 @@
 Of each event its kind and its stack; of each tensor the event that made it, and each later change of it; and the few
 events that hold for all that follows: loops' variables, grad modes, what optimisers hold.  Some ten bytes an event, in
 arrays, so that a run of a million ops is divided and entered without being read.
+
+A file has it in a table of its own.  It only says again what the events say, so a file without it, or with one that
+does not fit, is read all the same: the outline is then made of the events.
 """
 
 from __future__ import annotations
 
+import json
+import zlib
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import get_args
+from itertools import pairwise
+from typing import Any, get_args
 
 import numpy as np
 
-from .events import (
+from ..events import (
     Accumulated,
     AnyEvent,
     BackwardStarted,
@@ -26,7 +32,9 @@ from .events import (
     ModeChanged,
     OpCalled,
     Refreshed,
+    Trace,
 )
+from .database import Rows, TraceFileError
 
 KINDS: tuple[type, ...] = get_args(AnyEvent)
 CODES = {kind: code for code, kind in enumerate(KINDS)}
@@ -189,3 +197,107 @@ class Sketch:
 
 MOST_UNMADE = 10_000
 """How far the number of a tensor may be ahead of those that were made: in a replay with other commands it may be."""
+
+
+# -- in a file ---------------------------------------------------------------------------------------------------------
+
+ARRAYS = {
+    "kinds": "<u1", "stacks": "<i4", "born": "<i8",
+    "tensor": "<i8", "event": "<i8", "what": "<u1", "first": "<i8", "second": "<i8",
+}  # fmt: skip
+"""The arrays, with their element types; from `tensor` on they are the columns of the changes."""
+LISTS = ("loops", "calls", "modes", "parts", "held")
+LEVEL = 1
+"""zlib's: the numbers of neighbours are alike, and the program waits."""
+MOST = 128
+"""Bytes of one array for each event: more than any recording needs."""
+ROOM = 1 << 20
+
+
+def rows_of(outline: Outline) -> Iterator[tuple[str, bytes]]:
+    """The rows of the table."""
+    changes = outline.changes
+    arrays = {"kinds": outline.kinds, "stacks": outline.stacks, "born": outline.born}
+    arrays.update({name: getattr(changes, name) for name in changes.__slots__})
+    for name, column in arrays.items():
+        yield name, zlib.compress(column.astype(ARRAYS[name]).tobytes(), LEVEL)
+    loops = [[at, [[one.depth, one.line, one.name, one.text] for one in told]] for at, told in outline.loops]
+    lists = {name: getattr(outline, name) for name in LISTS} | {"loops": loops}
+    for name, listed in lists.items():
+        yield name, zlib.compress(json.dumps(listed, separators=(",", ":")).encode(), LEVEL)
+
+
+def outline_in_file(trace: Trace) -> Outline | None:
+    """The outline that the file of a trace has; None where there is none, or where it does not fit the events."""
+    rows = trace.events
+    if not isinstance(rows, Rows):
+        return None
+    try:
+        found = {str(key): (data, told) for key, data, told in rows.source.all("SELECT key, data, sum FROM outline")}
+        texts = {key: _whole(data, told, MOST * len(rows) + ROOM) for key, (data, told) in found.items()}
+        outline = _read(texts)
+        return outline if _fits(outline, len(rows), len(trace.stacks)) else None
+    except (TraceFileError, ValueError, TypeError, KeyError, IndexError, RecursionError, zlib.error):
+        return None
+
+
+def _whole(data: Any, told: Any, most: int) -> bytes:
+    """The bytes of a row.  Raises ValueError where they do not fit their checksum, or are more than that."""
+    if not isinstance(data, bytes) or zlib.crc32(data) != told:
+        raise ValueError("the row is damaged")
+    opened = zlib.decompressobj()
+    found = opened.decompress(data, most)
+    if opened.unconsumed_tail or not opened.eof:
+        raise ValueError("the row is cut, or larger than its events allow")
+    return found
+
+
+def _read(texts: Mapping[str, bytes]) -> Outline:
+    arrays = {name: np.frombuffer(texts[name], dtype) for name, dtype in ARRAYS.items()}
+    lists = {name: json.loads(texts[name]) for name in LISTS}
+    loops = ((int(at), tuple(LoopVariable(*map(_plain, one)) for one in told)) for at, told in lists["loops"])
+    return Outline(
+        arrays["kinds"], arrays["stacks"], arrays["born"],
+        Change(*(arrays[name] for name in ("tensor", "event", "what", "first", "second"))),
+        tuple(loops),
+        tuple((int(at), tuple(map(int, roots))) for at, roots in lists["calls"]),
+        tuple((int(at), bool(enabled)) for at, enabled in lists["modes"]),
+        tuple((int(at), str(name), int(tensor)) for at, name, tensor in lists["parts"]),
+        tuple((int(at), str(name), str(kind), _tensors(held)) for at, name, kind, held in lists["held"]),
+    )  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    if value is not None and type(value) not in (int, str):
+        raise ValueError("a loop's variable is numbers and texts")
+    return value
+
+
+def _tensors(held: Any) -> tuple[int | None, ...]:
+    return tuple(None if one is None else int(one) for one in held)
+
+
+def _fits(outline: Outline, events: int, stacks: int) -> bool:
+    """Whether an outline is one of so many events and stacks."""
+    changes = outline.changes
+    columns = [getattr(changes, name) for name in changes.__slots__]
+    listed = [at for name in LISTS for at, *_ in getattr(outline, name)]
+    return (
+        len(outline.kinds) == len(outline.stacks) == events
+        and len({len(column) for column in columns}) == 1
+        and _within(outline.kinds & (RECORDED - 1), 0, len(KINDS))
+        and _within(outline.stacks, -1, stacks)
+        and _within(outline.born, NOBODY, events)
+        and _within(changes.event, 0, events)
+        and bool((np.diff(changes.tensor) >= 0).all())
+        and all(0 <= at < events for at in listed)
+        and all(_is_in_order(getattr(outline, name)) for name in LISTS)
+    )
+
+
+def _is_in_order(rows: tuple[tuple[Any, ...], ...]) -> bool:
+    return all(one[0] <= following[0] for one, following in pairwise(rows))
+
+
+def _within(array: np.ndarray, low: int, high: int) -> bool:
+    return not len(array) or bool(low <= array.min() and array.max() < high)
