@@ -26,6 +26,9 @@ from .scopes import Counted, Loop, Part, Reader, Scope, inner_first, place_of
 MOST_MEMBERS = 40
 """Direct members above which a group is cut into parts: what does not fit on a screen is not read."""
 
+MOST_PARTS, SERIES = 24, 6
+"""Direct members above which a series of so many modules of one class is cut into parts: `blocks.0–6`."""
+
 MOST_NAMES = 2
 """Names of what is in a part that its own name has."""
 
@@ -132,6 +135,7 @@ def groups(trace: Trace) -> Grouping:
         model = lift(reader.top, reader, owning)
         gather(reader.top, reader, lines_of)
         for scope in inner_first(reader.top):
+            _stack(scope, reader)
             _cut(scope, reader)
     found = replace(_collect(reader.top), rounds=rounds, rounds_of_calls=of_calls, owners=owning, model=model)
     return found if k > MOST_MEMBERS else replace(found, modules=frozenset(), quiet={})
@@ -319,13 +323,41 @@ def _only(member: int | Scope) -> str:
     return only.label if isinstance(only, Scope) else ""
 
 
+def _stack(scope: Scope, reader: Reader) -> None:
+    """Cut series of modules of one class that stand in one list into parts, where a group has many members."""
+    if len(scope.members) <= MOST_PARTS:
+        return
+    members, scope.members = scope.members, []
+    for series, found in itertools.groupby(members, _series):
+        run = list(found)
+        length = math.ceil(math.sqrt(len(run))) if series is not None and len(run) >= SERIES else 1
+        for start in range(0, len(run), length):
+            part = run[start : start + length]
+            if len(part) == 1:
+                scope.members += part
+                continue
+            opened = reader.open(scope, _span(part, {}, reader), ("part", start))
+            opened.members, opened.kin = part, str(series)
+
+
+def _series(member: int | Scope) -> tuple[object, str] | None:
+    """The class of a module and the list that holds it: `Block` and `blocks` of `blocks.3`; None of all else."""
+    if isinstance(member, int) or member.part != "module":
+        return None
+    holder, _, place = str(member.key[1]).rpartition(".")
+    return (member.key[2], holder) if place.isdigit() else None
+
+
 def _cut(scope: Scope, reader: Reader) -> None:
     """Cut a group with too many members into parts, of which each has as many as there are parts: of very many, these
-    into parts again."""
-    while len(scope.members) > MOST_MEMBERS:
-        count = len(scope.members)
+    into parts again.  What stands beside a model stays where it is."""
+    quiet = {"data", "update", "aside"} - {scope.part}
+    beside = [one for one in scope.members if isinstance(one, Scope) and one.part in quiet]
+    while len(scope.members) - len(beside) > MOST_MEMBERS:
+        members = [one for one in scope.members if not any(one is other for other in beside)]
+        count = len(members)
         length = max(2, math.ceil(count ** (1 / math.ceil(math.log(count, MOST_MEMBERS)))))
-        members, scope.members = scope.members, []
+        scope.members = list(beside)
         for start in range(0, count, length):
             part = members[start : start + length]
             ranges = _ranges(part)
