@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
 
+from viz.record import limits
+
 if TYPE_CHECKING:
     from viz.server.store import Catalogue, Program
 
@@ -31,6 +33,7 @@ EXAMPLES = """examples:
   backstep run --watch lesson.py    record again on every save
   backstep run -m my.training       the same for a module, as `python -m` would run it
   backstep record -o run.backstep train.py   record a script without opening it
+  backstep record --steps 100:103 train.py   keep the values of three iterations, statistics of all others
   backstep open run.backstep        open a recorded trace
 """
 
@@ -69,6 +72,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the trace file to write (default: the script's name with .backstep, in the working folder)",
     )
+    _limits(record)
     _script(record)
     opened = commands.add_parser("open", help="open a trace file")
     _serving(opened, suppress=True)
@@ -88,6 +92,39 @@ def _script(target: argparse.ArgumentParser) -> None:
     )
     target.add_argument("script", type=Path, nargs="?", help="the Python file")
     target.add_argument("args", nargs=argparse.REMAINDER, help="arguments of the script")
+
+
+def _limits(target: argparse.ArgumentParser) -> None:
+    group = target.add_argument_group(
+        "long runs",
+        "An iteration ends with optimizer.step(), or with backward() in a program without an optimiser; the first one "
+        "is 0. What lies outside of the chosen iterations has statistics in place of values, and can be replayed.",
+    )
+    group.add_argument(
+        "--steps",
+        type=limits.ranges,
+        default=(),
+        metavar="A:B",
+        help="the iterations that keep values: 100:103 for 100, 101 and 102; 7, :10, 100:, or several with commas",
+    )
+    group.add_argument(
+        "--every",
+        type=limits.count,
+        metavar="N",
+        help="keep the values of every N-th iteration, beside --steps",
+    )
+    group.add_argument(
+        "--max-bytes",
+        type=limits.size,
+        metavar="SIZE",
+        help="end the recording at about this size of the file, such as 500M or 2G; the script goes on",
+    )
+    group.add_argument(
+        "--max-ops",
+        type=limits.count,
+        metavar="N",
+        help="end the recording after this many forward ops; the script goes on",
+    )
 
 
 def _events(target: argparse.ArgumentParser) -> None:
@@ -241,7 +278,10 @@ def _record(options: argparse.Namespace) -> int:
     """Records a script into a file; the status is the script's."""
     from viz.record.record_command import record
 
-    return record(options.script, options.args, options.as_torch, module=options.module or "", output=options.output)
+    most = limits.Limits(options.steps, options.every, options.max_bytes, options.max_ops)
+    return record(
+        options.script, options.args, options.as_torch, module=options.module or "", output=options.output, limits=most
+    )
 
 
 def _refuse(text: str) -> int:

@@ -57,7 +57,12 @@ class TensorStates:
         unless the program can write unnoticed."""
         memory = tensor._storage.memory
         outside = memory is not None and memory.outside
-        return self.store.add_copy(tensor._array) if outside else self.store.add(tensor._array)
+        return self.add_compared(tensor) if outside else self.store.add(tensor._array)
+
+    def add_compared(self, tensor: Any) -> int:
+        """Keep a copy of what a tensor holds that the program can write past us."""
+        self.store.compared.add(len(self.store.values))
+        return self.store.add_copy(tensor._array)
 
     def result(self, out: Any, inplace: Any) -> tuple[int, int, int, bool, int]:
         """(number, version, value, requires_grad, storage) of an output."""
@@ -92,7 +97,7 @@ class TensorStates:
         if source == "seen" and name is None:
             source, name = self.names.reached(tensor)
         outside = memory is not None and memory.outside
-        value = self.store.add_copy(tensor._array) if outside else self.store.add(tensor._array)
+        value = self.add_compared(tensor) if outside else self.store.add(tensor._array)
         number = self.register(tensor, value)
         gradient = self.gradient(tensor._grad)
         storage = number if shared is None else shared.number
@@ -110,6 +115,7 @@ class TensorStates:
 
     def refresh(self, kind: str, tensor: Any, version: int) -> None:
         """A tensor has changed since it was recorded: through another name of its storage, or from outside."""
+        self.store.compared.discard(tensor._value)
         value = self.value_now(tensor)
         self.register(tensor, value)
         self.log.append((kind, -1, tensor._id, version, value))
@@ -140,6 +146,8 @@ class TensorStates:
             self.store.preserve_sharing(tensor._array, memory.handed)
         owner = shared if memory is None else memory
         if owner.number >= self.first:
+            if memory is not None and memory.outside:
+                self.store.compared.update(owner.recorded)
             for value in owner.recorded:
                 self.store.preserve(value)
         owner.recorded = []

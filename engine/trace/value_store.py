@@ -34,6 +34,7 @@ class ValueStore:
         self.waiting = 0  # how many bytes they hold,
         self.summaries: dict[object, Summary] = {}  # and by where their elements lie, one of each
         self.copies = Arena()
+        self.compared: set[int] = set()  # values that are compared with what the program may have written past us
         self.owners: dict[int, list[int]] = {}  # by the id of an array: the values that have its memory,
         self.indexed = range(0)  # of those in here
 

@@ -3,6 +3,7 @@
 Started as a file by `viz.record.runner` (never forked, nor as `-m`: nothing in the user's folder can take our place):
     python viz/record/child.py REPORT ENDED TRACE FLAGS LIFE MODULE SCRIPT [ARGS ...]
 The script's `__main__`, `sys.argv`, `sys.path[0]`, working folder, streams and exit status are what they would be.
+FLAGS is JSON: `as_torch`, the `limits` (viz.record.limits), and whether it `tells` on a terminal how far it is.
 REPORT is a JSON file about what happened, for the process that started this one; ENDED is an empty one, there from when
 the script has ended.  LIFE is the number of a pipe that ends when that process does,
 "" where there is none.  MODULE is the name by which `python -m` would run the script, "" where it is run by its path.
@@ -45,11 +46,13 @@ import viz
 from engine.arrays.errors import message_of
 from engine.arrays.session import is_users, slot
 from engine.trace.events import ErrorRaised
-from engine.trace.file.streaming import Cut, Stream
+from engine.trace.file.iterations import Windows
+from engine.trace.file.streaming import Most, Progress, Stream
 from engine.trace.log_reader import users_traceback
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz.record import torch_import
+from viz.record.limits import in_words
 
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(viz.__file__))), "engine", "")
 GRACE = 5.0
@@ -61,7 +64,8 @@ def main(argv: list[str]) -> int:
     report, ended, path, flags, life, name, script, *args = argv
     if life:
         _end_with_the_starting_process(int(life))
-    as_torch = "as-torch" in flags.split(",")
+    asked = json.loads(flags)
+    as_torch, limits = asked["as_torch"], asked["limits"]
     filename = os.path.abspath(script)
     folder = os.getcwd() if name else os.path.dirname(os.path.realpath(script))
     places = Places(os.path.dirname(filename))
@@ -70,7 +74,11 @@ def main(argv: list[str]) -> int:
         torch_import.install()
     viz.show = _left_out
     recorder = Recorder()
-    stream = Stream(recorder, path, places, (script, *args), say=_say)
+    stream = Stream(
+        recorder, path, places, (script, *args), say=_say,
+        windows=Windows(tuple((first, end) for first, end in limits["steps"]), limits["every"]),
+        most=Most(limits["max_ops"], limits["max_bytes"]), tell=_tell if asked["tells"] and _is_terminal() else None,
+    )  # fmt: skip
     outcome = _Outcome(recorder, as_torch)
     atexit.register(outcome.at_exit)  # the first to be registered is the last to run
     try:
@@ -84,15 +92,25 @@ def main(argv: list[str]) -> int:
         stream.start()
         outcome.run(code, module, name)
     _mark(ended)
+    seconds = stream.progress.seconds
     with _signals_stop(stream):
         failure = _finish(stream, outcome)
-        _report(report, outcome, stream.cut, failure)
+        _report(report, outcome, stream, seconds, failure)
     return outcome.status
 
 
 def _say(text: str) -> None:
     with contextlib.suppress(OSError, ValueError, AttributeError):  # the script may have closed it, or set it to None
         print(f"backstep: {text}", file=sys.stderr, flush=True)
+
+
+def _tell(so_far: Progress) -> None:
+    much = f"{so_far.ops:,} ops, {so_far.iterations:,} iterations"
+    _say(f"recording: {much}, {so_far.seconds:,.0f} s, {in_words(so_far.bytes)}")
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _progress(written: int, of: int) -> None:
@@ -291,7 +309,7 @@ def _finish(stream: Stream, outcome: _Outcome) -> str:
     return ""
 
 
-def _report(path: str, outcome: _Outcome, cut: Cut | None, failure: str) -> None:
+def _report(path: str, outcome: _Outcome, stream: Stream, seconds: float, failure: str) -> None:
     """Tell the starting process what it cannot see.
 
     It made the file long enough for a short report, which is written where the disk has no room for a longer one.
@@ -303,10 +321,11 @@ def _report(path: str, outcome: _Outcome, cut: Cut | None, failure: str) -> None
             files[os.path.abspath(file)] = name
     said = {
         "status": outcome.status, "error": outcome.error, "note": outcome.note, "failure": failure,
-        "files": list(files), "exit": outcome.exit, "cut": None if cut is None else asdict(cut),
+        "files": list(files), "exit": outcome.exit, "cut": None if stream.cut is None else asdict(stream.cut),
+        "iterations": stream.progress.iterations, "seconds": seconds,
     }  # fmt: skip
     for report in (said, {**said, "files": [], "failure": failure[-1000:]}):
-        with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8") as stream:
-            json.dump(report, stream)
-            stream.truncate()
+        with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8") as file:
+            json.dump(report, file)
+            file.truncate()
             return

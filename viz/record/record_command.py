@@ -8,10 +8,14 @@ from pathlib import Path
 
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import SUFFIX, tally
-from viz.record.runner import ScriptError, run_script
+from viz.record.limits import NONE, Limits, in_words
+from viz.record.runner import Recording, ScriptError, run_script
 
 
-def record(script: Path, args: Sequence[str], as_torch: bool, *, module: str = "", output: Path | None = None) -> int:
+def record(
+    script: Path, args: Sequence[str], as_torch: bool, *, module: str = "", output: Path | None = None,
+    limits: Limits = NONE,
+) -> int:  # fmt: skip
     """Runs a script and writes its trace to `output`, by default its name with `.backstep` in the working folder.
 
     What we have to say goes to standard error.  The status is the script's, 128 and its number where a signal ended it,
@@ -24,12 +28,14 @@ def record(script: Path, args: Sequence[str], as_torch: bool, *, module: str = "
         _say(wrong)
         return 2
     try:
-        recording = run_script(script, args, as_torch, module=module, trace_path=target.absolute())
+        recording = run_script(
+            script, args, as_torch, module=module, trace_path=target.absolute(), limits=limits, tells=True
+        )
     except ScriptError as error:
         _say(str(error))
         return 2
     _say(recording.explanation)
-    _say(summary(target))
+    _say(summary(target, recording))
     return recording.returncode if recording.returncode >= 0 else 128 - recording.returncode
 
 
@@ -45,15 +51,16 @@ def unfit(target: Path) -> str:
     return ""
 
 
-def summary(target: Path) -> str:
+def summary(target: Path, recording: Recording) -> str:
     """How much was recorded, and how to open it."""
     try:
         counts, size = tally(target), target.stat().st_size
     except (OSError, TraceFileError):
         return ""  # the explanation says what happened
-    much = f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
     ops, runs = counts.get("OpCalled", 0), counts.get("VjpRun", 0)
-    said = f"recorded {ops:,} forward and {runs:,} backward ops into {target} ({much})"
+    rounds = f" in {recording.iterations:,} iterations" if recording.iterations > 1 else ""
+    time = f", {recording.seconds:,.0f} s" if recording.seconds >= 1 else ""
+    said = f"recorded {ops:,} forward and {runs:,} backward ops{rounds} into {target} ({in_words(size)}{time})"
     return f"{said}. Open it with `backstep open {target}`."
 
 

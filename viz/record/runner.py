@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from typing import Any, Self
@@ -20,6 +20,7 @@ import viz
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import SUFFIX, tally
 from viz.record import missing_recording
+from viz.record.limits import NONE, Limits
 
 log = logging.getLogger("backstep")
 
@@ -55,6 +56,8 @@ class Recording:
     explanation: str
     error: str = ""
     files: tuple[Path, ...] = ()
+    iterations: int = 0
+    seconds: float = 0.0
 
 
 def check_script(path: str | os.PathLike[str]) -> Path:
@@ -98,21 +101,23 @@ def find_module(name: str) -> tuple[str, Path]:
 
 def run_script(
     path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False, *, module: str = "",
-    trace_path: str | os.PathLike[str] | None = None, quiet: bool = False,
+    trace_path: str | os.PathLike[str] | None = None, quiet: bool = False, limits: Limits = NONE,
+    tells: bool = False,
     on_start: Callable[[subprocess.Popen[bytes]], None] | None = None, on_slow: Callable[[str], None] | None = None,
 ) -> Recording:  # fmt: skip
     """Run a script as Python would, as the module of this name if one is given, and record it.
 
-    The trace goes to `trace_path`, by default a new file in a temporary folder.  `quiet` keeps the script from our
-    standard input.  `on_start` gets the process, `on_slow` what is to be said where it does not end: by default that is
-    printed.  Raises ScriptError where there is no script.
+    The trace goes to `trace_path`, by default a new file in a temporary folder; `limits` say how much of a long run.
+    `quiet` keeps the script from our standard input; `tells` lets it say now and then, on a terminal, how far it is.
+    `on_start` gets the process, `on_slow` what is to be said where it does not end: by default that is printed.  Raises
+    ScriptError where there is no script.
     """
     script = check_script(path)
     target = Path(trace_path) if trace_path is not None else new_folder() / f"{script.stem}{SUFFIX}"
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         report, ended = Path(folder) / "report.json", Path(folder) / "ended"
         report.write_text(" " * REPORT_ROOM)
-        flags = "as-torch" if as_torch else "plain"
+        flags = json.dumps({"as_torch": as_torch, "limits": asdict(limits), "tells": tells})
         runs_it = str(Path(__file__).with_name("child.py"))
         command = [sys.executable, runs_it, str(report), str(ended), str(target), flags]
         life = _Lifeline()
@@ -226,7 +231,8 @@ def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any]
     if is_whole and not said["note"]:
         notes.append(missing_recording.nothing_recorded(script.name, text_of(script), counts, as_torch, error))
     files = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in said.get("files", ()))]))
-    return Recording(target, returncode, " ".join(n for n in notes if n), error, files)
+    explanation = " ".join(n for n in notes if n)
+    return Recording(target, returncode, explanation, error, files, said.get("iterations", 0), said.get("seconds", 0.0))
 
 
 def text_of(script: Path) -> str:

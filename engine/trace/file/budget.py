@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
 
 from ...ops.op import CUSTOM
 from ..events import Accumulated, AnyEvent, CodeEntered, CodeLeft, OpCalled, Value, VjpRun
-from ..summary import OnFile, Summary, statistics
+from ..summary import SAMPLE, OnFile, Summary, statistics
+from .iterations import ALL, Iterations, Windows
 
 WHOLE = 256 * 2**20
 """Bytes of values that are written whole, whatever they are: as many as some 20,000 events of a small network have."""
@@ -18,18 +20,24 @@ SHOWN = 4096
 
 
 class Budget:
-    """Beyond `WHOLE` bytes, large values that a replay makes again are written as a sample with their statistics.
+    """Beyond `WHOLE` bytes, large values that a replay makes again are written as a sample with their statistics; and
+    where `windows` names iterations that keep theirs, those of all others, of any size, whatever their bytes.
 
     The others are what a replay begins with: leaves, gradients that a call was given, what was written past us, what
     code of the program's own made.  What is written depends on the order of the events alone.
     """
 
-    def __init__(self, whole: int = WHOLE) -> None:
-        self.left = whole
+    def __init__(self, whole: int = WHOLE, windows: Windows = ALL) -> None:
+        self.left = whole if windows.is_all else 2**62
+        self.windows, self.iterations = windows, Iterations()
+        self.is_kept = windows.keeps(0)
         self.depth = 0
 
     def see(self, event: AnyEvent) -> bool:
         """Whether a replay makes the values of an event again; events are seen in their order."""
+        self.iterations.see(event)
+        if not self.windows.is_all:
+            self.is_kept = self.windows.keeps(self.iterations.number)
         self.depth += isinstance(event, CodeEntered) - isinstance(event, CodeLeft)
         if self.depth:
             return False
@@ -37,7 +45,11 @@ class Budget:
 
     def is_whole(self, kept: Any, is_made_again: bool) -> bool:
         """Whether the value that a recorder keeps is written as it is, and not as a sample; asked once for each."""
-        if kept.size <= SHOWN or isinstance(kept, Summary):
+        if kept.size <= SAMPLE or isinstance(kept, Summary):
+            return True
+        if is_made_again and not self.is_kept:
+            return False
+        if kept.size <= SHOWN:
             return True
         self.left -= kept.nbytes
         return self.left >= 0 or not is_made_again
@@ -71,12 +83,12 @@ class Holding:
             if kept.nbytes >= self.LEAST:
                 self.numbers.append(number)
 
-    def let_go(self, values: list[Any]) -> None:
-        """Let go of what nobody else has.  Linear in what was added since."""
+    def let_go(self, values: list[Any], compared: Set[int] = frozenset()) -> None:
+        """Let go of what nobody else has, and is not `compared` any more.  Linear in what was added since."""
         if len(self.numbers) < self._look_at:
             return
         alone = [n for n in self.numbers if isinstance(values[n], np.ndarray) and sys.getrefcount(values[n]) <= ALONE]
-        for number in alone:
+        for number in [n for n in alone if n not in compared]:
             self.bytes -= values[number].nbytes
             values[number] = OnFile(values[number])
         self.numbers = [n for n in self.numbers if isinstance(values[n], np.ndarray)]

@@ -21,13 +21,14 @@ from typing import Any
 import numpy as np
 
 from ...arrays.session import slot
-from ..events import Value, last_value
+from ..events import OpCalled, Value, last_value
 from ..log_reader import _Reader, _without_folders, name_of, value_of
 from ..module_names import best_name
 from ..recorder import Recorder
 from ..source import Places, Sources
 from ..variable_names import Naming
 from .budget import WHOLE, Budget, Holding, as_sample
+from .iterations import ALL, Windows
 from .tracefile import MOST_ARRAY, CannotWrite, Writer
 
 INTERVAL = 0.25
@@ -37,12 +38,15 @@ SOON = 0.005
 pauses double up to `INTERVAL`."""
 BATCH = 512
 """Events that are written in one flush at most: what a full disk costs."""
+PROGRESS_EVERY = 10.0
+"""Seconds between two words on how far a long recording is."""
 AHEAD = 2000
 """Events that a program may be ahead of what is written without having to wait for it."""
 TELL_EVERY = 1.0
 """Seconds between two words on how far the writing of the rest is."""
-EVENT_BYTES = 1500
-"""Memory that an event takes besides its values: entries of tables here and in the recorder (measured: 1,300)."""
+EVENT_BYTES = 1850
+"""Memory that an event takes besides its values: entries of tables here and in the recorder (measured: a loop of small
+ops whose result has a name)."""
 WARN_AT = 0.8
 """The part of the memory limit at which it is said that the recording will end there."""
 
@@ -52,13 +56,35 @@ class Cut:
     """A recording that ends before its program did: after `written` events `of` so many, where that is known.
 
     The kinds: "stopped" (by Ctrl-C, while the rest was written), "unwritable" (the file; `reason` says why),
-    "memory" (`reason` says how much is held), "gone" (somebody took the file away).
+    "memory" (`reason` says how much is held), "limit" (as was asked for; `reason` says which), "gone" (somebody took
+    the file away).
     """
 
     kind: str
     written: int
     of: int | None = None
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How much of a program is recorded: forward ops, iterations that have ended, seconds, bytes of the file."""
+
+    ops: int
+    iterations: int
+    seconds: float
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """The forward ops, and the bytes, with which a recording ends while its program goes on; None for no limit."""
+
+    ops: int | None = None
+    bytes: int | None = None
+
+
+UNLIMITED = Most()
 
 
 class Stream:
@@ -72,6 +98,7 @@ class Stream:
     def __init__(
         self, recorder: Recorder, path: str, places: Places, argv: tuple[str, ...] = (), *,
         say: Callable[[str], None] = lambda text: None, memory: int | None = None, whole: int = WHOLE,
+        windows: Windows = ALL, most: Most = UNLIMITED, tell: Callable[[Progress], None] | None = None,
     ) -> None:  # fmt: skip
         self.recorder, self.places, self.path = recorder, places, path
         self.say, self.memory = say, half_of_memory() if memory is None else memory
@@ -84,7 +111,10 @@ class Stream:
         self._called: dict[int, str] = {}
         self._stacks: list[Any] = []
         self._done = self._valued = 0
-        self._budget, self._holding = Budget(whole), Holding()
+        self.most, self.tell = most, tell
+        self._ops = 0
+        self._begun = self._told = time.monotonic()
+        self._budget, self._holding = Budget(whole, windows), Holding()
         self._scratch = _Scratch()
         self._written: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
         # a value that it is, and where the file has it
@@ -100,8 +130,15 @@ class Stream:
         self._thread = threading.Thread(target=self._run, name="backstep-recording", daemon=True)
         _live.add(self)
 
+    @property
+    def progress(self) -> Progress:
+        """How much is written by now."""
+        seconds = time.monotonic() - self._begun
+        return Progress(self._ops, self._budget.iterations.number, seconds, self._writer.bytes)
+
     def start(self) -> None:
         """Begin to record."""
+        self._begun = self._told = time.monotonic()
         slot.active = self.recorder
         self._thread.start()
 
@@ -167,6 +204,9 @@ class Stream:
         pause = SOON
         while not self._stop.wait(pause):
             pause = SOON if self._catch_up() >= BATCH else min(2 * pause, INTERVAL)
+            if self.tell is not None and not self._is_over() and time.monotonic() - self._told >= PROGRESS_EVERY:
+                self._told = time.monotonic()
+                self.tell(self.progress)
 
     def _catch_up(self) -> int:
         """Write what was recorded until now, so many events; a program that is far ahead waits until it is written."""
@@ -219,11 +259,13 @@ class Stream:
                 self.written = self._done
                 self._written.clear()
                 if not self.recorder.is_read:
-                    self._holding.let_go(self.recorder.values)
+                    self._holding.let_go(self.recorder.values, self.recorder.store.compared)
             except CannotWrite as error:
                 self._end(self._unwritable(error))
                 self._writer.undo()
                 return True
+            if self._reached():
+                self._end(Cut("limit", self.written, None, self._reached()))
             self._mind_memory()
             return is_all or self._is_over()
 
@@ -231,6 +273,14 @@ class Stream:
         self.cut = cut
         ends = f"ends after {cut.written:,} events: {cut.reason}" if cut.reason else "is lost: its file was deleted"
         self.say(f"the recording {ends}. The script goes on unrecorded.")
+
+    def _reached(self) -> str:
+        """Which limit that was asked for is reached; "" if none is."""
+        if self.most.ops is not None and self._ops >= self.most.ops:
+            return f"it has {self._ops:,} ops, the most that --max-ops allows"
+        if self.most.bytes is not None and self._writer.bytes >= self.most.bytes:
+            return f"it has {self._writer.bytes:,} bytes, the most that --max-bytes allows"
+        return ""
 
     def _mind_memory(self) -> None:
         held = self._holding.bytes + self._done * EVENT_BYTES
@@ -260,6 +310,9 @@ class Stream:
                 self._naming.see(event, self._stacks[event.stack] if event.stack >= 0 else ())
                 writer.event(_without_folders(event, self.places))
                 self._done += 1
+                self._ops += type(event) is OpCalled
+                if self._reached():
+                    break
                 if len(recorder.log) - self._done > AHEAD and self._may_hold():
                     self._hold()
                 if time.monotonic() > until:

@@ -46,6 +46,10 @@ each call stack was written whole."""
 APPLICATION = 0x42737470
 """SQLite's application id of a trace file: `Bstp`."""
 SUFFIX = ".backstep"
+EMPTY = 40_000
+"""Bytes of a file without events."""
+EVENT_ROW, VALUE_ROW, CONTENT_ROW = 30, 15, 100
+"""Bytes of a row of `events`, of `tensor_values` and of `contents` with its index, besides texts and elements."""
 QUICK_CHECK = 16 * 2**20
 """Bytes up to which a file is checked as a whole when it is opened; a larger one fails where it is damaged."""
 
@@ -132,6 +136,7 @@ class Writer:
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
         self._contents: dict[bytes, int] = {}
         self._sketch = Sketch()
+        self.bytes = EMPTY  # of what was written, and what SQLite adds to it: about the size of the file
         self._frames: Sequence[Frame] = ()
         self._framed = self._texts = 0
         self._waiting = 0
@@ -146,6 +151,7 @@ class Writer:
             self._check_readable(row)
         self._events.add(row, checksum(*row))
         self._sketch.add(event)
+        self.bytes += len(row[3]) + EVENT_ROW
         self._counts["events"] += 1
         self._waiting += 1
         if self._waiting >= self.every or time.monotonic() - self._flushed >= self.seconds:
@@ -179,6 +185,7 @@ class Writer:
     def again(self, content: int) -> None:
         """Append a value that is the same as an earlier one."""
         pair = (self._counts["values"], content)
+        self.bytes += VALUE_ROW
         self._values.add(pair, zlib.crc32(b"%d\x1f%d" % pair))
         self._counts["values"] += 1
 
@@ -191,6 +198,7 @@ class Writer:
             content = self._contents[digest] = len(self._contents)
             row = (content, digest, dtype, shape, whole, raw, stats)
             told = checksum(content, digest.hex(), dtype, shape, whole, stats)
+            self.bytes += raw.nbytes + len(stats or "") + CONTENT_ROW
             self._execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, told))
         self.again(content)
         return content
@@ -213,6 +221,7 @@ class Writer:
         self._texts += len(text.encode("utf-8", "replace"))
         if len(text) > MOST_TEXT or self._texts > MOST_TEXTS:
             return
+        self.bytes += len(text)
         # SQLite's texts are UTF-8: a lone surrogate (an undecodable byte) becomes a question mark
         row = (_clean(name), _clean(text))
         self._execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (*row, checksum(*row)))

@@ -10,7 +10,7 @@ import numpy as np
 import engine
 from engine.arrays.session import slot
 from engine.replay.program import Edits
-from engine.trace.events import Escaped, LeafCreated, OpCalled, Trace, VjpRun
+from engine.trace.events import Escaped, LeafCreated, OpCalled, Trace, VjpRun, WrittenOutside
 from engine.trace.file.budget import SHOWN, Holding
 from engine.trace.file.streaming import Stream
 from engine.trace.file.tracefile import open_trace
@@ -112,3 +112,22 @@ def test_recording_within_a_recording_is_read_whole(tmp_path: Path) -> None:
     stream.finish({})
     assert all(value.array is not None for value in trace.values)
     assert len(read(recorder.recording).values) >= len(trace.values)
+
+
+def test_what_is_compared_with_writes_through_numpy_is_not_let_go(tmp_path: Path) -> None:
+    recorder = Recorder()
+    stream = Stream(recorder, str(tmp_path / "t"), Places(HERE))
+    slot.active = recorder
+    recorder.pace = lambda: stream._write(float("inf")) and None
+    x: Any = engine.ones(600)
+    elements = x.numpy()
+    other: Any = engine.from_numpy(np.zeros(600, "float32"))
+    x + other
+    for _ in range(2):
+        network(30, 32)
+        elements[0] += 1
+        x + other
+    stream.finish({})
+    found = open_trace(tmp_path / "t")
+    written = [found.values[e.value].array for e in found.events if isinstance(e, WrittenOutside)]
+    assert [array[0] for array in written if array is not None] == [2, 3]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.trace.events import Accumulated, Trace
+from engine.trace.events import Accumulated, OpCalled, Trace
 from viz import cli
 from viz.record.runner import find_module
 
@@ -66,3 +66,58 @@ def test_package_is_run_by_its_main(package: Path) -> None:
     (package / "my" / "__main__.py").write_text("")
     assert find_module("my") == ("my.__main__", package / "my" / "__main__.py")
     assert "my" not in sys.modules
+
+
+TRAINING = """
+import engine as torch
+w = torch.ones(100, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for i in range(5):
+    opt.zero_grad()
+    (w * 2).sum().backward()
+    opt.step()
+print("done")
+"""
+
+
+def test_record_keeps_the_values_of_the_chosen_iterations_and_says_how_many_ran(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(TRAINING)
+    assert cli.main(["record", "--steps", "1:3", "--every", "4", "train.py"]) == 0
+    out, err = capfd.readouterr()
+    assert out == "done\n" and " in 5 iterations into train.backstep" in err and len(err.splitlines()) == 1
+    trace = Trace.open("train.backstep")
+    products = [event for event in trace.events if isinstance(event, OpCalled) and event.name == "mul"][:10]
+    doubled = [trace.values[e.outputs[0].value] for e in products if e.call is None and e.inplace is None]
+    assert [value.array is not None for value in doubled if value.shape == (100,)] == [True, True, True, False, True]
+
+
+def test_record_ends_at_the_limit_while_the_script_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(TRAINING)
+    assert cli.main(["record", "--max-ops", "7", "train.py"]) == 0
+    out, err = capfd.readouterr()
+    assert out == "done\n" and "it has 7 ops, the most that --max-ops allows. The script itself went on" in err
+    assert kinds(Trace.open("train.backstep")).count("OpCalled") == 7
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "message"),
+    [
+        ("--steps", "a:b", "'a:b' is not a range of iterations: give one such as 7, 100:103"),
+        ("--steps", "5:2", "'5:2' contains no iteration"),
+        ("--every", "0", "'0' is not a count: give a whole number of at least 1"),
+        ("--max-bytes", "5 apples", "'5 apples' is not a size: give a number of bytes"),
+        ("--max-ops", "-1", "'-1' is not a count"),
+    ],
+)
+def test_bad_limits_are_refused_before_anything_runs(
+    option: str, given: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["record", f"{option}={given}", "no_such_script.py"])
+    assert f"argument {option}: {message}" in capsys.readouterr().err

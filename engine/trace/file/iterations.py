@@ -1,0 +1,72 @@
+"""The iterations of a training, counted while it is recorded, and which of them keep their values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..events import AnyEvent, BackwardEnded, BackwardStarted, GroupEntered, GroupLeft
+
+
+class Iterations:
+    """How many iterations have ended, by a rule that needs nothing of what comes later.
+
+    An iteration ends with `optimizer.step()`; where no optimiser has made a step yet, with a backward call.  Where
+    there are several, those at the place in the program that came first count: a round that trains two networks is one
+    iteration.
+    """
+
+    def __init__(self) -> None:
+        self.steps = self.calls = 0
+        self._groups: list[bool] = []  # of each group around the next event, whether its end ends an iteration
+        self._stepped: int | None = None  # the call stack of the first step,
+        self._called: int | None = None  # and of the first backward call
+        self._call: int | None = None
+
+    @property
+    def number(self) -> int:
+        """The iteration that runs, from 0."""
+        return self.steps if self._stepped is not None else self.calls
+
+    def see(self, event: AnyEvent) -> None:
+        """Take note of the next event."""
+        if isinstance(event, GroupEntered):
+            is_step = event.kind.endswith(".step")
+            if is_step and self._stepped is None:
+                self._stepped = event.stack
+            self._groups.append(is_step and event.stack == self._stepped)
+        elif isinstance(event, GroupLeft):
+            self.steps += bool(self._groups and self._groups.pop())
+        elif isinstance(event, BackwardStarted):
+            if self._called is None:
+                self._called = event.stack
+            if self._call is None and event.stack == self._called:
+                self._call = event.call
+        elif isinstance(event, BackwardEnded) and event.call == self._call:
+            self.calls, self._call = self.calls + 1, None
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The iterations of which values are kept: those from `ranges`, [first, end) each with None for no end, and every
+    `every`-th; all, where neither is given.
+
+    >>> [i for i in range(120) if Windows(((3, 5), (118, None)), every=50).keeps(i)]
+    [0, 3, 4, 50, 100, 118, 119]
+    """
+
+    ranges: tuple[tuple[int, int | None], ...] = ()
+    every: int | None = None
+
+    @property
+    def is_all(self) -> bool:
+        return not self.ranges and self.every is None
+
+    def keeps(self, iteration: int) -> bool:
+        """Whether the values of an iteration are kept."""
+        if self.is_all or (self.every is not None and iteration % self.every == 0):
+            return True
+        return any(first <= iteration and (end is None or iteration < end) for first, end in self.ranges)
+
+
+ALL = Windows()
+"""Every iteration."""
