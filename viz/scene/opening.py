@@ -76,7 +76,7 @@ def _opening(read: Reading, above: int) -> Opening:
             placed = choice.layout(graph)
         except Exception:  # noqa: BLE001, S112  the scene says so, and shows it otherwise
             continue
-        size = zoom(graph, placed, VIEW)
+        size = zoom(graph, placed, seen.view)
         good = size >= WHOLE or _is_read_on(read, seen, graph, placed)
         if good or size > most:
             best, most = _found(folded, seen, placed), size
@@ -107,12 +107,13 @@ def _zooms(read: Reading, begin: Opening) -> list[Size]:
 
     Nothing where it is too large to be seen whole, or would be broken into lines otherwise.
     """
-    graph = Visible(read.facts, read.drawing, begin.folded, begin.lines, begin.limit, begin.folded, begin.zoom).graph()
+    seen = Visible(read.facts, read.drawing, begin.folded, begin.lines, begin.limit, begin.folded, begin.zoom)
+    graph = seen.graph()
     if len(graph) > MOST_NODES:
         return []
     placed = choice.layout(graph)
     same = bool(placed.lines) == bool(begin.lines)
-    return [zooms(graph, placed, view) for view in (VIEW, lower(VIEW))] if same else []
+    return [zooms(graph, placed, view) for view in (seen.view, lower(seen.view))] if same else []
 
 
 def _ways(read: Reading, above: int) -> list[frozenset[str]]:

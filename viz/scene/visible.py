@@ -24,6 +24,8 @@ MOST_USERS = 24
 """Uses of a leaf in groups that begin folded up to which edges lead there from it; past that these have stubs."""
 VIEW = (757.0, 607.0)
 """The stage for which a long chain is broken into lines: beside both panels at 1440 x 900 px, without its bars."""
+VIEW_OF_MODEL = (757.0, 560.0)
+"""The same over the timeline of a program that is too long to draw whole, which has more rows."""
 
 
 class Visible:
@@ -67,11 +69,16 @@ class Visible:
         self.edge_of: dict[str, str] = {}
         self.rows: dict[str, list[RowSize]] = {}
 
+    @property
+    def view(self) -> Size:
+        """The room of the whole picture on a usual screen, in px."""
+        return VIEW_OF_MODEL if self.drawing.grouping.model else VIEW
+
     def graph(self) -> nx.MultiDiGraph:
         """The graph with folded groups as nodes."""
         drawing, grouping = self.drawing, self.drawing.grouping
         graph = nx.MultiDiGraph(within={g: a for g, a in grouping.within.items() if self.home[g] is None})
-        graph.graph.update(view=VIEW, limit=self.limit, each=EACH_OF_BOXES if grouping.model else EACH)
+        graph.graph.update(view=self.view, limit=self.limit, each=EACH_OF_BOXES if grouping.model else EACH)
         for ident in drawing.graph:
             place = self.shown[ident]
             if place in graph:
@@ -118,7 +125,7 @@ class Visible:
     def parameters(self, place: str) -> list[str]:
         """The parameters in a folded group, each once: cards, and stubs of those that stand elsewhere."""
         drawing = self.drawing
-        if drawing.grouping.quiet.get(place) is not None:
+        if not drawing.grouping.quiet.keys().isdisjoint(drawing.grouping.path(place)):
             return []
         found: dict[int, str] = {}
         for ident in self.members[place]:

@@ -93,11 +93,13 @@ def test_the_scale_holds_every_norm_and_a_small_program_has_none(trace: Trace, t
     assert small["norms"] is None and small["model"] is None
 
 
-def test_what_beside_a_model_passes_no_gradient_says_so(told: Json) -> None:
+def test_what_beside_a_model_passes_no_gradient_says_so(trace: Trace, told: Json) -> None:
     assert {node["label"]: node["quiet"] for node in told["nodes"] if "quiet" in node} == {
         "data": "data", "AdamW.step": "update", "no gradient": "aside",
     }  # fmt: skip
     assert told["model"] == "model: Net"
+    inner = scene(trace, fold_above=FOLD_ABOVE, folds={box(told, "AdamW.step")["id"]: False})
+    assert not any("dots" in node for node in inner["nodes"] if node["group"] == box(told, "AdamW.step")["id"])
     ends = {end for edge in told["edges"] for end in (edge["source"], edge["target"])}
     assert box(told, "AdamW.step")["id"] not in ends
 

@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.viz.helpers import pictures
+from viz.graph.folds import FOLD_ABOVE
+from viz.layout.views import WHOLE
 from viz.scene.reading import reading
+from viz.scene.scene import scene
+from viz.scene.visible import VIEW_OF_MODEL
 
-from ..helpers.traces import recorded
+from ..helpers.traces import TRANSFORMER, recorded
 
 OPENS = {
     "training_loop": {"model: Linear"},  # each round is read on its own, and the weights stand beside it
@@ -62,3 +66,13 @@ def test_what_is_given_to_a_layer_stands_before_it_and_its_weights_in_it(tmp_pat
     )
     assert found["x"] is None
     assert "0: Linear" in found.values()
+
+
+def test_a_model_fills_the_stage_and_is_read(tmp_path: Path) -> None:
+    """The stage at 1440 x 900 px, with the timeline of a long program: nothing under 12 px, and 60 % of it used."""
+    made = scene(recorded(TRANSFORMER.replace("range(2)", "range(9)"), tmp_path), fold_above=FOLD_ABOVE)
+    x0, y0, x1, y1 = made["bounds"]
+    wide, high = VIEW_OF_MODEL
+    size = min(wide / (x1 - x0), high / (y1 - y0))
+    assert size >= WHOLE
+    assert size * (x1 - x0) / wide * size * (y1 - y0) / high >= 0.6
