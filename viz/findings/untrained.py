@@ -38,6 +38,7 @@ def unreached(facts: Facts) -> list[Finding]:
     if not held.known or facts.errors:
         return []
     reached = {e.tensor for e in facts.trace.events if isinstance(e, Accumulated) and not e.retained}
+    reached |= facts.elsewhere("taught")
     given = {e.tensor for e in facts.trace.events if isinstance(e, GradSet) and e.value is not None}
     if not reached:
         return []

@@ -15,8 +15,8 @@ def not_zeroed(facts: Facts) -> list[Finding]:
     Adding up over several calls before one update is what `.grad` is for, and is no finding.  Nor is a sum that is
     zeroed before anybody uses it, such as what the loss of a GAN's generator leaves in the discriminator.
     """
-    received: set[int] = set()  # leaves whose gradient was not zeroed or replaced since it arrived
-    updated: set[int] = set()  # those of them that were changed since
+    updated = set(facts.elsewhere("updated"))  # leaves that were changed since their gradient arrived,
+    received = set(updated)  # of those whose gradient was not zeroed or replaced since
     mixed: dict[int, Accumulated] = {}  # leaves whose gradient belongs to two values of them
     steps: list[str] = []
     for event in facts.trace.events:

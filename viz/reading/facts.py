@@ -158,6 +158,14 @@ class Facts:
     storages: dict[int, int] = field(default_factory=dict)
     _frames: dict[int, Frame | None] = field(default_factory=dict)
 
+    def elsewhere(self, what: str) -> frozenset[int]:
+        """Of the leaves of one section of a run those of which the other sections say this: `updated` before it since
+        their gradient arrived, `taught` by a gradient in any of them."""
+        match self.trace.meta.get("section"):  # a file may say anything
+            case {**told} if isinstance(listed := told.get(what), (list, tuple)):
+                return frozenset(one for one in listed if type(one) is int)
+        return frozenset()
+
     @cached_property
     def letters(self) -> frozenset[str]:
         """The short names that tensors of the program have, which no other tensor should be called by."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,8 @@ class Beginning:
     grad_enabled: bool
     held: dict[tuple[str, str], tuple[int | None, ...]]
     leaves: dict[int, Leaf] = field(default_factory=dict)
+    updated: set[int] = field(default_factory=set)
+    """Of the leaves those that were changed since their gradient arrived, and have it still."""
     brought: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """By event: the parameters and buffers that a module brings along where it is first called."""
 
@@ -108,17 +111,27 @@ class Windows:
             ) from error
         names = {new: name for old, new in cut.tensors.items() if (name := whole.names.get(old)) is not None}
         values = Picked(whole.values, tuple(cut.values))
-        meta = {**whole.meta, "section": _as_meta(section, cut.passed)}
+        meta = {**whole.meta, "section": self._as_meta(section, cut)}
         window = Trace(events, whole.stacks, whole.files, names, values, whole.argv, meta)
         check_part(whole, window, values.numbers)
         return window
 
+    def _as_meta(self, section: Section, cut: _Cut) -> dict[str, Any]:
+        """What a trace says of the section that it is: its name, and of a round of a loop where that is; how many nodes
+        of earlier sections its backward calls went through; and of its leaves what the other sections do with them."""
+        depth, _, line = section.loop or (0, "", 0)
+        updated = sorted(cut.tensors[one] for one in cut.begin.updated)
+        taught = [number for tensor, number in cut.tensors.items() if tensor in self._taught]
+        return {
+            "label": section.label, "depth": depth, "line": line, "passed": cut.passed, "updated": updated,
+            "taught": taught,
+        }  # fmt: skip
 
-def _as_meta(section: Section, passed: int) -> dict[str, Any]:
-    """What a trace says of the section that it is: its name, and of a round of a loop where that is; and how many nodes
-    of earlier sections its backward calls went through."""
-    depth, _, line = section.loop or (0, "", 0)
-    return {"label": section.label, "depth": depth, "line": line, "passed": passed}
+    @cached_property
+    def _taught(self) -> frozenset[int]:
+        """The leaves that receive a gradient in some section."""
+        changes = self.outline.changes
+        return frozenset(changes.tensor[(changes.what == GRAD) & (changes.first != NOBODY)].tolist())
 
 
 class Picked(Sequence[Value]):
@@ -190,6 +203,8 @@ def _bring(trace: Trace, outline: Outline, start: int, begin: Beginning, tensor:
     if held is not None and held not in begin.leaves:
         _bring(trace, outline, start, begin, held)
     begin.leaves[tensor] = _leaf(trace, outline, start, tensor, held)
+    if held is not None and outline.last_event(tensor, VALUE, start) > outline.last_event(tensor, GRAD, start):
+        begin.updated.add(tensor)
 
 
 def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | None) -> Leaf:

@@ -88,14 +88,20 @@ class Outline:
 
     def last_change(self, tensor: int, what: int, before: int) -> tuple[int, int] | None:
         """The last change of a kind of a tensor before an event; None where there is none."""
+        place = self._last(tensor, what, before)
+        return None if place < 0 else (int(self.changes.first[place]), int(self.changes.second[place]))
+
+    def last_event(self, tensor: int, what: int, before: int) -> int:
+        """The event of that change; -1 where there is none."""
+        place = self._last(tensor, what, before)
+        return NOBODY if place < 0 else int(self.changes.event[place])
+
+    def _last(self, tensor: int, what: int, before: int) -> int:
         table = self.changes
         start, stop = np.searchsorted(table.tensor, [tensor, tensor + 1])
         stop = start + int(np.searchsorted(table.event[start:stop], before))
         found = np.flatnonzero(table.what[start:stop] == what)
-        if not len(found):
-            return None
-        place = int(start) + int(found[-1])
-        return int(table.first[place]), int(table.second[place])
+        return int(start) + int(found[-1]) if len(found) else NOBODY
 
 
 def outline(events: Iterable[AnyEvent]) -> Outline:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -17,6 +18,7 @@ from engine.replay.replay import replay
 from engine.trace.events import AnyEvent, BackwardStarted, LeafCreated, OpCalled, Refreshed, Trace
 from engine.trace.file.coherence import check
 from engine.trace.file.outline import outline
+from viz.findings.findings import findings
 from viz.run.iterations import Section, sections
 from viz.run.window import Windows
 from viz.scene.reading import reading
@@ -207,3 +209,50 @@ def test_iterations_that_do_the_same_have_the_same_ids() -> None:
     assert list(one.items) == list(other.items)
     assert list(one.links) == list(other.links)
     assert one.grouping.labels == other.grouping.labels
+
+
+def findings_of(program: Callable[[], None]) -> list[list[str]]:
+    """The kinds of the findings in each iteration."""
+    with torch.record() as whole:
+        program()
+    found = outline(whole.events)
+    windows = Windows(whole, found, sections(whole, found))
+    return [[one.kind for one in findings(reading(windows.trace(k)).facts)] for k in range(len(windows.sections))]
+
+
+def test_gradient_that_no_iteration_zeroes_is_found_in_each_but_the_first() -> None:
+    def program() -> None:
+        w = torch.tensor([1.0, 2.0], requires_grad=True)
+        optimizer = torch.optim.SGD([w], lr=0.1)
+        for _ in range(3):
+            (w * w).sum().backward()
+            optimizer.step()
+
+    assert findings_of(program) == [[], ["not-zeroed"], ["not-zeroed"]]
+
+
+def test_gradients_added_up_over_iterations_before_an_update_are_no_finding() -> None:
+    def program() -> None:
+        w = torch.tensor([1.0, 2.0], requires_grad=True)
+        optimizer = torch.optim.SGD([w], lr=0.1)
+        for step in range(4):
+            (w * w).sum().backward()
+            if step % 2:
+                optimizer.step()
+                optimizer.zero_grad()
+
+    assert "not-zeroed" not in itertools.chain(*findings_of(program))
+
+
+def test_parameter_that_only_some_iterations_use_is_not_said_to_never_learn() -> None:
+    def program() -> None:
+        torch.manual_seed(0)
+        first, second = nn.Linear(2, 2), nn.Linear(2, 2)
+        optimizer = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+        for step in range(3):
+            out = first(torch.ones(1, 2))
+            (second(out) if step else out).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+    assert findings_of(program) == [[], [], []]
