@@ -73,26 +73,44 @@ class Holding:
 
     def __init__(self) -> None:
         self.bytes = 0
-        self.numbers: list[int] = []
+        self.numbers: dict[int, list[int]] = {}
+        """By the id of an array: the values that it is.  A gradient that is passed on is several."""
         self._look_at = 256
 
     def add(self, number: int, kept: Any) -> None:
         """Note what the recorder keeps as a value that is written now."""
-        if isinstance(kept, np.ndarray):
+        if not isinstance(kept, np.ndarray):
+            return
+        if kept.nbytes < self.LEAST:
             self.bytes += kept.nbytes
-            if kept.nbytes >= self.LEAST:
-                self.numbers.append(number)
+            return
+        numbers = self.numbers.setdefault(id(kept), [])
+        if not numbers:
+            self.bytes += kept.nbytes
+        numbers.append(number)
 
     def let_go(self, values: list[Any], compared: Set[int] = frozenset()) -> None:
         """Let go of what nobody else has, and is not `compared` any more.  Linear in what was added since."""
         if len(self.numbers) < self._look_at:
             return
-        alone = [n for n in self.numbers if isinstance(values[n], np.ndarray) and sys.getrefcount(values[n]) <= ALONE]
-        for number in [n for n in alone if n not in compared]:
-            self.bytes -= values[number].nbytes
-            values[number] = OnFile(values[number])
-        self.numbers = [n for n in self.numbers if isinstance(values[n], np.ndarray)]
+        held = list(self.numbers.values())
+        self.numbers = {}
+        self.bytes -= sum(values[numbers[0]].nbytes for numbers in held)
+        for numbers in held:
+            self._look(values, numbers, compared)
         self._look_at = 256 + 2 * len(self.numbers)
+
+    def _look(self, values: list[Any], numbers: list[int], compared: Set[int]) -> None:
+        """Let go of one array, or note it again; of one that was written since, its values are copies by now."""
+        count = sum(values[n] is values[numbers[0]] for n in numbers)
+        is_alone = count == len(numbers) and sys.getrefcount(values[numbers[0]]) < ALONE + count
+        if is_alone and compared.isdisjoint(numbers):
+            gone = OnFile(values[numbers[0]])
+            for number in numbers:
+                values[number] = gone
+            return
+        for number in numbers:
+            self.add(number, values[number])
 
 
 _LIST = [object()]

@@ -131,3 +131,21 @@ def test_what_is_compared_with_writes_through_numpy_is_not_let_go(tmp_path: Path
     found = open_trace(tmp_path / "t")
     written = [found.values[e.value].array for e in found.events if isinstance(e, WrittenOutside)]
     assert [array[0] for array in written if array is not None] == [2, 3]
+
+
+def test_array_that_is_several_values_is_let_go_of_all_of_them() -> None:
+    own, passed = np.ones(1000), np.zeros(1000)
+    values: list[Any] = [np.ones(1000), passed, passed, own, np.ones(2)]
+    del passed
+    holding = Holding()
+    holding._look_at = 1
+    for number, value in enumerate(values):
+        holding.add(number, value)
+    del value
+    assert holding.bytes == 3 * 8000 + 16
+    holding.let_go(values, compared={0})
+    assert [type(one) for one in values] == [np.ndarray, OnFile, OnFile, np.ndarray, np.ndarray]
+    assert values[3] is own and holding.bytes == 2 * 8000 + 16
+    holding._look_at = 1
+    holding.let_go(values)
+    assert [type(one) for one in values[:4]] == [OnFile, OnFile, OnFile, np.ndarray]
