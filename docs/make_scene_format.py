@@ -16,9 +16,9 @@ ROOT = Path(__file__).parents[1]
 SCHEMA = ROOT / "viz" / "schema"
 PAGE = Path(__file__).parent / "scene-format.md"
 TYPES = ROOT / "assets" / "js" / "scene" / "scene.d.ts"
-MODULES = ("scene", "values", "edits", "details")
+MODULES = ("scene", "values", "edits", "details", "run")
 """In the order in which the page has them, each between marks of its name."""
-ROOTS = ("Scene", "Edits", "Details")
+ROOTS = ("Scene", "Edits", "Details", "RunOverview")
 """The documents; all other types are parts of one."""
 HEAD = """// What the server sends, as types: made by `python -m docs.make_scene_format` from viz/schema; a test
 // fails where this file is older.  For checks only (tests/js/tsconfig.json): the browser never asks for it.
@@ -71,7 +71,7 @@ def _sentence(field: Field, known: Mapping[str, Type]) -> str:
 def declared() -> dict[str, Type]:
     """All types of the schema by name."""
     found: dict[str, Type] = {}
-    for module in ("values", "edits", "scene", "details"):  # those that others extend come first
+    for module in ("values", "edits", "scene", "details", "run"):  # those that others extend come first
         for name, node, about in _statements(module):
             if isinstance(node, ast.ClassDef):
                 own = {field.name: field for field in _fields(node)}

@@ -1,4 +1,4 @@
-"""What the store computes with: replay, scene and details, called on the browser's form of edits."""
+"""What the store computes with: replay, scene, details and overview, called on the browser's form of edits."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from viz.scene import scene as viz_scene
 from viz.scene.changes import changes
 from viz.scene.places import last_place
 from viz.scene.reading import reading
+from viz.scene.run_overview import run_overview
 from viz.schema.details import Details
+from viz.schema.run import RunOverview
 from viz.schema.scene import Scene, Section
-from viz.server.store import Json, Problem, SceneJob
+from viz.server.store import Json, Problem, Program, SceneJob
 
 LAYOUT = "layered"
 AGAIN = "Nothing was changed: the previous revision is still shown. Try other numbers or another position."
 
 
 class Computed:
-    """The pure side of the app behind the store's three questions."""
+    """The pure side of the app behind the store's questions."""
 
     def replay(self, trace: Trace, edits: Mapping[str, Any]) -> Trace:
         """The trace run again.  Raises Problem where the edits do not fit this program."""
@@ -45,6 +47,10 @@ class Computed:
             text = f"This revision has no element {element[:100]!r}."
             raise Problem("unknown-element", "This element does not exist", text)
         return viz_details.details(trace, scene, element)
+
+    def overview(self, run: Run, program: Program) -> RunOverview:
+        size = None if program.file is None else program.file.stamp[2]
+        return run_overview(run, program.id, program.version, size)
 
 
 def scene_of(job: SceneJob) -> Scene:

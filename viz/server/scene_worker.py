@@ -1,6 +1,6 @@
-"""A process that makes scenes and details of a trace file: `python -m viz.server.scene_worker`.
+"""A process that makes scenes, details and overviews of a trace file: `python -m viz.server.scene_worker`.
 
-One JSON object per line comes in, `{program, revision, text, section, previous, folds, layout, element}`;
+One JSON object per line comes in, `{program, revision, text, section, previous, folds, layout, element, overview}`;
 `{bytes, crc, size}` on a line and so many bytes go out, or `{bytes: 0}` with `problem`, `failed` (a traceback) or
 `stale` (the file has changed).  It is a store like the server's, with one program.
 """
@@ -40,7 +40,9 @@ class Opened:
             if not file.is_as_it_was():
                 return None
             trace = open_checked(file.path, file.most)
-            program = Program(spec["id"], spec["about"], lambda: trace, version=spec["version"], most=file.most)
+            program = Program(
+                spec["id"], spec["about"], lambda: trace, version=spec["version"], file=file, most=file.most
+            )
             self.spec, self.store = spec, Store(Catalogue([program]), Computed())
         return self.store
 
@@ -52,6 +54,8 @@ class Opened:
         name, version = ask["program"]["id"], ask["program"]["version"]
         section = ask["section"]
         revision = Revision(ask["revision"], name, version, ask["text"], section)
+        if ask["overview"]:
+            return store.overview(name)
         if ask["element"] is not None:
             return store.details(revision, ask["element"])
         before = ask["previous"] and Revision(ask["previous"]["id"], name, version, ask["previous"]["text"], section)

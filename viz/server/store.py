@@ -120,6 +120,8 @@ class Pure(Protocol):
 
     def details(self, trace: Trace, scene: Mapping[str, Any], element: str) -> Mapping[str, Any]: ...
 
+    def overview(self, run: Run, program: Program) -> Mapping[str, Any]: ...
+
 
 @dataclass(frozen=True)
 class SceneJob:
@@ -215,6 +217,7 @@ class Store:
         self._scenes: Lru[tuple[Any, ...], Packed] = Lru(*SCENES, _size)
         self._calls: Lru[str, Packed] = Lru(*DETAILS, _size)
         self._details: Lru[tuple[str, str], Packed] = Lru(*DETAILS, _size)
+        self._overviews: Lru[str, Packed] = Lru(*DETAILS, _size)
         self._revisions: Lru[str, Revision] = Lru(*REVISIONS, lambda _, revision: len(revision.text))
         self._sources: dict[str, tuple[int, str]] = {}
         self._flight = SingleFlight()
@@ -271,6 +274,17 @@ class Store:
         key = (revision.id, element)
         return self._flight.cached(self._details, key, lambda: self._detailed(revision, element))
 
+    def overview(self, program: str) -> Packed:
+        """A few numbers per iteration and parameter of the newest recording of a program, as JSON."""
+        revision = self.revision(program, None)
+        key = f"{program}@{revision.version}"
+        return self._flight.cached(self._overviews, key, lambda: self._overview(revision))
+
+    def _overview(self, revision: Revision) -> Packed:
+        if (far := self._elsewhere(revision, overview=True)) is not None:
+            return far
+        return pack_json(self.pure.overview(self._run(revision), self.catalogue.find(revision.program)))
+
     def _scene(self, revision: Revision, old: Revision | None, folds: Mapping[str, bool], layout: str) -> Packed:
         program = self.catalogue.find(revision.program)
         if program.version != revision.version:  # a watched script: what would be said of it is no longer true
@@ -303,8 +317,9 @@ class Store:
         folds: Mapping[str, bool] | None = None,
         layout: str = "",
         element: str | None = None,
+        overview: bool = False,
     ) -> Packed | None:
-        """A scene, or the details of an element, from a worker process; None where it is made here."""
+        """A scene, the details of an element, or the overview, from a worker process; None where it is made here."""
         program = self.catalogue.find(revision.program)
         if self.workers is None or program.file is None or not self._is_far(revision):
             return None
@@ -312,6 +327,7 @@ class Store:
         question = {
             "program": file, "revision": revision.id, "text": revision.text, "folds": folds, "layout": layout,
             "previous": old and {"id": old.id, "text": old.text}, "element": element, "section": revision.section,
+            "overview": overview,
         }  # fmt: skip
         try:
             head, found = self.workers.packed(program.id, question)

@@ -1075,3 +1075,89 @@ export interface SeriesPoint {
   /** The number; null before there is one. */
   track: Track<Num | null>;
 }
+
+/** A whole run in a few numbers per iteration and parameter. */
+export interface RunOverview {
+  /** Its id. */
+  program: string;
+  /** The recording, counted from 1. */
+  version: number;
+  /** The name of each column: an iteration, or several. */
+  labels: string[];
+  /** The section with which a column begins. */
+  first: number[];
+  /** The section with which it ends. */
+  last: number[];
+  /** The value from which the first backward call of each column starts. */
+  loss: (Num | null)[];
+  /** The norm of all gradients together. */
+  total: (number | null)[];
+  /** In the order of the forward pass. */
+  parameters: RunParameter[];
+  /** Their numbers. */
+  quantities: Quantities;
+  /** What is wrong, the worst first. */
+  findings: RunFinding[];
+  /** Sections in which a weight was changed. */
+  updates: number;
+  /** Forward ops of the run. */
+  ops: number;
+  /** The size of its file; null where there is none. */
+  bytes: number | null;
+}
+
+/** A row of the overview. */
+export interface RunParameter {
+  /** Its name, with the path of its module. */
+  name: string;
+  /** The module that it is shown in; empty for none. */
+  group: string;
+  /** The lengths of its dimensions. */
+  shape: number[];
+  /** Whether its update ratio is an estimate from a sample of its elements. */
+  sampled: boolean;
+}
+
+/** The numbers of all parameters: one list per parameter, one number per column, null where there is none. */
+export interface Quantities {
+  /** The norm of the gradient's finite elements, after the iteration's last backward call that reached it. */
+  norm: ((number | null)[])[];
+  /** The norm of the update over the norm of the weight before it. */
+  ratio: ((number | null)[])[];
+  /** The share of zeros in the gradient. */
+  zeros: ((number | null)[])[];
+  /** How many elements of the gradient are nan or an infinity. */
+  nonfinite: ((number | null)[])[];
+  /** The magnitude of the gradient's largest finite element. */
+  largest: ((number | null)[])[];
+}
+
+/** Something that is wrong with a run, with the place that shows it. */
+export interface RunFinding {
+  /** What it is about. */
+  kind: RunFindingKind;
+  /** What is wrong, in few words. */
+  label: string;
+  /** With the numbers of this run. */
+  why: string;
+  /** What usually helps. */
+  fix: string;
+  /** The section to which it leads. */
+  section: number;
+  /** The parameter that shows it; null: the loss. */
+  parameter: string | null;
+}
+
+export type RunFindingKind =
+  | "loss-nonfinite" // the loss is nan or an infinity
+  | "gradient-nonfinite" // a gradient has elements that are nan or an infinity
+  | "vanishing-depth" // gradients fade on their way to the first layers
+  | "exploding-depth" // gradients grow on their way to the first layers
+  | "vanishing-run" // gradients fade from iteration to iteration, and the loss does not fall
+  | "exploding-run" // gradients grow from iteration to iteration
+  | "dead" // parameters receive only zeros from an iteration on
+  | "large-updates" // updates are a large part of the weights
+  | "small-updates" // updates change almost nothing of the weights
+  | "stalled-loss" // the loss does not move
+  | "flips" // a gradient has another sign in each iteration
+;

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.trace.events import Trace
+from viz.run.run import Run
 from viz.server.store import Json, Program, SceneJob
 
 SOURCE = """import engine as torch
@@ -218,6 +219,10 @@ class Fake:
         weights = next((c["gradient"][0] for c in commands if c.get("gradient")), (1, 0, 0, 0))
         label = "as recorded" if job.revision.is_base else "gradient edited"
         return scene(job.program.id, job.revision.id, label, tuple(weights))
+
+    def overview(self, run: Run, program: Program) -> Json:
+        self.asked += 1
+        return {"program": program.id, "version": program.version}
 
     def details(self, trace: Trace, scene: Mapping[str, Any], element: str) -> Json:
         self.asked += 1

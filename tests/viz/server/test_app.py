@@ -224,6 +224,15 @@ def test_scene_of_a_program_as_it_was_recorded(client: Client) -> None:
     assert refused is not None and refused["problem"]["kind"] == "unknown-program"
 
 
+def test_overview_of_a_run(client: Client) -> None:
+    assert client.get("/run?program=case", headers=OWN).json == {
+        "request": None,
+        "overview": {"program": "case", "version": 1},
+    }
+    refused = client.get("/run?program=gone", headers=OWN).json
+    assert refused is not None and refused["problem"]["kind"] == "unknown-program"
+
+
 def test_broken_json_is_refused_without_a_traceback(client: Client) -> None:
     own = {**OWN, "Origin": "http://127.0.0.1:8050", "Content-Type": "application/json"}
     answer = client.post("/export/trace", data="{", headers=own)

@@ -233,6 +233,7 @@ def test_an_unknown_id_is_explained(
 @pytest.mark.parametrize(
     "path",
     ["/scene", "/scene?program=%00", "/scene?program=no", "/live", "/live?program=%ff",
+     "/run", "/run?program=%00", "/run?program=no",
      "/_dash-component-suites/no/x.js", "/_dash-component-suites/dash/no.js",
      "/_dash-component-suites/dash/dcc/%00.js", "/assets/%00", "/assets/no.js",
      "/_reload-hash", "/_dash-layout/x", "/no/such"],

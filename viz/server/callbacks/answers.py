@@ -54,6 +54,12 @@ def details_answer(store: Store, ask: Mapping[str, Any]) -> Json:
     return {**_safely(ask, answer), **about}
 
 
+def run_answer(store: Store, program: str) -> Json:
+    """`{overview}` of the newest recording of a program."""
+    ask = {"program": program}
+    return _safely(ask, lambda: {"overview": store.overview(_text(ask, "program"))})
+
+
 def live_answer(store: Store, program: str) -> Json:
     """Which recording of a watched program is the newest, and what was wrong with the latest attempt."""
     try:

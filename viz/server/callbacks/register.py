@@ -14,7 +14,7 @@ from flask import Flask, Response, request
 from pydantic import TypeAdapter
 
 from engine.trace.file.tracefile import save
-from viz.server.callbacks.answers import details_answer, live_answer, pieces, scene_answer
+from viz.server.callbacks.answers import details_answer, live_answer, pieces, run_answer, scene_answer
 from viz.server.callbacks.requests import EXPORT, DetailsAsk, Misshapen, SceneAsk, one_of, read, shape_of
 from viz.server.http.compression import reads_gzip
 from viz.server.http.packed import gzip
@@ -89,7 +89,8 @@ def answer_callbacks(app: Dash) -> None:
 
 
 def add_requests(app: Dash, store: Store) -> None:
-    """The requests that are no callbacks: a newer recording, a program as it was recorded, a revision's file."""
+    """The requests that are no callbacks: a newer recording, a program as it was recorded, the overview of
+    its run, a revision's file."""
     server: Flask = app.server
 
     @server.errorhandler(Misshapen)
@@ -107,6 +108,10 @@ def add_requests(app: Dash, store: Store) -> None:
     @server.get("/scene")
     def scene() -> Response:
         return _packed(scene_answer(store, {"program": request.args.get("program", "")}))
+
+    @server.get("/run")
+    def run() -> Response:
+        return _packed(run_answer(store, request.args.get("program", "")))
 
     @server.post("/export/trace")
     def export_trace() -> Response:

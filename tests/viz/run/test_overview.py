@@ -1,0 +1,114 @@
+"""The numbers of a run: those that the program itself would print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import engine
+from engine.trace.events import Trace
+from viz.run.overview import Overview, joined, overview
+from viz.run.run import Run
+
+from ..helpers.traces import recorded
+
+NET = """\
+import engine as torch
+from engine import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+norms, losses, ratios = [], [], []
+for step in range({steps}):
+    opt.zero_grad()
+    loss = ((model(x) - y) ** 2).mean()
+    loss.backward()
+    before = [p.detach().clone() for p in model.parameters()]
+    opt.step()
+"""
+AGAIN = """\
+    losses.append(loss.item())
+    norms.append([p.grad.norm().item() for p in model.parameters()])
+    ratios.append([((p - old).norm() / old.norm()).item() for p, old in zip(model.parameters(), before)])
+"""
+
+
+def of(trace: Trace) -> Overview:
+    run = Run(trace)
+    return overview(trace, run.outline, run.sections)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Overview:
+    return of(recorded(NET.format(steps=12), tmp_path_factory.mktemp("net")))
+
+
+def test_numbers_are_those_that_the_program_sees(trained: Overview) -> None:
+    seen: dict[str, object] = {}
+    exec(NET.format(steps=12) + AGAIN, seen)
+    names = ["model.0.weight", "model.0.bias", "model.2.weight", "model.2.bias"]
+    assert [one.name for one in trained.parameters] == names
+    assert [one.group for one in trained.parameters] == ["model.0", "model.0", "model.2", "model.2"]
+    assert trained.labels == tuple(f"step = {k}" for k in range(12))
+    assert trained.loss == pytest.approx(np.array(seen["losses"]), rel=1e-5)
+    assert pytest.approx(np.array(seen["norms"]), rel=1e-5) == trained.rows["norm"].T
+    assert pytest.approx(np.array(seen["ratios"]), rel=1e-3) == trained.rows["ratio"].T
+    assert trained.total == pytest.approx(np.sqrt((np.array(seen["norms"]) ** 2).sum(axis=1)), rel=1e-5)
+    assert trained.updates == 12 and (trained.rows["nonfinite"] == 0).all()
+
+
+def test_a_program_without_a_loop_has_one_column(tmp_path: Path) -> None:
+    found = of(
+        recorded("import engine as torch\nw = torch.ones(2, requires_grad=True)\n(w * 3).sum().backward()\n", tmp_path)
+    )
+    assert found.labels == ("the program",) and found.loss.tolist() == [6.0]
+    assert found.rows["norm"].ravel() == pytest.approx([18**0.5]) and found.rows["largest"].tolist() == [[3.0]]
+
+
+def test_a_program_without_a_backward_call_has_none(tmp_path: Path) -> None:
+    found = of(recorded("import engine as torch\ntorch.ones(2) * 3\n", tmp_path))
+    assert found.labels == () and found.parameters == () and found.total.tolist() == []
+
+
+def test_what_is_not_finite_is_counted_and_the_loss_is_told(tmp_path: Path) -> None:
+    text = "import engine as torch\nw = torch.tensor([1., 0.], requires_grad=True)\n(1 / w).sum().backward()\n"
+    found = of(recorded(text, tmp_path))
+    assert found.loss.tolist() == [np.inf] and found.rooted == (True,)
+    assert found.rows["nonfinite"].tolist() == [[1]] and found.rows["norm"].tolist() == [[1.0]]
+
+
+def test_leaves_made_anew_share_a_row_and_leaves_of_one_section_do_not(tmp_path: Path) -> None:
+    text = """\
+import engine as torch
+for step in range(3):
+    pair = [torch.ones(2, requires_grad=True) for _ in range(200)]
+    x = torch.ones(3, requires_grad=True)
+    (x.sum() + pair[0].sum() + pair[1].sum()).backward()
+"""
+    found = of(recorded(text, tmp_path))
+    assert [one.shape for one in found.parameters] == [(3,), (2,), (2,)]
+    assert len({one.name for one in found.parameters}) == 3 and np.isfinite(found.rows["norm"]).all()
+
+
+def test_of_a_value_that_is_too_large_the_ratio_is_estimated_from_its_sample() -> None:
+    w = engine.ones(300, requires_grad=True)
+    with engine.record(limit=100) as trace:
+        for _ in range(2):
+            (w * w).sum().backward()
+            with engine.no_grad():
+                w -= 0.01
+    found = of(trace)
+    assert found.rows["ratio"][0, -1] == pytest.approx(0.02, rel=1e-3) and found.parameters[0].is_sampled
+
+
+def test_many_columns_become_few_with_the_largest_norms_and_the_last_loss(trained: Overview) -> None:
+    found = joined(trained, most=5)
+    assert found.labels[0] == "step = 0 to step = 2" and len(found.labels) == 4
+    assert found.loss.tolist() == trained.loss[[2, 5, 8, 11]].tolist()
+    assert found.rows["norm"][0].tolist() == trained.rows["norm"][0].reshape(4, 3).max(axis=1).tolist()
+    assert (found.first, found.last) == ((0, 3, 6, 9), (2, 5, 8, 11))
+    assert joined(trained) is trained

@@ -1,0 +1,303 @@
+"""What is wrong with a whole run, found in its overview: over depth, over iterations, in losses and updates.  Pure.
+
+Every threshold is far outside what healthy runs show; a finding tells how often, from where on, and by how much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..reading import text
+from ..run.overview import Overview
+from ..schema.run import RunFindingKind
+
+FEWEST = 10
+"""Iterations below which nothing is said of how a run goes on."""
+LAYERS = 4
+"""Matrices below which nothing is said of depth."""
+DEPTH = 1e4
+"""How many times smaller, or larger, a gradient is in the first layers than in the last: sound networks of six to fifty
+layers stay below a hundred."""
+MOST_RATIO, LEAST_RATIO = 1e-1, 1e-6
+"""Update / weight: about 1e-3 is usual (Karpathy, CS231n notes, "Ratio of weights:updates"; Cockpit shows the same)."""
+STILL = 1e-3
+"""By what part of itself a loss moves that stalls."""
+GROWTH = 1e3
+"""How many times larger gradients become in a run that explodes."""
+ONE_SIGN = 0.5
+"""The part of a gradient's norm that its mean makes up where all elements go one way."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinding:
+    """Something that is wrong with a run: at which column of its overview, in which row (None: the loss), why, and what
+    helps.  `label`, `why` and `fix` are for people."""
+
+    kind: RunFindingKind
+    column: int
+    row: int | None
+    label: str
+    why: str
+    fix: str
+
+
+def run_findings(run: Overview) -> list[RunFinding]:
+    """What is wrong with a run, the worst first.  Cost: linear in the cells of the overview.
+
+    Nothing that follows from another finding is told beside it: after a nan all is nan, and where gradients fade on
+    their way, updates are small.
+    """
+    found = next(filter(None, (list(search(run)) for search in _WORST)), [])
+    if not found:
+        depth = list(_depth(run))
+        found = [*depth, *(one for search in _OVER_TIME for one in search(run) if not depth or search is not _updates)]
+    return [*found, *_dead(run)]
+
+
+def _nonfinite_loss(run: Overview) -> Iterator[RunFinding]:
+    known = ~np.isnan(run.loss) | _has_loss(run)
+    wrong = np.flatnonzero(known & ~np.isfinite(run.loss))
+    if not len(wrong):
+        return
+    first = int(wrong[0])
+    begin, last = run.loss[0], run.loss[first - 1]
+    before = f" Before, it goes from {_number(begin)} to {_number(last)}." if first > 1 else ""
+    why = f"The loss is {_number(run.loss[first])} in {run.labels[first]}.{before}{_often(run, len(wrong))}"
+    fix = (
+        "Go there and look for the first op that gives nan or inf. If the numbers grew before, lower the learning "
+        "rate, or call clip_grad_norm_() before the step."
+    )
+    yield RunFinding("loss-nonfinite", first, None, f"The loss is {_number(run.loss[first])}", why, fix)
+
+
+def _has_loss(run: Overview) -> np.ndarray:
+    """The columns whose root is known: a nan there is a value, elsewhere it stands for nothing."""
+    return np.array(run.rooted, dtype=bool)
+
+
+def _nonfinite_gradient(run: Overview) -> Iterator[RunFinding]:
+    counts = run.rows["nonfinite"]
+    wrong = counts > 0
+    columns = np.flatnonzero(wrong.any(axis=0))
+    if not len(columns):
+        return
+    first = int(columns[0])
+    rows = np.flatnonzero(wrong[:, first])
+    row = int(rows[-1])  # nearest to the loss: from there it goes on to the others
+    one = run.parameters[row]
+    why = (
+        f"In {run.labels[first]} {_count(len(rows), 'parameter')} of {len(run.parameters)} have gradients with nan or "
+        f"inf: {int(counts[row, first]):,} of {one.size:,} elements of {one.name}.{_often(run, len(columns))}"
+    )
+    fix = (
+        "Go there: the graph marks the op that produced the first nan or inf. Its derivative is infinite there, or its "
+        "input overflows."
+    )
+    yield RunFinding("gradient-nonfinite", first, row, "Gradients are not finite", why, fix)
+
+
+def _depth(run: Overview) -> Iterator[RunFinding]:
+    """Where gradients fade or grow from the last layers to the first, by the slope of a line through their logarithms.
+
+    The size of a gradient is that of its typical element, so that large layers and small ones compare.
+    """
+    rows = [k for k, one in enumerate(run.parameters) if len(one.shape) > 1 and one.size > 1]
+    if len(rows) < LAYERS:
+        return
+    sizes = np.sqrt([run.parameters[row].size for row in rows])[:, None]
+    with np.errstate(all="ignore"):
+        logs = np.log10(run.rows["norm"][rows] / sizes)
+    whole = np.isfinite(logs).all(axis=0)
+    if not whole.any():
+        return
+    logs = np.where(whole, logs, 0.0)
+    depth = np.arange(len(rows)) - (len(rows) - 1) / 2
+    slopes = depth @ logs / (depth @ depth)
+    change = slopes * (len(rows) - 1)  # by how many powers of ten the first layer is below the last, by that line
+    ends = logs[-1] - logs[0]
+    for sign, verb in ((1, "shrink"), (-1, "grow")):
+        far = np.flatnonzero((sign * change > np.log10(DEPTH)) & (sign * ends > np.log10(DEPTH)))
+        if not len(far) or len(far) < len(run.labels) / 10:
+            continue
+        column = int(far[0])
+        steps = sign * np.diff(logs[:, column])
+        worst = int(np.argmax(steps))
+        a, b = run.parameters[rows[-1]].name, run.parameters[rows[0]].name
+        times = 10 ** abs(float(ends[column]))
+        per_layer = 10 ** float(-slopes[column])
+        why = (
+            f"From {a} to {b} the typical element of the gradient gets {_times(times)} "
+            f"{'smaller' if sign > 0 else 'larger'} in {run.labels[column]}: about × {_number(per_layer)} per weight "
+            f"matrix, most of all between {run.parameters[rows[worst + 1]].name} and "
+            f"{run.parameters[rows[worst]].name}."
+            f"{_often(run, len(far))}"
+        )
+        fix = (
+            "Skip connections, normalisation, activations that do not saturate, and initial weights scaled to the "
+            "fan-in keep its size."
+            if sign > 0
+            else "Start with smaller weights, add normalisation, or call clip_grad_norm_() before the step."
+        )
+        yield RunFinding(
+            "vanishing-depth" if sign > 0 else "exploding-depth", column, rows[0],
+            f"Gradients {verb} {_times(times)} on the way to the first layers", why, fix,
+        )  # fmt: skip
+
+
+def _over_iterations(run: Overview) -> Iterator[RunFinding]:
+    total = run.total
+    known = np.flatnonzero(np.isfinite(total) & (total > 0))
+    if len(known) < FEWEST:
+        return
+    start = float(np.median(total[known[:3]]))
+    peak = int(known[np.argmax(total[known])])
+    loss = run.loss[np.isfinite(run.loss)]
+    is_worse = len(loss) > 1 and abs(loss[-1]) > 10 * abs(loss[0])
+    if total[peak] > GROWTH * start and is_worse:
+        first = int(known[np.argmax(total[known] > 10 * start)])
+        rate = (float(total[peak]) / start) ** (1 / max(1, peak - int(known[0])))
+        why = (
+            f"The norm of all gradients grows from {_number(start)} to {_number(total[peak])} in {run.labels[peak]}, × "
+            f"{_number(rate)} per iteration, and the loss from {_number(loss[0])} to {_number(loss[-1])}. From "
+            f"{run.labels[first]} on it is more than ten times what it was."
+        )
+        fix = "Each update overshoots: lower the learning rate, or call clip_grad_norm_() before the step."
+        yield RunFinding("exploding-run", first, _largest(run, first), "The run diverges", why, fix)
+    end = float(np.median(total[known[-3:]]))
+    if end * 1e6 < start and len(loss) > 1 and abs(loss[-1]) > 0.9 * abs(loss[0]):
+        first = int(known[np.argmax(total[known] * 1e3 < start)])
+        why = (
+            f"The norm of all gradients shrinks from {_number(start)} to {_number(end)}, while the loss goes only from "
+            f"{_number(loss[0])} to {_number(loss[-1])}. From {run.labels[first]} on it is below a thousandth."
+        )
+        fix = "Look for units that saturate: large weights before tanh or sigmoid, or inputs that are not scaled."
+        yield RunFinding("vanishing-run", first, _largest(run, first), "Gradients fade during the run", why, fix)
+
+
+def _stalled(run: Overview) -> Iterator[RunFinding]:
+    loss = run.loss
+    if len(loss) < FEWEST or not np.isfinite(loss).all() or run.updates < FEWEST:
+        return
+    spread, middle = float(np.ptp(loss)), abs(float(np.median(loss)))
+    if middle < 1e-6 or spread > STILL * middle:
+        return
+    why = (
+        f"In {len(loss)} iterations the loss stays between {_number(loss.min(), 6)} and {_number(loss.max(), 6)}: it "
+        "moves by less than a thousandth of itself, although the weights are updated."
+    )
+    fix = "Look at the update / weight ratio (the learning rate may be too small) and at the share of zeros."
+    yield RunFinding("stalled-loss", 0, None, "The loss does not move", why, fix)
+
+
+def _updates(run: Overview) -> Iterator[RunFinding]:
+    ratio = run.rows["ratio"]
+    rows = [k for k, one in enumerate(run.parameters) if len(one.shape) > 1 and one.size >= 16]
+    enough = [k for k in rows if np.isfinite(ratio[k]).sum() >= FEWEST]
+    with np.errstate(invalid="ignore"):
+        large = [k for k in enough if (ratio[k] > MOST_RATIO).sum() > np.isfinite(ratio[k]).sum() / 2]
+        small = [k for k in enough if (ratio[k] < LEAST_RATIO).sum() > np.isfinite(ratio[k]).sum() * 0.9]
+    if large:
+        row = max(large, key=lambda k: float(np.nanmedian(ratio[k])))
+        column = int(np.flatnonzero(ratio[row] > MOST_RATIO)[0])
+        why = (
+            f"In {len(large)} of {_count(len(enough), 'weight matrix', 'weight matrices')} most updates change more "
+            f"than a tenth of the weight; {run.parameters[row].name} typically {_number(np.nanmedian(ratio[row]))} of "
+            "its norm. About 0.001 is usual."
+        )
+        yield RunFinding("large-updates", column, row, "Updates are too large", why, "Lower the learning rate.")
+    if small:
+        row = min(small, key=lambda k: float(np.nanmedian(ratio[k])))
+        column = int(np.flatnonzero(ratio[row] < LEAST_RATIO)[0])
+        why = (
+            f"In {len(small)} of {_count(len(enough), 'weight matrix', 'weight matrices')} nearly all updates change "
+            f"less than a millionth of the weight; {run.parameters[row].name} typically "
+            f"{_number(np.nanmedian(ratio[row]))} of its norm. About 0.001 is usual."
+        )
+        fix = "Raise the learning rate; if the gradients are small too, see where they fade."
+        yield RunFinding("small-updates", column, row, "Updates change almost nothing", why, fix)
+
+
+def _flips(run: Overview) -> Iterator[RunFinding]:
+    """A gradient of which most goes one way, and the other way in the next iteration, without getting smaller."""
+    mean, norm, ratio = run.rows["mean"], run.rows["norm"], run.rows["ratio"]
+    found = []
+    for row, one in enumerate(run.parameters):
+        known = np.flatnonzero(np.isfinite(mean[row]) & (norm[row] > 0))
+        if len(known) < FEWEST or not np.isfinite(ratio[row]).any():
+            continue
+        last = known[-max(FEWEST, len(known) // 2) :]
+        shared = np.abs(mean[row, last]) * np.sqrt(one.size) / norm[row, last]
+        turns = np.sign(mean[row, last[1:]]) == -np.sign(mean[row, last[:-1]])
+        if turns.all() and np.median(shared) > ONE_SIGN and norm[row, last[-1]] > 0.5 * norm[row, last[0]]:
+            found.append((row, int(last[0])))
+    if found:
+        row, column = found[0]
+        others = f", as do {len(found) - 1} others" if found[1:] else ""
+        why = (
+            f"From {run.labels[column]} on the gradient of {run.parameters[row].name} has the other sign in each "
+            f"iteration and does not get smaller{others}: each update jumps over the minimum."
+        )
+        yield RunFinding(
+            "flips", column, row, "A gradient flips its sign in each update", why, "Lower the learning rate."
+        )
+
+
+def _dead(run: Overview) -> Iterator[RunFinding]:
+    """Parameters whose gradients are zero from an iteration on to the end, while there is a loss to lower."""
+    norm, wrong = run.rows["norm"], run.rows["nonfinite"]
+    ends: list[tuple[int, int]] = []
+    for row in range(len(run.parameters)):
+        known = np.flatnonzero(np.isfinite(norm[row]))
+        alive = np.flatnonzero((norm[row, known] > 0) | (wrong[row, known] > 0))
+        begin = int(alive[-1]) + 1 if len(alive) else 0
+        dead = known[begin:]
+        if len(dead) >= max(5, len(known) / 10) and not _is_solved(run, dead):
+            ends.append((int(dead[0]), row))
+    if not ends:
+        return
+    column, row = min(ends)
+    names = [run.parameters[k].name for _, k in sorted(ends)[:3]]
+    more = f" and {len(ends) - 3} more" if ends[3:] else ""
+    why = (
+        f"{text.join(names) if not more else ', '.join(names) + more} "
+        f"{'receive' if ends[1:] else 'receives'} only zeros from {run.labels[column]} on to the end: "
+        f"{_count(len(ends), 'parameter')} of {len(run.parameters)} no longer {'learn' if ends[1:] else 'learns'}."
+    )
+    fix = "Go there and look for the op that sends zeros: units that are off for all inputs, a mask, a weight of 0."
+    label = f"{_count(len(ends), 'parameter')} no longer {'receive' if ends[1:] else 'receives'} a gradient"
+    yield RunFinding("dead", column, row, label, why, fix)
+
+
+def _is_solved(run: Overview, columns: np.ndarray) -> bool:
+    """Whether nothing is left to learn: the loss itself is zero."""
+    return bool(np.all(run.loss[columns] == 0))
+
+
+def _largest(run: Overview, column: int) -> int | None:
+    norm = run.rows["norm"][:, column]
+    return int(np.nanargmax(norm)) if np.isfinite(norm).any() else None
+
+
+Search = Callable[[Overview], Iterator[RunFinding]]
+_WORST: tuple[Search, ...] = (_nonfinite_loss, _nonfinite_gradient, _over_iterations)
+_OVER_TIME: tuple[Search, ...] = (_updates, _flips, _stalled)
+
+
+def _often(run: Overview, count: int) -> str:
+    return "" if len(run.labels) == 1 else f" This is so in {count:,} of {len(run.labels):,} iterations."
+
+
+def _times(number: float) -> str:
+    rounded = float(f"{number:.2g}")
+    return f"{rounded:,.0f}-fold" if rounded < 1e6 else f"{rounded:.0e}-fold".replace("e+0", "e").replace("e+", "e")
+
+
+def _number(value: float, digits: int = 3) -> str:
+    return text.number(float(f"{float(value):.{digits}g}"))
+
+
+def _count(number: int, one: str, several: str = "") -> str:
+    return f"{number:,} {one if number == 1 else several or one + 's'}"

@@ -1,0 +1,85 @@
+"""The overview of a run as the document that the browser draws (docs/scene-format.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import floor, isfinite, log10
+from typing import Any
+
+import numpy as np
+
+from ..findings.runs import run_findings
+from ..run.overview import QUANTITIES, Overview, joined, overview
+from ..run.run import Run
+from ..schema.run import RunOverview
+from ..schema.values import Num
+
+DIGITS = 4
+"""Significant digits: the picture has fewer, and the hover text shows three."""
+
+
+def run_overview(run: Run, program: str, version: int, size: int | None) -> RunOverview:
+    """The overview of a run, with what is wrong with it; `size` are the bytes of its file."""
+    whole = overview(run.whole, run.outline, run.sections)
+    return document(whole, program, version, size)
+
+
+def document(whole: Overview, program: str, version: int, size: int | None) -> RunOverview:
+    """The document of an overview.  Findings are searched in all columns, before any are joined."""
+    shown = joined(whole)
+    quantities: Any = {name: [_numbers(row) for row in shown.rows[name]] for name in QUANTITIES}
+    return {
+        "program": program,
+        "version": version,
+        "labels": list(shown.labels),
+        "first": list(shown.first),
+        "last": list(shown.last),
+        "loss": [_loss(value) if known else None for value, known in zip(shown.loss, shown.rooted, strict=True)],
+        "total": _numbers(shown.total),
+        "parameters": [
+            {"name": one.name, "group": one.group, "shape": list(one.shape), "sampled": one.is_sampled}
+            for one in shown.parameters
+        ],
+        "quantities": quantities,
+        "findings": [
+            {
+                "kind": one.kind, "label": one.label, "why": one.why, "fix": one.fix,
+                "section": whole.first[one.column],
+                "parameter": None if one.row is None else whole.parameters[one.row].name,
+            }
+            for one in run_findings(whole)
+        ],
+        "updates": whole.updates,
+        "ops": whole.ops,
+        "bytes": size,
+    }  # fmt: skip
+
+
+def _numbers(values: np.ndarray) -> list[float | None]:
+    return [_rounded(value) for value in _floats(values)]
+
+
+def _floats(values: np.ndarray) -> Iterable[float]:
+    numbers: list[float] = values.tolist()
+    return numbers
+
+
+def _rounded(value: float) -> float | None:
+    """A number in few digits; null where there is none.
+
+    >>> _rounded(0.123456), _rounded(3.0), _rounded(float("nan"))
+    (0.1235, 3, None)
+    """
+    if not isfinite(value):
+        return None
+    if value == int(value) and abs(value) < 1e15:
+        return int(value)
+    return round(value, DIGITS - 1 - floor(log10(abs(value))))
+
+
+def _loss(value: float) -> Num:
+    if value != value:
+        return "nan"
+    if not isfinite(value):
+        return "inf" if value > 0 else "-inf"
+    return float(f"{value:.7g}")

@@ -1,0 +1,99 @@
+"""The overview of a run: a few numbers per iteration and parameter, and what is wrong with them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from .values import Num
+
+RunFindingKind = Literal[
+    "loss-nonfinite",  # the loss is nan or an infinity
+    "gradient-nonfinite",  # a gradient has elements that are nan or an infinity
+    "vanishing-depth",  # gradients fade on their way to the first layers
+    "exploding-depth",  # gradients grow on their way to the first layers
+    "vanishing-run",  # gradients fade from iteration to iteration, and the loss does not fall
+    "exploding-run",  # gradients grow from iteration to iteration
+    "dead",  # parameters receive only zeros from an iteration on
+    "large-updates",  # updates are a large part of the weights
+    "small-updates",  # updates change almost nothing of the weights
+    "stalled-loss",  # the loss does not move
+    "flips",  # a gradient has another sign in each iteration
+]
+
+
+class RunFinding(TypedDict):
+    """Something that is wrong with a run, with the place that shows it."""
+
+    kind: RunFindingKind
+    """What it is about."""
+    label: str
+    """What is wrong, in few words."""
+    why: str
+    """With the numbers of this run."""
+    fix: str
+    """What usually helps."""
+    section: int
+    """The section to which it leads."""
+    parameter: str | None
+    """The parameter that shows it; null: the loss."""
+
+
+class RunParameter(TypedDict):
+    """A row of the overview."""
+
+    name: str
+    """Its name, with the path of its module."""
+    group: str
+    """The module that it is shown in; empty for none."""
+    shape: list[int]
+    """The lengths of its dimensions."""
+    sampled: bool
+    """Whether its update ratio is an estimate from a sample of its elements."""
+
+
+class Quantities(TypedDict):
+    """The numbers of all parameters: one list per parameter, one number per column, null where there is none."""
+
+    norm: list[list[float | None]]
+    """The norm of the gradient's finite elements, after the iteration's last backward call that reached it."""
+    ratio: list[list[float | None]]
+    """The norm of the update over the norm of the weight before it."""
+    zeros: list[list[float | None]]
+    """The share of zeros in the gradient."""
+    nonfinite: list[list[float | None]]
+    """How many elements of the gradient are nan or an infinity."""
+    largest: list[list[float | None]]
+    """The magnitude of the gradient's largest finite element."""
+
+
+class RunOverview(TypedDict):
+    """A whole run in a few numbers per iteration and parameter."""
+
+    program: str
+    """Its id."""
+    version: int
+    """The recording, counted from 1."""
+    labels: list[str]
+    """The name of each column: an iteration, or several."""
+    first: list[int]
+    """The section with which a column begins."""
+    last: list[int]
+    """The section with which it ends."""
+    loss: list[Num | None]
+    """The value from which the first backward call of each column starts."""
+    total: list[float | None]
+    """The norm of all gradients together."""
+    parameters: list[RunParameter]
+    """In the order of the forward pass."""
+    quantities: Quantities
+    """Their numbers."""
+    findings: list[RunFinding]
+    """What is wrong, the worst first."""
+    updates: int
+    """Sections in which a weight was changed."""
+    ops: int
+    """Forward ops of the run."""
+    bytes: int | None
+    """The size of its file; null where there is none."""
