@@ -1,5 +1,5 @@
 // How deep one looks into time: the spans that one has gone into, and whether one takes single ops.  Enter goes into the step that one
-// looks at, and opens its box on the stage; Escape goes out of it again.
+// looks at, and opens its box on the stage; Escape goes out of it again.  An update shows no more by its box: that stays as it is.
 
 import { keyOf, levelOf, nextStop, opennessOf, stopAt } from "../scene/levels.mjs";
 
@@ -40,7 +40,7 @@ export class Depth {
     app.relevel();
     app.seek(nextStop(player.level, stop.span.start));
     app.footer.lane.zoomTo(stop.span);
-    if (stop.span.group !== null && scene.folded.includes(stop.span.group)) app.fold(stop.span.group);
+    if (stop.span.kind !== "write" && stop.span.group !== null && scene.folded.includes(stop.span.group)) app.fold(stop.span.group);
     return true;
   }
 

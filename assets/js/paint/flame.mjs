@@ -9,7 +9,7 @@ import { fonts, writer } from "../geometry/text.mjs";
 /** @import { Ruler } from "../geometry/text.mjs" */
 /** @typedef {{ y: number, h: number, row: Row | null }} Band a row and where it is; null for that of the ops */
 /** @typedef {{ bands: Band[], height: number, marks: number | null, left: number, right: number }} Sheet `marks` is where these stand, null without any */
-/** @typedef {{ context: CanvasRenderingContext2D, ruler: Ruler, tokens: any, chart: Chart, sheet: Sheet, view: View, count: number, kinds: string[] }} Frame */
+/** @typedef {{ context: CanvasRenderingContext2D, ruler: Ruler, tokens: any, chart: Chart, sheet: Sheet, view: View, kinds: string[] }} Frame */
 
 export const OVERVIEW = 10; // px of the strip at the top
 const [BAR, OPS, GAP, MARKS] = [20, 12, 2, 16];
@@ -38,11 +38,11 @@ export function sheetOf(chart, width, marked) {
   return { bands, height: y + (marked ? MARKS : 2), marks: marked ? y : null, left: width >= WIDE ? GUTTER : EDGE, right: width - EDGE };
 }
 
-/** @type {(frame: { sheet: Sheet, view: View }, t: number) => number} */
-export const placeOf = ({ sheet: { left, right }, view: { from, to } }, t) => left + ((t - from) / (to - from || 1)) * (right - left);
+/** @type {(frame: { chart: Chart, sheet: Sheet, view: View }, t: number) => number} px at which a time is */
+export const placeOf = ({ chart, sheet: { left, right }, view: { from, to } }, t) => left + ((chart.axis.place(t) - from) / (to - from || 1)) * (right - left);
 
-/** @type {(frame: { sheet: Sheet, count: number }, t: number) => number} where a time is in the overview */
-export const overviewPlace = ({ sheet: { left, right }, count }, t) => left + (t / Math.max(count, 1)) * (right - left);
+/** @type {(frame: { chart: Chart, sheet: Sheet }, place: number) => number} px of the overview at which a place of the chart is */
+export const overviewPlace = ({ chart, sheet: { left, right } }, place) => left + (place / Math.max(chart.axis.total, 1)) * (right - left);
 
 /** All that stays while time goes on. @type {(frame: Frame) => void} */
 export function paintFlame(frame) {
@@ -65,13 +65,14 @@ export function paintFlame(frame) {
 }
 
 function paintOverview(frame, colours) {
-  const { context, sheet, tokens, chart, view, count } = frame;
-  const x = (t) => overviewPlace(frame, t);
+  const { context, sheet, tokens, chart, view } = frame;
+  const x = (place) => overviewPlace(frame, place);
   for (const span of chart.rows[0].spans) {
+    const [x0, x1] = [span.start, span.end].map((t) => x(chart.axis.place(t)));
     context.fillStyle = colours.fill(span.kind, PARTS.phase[span.kind]);
-    context.fillRect(x(span.start), 2, Math.max(x(span.end) - x(span.start) - 1, 1), OVERVIEW - 4);
+    context.fillRect(x0, 2, Math.max(x1 - x0 - 1, 1), OVERVIEW - 4);
   }
-  if (view.to - view.from >= count) return;
+  if (view.to - view.from >= chart.axis.total) return;
   context.fillStyle = tokens.panel;
   context.globalAlpha = 0.6;
   context.fillRect(sheet.left, 1, x(view.from) - sheet.left, OVERVIEW - 2);
@@ -113,9 +114,8 @@ const weightOf = (norm) => (norm === null ? -1 : typeof norm === "string" ? Infi
 
 /** Each op where there is room, else in each column of pixels the one that receives the largest gradient. */
 function paintOps(frame, colours, y, h) {
-  const { context, chart, view, kinds, sheet, tokens } = frame;
-  const each = (sheet.right - sheet.left) / (view.to - view.from || 1);
-  const [first, last] = [Math.max(Math.floor(view.from), 0), Math.min(Math.ceil(view.to), kinds.length)];
+  const { context, chart, view, kinds, tokens } = frame;
+  const [first, last] = [Math.max(Math.floor(chart.axis.time(view.from)), 0), Math.min(Math.ceil(chart.axis.time(view.to)), kinds.length)];
   const tone = (k) => {
     const { kind, part } = chart.look(chart.ops[k]);
     if (kind === "odd" || kinds[k] === "error") return tokens.error;
@@ -123,12 +123,13 @@ function paintOps(frame, colours, y, h) {
   };
   let [column, most] = [-1, -1];
   for (let k = first; k < last; k++) {
-    const x = Math.floor(placeOf(frame, k));
+    const [start, end] = [placeOf(frame, k), placeOf(frame, k + 1)];
+    const [x, each] = [Math.floor(start), end - start];
     const weight = weightOf(chart.ops[k]);
     if (each < 1 && x === column && weight <= most) continue;
     [column, most] = [x, weight];
     context.fillStyle = tone(k);
-    context.fillRect(each < APART ? x : x + 0.5, y, each < APART ? Math.ceil(each) : each - 1.5, h);
+    context.fillRect(each < APART ? x : start + 0.5, y, each < APART ? Math.ceil(each) : each - 1.5, h);
   }
 }
 

@@ -5,27 +5,48 @@ import { at, shorterLabels } from "./timeline.mjs";
 
 /** @import { Look } from "./scale.mjs" */
 /** @import { Num, Scene, Span } from "./scene.d.ts" */
-/** @typedef {{ from: number, to: number }} View the time that is seen, in steps */
+/** @typedef {{ from: number, to: number }} View what is seen of the chart, in its units, which are steps but in an update */
+/** @typedef {{ total: number, place: (t: number) => number, time: (place: number) => number }} Axis */
 /** @typedef {{ name: string, spans: Span[] }} Row */
-/** @typedef {{ rows: Row[], ops: (Num | null)[], look: (norm: Num | null) => Look }} Chart `ops` has the norm of the gradient that comes to each step, null for none */
+/** @typedef {{ rows: Row[], axis: Axis, ops: (Num | null)[], look: (norm: Num | null) => Look }} Chart `ops` has the norm of the gradient that comes to each step, null for none */
 
 const MANY = 60; // steps from which on a program with modules has a chart
 const CLOSE = 4; // px: as many more than it has steps a lane must have, so that these are told apart
 const MOST_ROWS = 3; // of modules in one another
 const SAME = 0.8; // of its phase that a lone module takes up: it says what the phase says
+const UPDATE = 0.12; // of all else, that an update takes up at most before one goes into it
 const LEAST = 6; // steps that one can zoom in on
 
 /**
- * The chart of a scene; null for a small program, which a single lane shows.
- * @type {(scene: Scene, width: number, most?: number) => Chart | null}
+ * The chart of a scene, in which one is in the updates that are `open`; null for a small program, which a single lane shows.
+ * @type {(scene: Scene, width: number, open?: (span: Span) => boolean, most?: number) => Chart | null}
  */
-export function chartOf(scene, width, most = MOST_ROWS) {
+export function chartOf(scene, width, open = () => false, most = MOST_ROWS) {
   const { spans = [], steps } = scene;
   const nested = spans.some((span) => span.row > 0) && steps.length >= MANY;
   if (!spans.length || (!nested && steps.length * CLOSE <= width)) return null;
   const ops = normsOf(scene);
   const range = rangeOf(scene, [...spans.map((span) => span.norm), ...ops]);
-  return { rows: rowsOf(spans, most), ops, look: (norm) => lookOf(range, norm) };
+  return { rows: rowsOf(spans, most), axis: axisOf(spans.filter((span) => span.row === 0), open), ops, look: (norm) => lookOf(range, norm) };
+}
+
+/**
+ * Where times are on the chart: as one step of an optimiser runs as many ops as a whole backward pass, it takes less room until one goes into it.
+ * @type {(phases: Span[], open: (span: Span) => boolean) => Axis}
+ */
+function axisOf(phases, open) {
+  const long = (span) => span.end - span.start;
+  const rest = phases.reduce((sum, span) => sum + (span.kind === "write" ? 0 : long(span)), 0);
+  const size = (span) => (span.kind === "write" && rest > 0 && !open(span) ? Math.min(long(span), Math.max(rest * UPDATE, 1)) : long(span));
+  const ends = [0];
+  for (const span of phases) ends.push(ends[ends.length - 1] + size(span));
+  const times = [0, ...phases.map((span) => span.end)];
+  const between = (from, to) => (value) => {
+    const i = Math.min(Math.max(from.findLastIndex((one) => one <= value), 0), Math.max(from.length - 2, 0));
+    const part = from[i + 1] > from[i] ? (value - from[i]) / (from[i + 1] - from[i]) : 0;
+    return to[i] + part * (to[i + 1] - to[i]);
+  };
+  return { total: ends[ends.length - 1], place: between(times, ends), time: between(ends, times) };
 }
 
 /**
@@ -42,7 +63,7 @@ function rowsOf(spans, most) {
   spans.forEach((span, i) => {
     const around = span.within === null ? null : spans[span.within];
     const inner = around === null ? 0 : depth[span.within ?? 0] + 1;
-    const same = around !== null && children[span.within ?? 0] === 1 && children[i] > 0 && span.end - span.start >= SAME * (around.end - around.start);
+    const same = around?.row === 0 && children[span.within ?? 0] === 1 && children[i] > 0 && span.end - span.start >= SAME * (around.end - around.start);
     depth[i] = same ? inner - 1 : inner;
     if (same || inner > most) return;
     rows[inner] ??= { name: ["phase", "module"][inner] ?? "", spans: [] };

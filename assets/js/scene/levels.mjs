@@ -1,9 +1,10 @@
 // Levels in time: what one step is.  At the level that one looks at, all that happens in a folded box is one step, and so is the step
 // of an optimiser; whoever goes into them takes the steps in them.  Pure.
 
-import { spoken } from "./timeline.mjs";
+import { num } from "./format.mjs";
+import { at as valueAt, spoken } from "./timeline.mjs";
 
-/** @import { Flow, Scene, Span, Step } from "./scene.d.ts" */
+/** @import { Flow, Num, Scene, Span, Step } from "./scene.d.ts" */
 /**
  * The steps `start` to `end` (exclusive) as one: `step` says what it is about, `span` is null where it is a single one.
  * @typedef {{ start: number, end: number, span: Span | null, step: Step }} Stop
@@ -43,6 +44,9 @@ export function levelOf(scene, isOpen = () => true) {
   for (; k < scene.steps.length; k++) ends.push(k + 1);
   return { scene, ends, spans, known: new Map() };
 }
+
+/** Whether a span is one step at a level. @type {(level: Level, span: Span) => boolean} */
+export const isClosed = (level, span) => level.spans.get(span.end) === span;
 
 /** @type {(ends: number[], t: number) => number} the place of the first stop that ends at `t` or later */
 function placeOf(ends, t) {
@@ -132,22 +136,28 @@ function together(scene, span) {
   const at = scene.nodes.some((node) => node.id === span.group) ? span.group : places.size === 1 ? last.at : null;
   return {
     kind: KINDS[span.kind], phase: last.phase, at, name: span.label, say: span.say, code: span.code ?? steps[0].code, from: last.from,
-    order: last.order, flows: flowsOf(steps),
+    order: last.order, flows: flowsOf(scene, steps, span.end),
   };
 }
 
 /**
- * What travels in several steps, each edge once in each direction; of several gradients along one nobody has recorded the sum.
- * @type {(steps: Step[]) => Flow[]}
+ * What travels in several steps, each edge once in each direction; of several gradients along one the norm of their sum, where the graph has it.
+ * @type {(scene: Scene, steps: Step[], end: number) => Flow[]}
  */
-function flowsOf(steps) {
+function flowsOf(scene, steps, end) {
+  const normOf = (id) => valueAt(scene.edges.find((edge) => edge.id === id)?.tracks.norm, end);
   /** @type {Map<string, Flow>} */
   const found = new Map();
   for (const flow of steps.flatMap((step) => step.flows)) {
     const key = `${flow.edge} ${flow.back}`;
     const before = found.get(key);
     const same = !before || !flow.back || before.value === flow.value;
-    found.set(key, same ? flow : { edge: flow.edge, back: true, value: null, text: null, sign: null, size: Math.max(flow.size, before.size) });
+    found.set(key, same ? flow : sumOf(normOf(flow.edge), flow, before));
   }
   return [...found.values()];
+}
+
+/** @type {(norm: Num | null, flow: Flow, before: Flow) => Flow} */
+function sumOf(norm, { edge, size }, before) {
+  return { edge, back: true, value: null, text: norm === null ? null : `norm ${num(norm, 4)}`, sign: null, size: Math.max(size, before.size) };
 }

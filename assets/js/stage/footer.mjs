@@ -44,7 +44,7 @@ export class Footer {
   /** Another level: what one step is has changed. */
   relevel(level) {
     this.level = level;
-    this.lane.level = level;
+    this.lane.relevel(level);
   }
 
   show(t) {

@@ -6,7 +6,7 @@ import { edgesOf, OVERVIEW, overviewPlace, paintFlame, placeOf, sheetOf } from "
 import { fonts, Ruler, writer } from "../geometry/text.mjs";
 import { withMinus } from "../scene/format.mjs";
 import { chartOf, following, isWhole, shifted, spanAt, viewOf, zoomed } from "../scene/flame.mjs";
-import { levelOf, sentence, stopAt } from "../scene/levels.mjs";
+import { isClosed, levelOf, sentence, stopAt } from "../scene/levels.mjs";
 import { currentStep, isNamed, isPlain, phaseIndex, phaseLabels, spoken, strokeStride, withLabelOf } from "../scene/timeline.mjs";
 
 /** @import { Chart, View } from "../scene/flame.mjs" */
@@ -41,12 +41,12 @@ export class Lane {
     /** @type {Scene} none before the first is loaded */
     this.scene = /** @type {any} */ (null);
     /** @type {Level} */
-    this.level = /** @type {any} */ (null);
+    this.level = this.coarse = /** @type {any} */ (null);
     /** @type {Chart | null} none for a small program */
     this.chart = null;
     /** @type {Sheet} of the chart, where there is one */
     this.sheet = /** @type {any} */ (null);
-    /** @type {View} */
+    /** @type {View} in places of the chart */
     this.view = { from: 0, to: 0 };
     /** @type {string[]} of what kind the phase of each step is */
     this.kinds = [];
@@ -83,13 +83,15 @@ export class Lane {
   /** Lane or chart, and how high. */
   arrange() {
     if (!this.scene) return;
-    this.chart = this.width < 40 ? null : chartOf(this.scene, this.width, window.innerHeight < LOW ? 2 : undefined);
+    const before = this.chart?.axis.total ?? null;
+    this.chart = this.width < 40 ? null : chartOf(this.scene, this.width, (span) => !isClosed(this.coarse, span), window.innerHeight < LOW ? 2 : undefined);
     if (this.chart) {
       this.sheet = sheetOf(this.chart, this.width, this.marks.length > 0);
       this.kinds = this.scene.steps.map(({ kind }) => kind);
       for (const { start, end, kind } of this.chart.rows[0].spans) for (let k = start; k < end; k++) if (this.kinds[k] !== "error") this.kinds[k] = kind;
     }
     this.painted = "";
+    if (this.chart && this.chart.axis.total !== before) this.view = { from: 0, to: this.total };
     this.height = this.chart ? this.sheet.height : HEIGHT;
     this.element.style.height = this.canvas.style.height = `${this.height}px`;
     this.element.classList.toggle("chart", this.chart !== null);
@@ -104,11 +106,24 @@ export class Lane {
     return this.scene.steps.length;
   }
 
+  /** How long the chart is, which is less than its steps while updates are closed. */
+  get total() {
+    return this.chart ? this.chart.axis.total : this.count;
+  }
+
+  /** Another level: what one step is has changed, and so may the length of updates; not where single ops are taken for a moment. */
+  relevel(level) {
+    this.level = level;
+    if (!level.spans.size) return;
+    this.coarse = level;
+    this.arrange();
+  }
+
   load(scene, t, level = levelOf(scene)) {
     const same = this.scene?.program.id === scene.program.id && this.scene.steps.length === scene.steps.length;
     this.scene = scene;
-    this.level = level;
-    if (!same) this.view = { from: 0, to: scene.steps.length };
+    this.level = this.coarse = level;
+    if (!same) this.chart = null;
     this.arrange();
     this.element.setAttribute("aria-valuemax", String(scene.steps.length));
     this.show(t);
@@ -120,12 +135,18 @@ export class Lane {
     this.element.setAttribute("aria-valuenow", String(Math.ceil(t)));
     this.element.setAttribute("aria-valuetext", `${lead} ${text}`);
     const stop = stopAt(this.level, t);
-    if (this.chart && stop && !this.drag && !isWhole(this.view, this.count)) this.view = following(this.view, this.count, stop.start, stop.end);
+    if (this.chart && stop && !this.drag && !isWhole(this.view, this.total)) this.view = following(this.view, this.total, ...this.placesOf(stop));
     this.paint();
   }
 
+  /** Where some steps begin and end on the chart. @type {(steps: { start: number, end: number }) => [number, number]} */
+  placesOf({ start, end }) {
+    const { axis } = /** @type {Chart} */ (this.chart);
+    return [axis.place(start), axis.place(end)];
+  }
+
   x(t) {
-    return this.chart ? placeOf(this, t) : EDGE + (t / Math.max(this.count, 1)) * (this.width - 2 * EDGE);
+    return this.chart ? placeOf({ chart: this.chart, sheet: this.sheet, view: this.view }, t) : EDGE + (t / Math.max(this.count, 1)) * (this.width - 2 * EDGE);
   }
 
   /** Where the pointer is on the lane. @type {(event: { clientX: number, clientY: number }) => { x: number, y: number }} */
@@ -138,7 +159,8 @@ export class Lane {
     const { x } = this.spot(event);
     const { left, right } = this.chart ? this.sheet : { left: EDGE, right: this.width - EDGE };
     const { from, to } = this.chart ? this.view : { from: 0, to: this.count };
-    return Math.min(Math.max(from + ((x - left) / (right - left)) * (to - from), 0), this.count);
+    const place = from + ((x - left) / (right - left)) * (to - from);
+    return Math.min(Math.max(this.chart ? this.chart.axis.time(place) : place, 0), this.count);
   }
 
   /** The row of the chart under the pointer, and the span in it. @returns {{ row: number, span: Span | null } | null} */
@@ -159,7 +181,7 @@ export class Lane {
     this.begin = { x, y, view: this.view };
     if (this.chart && this.fingers.size === 2) this.drag = "pinch";
     else if (this.chart && event.button === 1) this.drag = "pan";
-    else if (this.chart && y < OVERVIEW + 2 && !isWhole(this.view, this.count)) this.takeBrush(x);
+    else if (this.chart && y < OVERVIEW + 2 && !isWhole(this.view, this.total)) this.takeBrush(x);
     else if (this.chart && (this.under(event)?.row ?? 0) > 0 && Math.abs(x - this.x(this.t)) > NEAR) this.drag = "press";
     else this.scrub(event);
   }
@@ -174,14 +196,10 @@ export class Lane {
   takeBrush(x) {
     this.drag = "brush";
     const { from, to } = this.view;
-    const t = this.overviewTime(x);
-    if (t < from || t > to) this.look(shifted(this.view, this.count, t - (from + to) / 2));
-    this.begin.view = this.view;
-  }
-
-  overviewTime(x) {
     const { left, right } = this.sheet;
-    return ((x - left) / (right - left)) * this.count;
+    const place = ((x - left) / (right - left)) * this.total;
+    if (place < from || place > to) this.look(shifted(this.view, this.total, place - (from + to) / 2));
+    this.begin.view = this.view;
   }
 
   scrubTime(event) {
@@ -197,13 +215,13 @@ export class Lane {
     const { x, y } = this.spot(event);
     const by = x - this.begin.x;
     if (this.drag === "press" && Math.hypot(by, y - this.begin.y) > MOVED) {
-      if (isWhole(this.view, this.count)) this.scrub(event);
+      if (isWhole(this.view, this.total)) this.scrub(event);
       else this.drag = "pan";
     }
     const { from, to } = this.begin.view;
     if (this.drag === "scrub") this.seek(this.scrubTime(event));
-    else if (this.drag === "pan") this.look(shifted(this.begin.view, this.count, (-by * (to - from)) / (this.sheet.right - this.sheet.left)));
-    else if (this.drag === "brush") this.look(shifted(this.begin.view, this.count, (by * this.count) / (this.sheet.right - this.sheet.left)));
+    else if (this.drag === "pan") this.look(shifted(this.begin.view, this.total, (-by * (to - from)) / (this.sheet.right - this.sheet.left)));
+    else if (this.drag === "brush") this.look(shifted(this.begin.view, this.total, (by * this.total) / (this.sheet.right - this.sheet.left)));
     else if (this.drag === "pinch") this.pinch(event);
   }
 
@@ -216,8 +234,8 @@ export class Lane {
     const time = (x) => this.view.from + ((x - this.sheet.left) / (this.sheet.right - this.sheet.left)) * (this.view.to - this.view.from);
     const size = this.view.to - this.view.from;
     const middle = time((a + b) / 2);
-    const closer = zoomed(this.view, this.count, middle, Math.max(d - c, 8) / Math.max(b - a, 8));
-    this.look(shifted(closer, this.count, (((a + b) - (c + d)) / 2 / (this.sheet.right - this.sheet.left)) * size));
+    const closer = zoomed(this.view, this.total, middle, Math.max(d - c, 8) / Math.max(b - a, 8));
+    this.look(shifted(closer, this.total, (((a + b) - (c + d)) / 2 / (this.sheet.right - this.sheet.left)) * size));
   }
 
   release(event) {
@@ -250,7 +268,9 @@ export class Lane {
   /** Zooms in on a span, or to all of time; false where that is what one sees, or nothing is to be zoomed. */
   zoomTo(span) {
     if (!this.chart) return false;
-    return this.look(span ? viewOf(span, this.count) : { from: 0, to: this.count });
+    if (!span) return this.look({ from: 0, to: this.total });
+    const [start, end] = this.placesOf(span);
+    return this.look(viewOf({ start, end }, this.total));
   }
 
   wheel(event) {
@@ -260,15 +280,16 @@ export class Lane {
     const along = Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : event.shiftKey ? event.deltaY : 0;
     const { from, to } = this.view;
     const lines = event.deltaMode === 1 ? 16 : 1;
-    if (along) this.look(shifted(this.view, this.count, (along * lines * (to - from)) / this.width));
-    else this.look(zoomed(this.view, this.count, this.timeAt(event), Math.exp(-event.deltaY * lines * (event.ctrlKey ? PINCH : WHEEL))));
+    const under = from + ((this.spot(event).x - this.sheet.left) / (this.sheet.right - this.sheet.left)) * (to - from);
+    if (along) this.look(shifted(this.view, this.total, (along * lines * (to - from)) / this.width));
+    else this.look(zoomed(this.view, this.total, under, Math.exp(-event.deltaY * lines * (event.ctrlKey ? PINCH : WHEEL))));
   }
 
   /** Keys while the timeline has the focus: + and - zoom around the playhead, 0 shows all, Enter goes into the step and Escape out of it. */
   key(event) {
     if (!this.chart || event.ctrlKey || event.metaKey || event.altKey) return;
-    const t = Math.min(Math.max(this.t, this.view.from), this.view.to);
-    const near = (factor) => this.look(zoomed(this.view, this.count, t, factor));
+    const place = Math.min(Math.max(this.chart.axis.place(this.t), this.view.from), this.view.to);
+    const near = (factor) => this.look(zoomed(this.view, this.total, place, factor));
     const keys = {
       "+": () => near(CLOSER), "=": () => near(CLOSER), "-": () => near(1 / CLOSER), _: () => near(1 / CLOSER), 0: () => this.zoomTo(null),
       Enter: () => this.acts.into(), Escape: () => this.acts.out(),
@@ -317,9 +338,9 @@ export class Lane {
 
   /** What stays is painted once for each view; over it the step and the playhead. */
   paintChart(context, dpr) {
-    const { view, tokens, ruler, sheet, width, kinds, count } = this;
+    const { view, tokens, ruler, sheet, width, kinds } = this;
     const chart = /** @type {Chart} */ (this.chart);
-    const frame = { ruler, tokens, chart, sheet, view, count, kinds };
+    const frame = { ruler, tokens, chart, sheet, view, kinds };
     const key = `${view.from} ${view.to} ${width} ${dpr} ${tokens.panel} ${tokens.gradient}`;
     if (key !== this.painted) {
       paintFlame({ ...frame, context: sized(this.still, width, this.height, dpr) });
@@ -339,8 +360,8 @@ export class Lane {
     context.beginPath();
     context.moveTo(x, OVERVIEW + 6);
     context.lineTo(x, last.y + last.h + 2);
-    context.moveTo(overviewPlace(frame, this.t), 1);
-    context.lineTo(overviewPlace(frame, this.t), OVERVIEW - 1);
+    context.moveTo(overviewPlace(frame, chart.axis.place(this.t)), 1);
+    context.lineTo(overviewPlace(frame, chart.axis.place(this.t)), OVERVIEW - 1);
     context.stroke();
     context.beginPath();
     context.arc(x, OVERVIEW + 6, 5, 0, 2 * Math.PI);

@@ -181,6 +181,8 @@ def test_at_rest_the_line_that_errs_is_in_view_where_all_that_runs_has_room(view
 def test_what_a_long_ledger_comes_to_stays_in_sight(view: View) -> None:
     view.open("?program=rnn_twenty")
     view.end()
+    for key in ("Shift+ArrowLeft", "Shift+ArrowRight"):  # the last op, and not the last round
+        view.page.keyboard.press(key)
     rows = "document.querySelectorAll('#inspect button.sum-line:not(.earlier)').length"
     view.until(f"{rows} === 5")  # of two lines each: the latest, and a line that says how many came before
     earlier = view.page.locator("#inspect .sum-line.earlier")

@@ -46,7 +46,7 @@ def test_both_pictures_are_saved_and_have_what_the_stage_has(view: View, program
     assert {
         str(number).replace("-", "\u2212") for number in view.js(f"{ROWS}.flat().filter(Number.isInteger)")
     } <= written
-    assert f"Step {step} of" in root.findtext(f"{SVG}desc", "")
+    assert view.js("document.querySelector('.bs-say').textContent") in root.findtext(f"{SVG}desc", "")
     ground = view.js("getComputedStyle(document.documentElement).getPropertyValue('--bg').trim()")
     assert root.find(f"{SVG}rect").get("fill") == ground  # type: ignore[union-attr]
     name, pixels = saved(view, "png")

@@ -11,6 +11,7 @@ from tests.browser.conftest import View
 PROBE = Path(__file__).with_name("steady.js").read_text("utf-8").partition("\n")[2]
 RIGHT = "document.documentElement.dataset.right === 'open' || document.getElementById('act-panel').click()"
 END = "backstep.seek(backstep.scene().steps.length)"
+LAST_OP = f"({END}, backstep.back(true), backstep.step(true))"  # and not the last round
 SCREENS = [
     ("?program=weights&step=4", "", ["#top", "#story", "#code", ".bs-tools", ".bs-legend", "#timeline"]),
     ("?program=weights&step=4", "backstep.select(backstep.scene().nodes.find(n => n.label === 'z').id)",
@@ -18,7 +19,7 @@ SCREENS = [
     ("?program=mini_batches&step=4", "commands", ["#command-calls", "#command-form", "#right .mantine-Tabs-list"]),
     ("?program=saved_in_place&step=3", END, ["#inspect", "#story"]),
     ("?program=forgotten_zero&step=3", END, ["#story", "#code"]),
-    ("?program=rnn&step=30", END, ["#inspect"]),
+    ("?program=rnn&step=30", LAST_OP, ["#inspect"]),
     ("?program=weights&step=0", "document.querySelector('#code [data-what]').click()", [".callout"]),
     ("", "", ["#top", "#gallery"]),
 ]  # fmt: skip

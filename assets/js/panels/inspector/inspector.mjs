@@ -292,6 +292,11 @@ export class Inspector {
         h("p", {}, h("kbd", {}, "Space"), " plays, ", h("kbd", {}, "→"), " takes a step.")));
       return;
     }
+    const stop = this.player.stop();
+    if (stop?.span) {
+      this.showSpan(stop, k);
+      return;
+    }
     const node = this.nodeOf(step.at);
     const names = { forward: "forward", vjp: "VJP", accumulate: "accumulate", write: "write", error: "error" };
     const tone = { forward: "blue", vjp: "orange", accumulate: "green", write: "grey", error: "red" }[step.kind];
@@ -306,6 +311,21 @@ export class Inspector {
     ];
     const here = (this.scene.findings || []).filter((one) => one.step === k);
     this.writeParts(head, findingBoxes(here), this.stepBody(step, node, k));
+  }
+
+  /** The same of several steps that are taken as one. */
+  showSpan({ start, span, step }, k) {
+    this.formula.show(null);
+    const node = this.nodeOf(step.at);
+    const tone = { forward: "blue", backward: "orange", write: "grey" }[span.kind];
+    const head = [
+      h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, span.label), h("span.chip.grey", {}, { forward: "forward", backward: "backward", write: "write" }[span.kind]),
+        h("span.chip.grey", {}, `steps ${start + 1}\u2013${k + 1}`)),
+      this.quoted("from ", step.code, lineText(step.code, this.scene.program.files)),
+    ];
+    const here = (this.scene.findings || []).filter((one) => start <= one.step && one.step <= k);
+    this.writeParts(head, findingBoxes(here), h("p", {}, spoken(step)), h("p.hint", {}, h("button.link", { type: "button", onclick: () => this.player.into() }, "Go into these steps"), " (", h("kbd", {}, "Enter"), ")"),
+      node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => this.player.select(node.id) }, `Open ${node.label}`), " for its parts and gradients."));
   }
 
   stepBody(step, node, k) {

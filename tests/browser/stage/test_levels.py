@@ -1,0 +1,139 @@
+"""Levels in time: a folded box is one step, Enter goes into it, Escape out; the timeline of a model zooms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import App, View
+
+MODEL = """
+import engine as torch
+from engine import nn
+
+torch.manual_seed(0)
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 8))
+
+    def forward(self, x):
+        return x + self.inner(x)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block() for _ in range(4)])
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x.square().mean()
+
+net = Net()
+optimizer = torch.optim.AdamW(net.parameters(), lr=0.1)
+loss = net(torch.randn(4, 8))
+loss.backward()
+optimizer.step()
+"""
+TIME = "backstep.t()"
+BOX = """(({ spans, nodes }) => spans.filter(s => s.kind === 'backward' && s.row
+    && nodes.some(n => n.id === s.group))[1])(backstep.scene())"""  # what goes back through a folded box
+SENT = """backstep.state().flows.filter(f => f.back)
+    .map(f => backstep.scene().edges.find(e => e.id === f.edge).target)"""  # from where gradients are on their way
+SAID = "document.querySelector('.bs-say').textContent"
+
+
+@pytest.fixture
+def model(view_of: Callable[[App], View], start: Any, tmp_path: Path) -> View:
+    (tmp_path / "model.py").write_text(MODEL)
+    view = view_of(start("run", str(tmp_path / "model.py")))
+    view.open("?program=my-model&step=0")
+    return view
+
+
+def span(view: View, label: str, kind: str) -> Any:
+    return view.js(f"backstep.scene().spans.find(s => s.label === {label!r} && s.kind === {kind!r})")
+
+
+def rests(view: View, t: int) -> None:
+    view.until(f"backstep.t() === {t} && !document.documentElement.dataset.computing")
+
+
+def test_a_box_is_one_step_with_one_sentence_and_one_goes_into_it_and_out(model: View) -> None:
+    view, press = model, model.page.keyboard.press
+    steps = view.js("backstep.scene().steps.length")
+    before = view.js("backstep.serverCalls()")
+    times = [0]
+    while times[-1] < steps:
+        press("ArrowRight")
+        view.until(f"{TIME} > {times[-1]}")
+        times.append(view.js(TIME))
+    assert len(times) < steps / 5
+    back, update = view.js(BOX), span(view, "AdamW.step", "write")
+    assert {back["start"], back["end"], update["start"]} <= set(times) and times[-2:] == [
+        update["start"],
+        update["end"],
+    ]
+    assert "AdamW.step updates 24 parameters." in view.js(SAID)
+    for t in reversed(times[:-1]):
+        press("ArrowLeft")
+        rests(view, t)
+    view.seek(back["end"])
+    assert back["say"] in view.js(SAID) and back["say"].endswith("its 6 parameters get theirs.")
+    state = view.state()
+    assert (state["from"], state["step"], state["active"]) == (back["start"], back["end"] - 1, back["group"])
+    assert back["group"] in view.js(SENT), "its gradient travels along the edge that one sees"
+    assert view.js("backstep.serverCalls()") == before
+
+    press("Enter")
+    view.until(f"!backstep.scene().folded.includes({back['group']!r}) && !document.documentElement.dataset.computing")
+    assert back["start"] < view.js(TIME) < back["end"]
+    press("Shift+ArrowRight")
+    inside = view.js(TIME)
+    assert f"Step {inside} of {steps}." in view.js(SAID)
+    press("Escape")
+    view.until(f"backstep.scene().folded.includes({back['group']!r}) && !document.documentElement.dataset.computing")
+    rests(view, back["end"])
+    assert back["say"] in view.js(SAID)
+
+    view.seek(update["end"])
+    press("Enter")
+    rests(view, update["start"] + 8)
+    assert "AdamW.step updates net.blocks.0.inner.0.weight." in view.js(SAID)
+    press("Escape")
+    rests(view, update["end"])
+
+
+def test_the_chart_zooms_by_wheel_and_keys_and_a_click_on_a_module_leads_to_its_end(model: View) -> None:
+    view, lane = model, model.page.locator(".bs-lane")
+    chart = "document.querySelector('.bs-lane canvas').toDataURL()"
+    whole = view.js(chart)
+    box = lane.bounding_box()
+    assert box is not None and box["height"] > 68
+    forward, back = span(view, "inner", "forward"), span(view, "loss.backward()", "backward")
+    lane.focus()
+    view.page.keyboard.press("ArrowRight")
+    view.until(f"{TIME} > 0")
+    assert lane.get_attribute("aria-valuetext") == view.js(SAID)
+    view.seek(0)
+    view.page.keyboard.press("+")
+    view.until(f"{chart} !== {whole!r}")
+    view.page.keyboard.press("0")
+    view.until(f"{chart} === {whole!r}")
+    left, right = box["x"] + 58, box["x"] + box["width"] - 12
+    total = 1.12 * back["end"]  # with the update, which takes up little
+    middle = left + (right - left) * (forward["start"] + forward["end"]) / 2 / total
+    view.page.mouse.click(middle, box["y"] + 72)
+    rests(view, forward["end"])
+    assert forward["say"] in view.js(SAID)
+    clicked = view.js(chart)
+    view.page.mouse.dblclick(middle, box["y"] + 72)
+    view.until(f"{chart} !== {clicked!r}")
+    rests(view, forward["end"])
+    view.page.mouse.wheel(0, 3000)
+    view.until(f"{chart} === {clicked!r}")
