@@ -137,6 +137,9 @@ def groups(trace: Trace) -> Grouping:
         for scope in inner_first(reader.top):
             _stack(scope, reader)
             _cut(scope, reader)
+    if model:
+        renamed = _by_place(reader.top)
+        owning = frozenset(renamed[scope] for scope in owning & renamed.keys())
     found = replace(_collect(reader.top), rounds=rounds, rounds_of_calls=of_calls, owners=owning, model=model)
     return found if k > MOST_MEMBERS else replace(found, modules=frozenset(), quiet={})
 
@@ -435,6 +438,21 @@ def _range(first: Counted, last: Counted) -> str:
         return first.name
     dash = "–" if first.which.isdigit() and last.which.isdigit() else " … "
     return f"{first.many}{first.which}{dash}{last.which}"
+
+
+def _by_place(top: Scope) -> dict[str, str]:
+    """Give each group an id by its place among those around it, `g3.1`: the same in each iteration of a training loop,
+    whatever else ran in one.  The new ids by the old ones."""
+    renamed: dict[str, str] = {}
+    todo: list[tuple[Scope, str]] = [(top, "g")]
+    while todo:
+        scope, before = todo.pop()
+        inside = [member for member in scope.members if isinstance(member, Scope)]
+        for place, member in enumerate(inside):
+            old, member.id = member.id, f"{before}{place}"
+            renamed[old] = member.id
+            todo.append((member, f"{member.id}."))
+    return renamed
 
 
 def _collect(top: Scope) -> Grouping:

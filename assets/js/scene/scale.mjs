@@ -29,7 +29,7 @@ export function lookOf(norms, norm) {
  */
 export const normOfGroup = (moment, node) => at(node.tracks.norm ?? [], moment.t) ?? null;
 
-/** @type {(moment: Moment, dot: Dot) => Num | null} */
+/** @type {(moment: { t: number }, dot: Dot) => Num | null} */
 export const normOfDot = (moment, dot) => at(dot.norm, moment.t) ?? null;
 
 /**

@@ -102,15 +102,11 @@ def test_network_steps_to_its_end_and_back_and_tells_its_story(view: View, name:
 LOOP = """
 import engine as torch
 
-torch.manual_seed(0)
-model = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-x, y = torch.randn(8, 2), torch.randn(8, 1)
+w = torch.ones(2, requires_grad=True)
+h = w
 for epoch in range(50):
-    optimizer.zero_grad()
-    loss = (model(x) - y).square().mean()
-    loss.backward()
-    optimizer.step()
+    h = (h * 0.5).tanh() + 0.1
+h.sum().backward()
 """
 
 

@@ -114,3 +114,14 @@ def test_a_long_series_of_equal_modules_is_cut_into_parts_and_nothing_else_with_
         "data", "tok", "blocks.0–5", "blocks.6–11", "blocks.12–17", "blocks.18–23", "blocks.24–29", "head",
         "cross_entropy", "AdamW.step", "no gradient",
     ]  # fmt: skip
+
+
+def test_groups_have_ids_by_their_place_so_that_what_is_open_stays_so_in_the_next_iteration(tmp_path: Path) -> None:
+    extra = "data = torch.randint(0, 5, (2, 5))"
+    source = TRANSFORMER.replace(extra, f"def load():\n    {extra}\n    return data * 1 + 0\ndata = load()")
+    one, other = (reading(recorded(text, tmp_path)).drawing.grouping for text in (TRANSFORMER, source))
+    assert {g: label for g, label in one.labels.items() if label in ("head", "blocks.1: Block", "mlp")} == {
+        g: label for g, label in other.labels.items() if label in ("head", "blocks.1: Block", "mlp")
+    }
+    assert len(one.labels) < len(other.labels)
+    assert one.owners and one.owners <= one.labels.keys()

@@ -1,6 +1,6 @@
 // The inspector: what is selected, at this step. Details come once per element and revision and hold all moments, so
 // that stepping asks the server nothing; with nothing selected the panel shows the present step from the scene alone.
-import { normText, num, shapeText, truths, withMinus } from "../../scene/format.mjs";
+import { num, shapeText, truths, withMinus } from "../../scene/format.mjs";
 import { DAMAGED } from "../../scene/shared.mjs";
 import { isLeaf } from "../../scene/state.mjs";
 import { at as trackAt, currentStep, spoken } from "../../scene/timeline.mjs";
@@ -10,6 +10,7 @@ import { Figures } from "./figures.mjs";
 import { asked, Formula } from "./formula.mjs";
 import { codeText, lineText, orderOf, rowsOf, toneOf } from "../../page/read.mjs";
 import { cellsOf, latest, ledgerOf, linesOf } from "./sums.mjs";
+import { parametersOf } from "./parameters.mjs";
 import { throughTime } from "./through.mjs";
 
 const MOST_CACHED = 400;
@@ -353,11 +354,11 @@ export class Inspector {
   }
 
   showGroup(node, details, time) {
-    const upstream = trackAt(node.tracks.upstream, time);
-    const norm = upstream === null || upstream === undefined ? null : normText(this.scene.values[upstream]);
+    const norm = trackAt(node.tracks.norm, time);
     this.writeParts(h("div.row.wrap", {}, h("span.chip.orange", {}, node.label), h("span.chip.grey", {}, "group, folded")),
       h("p", {}, node.sub),
-      h("p.hint", {}, norm === null ? "No single gradient comes back into it at this step: open it to see what runs inside." : `The gradient that came back into it has ${norm}.`),
+      h("p.hint", {}, norm === null ? "No gradient has come back into it at this step." : `The gradient that came back into it has norm ${num(norm, 4)}.`),
+      parametersOf(this.scene, node, time),
       h("p.hint", {}, "Press Enter or double-click to open it."),
       details?.problem ? null : throughTime(details?.through, time, (step, element) => this.goTo(step, element)));
   }
