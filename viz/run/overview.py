@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine.trace.events import Accumulated, LeafCreated, OpCalled, Trace, Value
-from engine.trace.outline import VALUE, Outline
+from engine.trace.file.outline import VALUE, Outline
 
 from .iterations import Section
 

@@ -21,7 +21,7 @@ log = logging.getLogger("backstep")
 
 def scene_answer(store: Store, ask: Mapping[str, Any]) -> Json:
     """`{request, scene, watch, version, note}` for an ask with program, section, edits or revision, previous, folds and
-    layout; the scene of the section `ahead` is then made too, for the next ask."""
+    layout; the scene of the section `ahead`, else of the following one, is then made too, for the next ask."""
 
     def answer() -> Json:
         program = store.catalogue.find(_text(ask, "program"))
@@ -30,8 +30,10 @@ def scene_answer(store: Store, ask: Mapping[str, Any]) -> Json:
         folds = ask.get("folds") or {}
         shown = {str(key): bool(folds[key]) for key in folds}, str(ask.get("layout") or "")
         scene = store.scene(revision, previous, *shown)
-        if ask.get("ahead") is not None and revision.is_base:
-            store.ahead(store.revision(revision.program, None, section=ask["ahead"]), *shown)
+        ahead = ask.get("ahead")
+        if revision.is_base and program.file is not None:
+            following = ahead if ahead is not None else 1 + (revision.section or 0)
+            store.ahead(store.revision(revision.program, None, section=following), *shown)
         edits = None if revision.is_base else revision.edits
         return {
             "scene": scene,
