@@ -131,7 +131,7 @@ export class Shell {
     const wanted = section ? section.at + by : -1;
     if (!section || wanted < 0 || wanted >= section.count) return false;
     this.player.pause();
-    this.session.turn(wanted, () => { if (edge) this.player.seek(edge === "start" ? 0 : Infinity); });
+    this.session.turn(wanted, () => { if (edge) this.player.seek(edge === "start" ? 0 : this.session.scene.steps.length); });
     return true;
   }
 

@@ -1,0 +1,103 @@
+"""A long run in the browser: one iteration at a time, and the way from one to the next."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import ROOT, App, View
+
+TRAIN = """import engine as torch
+from engine import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(*[nn.Linear(4, 4), nn.Tanh()] * 2, nn.Linear(4, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x = torch.randn(8, 4)
+for step in range(9):
+    loss = model(x).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "train.py").write_text(TRAIN, "utf-8")
+    command = [sys.executable, "-m", "viz", "record", "-o", str(folder / "run.backstep"), str(folder / "train.py")]
+    subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+    return folder / "run.backstep"
+
+
+@pytest.fixture
+def run(start: Callable[..., App], view_of: Callable[[App], View], recording: Path) -> View:
+    view = view_of(start("open", str(recording)))
+    view.open("?program=my-run&section=0")
+    return view
+
+
+def at(view: View, number: int) -> None:
+    """Wait until an iteration is shown."""
+    view.until(f"backstep.scene() && backstep.scene().section && backstep.scene().section.at === {number}")
+
+
+def test_keys_buttons_and_numbers_lead_from_iteration_to_iteration(run: View) -> None:
+    head = run.page.locator("#sections")
+    assert head.locator("b").inner_text() == "step = 0" and "of 9" in head.inner_text()
+    run.page.keyboard.press(".")
+    at(run, 1)
+    assert head.locator("b").inner_text() == "step = 1"
+    head.get_by_role("button", name="Next: step = 2").click()
+    at(run, 2)
+    head.locator("input").fill("9")
+    head.locator("input").press("Enter")
+    at(run, 8)
+    assert head.get_by_role("button", name="No next section").is_disabled()
+    head.locator("input").fill("40")
+    head.locator("input").press("Enter")
+    assert head.locator("input").input_value() == "9", "there is no fortieth"
+    run.page.locator("#stage").focus()
+    run.page.keyboard.press(",")
+    at(run, 7)
+
+
+def test_a_step_past_the_end_leads_to_the_next_iteration_and_back(run: View) -> None:
+    run.end()
+    run.page.locator("#stage").focus()
+    run.page.keyboard.press("ArrowRight")
+    at(run, 1)
+    run.until("backstep.t() === 0")
+    run.page.keyboard.press("ArrowLeft")
+    at(run, 0)
+    run.until("backstep.t() === backstep.scene().steps.length")
+
+
+def test_iterations_have_one_picture_and_numbers_of_their_own(run: View) -> None:
+    places = "backstep.scene().nodes.map((node) => [node.id, node.x, node.y])"
+    loss = "backstep.scene().values[backstep.scene().nodes.find((n) => n.role === 'root').rows[0].track.at(-1)[1]].data"
+    run.page.keyboard.press(".")
+    at(run, 1)
+    before, value = run.js(places), run.js(loss)
+    run.page.keyboard.press(".")
+    at(run, 2)
+    assert run.js(places) == before
+    assert run.js(loss) != value
+
+
+def test_link_leads_to_its_iteration_and_one_to_none_says_so(
+    start: Callable[..., App], view_of: Callable[[App], View], recording: Path
+) -> None:
+    view = view_of(start("open", str(recording)))
+    view.open("?program=my-run&section=5&step=3")
+    at(view, 5)
+    assert view.state()["t"] == 3 and "section=5" in view.page.url
+    view.open("?program=my-run&section=99")
+    notice = view.page.locator("#notice")
+    notice.wait_for()
+    assert "no such iteration" in notice.inner_text() and "has 9" in notice.inner_text()
