@@ -17,7 +17,7 @@ import { Presets } from "../stage/presets.mjs";
 import { Search } from "../stage/search.mjs";
 import { Stage } from "../stage/stage.mjs";
 import { describe, prepare, stateAt } from "../scene/state.mjs";
-import { sentence, stopAt } from "../scene/levels.mjs";
+import { counterpart, sentence, stopAt } from "../scene/levels.mjs";
 import { clampTime, nextCall, previousCall, runTo } from "../scene/timeline.mjs";
 import { toolbar } from "../stage/toolbar.mjs";
 
@@ -119,7 +119,8 @@ export class App {
     this.asked = null;
     if (this.scene?.revision.id !== scene.revision.id || this.scene.program.id !== scene.program.id) this.choosing.end();
     const same = this.scene?.program.id === scene.program.id;
-    const t = same ? clampTime(scene, Math.round(this.player.t)) : 0;
+    const now = Math.round(this.player.t);
+    const t = !same ? 0 : this.scene.section?.at === scene.section?.at ? clampTime(scene, now) : counterpart(this.scene, scene, now);
     const level = this.depth.levelIn(scene, this.scene);
     this.scene = scene;
     this.index = { ...prepare(scene), level };

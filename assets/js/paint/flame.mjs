@@ -26,7 +26,7 @@ const OFF = [0, 0.06, -0.06, 0.12, -0.12, 0.18, -0.18, 0.24, -0.24];
  * @type {(chart: Chart, width: number, marked: boolean) => Sheet}
  */
 export function sheetOf(chart, width, marked) {
-  let y = OVERVIEW + 8;
+  let y = OVERVIEW + 8; // rows of the run, as its iterations, belong here: above the phases
   /** @type {Band[]} */
   const bands = chart.rows.map((row) => {
     const band = { y, h: BAR, row };

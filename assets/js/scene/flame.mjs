@@ -14,7 +14,7 @@ const MANY = 60; // steps from which on a program with modules has a chart
 const CLOSE = 4; // px: as many more than it has steps a lane must have, so that these are told apart
 const MOST_ROWS = 3; // of modules in one another
 const SAME = 0.8; // of its phase that a lone module takes up: it says what the phase says
-const UPDATE = 0.12; // of all else, that an update takes up at most before one goes into it
+const UPDATE = 0.15; // of all else, that an update takes up at most before one goes into it
 const LEAST = 6; // steps that one can zoom in on
 
 /**
@@ -101,10 +101,13 @@ function rangeOf({ norms: known }, norms) {
  * @type {(span: Span) => string[]}
  */
 export function waysOf({ label, row, kind }) {
-  if (row === 0) return kind === "backward" ? [...shorterLabels(label), "backward"] : shorterLabels(label);
+  if (row === 0) return [...new Set([...shorterLabels(label), ...(kind === "backward" ? ["backward"] : []), /^(\w+)\.step$/.exec(label)?.[1] ?? bareOf(label)])];
   const tail = /(\.\w+|\[\w+\])$/.exec(label)?.[1];
   return tail ? [label, tail] : [label];
 }
+
+/** The name of what is called, without brackets: all that is left of `opt.zero_grad(set_to_none=True)`. @type {(label: string) => string} */
+const bareOf = (label) => /^([\w.]+\.)?(\w+)\(/.exec(label)?.[2] ?? label;
 
 /**
  * The span of a row at a time, null between two.

@@ -161,3 +161,20 @@ function flowsOf(scene, steps, end) {
 function sumOf(norm, { edge, size }, before) {
   return { edge, back: true, value: null, text: norm === null ? null : `norm ${num(norm, 4)}`, sign: null, size: Math.max(size, before.size) };
 }
+
+/**
+ * The same moment of another iteration, which may have more steps or fewer: as far in the same module of the same phase.
+ * @type {(before: Scene, after: Scene, t: number) => number}
+ */
+export function counterpart(before, after, t) {
+  if (t <= 0 || t >= before.steps.length) return t <= 0 ? 0 : after.steps.length;
+  const like = (spans, within, { kind, label }) => spans.filter((one) => one.within === within && one.kind === kind && one.label === label);
+  let [own, other] = [{ start: 0, end: before.steps.length }, { start: 0, end: after.steps.length }];
+  let [around, found] = [/** @type {number | null} */ (null), /** @type {number | null} */ (null)];
+  for (const span of before.spans.filter(({ start, end }) => start < t && t <= end)) {
+    const same = like(after.spans, found, span)[like(before.spans, around, span).indexOf(span)];
+    if (!same) break;
+    [own, other, around, found] = [span, same, before.spans.indexOf(span), after.spans.indexOf(same)];
+  }
+  return t === own.end ? other.end : Math.min(other.start + t - own.start, other.end);
+}

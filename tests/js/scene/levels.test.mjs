@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { keyOf, levelOf, nextStop, opennessOf, previousStop, sentence, stopAt } from "../../../assets/js/scene/levels.mjs";
+import { counterpart, keyOf, levelOf, nextStop, opennessOf, previousStop, sentence, stopAt } from "../../../assets/js/scene/levels.mjs";
 import { flowsAt, prepare, stateAt } from "../../../assets/js/scene/state.mjs";
 import { case1 } from "../fixtures/case1.mjs";
 
@@ -77,4 +77,14 @@ test("the picture of several steps is at its box, and all that they send is on i
 test("both passes through a module are gone into together, and an update by its name", () => {
   assert.deepEqual(scene.spans.filter(({ label }) => label === "a").map(keyOf), ["ga", "ga"]);
   assert.equal(keyOf(scene.spans.at(-1)), "write SGD.step");
+});
+
+test("the same moment of another iteration is in the same module, whatever ran before it", () => {
+  const cleared = { ...span(5, 9, 0, "write", "opt.zero_grad()") };
+  const later = ({ start, end, ...more }) => ({ ...more, start: start + 4, end: end + 4, within: more.within === 4 ? 5 : more.within });
+  const next = { ...scene, steps: [...scene.steps.slice(0, 5), ...Array(4).fill(scene.steps[10]), ...scene.steps.slice(5)], spans: [...scene.spans.slice(0, 4), cleared, ...scene.spans.slice(4).map(later)] };
+  const [there, back] = [(t) => counterpart(scene, next, t), (t) => counterpart(next, scene, t)];
+  for (let t = 0; t <= 5; t++) assert.equal(there(t), t);
+  for (let t = 6; t <= 13; t++) assert.deepEqual([there(t), back(t + 4)], [t + 4, t]);
+  assert.equal(counterpart(scene, { ...next, spans: [] }, 12), 12, "of an unlike one as many steps in");
 });
