@@ -48,7 +48,8 @@ class Grouping:
     `library` those of what a function of the library runs, `loops` those that are a round, with its loop, `parts` runs
     of so many members that they do not fit on a screen.  `kin` is what groups that are alike have in common: a
     function, the class of modules, or their label.  `rounds` are the names of the rounds around each op that is in
-    a loop, outermost first: `("epoch = 0", "i = 3")`; `rounds_of_calls` the same of each backward call.
+    a loop, outermost first: `("epoch = 0", "i = 3")`; `rounds_of_calls` the same of each backward call.  `runs` says
+    how often each line of a file ran at which an op, a module or a backward call was called.
     """
 
     labels: Mapping[str, str]
@@ -66,6 +67,7 @@ class Grouping:
     owners: frozenset[str] = frozenset()
     quiet: Mapping[str, Part] = field(default_factory=dict)
     model: str = ""
+    runs: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
     def path(self, group: str | None) -> list[str]:
         """The group and those around it, innermost first."""
@@ -140,7 +142,10 @@ def groups(trace: Trace) -> Grouping:
     if model:
         renamed = _by_place(reader.top)
         owning = frozenset(renamed[scope] for scope in owning & renamed.keys())
-    found = replace(_collect(reader.top), rounds=rounds, rounds_of_calls=of_calls, owners=owning, model=model)
+    runs = {line: len(scopes) for line, scopes in reader.runs.items()}
+    found = replace(
+        _collect(reader.top), rounds=rounds, rounds_of_calls=of_calls, owners=owning, model=model, runs=runs
+    )
     return found if k > MOST_MEMBERS else replace(found, modules=frozenset(), quiet={})
 
 

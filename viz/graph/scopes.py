@@ -117,7 +117,11 @@ class Path:
 
 
 class Reader:
-    """Follows the call stacks: which scopes are open at an event, and where a new round or call begins."""
+    """Follows the call stacks: which scopes are open at an event, and where a new round or call begins.
+
+    `runs` are the scopes in which something happened at a line of a file: it runs once in each round, once in each call
+    without loops.
+    """
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -132,6 +136,7 @@ class Reader:
         self.around: dict[tuple[str, int], list[Loop]] = {}
         self.held: dict[tuple[int, int, str], str | None] = {}
         self.base, self.outer = _loop_of_window(trace)
+        self.runs: dict[tuple[str, int], set[str]] = {}
 
     def open(self, within: Scope, label: str, key: tuple[object, ...]) -> Scope:
         scope = Scope(f"g{self.count}", label, within, key)
@@ -188,6 +193,7 @@ class Reader:
             for loop in loops:
                 scope = self._round(scope, level, loop, frames, depth, innermost=loop is loops[-1])
                 level += 1
+            self.runs.setdefault((frame.file, frame.line), set()).add(scope.id)
             if not last and not _is_transparent(frames[depth + 1]):
                 key = ("call", depth, frames[depth + 1].function, place)
                 open_here = level < len(self.opened) and self.opened[level].key == key

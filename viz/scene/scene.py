@@ -48,6 +48,7 @@ from ..wording import sentences
 from .commands import commands
 from .hidden_elements import hidden
 from .hidden_gradients import Within
+from .lines import lines
 from .norms import Norms
 from .opening import opening
 from .places import places
@@ -158,6 +159,7 @@ class _Scene:
             "steps": [self.step(step) for step in line.steps],
             "phases": [self.phase(phase, edited) for phase in line.phases],
             "spans": self.read.spans,
+            "lines": lines(self.read),
             "marks": self.marks(edited),
             "formulas": self.within.formulas,
             "nodes": nodes, "edges": edges, "groups": self.seen.groups(placed),

@@ -417,6 +417,20 @@ class Span(TypedDict):
     """The call; null for the forward pass."""
 
 
+class Line(TypedDict):
+    """A line of the program at which something was recorded."""
+
+    file: int
+    """The index of its file in `program.files`."""
+    line: int
+    """Its number, from 1."""
+    runs: int | None
+    """How often it ran, as far as the recording tells; null where it only made a leaf."""
+    norm: Num | None
+    """The norm of the largest gradient that comes to an op or a leaf of this line, or to what it calls; null where none
+    does."""
+
+
 class Mark(TypedDict):
     """Something that stands on the timeline at a step."""
 
@@ -726,6 +740,8 @@ class Scene(TypedDict):
     phases: list[Phase]
     spans: list[Span]
     """The levels of time; an outer span before those in it."""
+    lines: list[Line]
+    """In the order of the files and their lines."""
     marks: list[Mark]
     formulas: list[list[Formula]]
     """Those of the ops in folded groups, each once."""

@@ -9,7 +9,7 @@ const PANELS = {
   story: { title: "The story", place: "story",
     text: "This program explained in short chapters. Read a chapter, then press `Space` to play one short move; `Space` again goes on to the next chapter. The arrows ‹ › turn the pages without playing." },
   code: { title: "The program", place: "code",
-    text: "The recorded program. The expression that is running is filled with colour, blue in the forward pass and orange in the backward pass, and a bar marks the backward call. Click a line to select the tensor that it computed." },
+    text: "The recorded program. The expression that is running is filled with colour, blue in the forward pass and orange in the backward pass, and a bar marks the backward call. Click an expression to select what it computed, or beside it to go to the next step of its line." },
   graph: { title: "The graph", place: "stage",
     text: "Every tensor is a card with its numbers, every op a pill. Grey arrows lead from the leaves to the root, in the direction of the forward pass; gradients travel back on their own orange routes. Click to select, drag to move, turn the wheel to zoom; `/` searches the graph, `K` explains the signs." },
   inspector: { title: "The inspector", place: "right", tab: "inspect",

@@ -45,6 +45,9 @@ export function normOfEdge({ scene, t }, { tracks }) {
 /** The statistics have the norm of the finite elements where some are not. */
 const oddOr = ({ nan, inf, norm }) => (nan ? "nan" : inf ? "inf" : norm);
 
+/** The share of the gradient's colour in a shade; the rest is the paper's. @type {(part: number) => number} */
+export const shareOf = (part) => PALEST + (1 - PALEST) * part;
+
 /**
  * A shade between two colours written as `#rrggbb`: the paper's and the gradient's; of others, as with forced colours, the gradient's.
  * @type {(paper: string, full: string, part: number) => string}
@@ -52,6 +55,6 @@ const oddOr = ({ nan, inf, norm }) => (nan ? "nan" : inf ? "inf" : norm);
 export function shade(paper, full, part) {
   if (![paper, full].every((colour) => HEX.test(colour))) return full;
   const [from, to] = [paper, full].map((colour) => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16)));
-  const share = PALEST + (1 - PALEST) * part;
+  const share = shareOf(part);
   return `#${from.map((one, i) => Math.round(one + (to[i] - one) * share).toString(16).padStart(2, "0")).join("")}`;
 }

@@ -17,6 +17,8 @@ export interface Scene {
   phases: Phase[];
   /** The levels of time; an outer span before those in it. */
   spans: Span[];
+  /** In the order of the files and their lines. */
+  lines: Line[];
   /** Something that stands on the timeline at a step. */
   marks: Mark[];
   /** Those of the ops in folded groups, each once. */
@@ -348,6 +350,21 @@ export interface Span {
   norm: Num | null;
   /** The call; null for the forward pass. */
   code: Code | null;
+}
+
+/** A line of the program at which something was recorded. */
+export interface Line {
+  /** The index of its file in `program.files`. */
+  file: number;
+  /** Its number, from 1. */
+  line: number;
+  /** How often it ran, as far as the recording tells; null where it only made a leaf. */
+  runs: number | null;
+  /**
+   * The norm of the largest gradient that comes to an op or a leaf of this line, or to what it calls; null where none
+   * does.
+   */
+  norm: Num | null;
 }
 
 /** Something that stands on the timeline at a step. */
@@ -784,6 +801,21 @@ export type Wire = [number, number, Num];
 /** A number; JSON has no nan and no infinities, so these are text. */
 export type Num = number | "nan" | "inf" | "-inf";
 
+/** A line of the program at which something was recorded. */
+export interface Line {
+  /** The index of its file in `program.files`. */
+  file: number;
+  /** Its number, from 1. */
+  line: number;
+  /** How often it ran, as far as the recording tells; null where it only made a leaf. */
+  runs: number | null;
+  /**
+   * The norm of the largest gradient that comes to an op or a leaf of this line, or to what it calls; null where none
+   * does.
+   */
+  norm: Num | null;
+}
+
 /** The gradient of one input of an op, from the rule itself. */
 export interface Formula {
   /** The name of the input in the rule. */
@@ -864,25 +896,6 @@ export interface Stats {
   /** How many elements there are. */
   size: number;
 }
-
-/** A line of arithmetic. */
-export interface Line {
-  /** What the numbers are. */
-  label: string;
-  /** The numbers or terms as text. */
-  cells: string[];
-  /**
-   * What the cells come to, with its sign: `= 6`, or `≈ 0.3333` where the factors as written give another last digit.
-   */
-  total: string | null;
-  /** The kind of the numbers of a line, which sets their colour. */
-  tone: Tone;
-  /** Cells in a row, of a matrix. */
-  cols?: number;
-}
-
-/** The kind of the numbers of a line, which sets their colour. */
-export type Tone = "upstream" | "local" | "cotangent" | "plain";
 
 /** The changes of a revision. */
 export interface Edits {

@@ -49,6 +49,9 @@ def test_a_model_opens_as_boxes_whose_edges_and_dots_take_the_colour_of_their_gr
     view.seek(0)
     view.until("document.querySelector('#bs-nodes')?.innerText.includes('ln.weight 4, no gradient yet')")
     before = edge_of(view, "blocks.0: Block")
+    mark = "getComputedStyle(document.querySelector('#code li[data-norm=level]'), '::before').backgroundImage"
+    assert "gradient" in view.js(mark), "so do the marks beside the lines"
+    assert view.js("(lines => lines.scrollTop)(document.querySelector('#code .lines'))") > 0, "the loop is in view"
     view.end()
     view.until("document.querySelector('#bs-nodes')?.innerText.includes('ln.weight 4, gradient norm')")
     after = edge_of(view, "blocks.0: Block")

@@ -240,6 +240,27 @@ def test_click_on_code_selects_what_it_computed_and_the_other_way_round(view: Vi
     assert "tensor" in view.page.locator("#code .picked").inner_text()
 
 
+def test_click_beside_code_goes_to_the_next_step_of_its_line(view: View) -> None:
+    view.open(WEIGHTS)
+    steps = view.js("backstep.scene().steps")
+    times = [i + 1 for i, step in enumerate(steps) if step["name"] in ("mul", "MulBackward0")]
+    line = view.page.locator("#code li", has_text="z = 2 * x")
+    number = {"x": 12, "y": 10}
+    view.seek(0)
+    for t in [*times, times[0]]:
+        line.click(position=number)
+        view.until(f"backstep.t() === {t}")
+    line.click(position=number, modifiers=["Shift"])
+    view.until(f"backstep.t() === {times[-1]}")
+    assert view.js("backstep.selection()") is None
+    assert "Ran once" in line.get_attribute("title")
+    line.focus()
+    view.page.keyboard.press("Enter")
+    view.until(f"backstep.t() === {times[0]}")
+    view.page.keyboard.press(" ")
+    view.until("backstep.selection() !== null")
+
+
 def test_current_expression_is_marked_forward_and_backward(view: View) -> None:
     view.open(WEIGHTS)
     steps = view.js("backstep.scene().steps")

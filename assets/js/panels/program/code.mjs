@@ -1,6 +1,10 @@
-// The program, with the current expression marked by line and columns. A click on code selects what it computed.
+// The program, with the current expression marked by line and columns. A click on code selects what it computed, one beside it goes to the
+// next step that the line makes.
+import { num } from "../../scene/format.mjs";
+import { busyLines, linesOf, mainLines, timesOf, turnOf } from "../../scene/lines.mjs";
+import { lookOf, shareOf } from "../../scene/scale.mjs";
 import { isLeaf } from "../../scene/state.mjs";
-import { byId, fill, h } from "../../page/dom.mjs";
+import { byId, fill, first, h } from "../../page/dom.mjs";
 import { button as what } from "../../page/explain.mjs";
 import { elementsAt, ranges, scrolled } from "../../page/read.mjs";
 
@@ -60,7 +64,7 @@ export class Code {
     const back = step ? step.kind === "vjp" || step.kind === "accumulate" : false;
     const tone = step?.kind === "error" ? "err" : back ? "bwd" : step?.kind === "write" ? "plain" : "fwd";
     const receiver = step?.kind === "accumulate" ? this.scene.nodes.find((node) => node.id === step.at) : null;
-    const keeps = receiver && !isLeaf(receiver); // by retain_grad()
+    const keeps = receiver && receiver.kind !== "group" && !isLeaf(receiver); // by retain_grad()
     this.said = keeps ? "this tensor keeps its gradient" : step ? WORDS[step.kind] : "";
     const key = JSON.stringify([at, call, tone, this.said, this.picked, this.file]);
     if (key === this.marked) return;
@@ -88,21 +92,40 @@ export class Code {
       this.lines = [];
       return;
     }
-    const active = new Set(this.scene.nodes.filter((node) => node.code?.file === this.file).map((node) => node.code?.line));
-    this.lines = held.text.replace(/\n$/, "").split("\n").map((_, i) => {
+    const texts = this.texts();
+    const active = busyLines(this.scene, this.file);
+    const known = linesOf(this.scene, this.file);
+    this.lines = texts.map((_, i) => {
       const busy = active.has(i + 1);
-      return h("li", { "data-line": i + 1, tabindex: busy ? -1 : null, role: busy ? "button" : "none", class: active.has(i + 1) ? "has" : null });
+      const line = h("li", { "data-line": i + 1, tabindex: busy ? -1 : null, role: busy ? "button" : "none", class: busy ? "has" : null });
+      this.writeGutter(line, known.get(i + 1));
+      return line;
     });
-    const first = this.lines.find((line) => line.tabIndex === -1 && line.classList.contains("has"));
-    if (first) first.tabIndex = 0;
+    const entry = this.lines.find((line) => line.tabIndex === -1 && line.classList.contains("has"));
+    if (entry) entry.tabIndex = 0;
     const tabs = files.length > 1 ? h("div.files", {}, files.map((one, i) => h("button.quiet", {
       type: "button", "aria-pressed": i === this.file ? "true" : "false", onclick: () => { this.file = i; this.marked = ""; this.write(); this.seek(this.player.t()); },
     }, one.name))) : null;
     const wide = held.text.split("\n").some((line) => line.length > NARROW);
     fill(place, title(files.length > 1 ? "" : held.name), tabs,
-      h("div.lines", {}, h(`ol.program${wide ? ".wide" : ""}`, { role: "group", "aria-label": "Source lines" }, this.withRows(this.lines))), this.changeKey(), h("p.code-key", { id: "code-key" }));
-    this.texts().forEach((text, i) => plainLine(this.lines[i], text));
+      h("div.lines", {}, h(`ol.program${wide ? ".wide" : ""}${this.scene.norms ? ".marked" : ""}`, { role: "group", "aria-label": "Source lines" }, this.withRows(this.lines))),
+      this.changeKey(), h("p.code-key", { id: "code-key" }));
+    first(".program", place).style.setProperty("--digits", String(String(texts.length).length));
+    texts.forEach((text, i) => plainLine(this.lines[i], text));
     this.marked = "";
+  }
+
+  /** What the gutter says of a line: how often it ran, and by its colour the largest gradient that comes to it. */
+  writeGutter(line, known) {
+    if (!known) return;
+    const { runs, norm } = known;
+    const { section, norms } = this.scene;
+    const ran = runs === null ? "" : `Ran ${runs === 1 ? "once" : `${runs} times`}${section?.label ? ` in ${section.label}` : ""}. `;
+    const gets = norm === null ? "" : `Largest gradient norm here: ${num(norm)}. `;
+    const look = lookOf(norms, norm);
+    line.title = `${ran}${gets}Click beside the code for its next step, Shift+click for the one before.`;
+    if (look.kind !== "none") line.dataset.norm = look.kind;
+    if (look.kind === "level") line.style.setProperty("--share", `${Math.round(100 * shareOf(look.part))}%`);
   }
 
   /** The lines, and what stands between them: in a fixed program those of the mistake, in an edited one what is otherwise. */
@@ -161,10 +184,14 @@ export class Code {
   atRest() {
     const { steps, phases } = this.scene;
     const point = steps.find((step) => step.kind === "error") ?? steps[phases.find((phase) => phase.kind === "backward")?.start ?? -1];
-    const [first, last] = [steps[0]?.code, point?.from ?? point?.code].map((code) => (code?.file === this.file ? code : null));
-    if (!first || !last) return [];
+    if (this.scene.norms && !this.scene.error) { // too long to be read from its beginning: the statements that run, as those of a loop
+      const main = mainLines(this.scene, this.file);
+      return main ? [this.lines.slice(main[0] - 1, main[1])] : [];
+    }
+    const [begin, last] = [steps[0]?.code, point?.from ?? point?.code].map((code) => (code?.file === this.file ? code : null));
+    if (!begin || !last) return [];
     const defined = this.texts().findIndex((text) => DEFINES.test(text));
-    const from = defined < 0 ? first.line - 1 : Math.min(first.line - 1, defined);
+    const from = defined < 0 ? begin.line - 1 : Math.min(begin.line - 1, defined);
     return last.end > from ? [this.lines.slice(from, last.end)] : [];
   }
 
@@ -181,7 +208,22 @@ export class Code {
   clicked(event) {
     const line = event.target.closest("li[data-line]");
     if (!line || !this.scene) return;
-    this.choose(Number(line.dataset.line), columnAt(line, event));
+    const n = Number(line.dataset.line);
+    const isDrawn = isOnText(line, event) && elementsAt(this.scene, this.file, n).length > 0;
+    if (isDrawn || !this.turn(n, event.shiftKey)) this.choose(n, columnAt(line, event));
+  }
+
+  /** Goes to the next step that the line makes, or to the one before; false where it makes none. */
+  turn(n, back) {
+    const t = turnOf(timesOf(this.player.level(), this.file, n), this.player.t(), back);
+    if (t === null) return false;
+    const pane = /** @type {HTMLElement} */ (paneOf());
+    const down = pane.scrollTop;
+    this.player.pause();
+    this.player.seek(t);
+    this.inView = [[this.lines[n - 1]]]; // it stays under the pointer
+    pane.scrollTop = down;
+    return true;
   }
 
   /** Selects what the place computed; the next click on the same place takes the next candidate. */
@@ -196,7 +238,9 @@ export class Code {
   pressed(event) {
     const line = event.target.closest("li.has");
     if (!line) return;
-    if (event.key === "Enter" || event.key === " ") this.choose(Number(line.dataset.line), null);
+    const n = Number(line.dataset.line);
+    if (event.key === " " || (event.key === "Enter" && !this.turn(n, event.shiftKey))) this.choose(n, null);
+    else if (event.key === "Enter") line.focus();
     else if (event.key === "ArrowDown" || event.key === "ArrowUp") this.step(line, event.key === "ArrowDown" ? 1 : -1);
     else return;
     event.preventDefault();
@@ -249,6 +293,13 @@ function rewrite(line, marks) {
 }
 
 const paneOf = () => byId("code")?.querySelector(".lines");
+
+/** Whether the pointer is on letters of a line, and not on its number or behind its end. */
+function isOnText(line, { clientX: x, clientY: y }) {
+  const text = document.createRange();
+  text.selectNodeContents(line);
+  return [...text.getClientRects()].some(({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom);
+}
 
 /** The letter under the pointer, or null where the browser cannot say. */
 function columnAt(line, event) {

@@ -1,0 +1,57 @@
+// The lines of the program in time: which steps each of them makes.  Pure.
+
+/** @import { Code, Line, Scene } from "./scene.d.ts" */
+/** @import { Level } from "./levels.mjs" */
+
+/** @type {(code: Code | null | undefined, file: number, line: number) => boolean} */
+const covers = (code, file, line) => Boolean(code && code.file === file && code.line <= line && line <= code.end);
+
+/**
+ * What is known of the lines of a file, by their numbers.
+ * @type {(scene: Scene, file: number) => Map<number, Line>}
+ */
+export const linesOf = (scene, file) => new Map((scene.lines ?? []).filter((line) => line.file === file).map((line) => [line.line, line]));
+
+/**
+ * The times at which a step is done that a line of the program makes, ascending.  What it calls is one step where it is one at this level,
+ * else one comes to its first step.
+ * @type {(level: Level, file: number, line: number) => number[]}
+ */
+export function timesOf({ scene, spans }, file, line) {
+  const calls = (scene.spans ?? []).filter((span) => covers(span.code, file, line));
+  const whole = calls.filter((span) => spans.get(span.end) === span);
+  const begun = calls.filter((span) => spans.get(span.end) !== span && span.kind !== "write");
+  const times = new Set([...whole.map((span) => span.end), ...begun.map((span) => span.start + 1)]);
+  const inside = new Uint8Array(scene.steps.length);
+  for (const { start, end } of whole) inside.fill(1, start, end);
+  scene.steps.forEach((step, k) => { if (!inside[k] && covers(step.code, file, line)) times.add(k + 1); });
+  return [...times].sort((a, b) => a - b);
+}
+
+/**
+ * The time of a line's next step after `t`, or (`back`) of the one before; after the last one comes the first.  Null for a line without steps.
+ * @type {(times: number[], t: number, back?: boolean) => number | null}
+ */
+export function turnOf(times, t, back = false) {
+  if (!times.length) return null;
+  const next = back ? times.findLast((one) => one < Math.ceil(t)) : times.find((one) => one > t);
+  return next ?? times[back ? times.length - 1 : 0];
+}
+
+/**
+ * The lines that make steps in a file.
+ * @type {(scene: Scene, file: number) => Set<number>}
+ */
+export function busyLines(scene, file) {
+  const codes = [...scene.steps, ...(scene.spans ?? []), ...scene.nodes].map((one) => one.code);
+  return new Set(codes.filter((code) => code?.file === file).map((code) => /** @type {Code} */ (code).line));
+}
+
+/**
+ * The lines of the run's outermost statements: the phases and what they call.  Null where nothing in this file is one.
+ * @type {(scene: Scene, file: number) => [number, number] | null}
+ */
+export function mainLines(scene, file) {
+  const codes = (scene.spans ?? []).filter((span) => span.row === 0 && span.code?.file === file).map((span) => /** @type {Code} */ (span.code));
+  return codes.length ? [Math.min(...codes.map((code) => code.line)), Math.max(...codes.map((code) => code.end))] : null;
+}

@@ -1,0 +1,68 @@
+"""The lines of the program: how often each ran, and the largest gradient that comes to it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+from engine.trace.events import Accumulated, VjpRun
+
+from ..reading import text
+from ..reading.jacobian import value as number
+from ..schema.scene import Line
+from ..schema.values import Code
+from .reading import Reading
+
+Place = tuple[int, int]
+"""A file, by its index, and a line of it."""
+
+
+def lines(read: Reading) -> list[Line]:
+    """The lines at which something was recorded, in the order of the files.  Cost: linear in the steps."""
+    files = {name: index for index, name in enumerate(read.facts.trace.files)}
+    # Statements that only write, such as `opt.zero_grad()`, call nothing that is recorded: each is a span of its own.
+    writes = Counter(
+        _place(span["code"]) for span in read.spans if span["row"] == 0 and span["kind"] == "write" and span["code"]
+    )
+    called = {(files[file], line): n for (file, line), n in read.drawing.grouping.runs.items() if file in files}
+    runs = {**writes, **called}
+    norms: dict[Place, float] = {}
+    for place, norm in _gradients(read):
+        norms[place] = max(norms.get(place, 0.0), norm, key=_order)
+    return [
+        {
+            "file": file, "line": line, "runs": runs.get((file, line)),
+            "norm": number(f"{norms[file, line]:.4g}") if (file, line) in norms else None,
+        }
+        for file, line in sorted(runs.keys() | norms.keys())
+    ]  # fmt: skip
+
+
+def _gradients(read: Reading) -> Iterator[tuple[Place, float]]:
+    """The norm of each gradient that comes to an op, a leaf, or a call, with the line where that stands."""
+    trace = read.facts.trace
+    for step in read.line.steps:
+        event, code = trace.events[step.event], read.places(step)["code"]
+        if code is None:
+            continue
+        if isinstance(event, VjpRun):
+            values = [value for value in event.upstream if value is not None]
+        elif isinstance(event, Accumulated):
+            values = [event.after]
+        else:
+            continue
+        for value in values:
+            yield _place(code), text.norm(trace.value(value).stats)
+    for span in read.spans:
+        if span["code"] is not None and span["group"] is not None and span["norm"] is not None:
+            yield _place(span["code"]), float(span["norm"])
+
+
+def _place(code: Code) -> Place:
+    return code["file"], code["line"]
+
+
+def _order(norm: float) -> tuple[bool, float]:
+    """Of norms the one to show: nan before infinities, and those before all numbers."""
+    return (True, 0.0) if math.isnan(norm) else (False, norm)
