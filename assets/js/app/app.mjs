@@ -16,6 +16,7 @@ import { listen } from "../stage/pointer.mjs";
 import { Presets } from "../stage/presets.mjs";
 import { Search } from "../stage/search.mjs";
 import { Stage } from "../stage/stage.mjs";
+import { entries } from "../scene/find.mjs";
 import { describe, prepare, stateAt } from "../scene/state.mjs";
 import { counterpart, sentence, stopAt } from "../scene/levels.mjs";
 import { clampTime, nextCall, previousCall, runTo } from "../scene/timeline.mjs";
@@ -82,7 +83,7 @@ export class App {
       follow: () => this.toggleFollow(), cells: () => this.toggleCells() });
     this.legend = new Legend(this.stage);
     this.stage.layer.append(this.tools.element, this.legend.strip, this.legend.panel);
-    listen(this.stage, { select: (id) => this.select(id), fold: (id) => this.fold(id), edit: (...spot) => this.editor.start(...spot),
+    listen(this.stage, { select: (id) => this.select(id), fold: (id) => this.fold(id), find: (id) => this.findById(id), edit: (...spot) => this.editor.start(...spot),
       cellClick: (...spot) => this.presets.cellClick(...spot), choose: (node) => this.choosing.take(node), panned: () => this.panned() });
     this.stage.onHover = (id) => this.hovered(id);
     this.footer = new Footer(footerHost, {
@@ -253,6 +254,12 @@ export class App {
     };
     if (unfold.length) this.bus.emit("unfold", unfold, show);
     else show();
+  }
+
+  /** An element that a folded group stands for. */
+  findById(id) {
+    const found = entries(this.scene).find((one) => one.id === id);
+    if (found) this.find(found);
   }
 
   /** On the stage what is selected; else the step that one looks at. */

@@ -95,11 +95,13 @@ export function keep(camera, [x0, y0], [x1, y1]) {
 }
 
 /**
- * The same height of the plane, with a box in the middle that is no wider than the view: what is read line by line.
+ * The same height of the plane, with a box in the middle that is no wider than the view, or no empty room beside one that is: what is read line by line.
  * @type {(camera: Camera, view: View, box: Box) => Camera}
  */
 export function across(camera, view, [x0, , x1]) {
-  return (x1 - x0) * camera.zoom <= view.width - 2 * LEAST_PAD ? { ...camera, x: (x0 + x1) / 2 } : camera;
+  const half = (view.width / 2 - LEAST_PAD) / camera.zoom;
+  const x = x1 - x0 <= 2 * half ? (x0 + x1) / 2 : Math.min(Math.max(camera.x, x0 + half), x1 - half);
+  return { ...camera, x };
 }
 
 /**

@@ -61,7 +61,7 @@ function edgeAt(stage, x, y) {
 
 /**
  * @param {Stage} stage
- * @param {{ select: (id: string | null) => void, fold: (id: string) => void, edit: (node: Node, row: Row, cell: number) => boolean,
+ * @param {{ select: (id: string | null) => void, fold: (id: string) => void, find: (id: string) => void, edit: (node: Node, row: Row, cell: number) => boolean,
  *   cellClick: (node: Node, row: Row, cell: number) => boolean, choose: (node: Node | Group) => void, panned: () => void }} acts
  */
 export function listen(stage, acts) {
@@ -115,6 +115,7 @@ function press(stage, acts, event) {
   const found = pick(stage, event.clientX, event.clientY);
   const pressed = found.node ?? found.group;
   if (pressed && found.fold) acts.fold(pressed.id);
+  else if (found.dot && !stage.choosing) acts.find(found.dot.id);
   else if (stage.choosing) {
     if (pressed) acts.choose(pressed);
   }
@@ -130,6 +131,7 @@ function nearOp(stage, edge) {
 function doublePress(stage, acts, event) {
   const found = pick(stage, event.clientX, event.clientY);
   const pressed = found.node ?? found.group;
+  if (found.dot) return; // its first click has opened it
   if (pressed && (found.node?.kind === "group" || found.group)) acts.fold(pressed.id);
   else if (stage.choosing) return;
   else if (found.node && found.row && found.cell >= 0 && acts.edit(found.node, found.row, found.cell)) return;
@@ -178,7 +180,7 @@ function hoverText(stage, { node, row, cell, group, edge, wire, dot }) {
     const how = row.key === "seed" || (row.key === "value" && isLeaf(node)) ? "  \u00b7  double-click to edit" : "";
     return `${name}${indexText(cell, isHere ? held.shape : node.shape ?? [])} = ${number}${derived ? `, ${derived.text}` : ""}${how}`;
   }
-  if (node && dot && stage.moment) return dotText(dot, normOfDot(stage.moment, dot));
+  if (node && dot && stage.moment) return `${dotText(dot, normOfDot(stage.moment, dot))}  \u00b7  click to open`;
   if (node) return node.kind === "group" ? `${node.title || node.label}  \u00b7  double-click to unfold` : node.title || node.label;
   if (group) return `${group.label}  \u00b7  double-click to fold`;
   if (!edge) return "";

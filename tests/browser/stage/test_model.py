@@ -37,6 +37,13 @@ def edge_of(view: View, label: str) -> list[int]:
     return colour(view, spot["x"] - spot["width"] / 2 + 3, spot["y"])
 
 
+def first_dot(view: View, label: str) -> tuple[float, float]:
+    """Where the first dot of a box is on the page."""
+    spot = view.js(f"backstep.screenPos({view.node(label)!r})")
+    zoom = spot["width"] / view.js(f"backstep.scene().nodes.find(n => n.label === {label!r}).w")
+    return spot["x"] - spot["width"] / 2 + 20 * zoom, spot["y"] - spot["height"] / 2 + 82 * zoom
+
+
 def test_a_model_opens_as_boxes_whose_edges_and_dots_take_the_colour_of_their_gradients(
     start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
 ) -> None:
@@ -56,6 +63,8 @@ def test_a_model_opens_as_boxes_whose_edges_and_dots_take_the_colour_of_their_gr
     view.until("document.querySelector('#bs-nodes')?.innerText.includes('ln.weight 4, gradient norm')")
     after = edge_of(view, "blocks.0: Block")
     assert before != after and after[0] > after[2] + 60, "the edge is orange once the gradient has come"
+    view.page.mouse.click(*first_dot(view, "tok"))
+    view.until("backstep.scene().nodes.find(n => n.id === backstep.selection())?.label === 'model.tok.weight'")
 
 
 def test_a_dot_tells_name_shape_and_norm_and_a_box_opens_in_its_place(
@@ -63,11 +72,8 @@ def test_a_dot_tells_name_shape_and_norm_and_a_box_opens_in_its_place(
 ) -> None:
     view = opened(start, view_of, tmp_path)
     view.end()
-    spot = view.js(f"backstep.screenPos({view.node('blocks.0: Block')!r})")
-    zoom = spot["width"] / view.js("backstep.scene().nodes.find(n => n.label === 'blocks.0: Block').w")
-    left, top = spot["x"] - spot["width"] / 2, spot["y"] - spot["height"] / 2
-    view.page.mouse.move(left + 20 * zoom, top + 82 * zoom)
-    view.until("/^ln.weight 4, gradient norm [0-9.e-]+$/.test(document.querySelector('.bs-tip').textContent)")
+    view.page.mouse.move(*first_dot(view, "blocks.0: Block"))
+    view.until("/^ln.weight 4, gradient norm [0-9.e-]+ /.test(document.querySelector('.bs-tip').textContent)")
     view.js(f"backstep.fold({view.node('blocks.0: Block')!r})")
     view.until("backstep.scene().nodes.some(n => n.label === 'mlp') && !document.documentElement.dataset.computing")
     assert not view.js("backstep.scene().groups.find(g => g.label === 'blocks.0: Block').folded")

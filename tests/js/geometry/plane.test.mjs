@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { between, fit, keep, pan, READABLE, toScreen, toWorld, visibleBox, zoomAt } from "../../../assets/js/geometry/camera.mjs";
+import { across, between, fit, keep, pan, READABLE, toScreen, toWorld, visibleBox, zoomAt } from "../../../assets/js/geometry/camera.mjs";
 import { WHOLE } from "../../../assets/js/scene/shared.mjs";
 import { boxOf, cellAt, cellOf, holding, rowsOf } from "../../../assets/js/scene/card.mjs";
 import { curveThrough, distanceTo, flatten, pointAlong, changesLine } from "../../../assets/js/geometry/curve.mjs";
@@ -77,6 +77,13 @@ test("pan, keep and between", () => {
   const b = { x: 10, y: 20, zoom: 4 };
   assert.deepEqual(between(a, b, 1), b);
   near(between(a, b, 0.5).zoom, 2);
+});
+
+test("what is read line by line stands in the middle, or leaves no empty room at a side", () => {
+  const view = { width: 820, height: 400 };
+  assert.equal(across({ x: 700, y: 9, zoom: 1 }, view, [0, 0, 600, 900]).x, 300);
+  assert.deepEqual(across({ x: 100, y: 9, zoom: 1 }, view, [0, 0, 1600, 900]), { x: 400, y: 9, zoom: 1 });
+  assert.equal(across({ x: 900, y: 9, zoom: 1 }, view, [0, 0, 1600, 900]).x, 900);
 });
 
 test("a hit is the cell under the point, and none in the gaps", () => {
