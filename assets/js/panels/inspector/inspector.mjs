@@ -315,13 +315,13 @@ export class Inspector {
   }
 
   /** The same of several steps that are taken as one. */
-  showSpan({ start, span, step }, k) {
+  showSpan({ start, end, span, step }, k) {
     this.formula.show(null);
     const node = this.nodeOf(step.at);
     const tone = { forward: "blue", backward: "orange", write: "grey" }[span.kind];
     const head = [
       h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, span.label), h("span.chip.grey", {}, { forward: "forward", backward: "backward", write: "write" }[span.kind]),
-        h("span.chip.grey", {}, `steps ${start + 1}\u2013${k + 1}`)),
+        h("span.chip.grey", {}, `steps ${start + 1}\u2013${end}`)),
       this.quoted("from ", step.code, lineText(step.code, this.scene.program.files)),
     ];
     const here = (this.scene.findings || []).filter((one) => start <= one.step && one.step <= k);
