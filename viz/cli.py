@@ -63,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
     _serving(run, suppress=True)
     run.add_argument("--watch", action="store_true", help="record again whenever the script is saved")
     _events(run)
+    _limits(run)
     _script(run)
     record = commands.add_parser("record", help="run a script as Python would and record it, without opening it")
     record.add_argument(
@@ -278,10 +279,14 @@ def _record(options: argparse.Namespace) -> int:
     """Records a script into a file; the status is the script's."""
     from viz.record.record_command import record
 
-    most = limits.Limits(options.steps, options.every, options.max_bytes, options.max_ops)
     return record(
-        options.script, options.args, options.as_torch, module=options.module or "", output=options.output, limits=most
-    )
+        options.script, options.args, options.as_torch, module=options.module or "", output=options.output,
+        limits=_limits_of(options),
+    )  # fmt: skip
+
+
+def _limits_of(options: argparse.Namespace) -> limits.Limits:
+    return limits.Limits(options.steps, options.every, options.max_bytes, options.max_ops)
 
 
 def _refuse(text: str) -> int:
@@ -341,7 +346,7 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
 
             program = add(
                 catalogue, options.script, options.args, options.as_torch, options.watch, most,
-                module=options.module or "",
+                module=options.module or "", limits=_limits_of(options),
             )  # fmt: skip
             return catalogue, page(program)
     except (TraceFileError, OSError) as error:  # what is no trace is refused here, not in the browser

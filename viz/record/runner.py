@@ -277,10 +277,10 @@ class Watch:
 
     def __init__(
         self, path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False,
-        on_change: Callable[[Watch], None] | None = None, *, module: str = "",
+        on_change: Callable[[Watch], None] | None = None, *, module: str = "", limits: Limits = NONE,
     ) -> None:  # fmt: skip
         self.path, self.args, self.as_torch, self.on_change = Path(path), tuple(args), as_torch, on_change
-        self.module = module
+        self.module, self.limits = module, limits
         self.generation = 0
         self.recording: Recording | None = None
         self.error = ""
@@ -368,7 +368,7 @@ class Watch:
         try:
             recording = run_script(
                 self.path, self.args, self.as_torch, module=self.module, trace_path=target, quiet=quiet,
-                on_start=self._started, on_slow=self._slow if self.recording is not None else None,
+                limits=self.limits, on_start=self._started, on_slow=self._slow if self.recording is not None else None,
             )  # fmt: skip
         except (ScriptError, OSError) as error:
             self.error = str(error)

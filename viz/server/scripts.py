@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine.trace.events import Trace
 from engine.trace.file.tracefile import open_trace
+from viz.record.limits import NONE, Limits
 from viz.record.runner import Recording, ScriptError, Watch, run_script, text_of
 from viz.run.beginning import MOST
 from viz.server.programs import about_script, slug
@@ -19,7 +20,7 @@ from viz.server.workers import TraceFile
 
 def add(
     catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, watch: bool, most: int = MOST, *,
-    module: str = "",
+    module: str = "", limits: Limits = NONE,
 ) -> Program:  # fmt: skip
     """Records the script and offers it; with `watch` each save replaces it by a newer version.
     Of a longer recording the first `most` events are shown.
@@ -29,8 +30,8 @@ def add(
     """
     try:
         if watch:
-            return _watched(catalogue, script, args, as_torch, most, module)
-        recording = run_script(script, args, as_torch, module=module)
+            return _watched(catalogue, script, args, as_torch, most, module, limits)
+        recording = run_script(script, args, as_torch, module=module, limits=limits)
     except ScriptError as error:
         raise Problem("no-script", "Nothing to run", str(error)) from error
     atexit.register(shutil.rmtree, recording.trace_path.parent, ignore_errors=True)
@@ -39,8 +40,9 @@ def add(
 
 
 def _watched(
-    catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, most: int, module: str
-) -> Program:
+    catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, most: int, module: str,
+    limits: Limits,
+) -> Program:  # fmt: skip
     name = slug(script.stem)
     shown = 0
 
@@ -54,7 +56,7 @@ def _watched(
             say(watch.error)
             catalogue.annotate(name, watch.error)
 
-    watching = Watch(script, args, as_torch, changed, module=module)
+    watching = Watch(script, args, as_torch, changed, module=module, limits=limits)
     atexit.register(watching.stop)
     watching.start()
     return catalogue.find(name)

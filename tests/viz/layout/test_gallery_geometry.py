@@ -212,7 +212,9 @@ def test_routes_cross_seldom_and_are_short() -> None:
 
 def test_every_scene_is_the_same_in_another_process() -> None:
     """To the last coordinate: nothing depends on the order of sets, on addresses or on when it was made."""
-    code = "import json; from tests.viz.helpers import pictures as p; print(json.dumps([p.scene(n) for n in p.names()]))"
+    code = (
+        "import json; from tests.viz.helpers import pictures as p; print(json.dumps([p.scene(n) for n in p.names()]))"
+    )
     seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     ran = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed},
