@@ -235,7 +235,7 @@ def _flips(run: Overview) -> Iterator[RunFinding]:
             found.append((row, int(last[0])))
     if found:
         row, column = found[0]
-        others = f", as do {len(found) - 1} others" if found[1:] else ""
+        others = f", as {_count(len(found) - 1, 'other does', 'others do')}" if found[1:] else ""
         why = (
             f"From {run.labels[column]} on the gradient of {run.parameters[row].name} has the other sign in each "
             f"iteration and does not get smaller{others}: each update jumps over the minimum."

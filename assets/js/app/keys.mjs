@@ -3,7 +3,7 @@
 import { h } from "../page/dom.mjs";
 
 /** @import { App } from "./app.mjs" */
-/** @typedef {[keys: string[], shown: string, meaning: string, act?: (key: string) => unknown, where?: "stage"]} Row with `where` only what has the focus there */
+/** @typedef {[keys: string[], shown: string, meaning: string, act?: (key: string) => unknown, where?: "stage" | "anywhere"]} Row `stage`: only what has the focus there; `anywhere`: also while the whole run is shown */
 
 const PAN = 80;
 
@@ -24,8 +24,9 @@ function keyTable(app) {
       [["Home"], "Home", "First step", () => app.seek(0)],
       [["End"], "End", "Last step", () => app.seek(Infinity)],
       [["n", "N"], "N", "Run to the selected node", () => app.runToSelected()],
-      [[","], ",", "Previous iteration of a long run", () => app.bus.emit("turn", -1)],
-      [["."], ".", "Next iteration", () => app.bus.emit("turn", 1)],
+      [[","], ",", "Previous iteration of a long run", () => app.bus.emit("turn", -1), "anywhere"],
+      [["."], ".", "Next iteration", () => app.bus.emit("turn", 1), "anywhere"],
+      [["r", "R"], "R", "Switch between the whole run and the graph of an iteration", () => app.bus.emit("view"), "anywhere"],
       [["<", ">"], "< >", "Slower, faster", (key) => app.changeSpeed(key === ">" ? 1 : -1)],
     ] },
     { title: "Graph", rows: [
@@ -54,7 +55,7 @@ function keyTable(app) {
       [["k", "K"], "K", "Legend: what the signs mean", () => app.legend.toggle()],
       [["i", "I"], "I", "What am I looking at? Press again for the next panel", () => app.bus.emit("explain")],
       [["t", "T"], "T", "Tour of six stops", () => app.bus.emit("tour")],
-      [["?"], "?", "This list", () => app.help()],
+      [["?"], "?", "This list", () => app.help(), "anywhere"],
     ] },
     { title: "Changes", rows: [
       [[], "Ctrl Z", "Undo an edit"], // the header listens to these two: they work while typing elsewhere too
@@ -93,6 +94,7 @@ export function listenKeys(app) {
     const shifted = event.shiftKey && (event.key.startsWith("Arrow") || event.key === "Tab");
     const entry = table.get((shifted ? "Shift+" : "") + event.key);
     if (!entry || (entry.where === "stage" && !app.hasFocus(event.target))) return;
+    if (document.documentElement.dataset.view === "run" && entry.where !== "anywhere") return;
     if (event.key === " " && event.target !== document.body && event.target.closest?.(PRESSED)) event.target.blur(); // else its release would still press it
     if (entry.act(event.key === "Tab" && event.shiftKey ? "Shift+Tab" : event.key) !== false) event.preventDefault();
   };

@@ -25,7 +25,7 @@ const isObject = (value) => value !== null && typeof value === "object" && !Arra
 /** Whether these are edits in their form; what the commands and values in them say, the server looks at. */
 const areEdits = (value) => isObject(value) && isObject(value.leaves ?? {}) && Array.isArray(value.commands ?? []) && (value.commands ?? []).every(isObject);
 
-/** The query of a view: {program, section, edits, revision, step, select, theme, layout, folds}; what is null is left out.
+/** The query of a view: {program, section, edits, revision, run, step, select, theme, layout, folds}; what is null is left out.
  * `first` says that a step of 0 has to stand there, because without a step the program opens at another one. */
 export function query(view) {
   if (!view.program) return view.theme ? `?theme=${view.theme}` : "";
@@ -34,6 +34,7 @@ export function query(view) {
   if (packed && packed.length <= LONGEST) pairs.push(["edits", packed]);
   else if (packed) pairs.push(["revision", view.revision]);
   if (Number.isInteger(view.section)) pairs.push(["section", view.section]);
+  if (view.run) pairs.push(["view", "run"]);
   if (view.step || view.first) pairs.push(["step", view.step]);
   if (view.select) pairs.push(["select", view.select]);
   if (view.layout) pairs.push(["layout", view.layout]);
@@ -58,6 +59,7 @@ export function view(search) {
     revision: given.get("revision"),
     section: Number.isSafeInteger(section) && section >= 0 ? section : null,
     step: Number.isFinite(step) && step > 0 ? step : 0,
+    run: given.get("view") === "run",
     unplaced: !given.has("step"),
     select: given.get("select"),
     layout: given.get("layout") || "",

@@ -26,6 +26,7 @@ HEARD = (
     ("details", "data", "details"),
     ("tabs", "value", "tab"),
     ("gallery-search", "value", "gallerySearch"),
+    ("run-figure", "clickData", "runClicked"),
     ("events-filter", "value", "eventsFilter"),
     ("events-grid", "cellClicked", "eventClicked"),
     ("events-grid", "virtualRowData", "eventsReady"),

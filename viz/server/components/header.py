@@ -53,6 +53,7 @@ def header() -> html.Header:
                 **also(data_act="home", aria_label="Backstep, to the gallery"),
             ),
             html.Nav(id="crumbs", className="crumbs", **also(aria_label="Where you are")),
+            views(),
             html.Span(className="space"),
             html.Div(id="sections", className="for-player", hidden=True, role="group", **also(aria_label="Iterations")),
             html.Span(id="live-bar", className="live-bar", **also(aria_live="polite")),
@@ -80,6 +81,20 @@ def header() -> html.Header:
         ],
         id="top",
     )
+
+
+def views() -> html.Div:
+    """The two pictures of a long recording: the whole run, and the graph of one of its iterations."""
+    buttons = [
+        html.Button(
+            text, id=f"view-{name}", type="button", title=title, **also(data_act=f"view-{name}", aria_pressed="false")
+        )
+        for name, text, title in (
+            ("run", "Run", "The whole run: loss and gradients of all iterations (R)"),
+            ("graph", "Graph", "The graph of one iteration (R)"),
+        )
+    ]
+    return html.Div(buttons, id="views", className="for-player", hidden=True, role="group", **also(aria_label="View"))
 
 
 def tour_offer() -> html.Div:

@@ -85,6 +85,9 @@ def lazy_parts() -> dict[str, Any]:
         "inspect-figure": dcc.Graph(
             id="figure", config={"displaylogo": False, "responsive": True, "displayModeBar": False}, className="figure"
         ),
+        "run-figure-place": dcc.Graph(
+            id="run-figure", config={"displaylogo": False, "responsive": True, "displayModeBar": False}
+        ),
         "events-grid-place": events_grid(),
         "command-grid-place": gradient_grid(),
     }

@@ -12,6 +12,7 @@ from viz.server.components.extra import also, separator
 from viz.server.components.gallery import gallery
 from viz.server.components.header import header
 from viz.server.components.inspector import lazy_parts, right_panel
+from viz.server.components.run import run_view
 from viz.server.components.side import left_panel
 from viz.server.store import Program
 
@@ -69,6 +70,7 @@ def player() -> html.Div:
                 id="middle",
             ),
             right_panel(),
+            run_view(),
             html.Footer(id="timeline", tabIndex="-1", **also(aria_label="Timeline")),
             html.Div(id="live", className="unseen", **also(aria_live="polite")),
         ],

@@ -5,6 +5,7 @@ import { Connection } from "./connection.mjs";
 import { byId, first, setProps, until } from "../../page/dom.mjs";
 import { Events } from "./events.mjs";
 import { Explanations } from "../../page/explain.mjs";
+import { entries } from "../../scene/find.mjs";
 import * as exports from "./exports.mjs";
 import * as gallery from "./gallery.mjs";
 import { Header } from "./header.mjs";
@@ -13,6 +14,7 @@ import { Inspector } from "../inspector/inspector.mjs";
 import { Live } from "../../page/live.mjs";
 import * as notice from "../../page/notice.mjs";
 import { isNarrow, isOpen, Panels } from "../../page/panels.mjs";
+import { RunView } from "../run/run.mjs";
 import { Sections } from "./sections.mjs";
 import { Session } from "../../page/session.mjs";
 import { Story } from "../program/story.mjs";
@@ -20,6 +22,7 @@ import { Toast } from "../../page/toast.mjs";
 import * as tour from "./tour.mjs";
 import * as url from "../../page/url.mjs";
 
+const SEVERAL = 8; // sections from which on a run opens as a whole
 const SETTLED = 250; // ms of rest before a step goes into the address: browsers limit how often that may change
 
 /** The root of the page says as attributes what is shown, for the style sheets and for tests. */
@@ -57,6 +60,7 @@ export class Shell {
     this.live = new Live(session);
     this.header = new Header(session, toast, { ...exports.acts(player, session, toast), ...this.acts() });
     this.sections = new Sections(session, (by) => this.turn(by));
+    this.run = new RunView(session, (section, parameter) => this.goTo(section, parameter));
     this.explanations = new Explanations(player, (panel) => this.bring(panel));
     this.tour = new tour.Tour({ show: (stop) => this.bring(stop), ended: () => this.ended() });
     if (byId("hero")) new Hero(byId("hero"));
@@ -71,6 +75,7 @@ export class Shell {
   acts() {
     return {
       home: () => this.visit(url.view(""), true), themed: (name) => { this.theme = name; this.write(false); },
+      "view-run": () => this.view("run"), "view-graph": () => this.view("graph"),
       help: () => this.player.help(), panel: () => this.panels.toggle("right"), left: () => this.panels.toggle("left"),
       tour: () => this.takeTour(), "tour-decline": tour.remember,
       "command-run": () => this.commands.run(), "command-close": () => this.commands.close(),
@@ -91,7 +96,7 @@ export class Shell {
     const { session, inspector, events, commands } = this;
     window.backstepHears = {
       scene: (answer) => session.receive(answer), details: (answer) => inspector.receive(answer), tab: (name) => events.open(name === "events"),
-      gallerySearch: gallery.search, eventsFilter: (text) => events.filter(text), eventClicked: (cell) => events.clicked(cell), eventsReady: () => events.ready(),
+      gallerySearch: gallery.search, eventsFilter: (text) => events.filter(text), runClicked: (data) => this.run.clicked(data), eventClicked: (cell) => events.clicked(cell), eventsReady: () => events.ready(),
       commandRoot: (value) => commands.flagChanged("root", value), commandRetain: (value) => commands.flagChanged("retain", value),
       commandCreate: (value) => commands.flagChanged("create", value), commandInputs: (value) => commands.flagChanged("inputs", value),
       commandCell: (cell) => commands.cellChanged(cell), commandClicked: (cell) => commands.cellClicked(cell),
@@ -109,6 +114,7 @@ export class Shell {
     this.player.on("unfold", (groups, after) => this.session.unfold(groups, after));
     this.player.on("other", () => this.other());
     this.player.on("turn", (by, edge) => this.turn(by, edge));
+    this.player.on("view", () => Boolean(this.session.scene?.section) && this.view(root().dataset.view === "run" ? "graph" : "run"));
     this.player.on("panel", (side) => this.panels.toggle(side));
     this.player.on("tour", () => this.takeTour());
     this.player.on("escape", () => isNarrow() && isOpen("right") && (this.panels.toggle("right", false), true));
@@ -133,6 +139,36 @@ export class Shell {
     this.player.pause();
     this.session.turn(wanted, () => { if (edge) this.player.seek(edge === "start" ? 0 : this.session.scene.steps.length); });
     return true;
+  }
+
+  /**
+   * The whole run, or the graph of one of its iterations.
+   * @param {"run" | "graph"} name
+   */
+  view(name) {
+    const shown = this.session.scene?.section ? name : "graph";
+    root().dataset.view = shown;
+    ["run", "graph"].forEach((one) => byId(`view-${one}`)?.setAttribute("aria-pressed", one === shown ? "true" : "false"));
+    if (shown === "run") this.player.pause();
+    this.run.show(shown === "run");
+    this.write(false);
+    return true;
+  }
+
+  /** The graph of a section, after its backward calls and with a parameter selected; without one, where backward begins. */
+  goTo(section, parameter) {
+    const arrive = () => { this.view("graph"); this.find(parameter); };
+    if (this.session.section === section) { arrive(); return; }
+    this.player.pause();
+    this.session.turn(section, arrive);
+  }
+
+  find(parameter) {
+    const { scene } = this.session;
+    const found = parameter && entries(scene).find(({ label }) => label === parameter);
+    const step = parameter ? scene.steps.findLastIndex(({ kind }) => kind === "accumulate") + 1 : scene.steps.findIndex(({ kind }) => kind === "vjp");
+    this.player.seek(Math.max(0, step));
+    if (found) this.player.find(found);
   }
 
   /**
@@ -205,10 +241,16 @@ export class Shell {
       return;
     }
     const { program, scene } = this.session;
-    if (!push && this.isShown(view)) { this.place(view); return; }
+    if (!push && this.isShown(view)) { this.place(view); this.view(view.run ? "run" : "graph"); return; }
     if (!scene || program !== view.program) this.blank();
     this.quiet = true; // the address of a view is written when its moment and selection are there
-    this.session.open(view, () => { this.place(view); this.write(push); });
+    this.session.open(view, () => { this.place(view); this.view(this.opens(view)); this.write(push); });
+  }
+
+  /** A run of more than a few iterations opens as a whole, unless the address leads to a place in it. */
+  opens(view) {
+    const leads = !view.unplaced || view.section !== null || view.select || view.edits || view.revision;
+    return view.run || (!leads && (this.session.scene?.section?.count ?? 0) >= SEVERAL) ? "run" : "graph";
   }
 
   /** Whether the scene of this address is the one on the screen, so that only the moment and the selection differ. */
@@ -244,6 +286,7 @@ export class Shell {
     this.session.close();
     this.commands.close();
     root().dataset.page = "gallery";
+    delete root().dataset.view;
     this.header.clear();
     if (push) url.write({ theme: this.theme }, true);
     byId("gallery-search")?.focus({ preventScroll: true });
@@ -252,6 +295,7 @@ export class Shell {
   /** Another program is on its way: what belongs to the old one must not look current. */
   blank() {
     root().dataset.blank = "yes";
+    delete root().dataset.view;
     this.header.clear();
   }
 
@@ -259,7 +303,7 @@ export class Shell {
     delete root().dataset.blank;
     root().dataset.page = "player";
     this.player.load(scene);
-    [this.header, this.sections, this.story, this.code, this.inspector, this.commands, this.events, this.live].forEach((panel) => panel.load(scene));
+    [this.header, this.sections, this.story, this.code, this.inspector, this.commands, this.events, this.live, this.run].forEach((panel) => panel.load(scene));
     const now = this.player.t();
     this.code.seek(now);
     this.story.seek(now);
@@ -295,7 +339,7 @@ export class Shell {
     const { program, section, edits, scene, layout, folds } = this.session;
     if (this.quiet || !program || !scene || root().dataset.page !== "player") return;
     url.write({
-      program, section, edits: shortEdits(edits), revision: scene.revision.id, step: Math.ceil(this.player.t()), first: Number.isInteger(scene.program.opens),
+      program, section, edits: shortEdits(edits), revision: scene.revision.id, run: root().dataset.view === "run", step: Math.ceil(this.player.t()), first: Number.isInteger(scene.program.opens),
       select: this.player.selection(), theme: this.theme, layout, folds,
     }, push);
   }

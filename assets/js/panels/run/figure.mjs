@@ -1,0 +1,99 @@
+// The figure of a run: the loss, and below it a cell for each parameter and iteration, on one axis of time.
+
+import { cells, QUANTITIES, told } from "../../scene/run.mjs";
+import { toNumber } from "../../scene/format.mjs";
+
+/** @import { RunOverview } from "../../scene/scene.d.ts" */
+/** @import { Quantity, Row } from "../../scene/run.mjs" */
+/** @typedef {{ run: RunOverview, rows: Row[], quantity: Quantity, now: number, cell: { row: number, column: number } | null }} Shown */
+
+export const ROW = 22; // px, of the labels beside it too
+export const LOSS = 104; // px of the loss curve
+export const GAP = 24;
+const FOOT = 32;
+const LEFT = 24; // px for the name of the first iteration
+const SIDE = 76; // px of the scale on the right
+
+export const height = (rows) => LOSS + GAP + rows * ROW + FOOT;
+
+/** @param {Shown} shown */
+export function figure({ run, rows, quantity, now, cell }) {
+  const tall = height(rows.length) - FOOT;
+  const text = { color: token("--soft"), size: parseFloat(token("--text-least")), family: token("--font") };
+  const columns = run.labels.length;
+  return {
+    data: [...curve(run), ...maps(run, rows, quantity, text)],
+    layout: {
+      height: height(rows.length), margin: { l: LEFT, r: SIDE, t: 0, b: FOOT }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", font: text, showlegend: false, dragmode: false,
+      hoverlabel: { bgcolor: token("--panel"), bordercolor: token("--edge"), font: { ...text, color: token("--ink") }, align: "left" },
+      xaxis: { range: [-0.5, columns - 0.5], fixedrange: true, showgrid: false, zeroline: false, ticklabeloverflow: "allow", anchor: "y", ...axisNames(run, now) },
+      yaxis: { domain: [0, (rows.length * ROW) / tall], range: [rows.length - 0.5, -0.5], fixedrange: true, visible: false },
+      yaxis2: { domain: [1 - LOSS / tall, 1], fixedrange: true, side: "right", nticks: 4, gridcolor: token("--line"), zeroline: false },
+      shapes: [...outline(now, -0.5, rows.length - 0.5, 2), ...(cell ? outline(cell.column, cell.row - 0.5, cell.row + 0.5, 3) : [])],
+    },
+  };
+}
+
+const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** A frame around a column, or a cell. */
+function outline(column, y0, y1, width) {
+  if (column < 0) return [];
+  return [{ type: "rect", xref: "x", yref: "y", x0: column - 0.5, x1: column + 0.5, y0, y1, line: { color: token("--ink"), width }, fillcolor: "transparent" }];
+}
+
+/** The first iteration, the last, and the present one by their names. */
+function axisNames(run, now) {
+  const last = run.labels.length - 1;
+  const far = (column) => now < 0 || Math.abs(column - now) > last / 8;
+  const tickvals = [...new Set([0, last].filter(far).concat(now < 0 ? [] : [now]))];
+  return { tickvals, ticktext: tickvals.map((column) => (column === now ? `<b>${run.labels[column]}</b>` : run.labels[column])) };
+}
+
+/** The loss; where it is nan or inf, a mark. */
+function curve(run) {
+  const y = run.loss.map((one) => (one === null ? null : toNumber(one)));
+  const finite = y.map((one) => (one !== null && Number.isFinite(one) ? one : null));
+  const x = y.map((_, column) => column);
+  const least = Math.min(...finite.filter((one) => one !== null));
+  const hovertext = run.labels.map((label, column) => `<b>${label}</b><br>loss ${run.loss[column]}`);
+  const wrong = x.filter((column) => y[column] !== null && finite[column] === null);
+  const line = { type: "scatter", x, y: finite, yaxis: "y2", mode: x.length > 1 ? "lines" : "markers", line: { color: token("--root"), width: 2 }, hovertext, hoverinfo: "text" };
+  const marks = { type: "scatter", x: wrong, y: wrong.map(() => (Number.isFinite(least) ? least : 0)), yaxis: "y2", mode: "markers", marker: { symbol: "x", color: token("--error"), size: 8 }, hovertext: wrong.map((column) => hovertext[column]), hoverinfo: "text" };
+  return wrong.length ? [line, marks] : [line];
+}
+
+/** The cells by magnitude, and over them those that have a look of their own: exact zeros, and what is not finite. */
+function maps(run, rows, quantity, font) {
+  const { log } = QUANTITIES[quantity];
+  const table = rows.map((row) => cells(run, quantity, row));
+  const wrong = rows.map((row) => cells(run, "nonfinite", row));
+  const gap = run.labels.length <= 200 ? 1 : 0;
+  const scaled = (value) => (value === null || (log && !value) ? null : log ? Math.log10(value) : value);
+  const z = table.map((row) => row.map(scaled));
+  const [zmin, zmax] = log ? range(z) : [0, 1];
+  const colorbar = { thickness: 10, outlinewidth: 0, len: rows.length * ROW, lenmode: "pixels", y: 0, yanchor: "bottom", x: 1.01, tickfont: font, ...(log ? powers(zmin, zmax) : { tickvals: [0, 1], ticktext: ["0 %", "100 %"] }) };
+  const hovertext = rows.map((row) => run.labels.map((_, column) => { const { head, text } = told(run, row, column); return `<b>${head}</b><br>${text.split(" · ").join("<br>")}`; }));
+  const flat = (of, colour) => ({ type: "heatmap", z: of, zmin: 0, zmax: 1, xgap: gap, ygap: gap, showscale: false, hoverinfo: "skip", hoverongaps: false, colorscale: [[0, colour], [1, colour]] });
+  return [
+    { type: "heatmap", z, zmin, zmax, xgap: gap, ygap: gap, hoverongaps: true, hovertext, hoverinfo: "text", colorscale: [[0, token("--gradient-tint")], [1, token("--gradient")]], showscale: rows.length > 3, colorbar },
+    ...(log ? [flat(table.map((row) => row.map((value) => (value === 0 && quantity !== "nonfinite" ? 1 : null))), token("--saved"))] : []),
+    flat(wrong.map((row) => row.map((count) => (count ? 1 : null))), token("--error")),
+  ];
+}
+
+/** The range of the scale, at least a power of ten wide. */
+function range(z) {
+  let [least, most] = [Infinity, -Infinity];
+  for (const row of z) for (const value of row) if (value !== null) [least, most] = [Math.min(least, value), Math.max(most, value)];
+  if (!Number.isFinite(least)) return [-1, 0];
+  return most - least < 1 ? [most - 1, most] : [least, most];
+}
+
+/** At most six powers of ten. */
+function powers(least, most) {
+  const step = Math.max(1, Math.ceil((most - least) / 6));
+  const first = Math.ceil(least / step) * step;
+  const tickvals = Array.from({ length: Math.max(0, Math.floor((most - first) / step) + 1) }, (_, k) => first + k * step);
+  return { tickvals, ticktext: tickvals.map((power) => (power >= 0 && power <= 3 ? String(10 ** power) : `1e${power}`)) };
+}

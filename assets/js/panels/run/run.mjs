@@ -1,0 +1,169 @@
+// The run view: the whole run at a glance.  Loss, findings, and a cell for each parameter and iteration that leads to its place.
+
+import { byId, fill, h, mount, setProps } from "../../page/dom.mjs";
+import { announce } from "../../stage/mirror.mjs";
+import { columnOf, facts, inWords, lossText, opened, QUANTITIES, rowsOf, told } from "../../scene/run.mjs";
+import { figure, GAP, height, LOSS, ROW } from "./figure.mjs";
+
+/** @import { RunOverview } from "../../scene/scene.d.ts" */
+/** @import { Quantity } from "../../scene/run.mjs" */
+
+export class RunView {
+  /**
+   * @param {import("../../page/session.mjs").Session} session
+   * @param {(section: number, parameter: string | null) => void} go opens the graph at a section, at a parameter of it
+   */
+  constructor(session, go) {
+    this.session = session;
+    this.go = go;
+    this.shown = false;
+    this.key = ""; // of the recording whose overview is here
+    /** @type {RunOverview | null} */
+    this.run = null;
+    /** @type {Quantity} */
+    this.quantity = "norm";
+    /** @type {Set<string>} */
+    this.open = new Set();
+    /** @type {{ row: number, column: number } | null} where the keys are */
+    this.cell = null;
+    document.addEventListener("backstep:theme", () => this.draw());
+  }
+
+  /** @param {import("../../scene/scene.d.ts").Scene} scene */
+  load(scene) {
+    byId("views").hidden = !scene.section;
+    const key = `${scene.program.id} ${this.session.version}`;
+    if (key !== this.key) [this.key, this.run, this.cell] = [key, null, null];
+    if (this.shown) this.show(true);
+  }
+
+  /** @param {boolean} on */
+  async show(on) {
+    this.shown = on;
+    if (!on) return;
+    if (this.run) { this.draw(); return; }
+    const { key } = this;
+    this.say("What the run did", "Reading the gradients of all iterations …");
+    try {
+      const answer = await (await fetch(`/run?program=${encodeURIComponent(this.session.program ?? "")}`)).json();
+      if (key !== this.key) return;
+      if (answer.problem) { this.say(answer.problem.title, answer.problem.text); return; }
+      this.run = answer.overview;
+      this.open = opened(answer.overview);
+      this.frame(answer.overview);
+      this.draw();
+    } catch {
+      this.say("The overview did not come", "Backstep did not answer. Choose Graph, then Run, to ask again.");
+    }
+  }
+
+  say(title, text) {
+    const place = byId("run-body");
+    place.dataset.state = "waiting";
+    byId("run-plot").hidden = true;
+    fill(byId("run-head"), h("h2", {}, title), h("p.hint", { role: "status" }, text));
+    fill(byId("run-findings"));
+  }
+
+  /** All but the figure: it changes only with the recording. @param {RunOverview} run */
+  frame(run) {
+    byId("run-body").dataset.state = run.labels.length ? "ready" : "empty";
+    fill(byId("run-head"), h("h2", {}, "What the run did"), h("p.hint", {}, facts(run)));
+    const found = run.findings.map(({ label, why, fix, section, parameter }, k) => h("li", {}, h("details", { open: k === 0 }, h("summary", {}, h("b", {}, label)), h("p", {}, `${why} ${fix}`)),
+      h("button.link", { type: "button", "aria-label": `Go there: ${label}`, onclick: () => this.go(section, parameter) }, "Go there")));
+    fill(byId("run-findings"), found.length ? h("ul", { "aria-label": "Findings" }, found) : null);
+    byId("run-plot").hidden = !run.labels.length;
+    if (!run.labels.length) fill(byId("run-head"), h("h2", {}, "What the run did"), h("p.hint", {}, "No iteration calls backward(), so there are no gradients to show."));
+    fill(byId("run-words"), run.labels.length ? inWords(run) : "");
+    const grid = byId("run-grid");
+    grid.onkeydown = (event) => this.pressed(event);
+    grid.onfocus = () => { this.cell ??= { row: 0, column: Math.max(0, this.now()) }; this.moved(); };
+    grid.onblur = () => { this.cell = null; this.paint(rowsOf(run, this.open)); };
+    if (document.activeElement === document.body) grid.focus({ preventScroll: true });
+  }
+
+  /** The column of the iteration that the graph shows. */
+  now() {
+    return this.run ? columnOf(this.run, this.session.section ?? -1) : -1;
+  }
+
+  draw() {
+    const { run, quantity } = this;
+    if (!this.shown || !run?.labels.length) return;
+    const rows = rowsOf(run, this.open);
+    fill(byId("run-quantities"), Object.entries(QUANTITIES).map(([name, { title }]) => h("button.pill", {
+      type: "button", "aria-pressed": name === quantity ? "true" : "false", onclick: () => { this.quantity = /** @type {Quantity} */ (name); this.draw(); },
+    }, title)));
+    this.paint(rows);
+    const labels = byId("run-labels");
+    const held = labels.contains(document.activeElement) ? document.activeElement?.getAttribute("title") : null;
+    labels.style.height = `${height(rows.length)}px`;
+    fill(labels, h("div.loss", {}, h("b", {}, "loss"), h("span", {}, lossText(run.loss))), rows.map((row, k) => this.label(row, LOSS + GAP + k * ROW)));
+    if (held) /** @type {HTMLElement | undefined} */ ([...labels.querySelectorAll("button")].find((one) => one.title === held))?.focus({ preventScroll: true });
+  }
+
+  /** The figure alone: the labels beside it stay as they are while one moves over the cells. */
+  paint(rows) {
+    const { run, quantity } = this;
+    if (!this.shown || !run?.labels.length) return;
+    const made = figure({ run, rows, quantity, now: this.now(), cell: this.cell });
+    if (mount("run-figure-place")) requestAnimationFrame(() => setProps("run-figure", { figure: made }));
+    else setProps("run-figure", { figure: made });
+  }
+
+  label({ label, name, group }, top) {
+    const style = `top: ${top}px; height: ${ROW}px`;
+    if (group === null) return h("span.parameter", { style, title: name }, label);
+    const open = this.open.has(group);
+    return h("button", { type: "button", style, title: name, "aria-expanded": open ? "true" : "false", onclick: () => { if (!this.open.delete(group)) this.open.add(group); this.draw(); } },
+      h("span", { "aria-hidden": "true" }, open ? "− " : "+ "), label);
+  }
+
+  /** A click on a cell, as Plotly tells it. */
+  clicked(data) {
+    const point = data?.points?.[0];
+    if (!point || !this.run) return;
+    setProps("run-figure", { clickData: null }); // else the same cell could not be clicked again
+    const row = point.data?.type === "heatmap" || point.z !== undefined ? Math.round(point.y) : -1;
+    requestAnimationFrame(() => this.enter(row, Math.round(point.x))); // what is asked within a callback of Dash is lost
+  }
+
+  /** Goes to the graph at a cell; a module leads to the parameter that has the largest gradient there, the loss to itself. */
+  enter(row, column) {
+    const { run } = this;
+    if (!run) return;
+    const members = rowsOf(run, this.open)[row]?.members ?? [];
+    const size = (member) => run.quantities.norm[member][column] ?? -1;
+    const most = members.reduce((best, member) => (best === null || size(member) > size(best) ? member : best), /** @type {number | null} */ (null));
+    this.go(run.first[column], most === null ? null : run.parameters[most].name);
+  }
+
+  pressed(event) {
+    const { run, cell } = this;
+    if (!run || !cell || event.ctrlKey || event.metaKey || event.altKey) return;
+    const rows = rowsOf(run, this.open);
+    const last = run.labels.length - 1;
+    const far = Math.max(1, Math.round(last / 10));
+    /** @type {Record<string, [number, number]>} */
+    const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -last], End: [0, last], PageUp: [0, -far], PageDown: [0, far] };
+    const by = moves[event.key];
+    if (event.key === "Enter") this.enter(cell.row, cell.column);
+    else if (event.key === "f" && rows[cell.row].group !== null) byId("run-labels").querySelectorAll("button")[rows.slice(0, cell.row).filter((row) => row.group !== null).length].click();
+    else if (by) this.cell = { row: clamp(cell.row + by[0], rows.length - 1), column: clamp(cell.column + by[1], last) };
+    else return;
+    event.preventDefault();
+    event.stopPropagation(); // the player has keys of the same names
+    if (by) this.moved();
+  }
+
+  moved() {
+    const { run, cell } = this;
+    if (!run || !cell) return;
+    const { head, text } = told(run, rowsOf(run, this.open)[cell.row], cell.column);
+    fill(byId("run-cell"), h("b", {}, head), ` ${text}`);
+    announce(`${head}: ${text}`);
+    this.paint(rowsOf(run, this.open));
+  }
+}
+
+const clamp = (value, most) => Math.max(0, Math.min(most, value));

@@ -1,0 +1,135 @@
+// The overview of a run as a table: rows of parameters in their modules, a number per cell, and what is said of it.  Pure.
+
+import { num } from "./format.mjs";
+
+/** @import { Num, Quantities, RunOverview } from "./scene.d.ts" */
+/** @typedef {keyof Quantities} Quantity */
+/** @typedef {{ label: string, name: string, group: string | null, members: number[] }} Row a parameter, or (`group`) a module with its parameters: open or folded */
+
+const MANY = 24; // parameters from which on modules are folded at first
+
+/** @type {Record<Quantity, { title: string, short: string, log: boolean }>} */
+export const QUANTITIES = {
+  norm: { title: "gradient norm", short: "gradient norm", log: true },
+  ratio: { title: "update / weight", short: "update / weight", log: true },
+  zeros: { title: "share of zeros", short: "zeros", log: false },
+  nonfinite: { title: "non-finite", short: "non-finite elements", log: true },
+  largest: { title: "largest element", short: "largest element", log: true },
+};
+
+/**
+ * The modules with more than one parameter, in the order of the forward pass.
+ * @param {RunOverview} run
+ */
+export function modules(run) {
+  const found = new Map();
+  run.parameters.forEach(({ group }, row) => found.set(group, [...(found.get(group) ?? []), row]));
+  return found;
+}
+
+/** The modules that are open at first: all, where there are few parameters. @param {RunOverview} run */
+export const opened = (run) => new Set(run.parameters.length > MANY ? [] : modules(run).keys());
+
+/**
+ * The rows that are shown: the last layers first, because gradients come from there; a module before its parameters.
+ * @param {RunOverview} run
+ * @param {Set<string>} open
+ * @returns {Row[]}
+ */
+export function rowsOf(run, open) {
+  const cut = shared(run.parameters.map((one) => one.name));
+  const rows = [];
+  for (const [group, members] of [...modules(run)].reverse()) {
+    const alone = members.length === 1 || group === "";
+    if (!alone) rows.push({ label: group.slice(cut) || group, name: group, group, members });
+    const start = alone ? cut : group.length + 1;
+    if (alone || open.has(group)) rows.push(...members.map((row) => ({ label: run.parameters[row].name.slice(start), name: run.parameters[row].name, group: null, members: [row] })));
+  }
+  return rows;
+}
+
+/** How many characters of the names are the model's, which all have. */
+function shared(names) {
+  const first = names[0]?.split(".")[0] ?? "";
+  return names.length > 1 && names.every((name) => name.startsWith(`${first}.`) && /\.\D.*\./.test(name)) ? first.length + 1 : 0;
+}
+
+/**
+ * The numbers of a row: of a module the norm of all its gradients together, the share of all their zeros, the sum of what is
+ * non-finite, else the largest; null where there is none.
+ * @param {RunOverview} run
+ * @param {Quantity} quantity
+ * @param {Row} row
+ * @returns {(number | null)[]}
+ */
+export function cells(run, quantity, { members }) {
+  const table = run.quantities[quantity];
+  if (members.length === 1) return table[members[0]];
+  return run.labels.map((_, column) => {
+    const known = members.filter((row) => table[row][column] !== null);
+    return known.length ? joined(quantity, known.map((row) => Number(table[row][column])), known.map((row) => sizeOf(run, row))) : null;
+  });
+}
+
+/** @type {(quantity: Quantity, values: number[], sizes: number[]) => number} */
+function joined(quantity, values, sizes) {
+  if (quantity === "norm") return Math.hypot(...values);
+  if (quantity === "nonfinite") return sum(values);
+  if (quantity === "zeros") return sum(values.map((share, k) => share * sizes[k])) / Math.max(1, sum(sizes));
+  return Math.max(...values);
+}
+
+const sum = (values) => values.reduce((a, b) => a + b, 0);
+const sizeOf = (run, row) => run.parameters[row].shape.reduce((a, b) => a * b, 1);
+
+/** @param {Row} row @param {RunOverview} run */
+const isSampled = (run, row) => row.members.some((one) => run.parameters[one].sampled);
+
+/**
+ * What a cell says: its place, and all its numbers.
+ * @param {RunOverview} run
+ * @param {Row} row
+ * @param {number} column
+ */
+export function told(run, row, column) {
+  const at = (quantity) => cells(run, quantity, row)[column];
+  const norm = at("norm");
+  const head = [row.name || "all parameters", run.labels[column]].join(", ");
+  if (norm === null) return { head, text: "no gradient" };
+  const parts = [`gradient norm ${num(norm, 3)}`];
+  const ratio = at("ratio");
+  if (ratio !== null) parts.push(`update / weight ${isSampled(run, row) ? "≈ " : ""}${num(ratio, 3)}`);
+  if (at("zeros")) parts.push(`${num(100 * Number(at("zeros")), 3)} % zeros`);
+  if (at("nonfinite")) parts.push(`${num(at("nonfinite"))} elements nan or inf`);
+  parts.push(`largest element ${num(at("largest"), 3)}`);
+  return { head, text: parts.join(" · ") };
+}
+
+/**
+ * The line below the title.
+ * @param {RunOverview} run
+ */
+export function facts(run) {
+  const counted = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
+  const size = run.bytes === null ? null : run.bytes < 1e6 ? `${Math.ceil(run.bytes / 1e3)} kB recorded` : `${Math.round(run.bytes / 1e6).toLocaleString("en")} MB recorded`;
+  return [counted(run.updates, "update"), counted(run.ops, "forward op"), counted(run.parameters.length, "parameter"), size].filter(Boolean).join(" · ");
+}
+
+/** From the first loss to the last; empty where none is known. @type {(loss: (Num | null)[]) => string} */
+export function lossText(loss) {
+  const known = loss.filter((one) => one !== null);
+  return known.length ? `${num(known[0], 3)} → ${num(known[known.length - 1], 3)}` : "not known";
+}
+
+/**
+ * The run in words, for who does not see the picture.
+ * @param {RunOverview} run
+ */
+export function inWords(run) {
+  const last = run.labels.length - 1;
+  const rows = rowsOf(run, new Set()).map((row) => `${row.name || "the parameters"}: from ${num(cells(run, "norm", row)[0], 3) || "none"} to ${num(cells(run, "norm", row)[last], 3) || "none"}`);
+  return `${run.labels.length} iterations, from ${run.labels[0]} to ${run.labels[last]}. The loss goes ${lossText(run.loss).replace("→", "to")}. Gradient norms, the last layers first: ${rows.join("; ")}.`;
+}
+
+/** The column that a section is in; -1 for none. @type {(run: RunOverview, section: number) => number} */
+export const columnOf = (run, section) => run.first.findIndex((first, column) => first <= section && section <= run.last[column]);

@@ -1,0 +1,58 @@
+"""The run view: a run opens as a whole, and each of its cells leads to the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.browser.conftest import App, View
+
+TRAINING = """import engine as torch
+from engine import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.05)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+for step in range(12):
+    opt.zero_grad()
+    loss = ((model(x) - y) ** 2).mean()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_run_opens_as_a_whole_and_a_cell_leads_to_its_parameter(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(TRAINING, "utf-8")
+    app = start("run", str(script), cwd=tmp_path)
+    view = view_of(app)
+    view.open(app.address.removeprefix(app.origin).lstrip("/"))
+    view.until("document.documentElement.dataset.view === 'run'")
+    view.until("document.querySelector('#run-figure .heatmaplayer image')")
+    assert "12 updates" in view.page.inner_text("#run-head")
+    assert view.page.inner_text("#run-findings") == ""
+    assert "12 iterations" in view.page.text_content("#run-words")
+    labels = view.page.locator("#run-labels > :not(.loss)")
+    assert labels.all_inner_texts() == ["− model.2", "weight", "bias", "− model.0", "weight", "bias"]
+    view.page.click("#run-labels button >> nth=0")
+    assert labels.all_inner_texts() == ["+ model.2", "− model.0", "weight", "bias"]
+
+    view.page.focus("#run-grid")
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):
+        view.page.keyboard.press(key)
+    assert view.page.inner_text("#run-cell").startswith("model.0.weight, step = 2 gradient norm")
+    view.page.keyboard.press("Enter")
+    view.until("document.documentElement.dataset.view === 'graph' && backstep.selection()")
+    assert view.js("backstep.scene().section.label") == "step = 2"
+    assert view.js("backstep.scene().nodes.find(node => node.id === backstep.selection()).label") == "model.0.weight"
+
+    view.page.keyboard.press("r")
+    view.until("document.documentElement.dataset.view === 'run'")
+    box = view.page.locator("#run-figure .nsewdrag").first.bounding_box()
+    view.page.mouse.move(box["x"] + box["width"] - 5, box["y"] + 5)
+    view.until("document.querySelector('#run-figure .hovertext')")
+    view.page.mouse.click(box["x"] + box["width"] - 5, box["y"] + 5)
+    view.until("document.documentElement.dataset.view === 'graph' && backstep.scene().section.label === 'step = 11'")

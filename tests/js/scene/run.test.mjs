@@ -1,0 +1,45 @@
+// The table of a run: which rows it has, and the numbers of a module.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cells, columnOf, facts, inWords, lossText, modules, opened, rowsOf, told } from "../../../assets/js/scene/run.mjs";
+
+const parameter = (name, group, shape, sampled = false) => ({ name, group, shape, sampled });
+const same = (values) => [values, values.map((x) => 2 * x), values];
+const run = {
+  program: "p", version: 1, labels: ["step = 0", "step = 1"], first: [1, 3], last: [2, 4], loss: [2, "nan"], total: [5, 0],
+  parameters: [parameter("model.tok.weight", "model.tok", [2, 2]), parameter("model.blocks.0.a.weight", "model.blocks.0", [3], true), parameter("model.blocks.0.a.bias", "model.blocks.0", [1])],
+  quantities: { norm: [[1, null], [3, 0], [4, 0]], ratio: same([0.1, 0.2]), zeros: [[0, 1], [0.5, 1], [0, 1]], nonfinite: same([0, 1]), largest: same([1, 2]) },
+  findings: [], updates: 1, ops: 1234, bytes: 2_500_000,
+};
+
+test("rows begin with the last layers, and a module stands before its parameters", () => {
+  assert.deepEqual(rowsOf(run, new Set()).map((row) => row.label), ["blocks.0", "tok.weight"]);
+  assert.deepEqual(rowsOf(run, opened(run)).map((row) => row.label), ["blocks.0", "a.weight", "a.bias", "tok.weight"]);
+  assert.deepEqual([...modules(run).keys()], ["model.tok", "model.blocks.0"]);
+});
+
+test("of a numbered model the names keep its own", () => {
+  const parameters = [parameter("net.0.weight", "net.0", [2]), parameter("net.0.bias", "net.0", [2])];
+  assert.deepEqual(rowsOf({ ...run, parameters }, new Set()).map((row) => row.label), ["net.0"]);
+});
+
+test("a module has the norm of all its gradients, the share of all zeros, and the sum of what is not finite", () => {
+  const [block] = rowsOf(run, new Set());
+  assert.deepEqual(cells(run, "norm", block), [5, 0]);
+  assert.deepEqual(cells(run, "zeros", block), [0.375, 1]);
+  assert.deepEqual(cells(run, "nonfinite", block), [0, 3]);
+  assert.deepEqual(cells(run, "largest", block), [2, 4]);
+});
+
+test("a cell tells all its numbers, estimates as such, and where there is no gradient", () => {
+  const rows = rowsOf(run, opened(run));
+  assert.deepEqual(told(run, rows[1], 0), { head: "model.blocks.0.a.weight, step = 0", text: "gradient norm 3 · update / weight ≈ 0.2 · 50 % zeros · largest element 2" });
+  assert.equal(told(run, rows[3], 1).text, "no gradient");
+});
+
+test("the run in few words", () => {
+  assert.equal(facts(run), "1 update · 1,234 forward ops · 3 parameters · 3 MB recorded");
+  assert.equal(lossText(run.loss), "2 → nan");
+  assert.match(inWords(run), /2 iterations, from step = 0 to step = 1\. The loss goes 2 to nan\. .*model\.blocks\.0: from 5 to 0/);
+  assert.deepEqual([0, 1, 2, 4, 5].map((section) => columnOf(run, section)), [-1, 0, 0, 1, -1]);
+});
