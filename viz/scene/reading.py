@@ -9,6 +9,8 @@ from typing import Any
 from engine.trace.events import Accumulated, Frame, Trace
 from engine.trace.file.database import Rows
 
+from ..findings.finding import Finding
+from ..findings.findings import findings
 from ..graph.graph import Drawing, draw
 from ..graph.groups import groups
 from ..graph.scopes import place_of
@@ -24,6 +26,7 @@ from ..time.spans import Span as TimeSpan
 from ..time.spans import spans
 from ..time.steps import Step, Timeline
 from ..time.timeline import timeline
+from ..wording import sentences
 from ..wording.spans import said, short
 
 Json = dict[str, Any]
@@ -67,6 +70,16 @@ class Reading:
         frames = self.facts.trace.stacks[stack] if stack >= 0 else ()
         called = self.drawing.grouping.callers.get(span.group)
         return self.position(next((frame for frame in frames if place_of(frame) == called), None))
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What is wrong though nothing was raised."""
+        return findings(self.facts)
+
+    @cached_property
+    def step_sentences(self) -> list[str]:
+        """The sentence of each step."""
+        return [sentences.say(step, self.drawing) for step in self.line.steps]
 
     def code(self, stack: int) -> Code | None:
         """The user's innermost position of a stack, as docs/scene-format.md has it."""

@@ -15,7 +15,6 @@ from engine.trace.events import Trace
 
 from ..findings import errors
 from ..findings.finding import ADDING_UP
-from ..findings.findings import findings
 from ..graph.folds import FOLD_ABOVE_TOLD
 from ..graph.graph import Link
 from ..layout import cards, choice
@@ -156,7 +155,7 @@ class _Scene:
             "format": 1,
             "revision": self.revision(revision),
             "program": self.program(program),
-            "steps": [self.step(step) for step in line.steps],
+            "steps": [self.step(step, said) for step, said in zip(line.steps, self.read.step_sentences, strict=True)],
             "phases": [self.phase(phase, edited) for phase in line.phases],
             "spans": self.read.spans,
             "lines": lines(self.read),
@@ -402,7 +401,7 @@ class _Scene:
             "code": code, "failed": phase.failed,
         }  # fmt: skip
 
-    def step(self, step: Step) -> schema.Step:
+    def step(self, step: Step, said: str) -> schema.Step:
         place = self.seen.shown.get(step.at) if step.at is not None else None
         written: schema.Written = {"writes": "value"} if step.writes_value else {}
         return {
@@ -410,7 +409,7 @@ class _Scene:
             "phase": step.phase,
             "at": place,
             "name": step.name,
-            "say": sentences.say(step, self.drawing),
+            "say": said,
             **self.read.places(step),
             "flows": self.flows(step),
             "order": step.order,
@@ -422,7 +421,7 @@ class _Scene:
         """What is wrong though nothing was raised, each at a node and from the end of a step on."""
         steps = self.line.steps
         found: list[Finding] = []
-        for finding in findings(self.facts):
+        for finding in self.read.findings:
             known = self.line.step_of.get(finding.event)
             later = (k for k, step in enumerate(steps) if step.event > finding.event)
             step = known if known is not None else next(later, len(steps) - 1)

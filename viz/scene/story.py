@@ -18,7 +18,6 @@ from engine.trace.events import AnyEvent, ErrorRaised, last_value
 from ..layout import cards
 from ..reading.source_text import source
 from ..schema.scene import Chapter, Scene
-from ..wording import sentences
 from . import account
 from .commands import ran, span
 from .reading import Reading
@@ -102,7 +101,7 @@ class _After:
                 yield then
 
     def say(self, step: int) -> str:
-        return sentences.say(self.now.line.steps[step], self.now.drawing)
+        return self.now.step_sentences[step]
 
     def gone(self, was: int, step: int | None, time: int) -> str:
         """Why a step of the recording is not one of the revision, behind those that were told; "" where it is."""
