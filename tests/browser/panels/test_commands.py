@@ -297,3 +297,36 @@ def test_what_an_edit_changes_stands_in_the_program_and_in_an_address_opened_ane
     view.tab("Commands")
     view.page.wait_for_selector("#command-list .command")
     says()
+
+
+TRAINED = """
+import engine as torch
+from engine import nn
+model = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 3), nn.Linear(3, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+model(torch.ones(1, 2)).sum().backward()
+opt.zero_grad(set_to_none=False)
+model(torch.ones(1, 2)).sum().backward()
+"""
+
+
+def test_equal_calls_in_a_row_are_one_line_that_unfolds_and_is_removed_as_one(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    script = tmp_path / "zeroed.py"
+    script.write_text(TRAINED, "utf-8")
+    app = start("run", str(script), cwd=tmp_path)
+    view = view_of(app)
+    base = panel(view, app.address.removeprefix(app.origin).lstrip("/"))
+    assert len(shown(view)) == 3 and view.js("backstep.scene().commands.length") == 8
+    bunch = view.page.get_by_role("button", name="opt.zero_grad(set_to_none=False)", expanded=False)
+    bunch.focus()
+    view.page.keyboard.press("Enter")
+    view.until("document.querySelectorAll('#command-list .bunch li').length === 6")
+    assert view.js("document.activeElement.ariaExpanded") == "true", "the focus stays"
+    view.page.locator("#command-list .bunch li").nth(1).get_by_title("Remove").click()
+    view.changed(base)
+    view.until("document.querySelectorAll('#command-list .bunch li').length === 5")
+    view.page.get_by_role("button", name="Remove all 5: opt.zero_grad").click()
+    view.until("backstep.scene().commands.length === 2")
+    assert len(shown(view)) == 2

@@ -7,6 +7,7 @@ import { at as trackAt } from "../../scene/timeline.mjs";
 import { byId, fill, first, h, setProps } from "../../page/dom.mjs";
 import * as edits from "../../page/edits.mjs";
 import { errorSign } from "../../page/errors.mjs";
+import { bunches } from "./bunches.mjs";
 import { Matrix } from "./matrix.mjs";
 import { isNarrow, isOpen } from "../../page/panels.mjs";
 import * as places from "../../page/places.mjs";
@@ -34,6 +35,8 @@ export class Commands {
     /** @type {any} { mode: "command" or "leaf", id, shape, data, hot } */
     this.form = null;
     this.seed = 1;
+    /** @type {Set<string>} the commands in bunches of equal ones that are unfolded */
+    this.unfolded = new Set();
     this.where = ""; // the place that a new command gets; empty: the end
     /** @type {Map<string, Map<string, any>>} by program and command: its value as recorded, for the preset "as in the program" */
     this.recorded = new Map();
@@ -48,7 +51,7 @@ export class Commands {
     if (edits.isNone(this.session.edits)) this.keepRecorded();
     if (!this.labels.has(this.scene.program.id)) this.labels.set(this.scene.program.id, new Map());
     this.scene.commands.forEach((one) => this.labels.get(this.scene.program.id)?.set(one.id, this.labelOf(one)));
-    setProps("commands-count", { children: String(this.list().length) });
+    setProps("commands-count", { children: String(bunches(this.list()).length) });
     this.writeError();
     this.writeList();
     this.writeAdd();
@@ -111,11 +114,57 @@ export class Commands {
   }
 
   writeList() {
-    const rows = this.list().map((one, i) => this.row(one, i));
+    const rows = bunches(this.list()).flatMap(({ at, members }) => (members.length > 1 ? [this.bunch(at, members)] : [this.row(members[0], at)]));
     fill(byId("command-list"), h("h2", {}, "Calls, in order"), rows.length ? h("ol.commands", {}, rows) : h("p.empty", {}, this.scene.error ? "The program stopped before its first backward call. Add a call to see what it does." : "This program never calls backward(). Add a call to see what it does."), this.leaves());
   }
 
-  row(one, i) {
+  /** Equal commands as one line, with each of them below it once it is unfolded. */
+  bunch(at, members) {
+    const [one] = members;
+    const label = this.labelOf(one);
+    const isOpen = this.isUnfolded(members);
+    const changed = members.filter((each) => each.changed).length;
+    const wrong = members.some((each) => each.error);
+    const what = one.kind === "zero" ? `${members.length} gradients` : `${members.length} calls`;
+    const small = (act, name, sign) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${label}`, title: name }, sign);
+    return h("li", { class: `bunch${wrong ? " wrong" : ""}${one.unreached ? " unreached" : ""}` },
+      h("div.whole", {},
+        h("button.command", { type: "button", "data-do": "unfold", "data-id": one.id, "aria-expanded": isOpen ? "true" : "false" },
+          h("span.nth", {}, `${at + 1}–${at + members.length}`),
+          h("span.call", {}, h("code", { title: label }, short({ ...one, label })), h("span.weights", {}, `${isOpen ? "▾" : "▸"} ${what}`),
+            changed ? h("span.row.wrap", {}, h("span.chip.changed", {}, `${changed} changed`)) : null)),
+        h("span.tools", {}, one.unreached ? null : small("run", "Play from here", "▶"), small("remove-all", `Remove all ${members.length}`, "✕"))),
+      isOpen ? h("ol.commands", { "aria-label": label }, members.map((each, i) => this.row(each, at + i, this.scene.steps[each.start]?.say))) : null);
+  }
+
+  /** One in which a command is being edited is open. */
+  isUnfolded(members) {
+    return members.some((each) => this.unfolded.has(each.id) || each.id === this.form?.id);
+  }
+
+  membersOf(id) {
+    return bunches(this.list()).find(({ members }) => members[0].id === id)?.members ?? [];
+  }
+
+  toggleBunch(id) {
+    const members = this.membersOf(id);
+    if (!this.isUnfolded(members)) members.forEach((each) => this.unfolded.add(each.id));
+    else {
+      members.forEach((each) => this.unfolded.delete(each.id));
+      if (members.some((each) => each.id === this.form?.id)) this.close();
+    }
+    this.writeList();
+    first(`[data-do="unfold"][data-id="${CSS.escape(id)}"]`, byId("command-list"))?.focus({ preventScroll: true });
+  }
+
+  removeAll(id) {
+    const members = this.membersOf(id);
+    if (members.some((each) => each.id === this.form?.id)) this.close();
+    this.send(members.reduce((now, each) => edits.remove(this.scene, now, each.id), this.current()));
+  }
+
+  /** A command; `says` is what tells it from equal ones beside it. */
+  row(one, i, says = "") {
     const label = this.labelOf(one);
     const chips = [
       one.unreached ? "not reached: an earlier error ends the program" : null,
@@ -125,12 +174,12 @@ export class Commands {
       one.inputs ? `inputs: ${one.inputs.map((id) => this.nameOf(id)).join(", ")}` : null,
     ].filter(Boolean).map((text) => h("span.chip.grey", {}, text));
     const weights = one.kind === "backward" && one.gradient !== null ? h("span.weights", {}, one.implicit ? (count(one.shape) === 1 ? "implicit gradient 1" : "no gradient") : `gradient ${brief(this.scene.values[one.gradient])}`) : null;
-    const small = (act, name, sign, off) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${label}`, title: name, disabled: off }, sign);
+    const small = (act, name, sign, off) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${says || label}`, title: name, disabled: off }, sign);
     const movable = (by) => places.move(this.scene, this.current(), one.id, by) !== null;
     const marks = [one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, one.changed ? h("span.chip.changed", {}, one.changed) : null];
     return h("li", { "data-command": one.id, class: [this.form?.id === one.id ? "chosen" : "", one.error ? "wrong" : "", one.unreached ? "unreached" : ""].join(" ") },
       h("button.command", { type: "button", "data-do": "choose", "data-id": one.id, disabled: one.unreached, "aria-expanded": this.form?.id === one.id ? "true" : "false" },
-        h("span.nth", {}, i + 1), h("span.call", {}, h("code", { title: label }, short({ ...one, label })), weights, chips.length || marks.some(Boolean) ? h("span.row.wrap", {}, marks, chips) : null)),
+        h("span.nth", {}, i + 1), h("span.call", {}, says ? h("span.says", {}, says) : h("code", { title: label }, short({ ...one, label })), weights, chips.length || marks.some(Boolean) ? h("span.row.wrap", {}, marks, chips) : null)),
       h("span.tools", {}, small("run", "Play from here", "▶", one.start === one.end), small("up", "Earlier", "↑", !movable(-1)), small("down", "Later", "↓", !movable(1)), small("remove", "Remove", "✕")));
   }
 
@@ -175,6 +224,8 @@ export class Commands {
       duplicate: () => this.duplicate(),
       pick: () => this.pick(),
       remove: () => { if (this.form?.id === id) this.close(); this.send(edits.remove(this.scene, this.current(), id)); },
+      unfold: () => this.toggleBunch(id),
+      "remove-all": () => this.removeAll(id),
       leaf: () => (this.form?.id === id ? this.close() : this.chooseLeaf(id)),
       "add-backward": () => this.addBackward(),
       "add-zero": () => this.addZero(),
