@@ -1,12 +1,17 @@
 // Live coding: a watched script that was recorded again is shown where one was, with the edits kept.
 import { byId, fill, h } from "./dom.mjs";
+import { sinceSave } from "./since.mjs";
 
 const EVERY = 700; // ms between two looks; they go past Dash, and no step waits for one
 
 export class Live {
-  /** @param {import("./session.mjs").Session} session */
-  constructor(session) {
+  /**
+   * @param {import("./session.mjs").Session} session
+   * @param {(text: string) => void} tell says what a save changed
+   */
+  constructor(session, tell) {
     this.session = session;
+    this.tell = tell;
     this.timer = 0;
     this.noted = "";
   }
@@ -27,7 +32,7 @@ export class Live {
       try {
         const answer = await fetch(`/live?program=${encodeURIComponent(program)}`);
         const found = await answer.json();
-        if (found.version !== null && found.version !== version) { this.session.again(() => this.said()); return; }
+        if (found.version !== null && found.version !== version) { this.again(); return; }
         if (found.note !== this.noted) { this.noted = found.note; this.session.note = found.note; this.load(); return; }
       } catch {
         // the connection says that nobody answers
@@ -36,8 +41,14 @@ export class Live {
     this.timer = setTimeout(() => this.look(), EVERY);
   }
 
-  said() {
+  again() {
+    const before = this.session.scene;
+    this.session.again(() => this.said(before));
+  }
+
+  said(before) {
     this.noted = "";
+    this.tell(sinceSave(before, this.session.scene));
     const bar = byId("live-bar");
     bar.classList.remove("fresh");
     requestAnimationFrame(() => bar.classList.add("fresh"));

@@ -101,6 +101,7 @@ def test_saving_a_watched_script_records_it_again_and_keeps_the_place(
     view.changed(before)
     assert view.js("backstep.t()") == 2
     assert view.js("backstep.serverCalls()") == calls + 1
+    view.until("document.querySelector('#story .since')?.innerText.startsWith('Since the last save: line')")
     view.end()
     assert view.row("x", "grad") == [3, 3]
 

@@ -25,6 +25,7 @@ export class Story {
     /** @type {number | null} where the move that Space has begun ends */
     this.until = null;
     this.shown = "";
+    this.since = ""; // what the latest save of a watched script changed
     /** @type {HTMLElement[]} */
     this.room = [];
     /** @type {string | null} the revision whose error was reached: the panel that explains it was brought once */
@@ -36,12 +37,25 @@ export class Story {
   load(next) {
     const same = this.scene && this.scene.program.id === next.program.id;
     this.scene = next;
+    if (!same) this.since = "";
     this.until = null;
     this.turned = same ? this.turned : null;
     this.chapter = same ? Math.min(this.chapter, Math.max(0, this.scene.program.chapters.length - 1)) : 0;
     this.shown = "";
     this.room = this.roomOf(this.scene.program.chapters);
     this.seek(this.player.t());
+  }
+
+  /** What a save changed, until the next one. */
+  saved(text) {
+    this.since = text;
+    this.shown = "";
+    this.show();
+  }
+
+  /** The line about the latest save. */
+  news() {
+    return this.since ? h("div.since", { role: "status" }, h("p", {}, h("b", {}, "Since the last save: "), this.since)) : null;
   }
 
   /** Follows the time. */
@@ -127,7 +141,7 @@ export class Story {
     const { title, question, chapters } = this.scene.program;
     const place = byId("story");
     if (!chapters.length) {
-      fill(place, h("div.over", {}, h("span", {}, "Program"), h("span.space"), what("story")), h("h1.story-title", {}, breakable(title)), question && question !== title ? h("p", {}, question) : null);
+      fill(place, h("div.over", {}, h("span", {}, "Program"), h("span.space"), what("story")), h("h1.story-title", {}, breakable(title)), question && question !== title ? h("p", {}, question) : null, this.news());
       return;
     }
     const hint = this.hintOf(chapters);
@@ -142,6 +156,7 @@ export class Story {
     fill(
       place,
       h("div.over", {}, h("span.fitting", {}, h("span", {}, `${this.chapter + 1} of ${chapters.length}`), h("span", {}, ` · ${STAGES[stage]}`)), h("div.row.turns", {}, arrow(-1, "Previous chapter", "‹"), arrow(1, "Next chapter", "›"), what("story"))),
+      this.news(),
       h("div.chapters", {}, this.told(this.chapter, hint, hint !== WATCH && stage === "over" && isMoving(chapters, this.chapter)), ...this.room),
     );
     if (held) first(`[data-turn="${held}"]:not(:disabled)`, place)?.focus({ preventScroll: true });

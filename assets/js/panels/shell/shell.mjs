@@ -57,7 +57,7 @@ export class Shell {
     this.inspector = new Inspector(player, session);
     this.commands = new Commands(player, { session, inspector: this.inspector, panels, toast });
     this.events = new Events(player);
-    this.live = new Live(session);
+    this.live = new Live(session, (text) => this.story.saved(text));
     this.header = new Header(session, toast, { ...exports.acts(player, session, toast), ...this.acts() });
     this.sections = new Sections(session, (by) => this.turn(by));
     this.run = new RunView(session, (section, parameter) => this.goTo(section, parameter));

@@ -1,0 +1,102 @@
+// What a save of a watched script changed, in one sentence: its lines, the number that it differentiates, its steps.  Pure.
+import { element } from "../scene/format.mjs";
+import { at } from "../scene/timeline.mjs";
+
+/** @import { Scene } from "../scene/scene.d.ts" */
+
+const MOST = 1_000_000; // pairs of lines that are compared one by one; of longer changes only their ends are known
+const NAMED = 4; // runs of lines that are told one by one
+
+/**
+ * What changed from one recording of a program to the next.
+ * @type {(before: Scene, now: Scene) => string}
+ */
+export function sinceSave(before, now) {
+  const said = [...codeSince(before, now), lossSince(before, now), stepsSince(before, now)].filter(Boolean);
+  return said.length ? `${said.join("; ")}.` : "Saved without a change of code or numbers.";
+}
+
+/** @type {(before: Scene, now: Scene) => string[]} */
+function codeSince(before, now) {
+  const old = new Map(before.program.files.map((file) => [file.name, file.text]));
+  const several = now.program.files.length > 1;
+  return now.program.files.filter((file) => old.has(file.name) && old.get(file.name) !== file.text).map(({ name, text }) => {
+    const { changed, gone } = linesSince(/** @type {string} */ (old.get(name)), text);
+    const words = [changed.length ? `${rangesOf(changed)} changed` : "", gone ? `${gone === 1 ? "a line" : `${gone} lines`} removed` : ""].filter(Boolean).join(", ");
+    return several ? `${words} in ${name}` : words;
+  });
+}
+
+/**
+ * The numbers of the lines that the other text has not, and how many lines went without another one in their place.
+ * @type {(before: string, now: string) => { changed: number[], gone: number }}
+ */
+export function linesSince(before, now) {
+  const [old, lines] = [before, now].map((text) => text.replace(/\n$/, "").split("\n"));
+  let start = 0;
+  while (start < old.length && start < lines.length && old[start] === lines[start]) start += 1;
+  let end = 0;
+  while (end < old.length - start && end < lines.length - start && old[old.length - 1 - end] === lines[lines.length - 1 - end]) end += 1;
+  const [left, right] = [old.slice(start, old.length - end), lines.slice(start, lines.length - end)];
+  const kept = left.length * right.length > MOST ? new Set() : commonOf(left, right);
+  const changed = right.map((_, i) => i).filter((i) => !kept.has(i)).map((i) => start + i + 1);
+  return { changed, gone: Math.max(0, left.length - kept.size - changed.length) };
+}
+
+/**
+ * The places in `right` of the longest sequence of lines that both have.
+ * @type {(left: string[], right: string[]) => Set<number>}
+ */
+function commonOf(left, right) {
+  const width = right.length + 1;
+  const best = new Uint32Array((left.length + 1) * width); // of the rests from i and k on
+  for (let i = left.length - 1; i >= 0; i -= 1) {
+    for (let k = right.length - 1; k >= 0; k -= 1) {
+      best[i * width + k] = left[i] === right[k] ? best[(i + 1) * width + k + 1] + 1 : Math.max(best[(i + 1) * width + k], best[i * width + k + 1]);
+    }
+  }
+  /** @type {Set<number>} */
+  const found = new Set();
+  for (let i = 0, k = 0; i < left.length && k < right.length;) {
+    if (left[i] === right[k]) { found.add(k); i += 1; k += 1; }
+    else if (best[(i + 1) * width + k] >= best[i * width + k + 1]) i += 1;
+    else k += 1;
+  }
+  return found;
+}
+
+/** `line 31`, `lines 3–5 and 9`. @type {(numbers: number[]) => string} */
+function rangesOf(numbers) {
+  /** @type {number[][]} */
+  const runs = [];
+  for (const n of numbers) {
+    const last = runs[runs.length - 1];
+    if (last && last[1] === n - 1) last[1] = n;
+    else runs.push([n, n]);
+  }
+  if (runs.length > NAMED) return `${numbers.length} lines`;
+  const words = runs.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`));
+  return `${numbers.length === 1 ? "line" : "lines"} ${words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}` : words[0]}`;
+}
+
+/** `loss 4.41 → 4.38`: of the last number from which both go back. */
+function lossSince(before, now) {
+  const [was, is] = [before, now].map(rootOf);
+  if (!was || !is || was.label !== is.label || was.text === is.text) return "";
+  return `${is.label} ${was.text} → ${is.text}`;
+}
+
+/** @type {(scene: Scene) => { label: string, text: string } | null} */
+function rootOf(scene) {
+  const call = scene.commands.findLast((command) => command.kind === "backward" && command.shape?.every((size) => size === 1));
+  const node = scene.nodes.find((one) => one.id === call?.root);
+  const id = node && call ? at(node.rows.find((row) => row.key === "value")?.track ?? [[0, null]], call.start) : null;
+  const value = id === null || id === undefined ? null : scene.values[id];
+  return node && value?.data ? { label: node.label, text: element(/** @type {any} */ (value), 0) } : null;
+}
+
+/** @type {(before: Scene, now: Scene) => string} */
+function stepsSince(before, now) {
+  const more = now.steps.length - before.steps.length;
+  return more ? `${Math.abs(more)} ${Math.abs(more) === 1 ? "step" : "steps"} ${more > 0 ? "more" : "fewer"}` : "";
+}
