@@ -51,10 +51,12 @@ def run_findings(run: Overview) -> list[RunFinding]:
     their way, updates are small.
     """
     found = next(filter(None, (list(search(run)) for search in _WORST)), [])
-    if not found:
-        depth = list(_depth(run))
-        found = [*depth, *(one for search in _OVER_TIME for one in search(run) if not depth or search is not _updates)]
-    return [*found, *_dead(run)]
+    dead = list(_dead(run))
+    if found:
+        return [*found, *(one for one in dead if one.column < found[0].column)]
+    depth = list(_depth(run))
+    found = [*depth, *(one for search in _OVER_TIME for one in search(run) if not depth or search is not _updates)]
+    return [*found, *dead]
 
 
 def _nonfinite_loss(run: Overview) -> Iterator[RunFinding]:

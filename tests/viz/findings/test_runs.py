@@ -71,6 +71,11 @@ def test_places_are_the_first() -> None:
     assert "in 20 of 40 iterations" in one(ILL["gradient-nonfinite"]).why
 
 
+def test_what_follows_from_a_nan_is_not_told() -> None:
+    zeros = where(STEPS >= 21, 0, "norm")
+    assert one(run(loss=np.where(LATE, np.nan, 1.0), norm=zeros)).kind == "loss-nonfinite"
+
+
 def test_a_part_of_the_run_is_counted() -> None:
     norm = np.where(LATE, FADING, run().rows["norm"])
     finding = one(run(norm=norm))

@@ -77,9 +77,14 @@ export class RunView {
     fill(byId("run-words"), run.labels.length ? inWords(run) : "");
     const grid = byId("run-grid");
     grid.onkeydown = (event) => this.pressed(event);
-    grid.onfocus = () => { this.cell ??= { row: 0, column: Math.max(0, this.now()) }; this.moved(); };
-    grid.onblur = () => { this.cell = null; this.paint(rowsOf(run, this.open)); };
+    grid.onfocus = () => { if (grid.matches(":focus-visible")) this.begin(); }; // a figure that is drawn anew while the mouse is down gets no click
+    grid.onblur = () => { if (this.cell) { this.cell = null; this.paint(rowsOf(run, this.open)); } };
     if (document.activeElement === document.body) grid.focus({ preventScroll: true });
+  }
+
+  begin() {
+    this.cell ??= { row: 0, column: Math.max(0, this.now()) };
+    this.moved();
   }
 
   /** The column of the iteration that the graph shows. */
@@ -139,8 +144,9 @@ export class RunView {
   }
 
   pressed(event) {
-    const { run, cell } = this;
-    if (!run || !cell || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { run } = this;
+    const cell = this.cell ?? { row: 0, column: Math.max(0, this.now()) };
+    if (!run || event.ctrlKey || event.metaKey || event.altKey) return;
     const rows = rowsOf(run, this.open);
     const last = run.labels.length - 1;
     const far = Math.max(1, Math.round(last / 10));
