@@ -10,6 +10,8 @@ import { elementsAt, ranges, scrolled } from "../../page/read.mjs";
 
 const NARROW = 44; // letters of a line that fit beside the graph at 12 px and more
 
+const ABOVE = 24; // px over the first line that runs
+
 const DEFINES = /^(def|class)\b|^@/;
 
 const WORDS = {
@@ -201,7 +203,10 @@ export class Code {
     if (!pane || !this.inView.length) return;
     const top = pane.getBoundingClientRect().top - pane.scrollTop;
     const spans = this.inView.map((list) => [list[0].getBoundingClientRect().top - top, list[list.length - 1].getBoundingClientRect().bottom - top]);
-    if (this.resting && spans[0][1] - spans[0][0] > pane.clientHeight - 16) return; // a program is read from its beginning, unless all that matters fits
+    if (this.resting && spans[0][1] - spans[0][0] > pane.clientHeight - 16) { // a short program is read from its beginning, unless all that matters fits
+      if (this.scene.norms && !this.scene.error) pane.scrollTop = Math.max(spans[0][0] - ABOVE, 0);
+      return;
+    }
     pane.scrollTop = scrolled(pane.scrollTop, pane.clientHeight, spans);
   }
 
