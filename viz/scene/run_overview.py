@@ -8,12 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from ..findings.finding import EXPLODING, NONFINITE, OFTEN_MEANT, Kind
 from ..findings.runs import run_findings
 from ..run.overview import QUANTITIES, Overview, joined, overview
 from ..run.run import Run
-from ..schema.run import RunOverview
+from ..schema.run import RunFinding, RunOverview
 from ..schema.values import Num
+from .reading import reading
 
+LOOKED_INTO = 3
+"""Iterations whose graphs are looked into: a mistake in the program is in nearly all of them."""
+SEEN_IN_NUMBERS: frozenset[Kind] = NONFINITE | EXPLODING | {"stalled", "vanishing", "exploding", "rounded"}
+"""Kinds of which the overview itself tells."""
 DIGITS = 4
 """Significant digits: the picture has fewer, and the hover text shows three."""
 
@@ -21,7 +27,23 @@ DIGITS = 4
 def run_overview(run: Run, program: str, version: int, size: int | None) -> RunOverview:
     """The overview of a run, with what is wrong with it; `size` are the bytes of its file."""
     whole = overview(run.whole, run.outline, run.sections)
-    return document(whole, program, version, size)
+    found = document(whole, program, version, size)
+    found["findings"] += in_iterations(run)
+    return found
+
+
+def in_iterations(run: Run) -> list[RunFinding]:
+    """What the graphs of the first iterations show that numbers do not: the first of each kind."""
+    first = [number for number, section in enumerate(run.sections) if section.kind == "iteration"][:LOOKED_INTO]
+    found: dict[Kind, RunFinding] = {}
+    for number in first:
+        for one in reading(run.trace(number)).findings:
+            if one.kind not in SEEN_IN_NUMBERS | OFTEN_MEANT | found.keys():
+                found[one.kind] = {
+                    "kind": "iteration", "label": f"{one.label}, in {run.sections[number].label}", "why": one.why,
+                    "fix": one.fix, "section": number, "parameter": None,
+                }  # fmt: skip
+    return list(found.values())
 
 
 def document(whole: Overview, program: str, version: int, size: int | None) -> RunOverview:

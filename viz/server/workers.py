@@ -18,8 +18,9 @@ from typing import Any
 from ..tasks.worker_process import ended, started
 from .http.packed import Packed
 
-COUNT = max(1, min(3, (os.cpu_count() or 1) - 1))
-"""Processes: each keeps what it read of the recording that it was asked about last."""
+COUNT = max(2, min(3, (os.cpu_count() or 1) - 1))
+"""Processes, two at least, so that nobody waits for a graph while a whole run is read: each keeps what it read of the
+recording that it was asked about last."""
 
 
 @dataclass(frozen=True)

@@ -1173,4 +1173,5 @@ export type RunFindingKind =
   | "small-updates" // updates change almost nothing of the weights
   | "stalled-loss" // the loss does not move
   | "flips" // a gradient has another sign in each iteration
+  | "iteration" // what the graph of one iteration shows: gradients not zeroed, a parameter that nothing reaches
 ;

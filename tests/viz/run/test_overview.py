@@ -11,6 +11,7 @@ import engine
 from engine.trace.events import Trace
 from viz.run.overview import Overview, joined, overview
 from viz.run.run import Run
+from viz.scene.run_overview import in_iterations
 
 from ..helpers.traces import recorded
 
@@ -112,3 +113,15 @@ def test_many_columns_become_few_with_the_largest_norms_and_the_last_loss(traine
     assert found.rows["norm"][0].tolist() == trained.rows["norm"][0].reshape(4, 3).max(axis=1).tolist()
     assert (found.first, found.last) == ((0, 3, 6, 9), (2, 5, 8, 11))
     assert joined(trained) is trained
+
+
+def test_what_only_graphs_show_is_found_in_the_first_iteration_that_shows_it() -> None:
+    w = engine.tensor([1.0, 2.0], requires_grad=True)
+    optimizer = engine.optim.SGD([w], lr=0.1)
+    with engine.record() as trace:
+        for _ in range(100):
+            (w * w).sum().backward()
+            optimizer.step()
+    (finding,) = in_iterations(Run(trace))
+    assert (finding["kind"], finding["section"]) == ("iteration", 1)
+    assert "w.grad not zeroed, in round 2" in finding["label"] and "from an earlier call" in finding["why"]

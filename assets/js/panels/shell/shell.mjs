@@ -247,10 +247,11 @@ export class Shell {
     this.session.open(view, () => { this.place(view); this.view(this.opens(view)); this.write(push); });
   }
 
-  /** A run of more than a few iterations opens as a whole, unless the address leads to a place in it. */
+  /** A run of more than a few iterations opens as a whole, unless the address leads to a place in it, or it ends with an error. */
   opens(view) {
     const leads = !view.unplaced || view.section !== null || view.select || view.edits || view.revision;
-    return view.run || (!leads && (this.session.scene?.section?.count ?? 0) >= SEVERAL) ? "run" : "graph";
+    const { scene } = this.session;
+    return view.run || (!leads && !scene?.error && (scene?.section?.count ?? 0) >= SEVERAL) ? "run" : "graph";
   }
 
   /** Whether the scene of this address is the one on the screen, so that only the moment and the selection differ. */
