@@ -34,6 +34,7 @@ IN_SCRIPTS = re.compile(
 """A text for people that is searched, or compared with words, in a line of a script."""
 SEARCHING = {
     "scene/find.mjs": "what is searched for is text",
+    "scene/flame.mjs": "the label of a span is a name or an expression of the program, which is shortened",
     "scene/timeline.mjs": "the label of a phase is an expression of the program, which is shortened",
 }
 FILES = sorted(path for package in ("engine", "viz") for path in (ROOT / package).rglob("*.py"))
