@@ -64,16 +64,9 @@ class Loop:
     variable: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class At:
-    """Where a stack is in a loop: at which statement of its body, counted from 1 (0: in the header)."""
-
-    depth: int
-    statement: int
-
-
 LONGEST = 40
 """Characters of the line of a program that names a section."""
+OUTSIDE, HEADER = -1, 0
 Place = tuple[int, str, int]
 """A loop as a run has it: the depth of its frame, its file, and the line before its body."""
 
@@ -145,8 +138,8 @@ def _is_inside(trace: Trace, inner: Place, outer: Place) -> bool:
     """Whether a loop runs inside another, somewhere in the trace."""
     if inner == outer:
         return True
-    known = (_at(trace, frames, inner) is not None and _at(trace, frames, outer) is not None for frames in trace.stacks)
-    return inner[0] >= outer[0] and any(known)
+    both = ((_statement(trace, frames, inner), _statement(trace, frames, outer)) for frames in trace.stacks)
+    return inner[0] >= outer[0] and any(OUTSIDE not in statements for statements in both)
 
 
 def _loops_around(trace: Trace, stack: int) -> list[Place]:
@@ -213,15 +206,15 @@ def _loop(trace: Trace, place: Place) -> Loop:
     return next(loop for loop in loops_of(trace.files[file]) if loop.line == line)
 
 
-def _at(trace: Trace, frames: Sequence[Frame], place: Place) -> At | None:
-    """Where a stack is in a loop; None where it is elsewhere."""
+def _statement(trace: Trace, frames: Sequence[Frame], place: Place) -> int:
+    """At which statement of a loop's body a stack is, counted from 1; 0 in the header, -1 outside of the loop."""
     depth, file, _ = place
     if depth >= len(frames) or frames[depth].file != file:
-        return None
+        return OUTSIDE
     frame, loop = frames[depth], _loop(trace, place)
     if not loop.first <= frame.line <= loop.end or not _is_own(trace, frame, loop):
-        return None
-    return At(depth, sum(start <= frame.line for start in loop.starts) if frame.line > loop.line else 0)
+        return OUTSIDE
+    return sum(start <= frame.line for start in loop.starts) if frame.line > loop.line else HEADER
 
 
 def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
@@ -233,7 +226,7 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
     """
     depth, _, line = place
     loop = _loop(trace, place)
-    at = [-1 if found is None else found.statement for found in (_at(trace, one, place) for one in trace.stacks)]
+    at = [_statement(trace, frames, place) for frames in trace.stacks]
     told_at = dict(outline.loops)
     calls = {event for event, _ in outline.calls}
     found: list[Section] = []
@@ -246,8 +239,8 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
             held[one.depth, one.line] = f"{one.name} = {one.text}" if one.text is not None else ""
             turned |= (one.depth, one.line, one.name) == (depth, line, loop.variable)
         here = at[stack]
-        if here <= 0:
-            header = None if here < 0 else event if header is None else header
+        if here in (OUTSIDE, HEADER):
+            header = None if here == OUTSIDE else event if header is None else header
             if inside:
                 found[-1] = replace(found[-1], end=event)
             inside = False

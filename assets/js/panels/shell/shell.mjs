@@ -146,13 +146,18 @@ export class Shell {
    * @param {"run" | "graph"} name
    */
   view(name) {
+    this.display(name);
+    this.write(false);
+    return true;
+  }
+
+  /** The same without writing it into the address, which may be about to become a new place. */
+  display(name) {
     const shown = this.session.scene?.section ? name : "graph";
     root().dataset.view = shown;
     ["run", "graph"].forEach((one) => byId(`view-${one}`)?.setAttribute("aria-pressed", one === shown ? "true" : "false"));
     if (shown === "run") this.player.pause();
     this.run.show(shown === "run");
-    this.write(false);
-    return true;
   }
 
   /** The graph of a section, after its backward calls and with a parameter selected; without one, where backward begins. */
@@ -241,10 +246,10 @@ export class Shell {
       return;
     }
     const { program, scene } = this.session;
-    if (!push && this.isShown(view)) { this.place(view); this.view(view.run ? "run" : "graph"); return; }
+    if (!push && this.isShown(view)) { this.place(view); this.display(view.run ? "run" : "graph"); return; }
     if (!scene || program !== view.program) this.blank();
     this.quiet = true; // the address of a view is written when its moment and selection are there
-    this.session.open(view, () => { this.place(view); this.view(this.opens(view)); this.write(push); });
+    this.session.open(view, () => { this.place(view); this.display(this.opens(view)); this.write(push); });
   }
 
   /** A run of more than a few iterations opens as a whole, unless the address leads to a place in it, or it ends with an error. */
