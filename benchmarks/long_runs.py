@@ -19,6 +19,7 @@ from viz.server.programs import from_file
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store
 
+TURNS = 9
 PROGRAM = """
 import sys
 import engine as torch
@@ -61,11 +62,12 @@ for step in range(int(sys.argv[1])):
     optimizer.step()
 """
 MEMORY = """
-import resource, sys
+import sys
 from pathlib import Path
 from benchmarks.long_runs import first_scene
 first_scene(Path(sys.argv[1]))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+status = Path("/proc/self/status").read_text()  # what getrusage() says begins with the memory of the parent
+print(next(int(line.split()[1]) // 1024 for line in status.splitlines() if line.startswith("VmHWM")))
 """
 
 
@@ -95,7 +97,7 @@ def another(store: Store) -> Callable[[], object]:
 
 
 def memory(path: Path) -> int:
-    """The most memory, in MB, of a process that opens a file."""
+    """The most memory, in MB, of a process that opens a file; on Linux."""
     made = subprocess.run([sys.executable, "-c", MEMORY, str(path)], check=True, capture_output=True, text=True)
     return int(made.stdout)
 
@@ -105,10 +107,12 @@ def main() -> None:
     parser.add_argument("--short", type=int, default=20, help="steps of the short run (default: 20)")
     parser.add_argument("--long", type=int, default=200, help="steps of the long run (default: 200)")
     asked = parser.parse_args()
+    if min(asked.short, asked.long) <= TURNS + 1:
+        parser.error(f"give at least {TURNS + 2} steps: each turn is another iteration, and {TURNS + 1} are made")
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         (short, _), (long, recording) = (record(Path(folder), steps) for steps in (asked.short, asked.long))
         opening = ratio(lambda: first_scene(long), lambda: first_scene(short), rounds=5)
-        turning = ratio(another(first_scene(long)), another(first_scene(short)), rounds=9)
+        turning = ratio(another(first_scene(long)), another(first_scene(short)), rounds=TURNS)
         size = long.stat().st_size / 2**20
         print(f"{asked.long} steps recorded in {recording:.0f} s, {size:.0f} MB; beside {asked.short} steps:\n")
         table(
