@@ -167,7 +167,7 @@ class LazyStats(dict[str, float]):
         return self
 
 
-class _Numbers(dict[Any, int]):
+class Numbers(dict[Any, int]):
     """Dense numbers in the order of the first request."""
 
     def __missing__(self, key: Any) -> int:
@@ -175,7 +175,7 @@ class _Numbers(dict[Any, int]):
         return number
 
 
-class _Seeded(_Numbers):
+class _Seeded(Numbers):
     """Numbers that are fixed for some keys; the others get higher ones."""
 
     def __init__(self, seeds: dict[int, int], free: int) -> None:
@@ -193,9 +193,9 @@ class _Reader:
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        self.tensors = _Numbers()
-        self.storages = _Numbers()
-        self.nodes = _Numbers()
+        self.tensors = Numbers()
+        self.storages = Numbers()
+        self.nodes = Numbers()
         self.makers: dict[int, tuple[int, int]] = {}
         self.requires: dict[int, bool] = {}
         self.current: dict[int, int] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from engine.trace.events import AnyEvent, Frame, GroupEntered, OpCalled, Trace
@@ -83,9 +84,11 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop of the program, from the line before its body on; `taken` are the names that it takes apart, `variable`
-    tells its rounds apart, and is another one in each where it `counts`."""
+    """A loop of the program: its header begins at line `first`, its body behind `line`, with a statement at each of
+    `starts`; `taken` are the names that it takes apart, `variable` tells its rounds apart, and is another one in each
+    where it `counts`."""
 
+    first: int
     line: int
     end: int
     label: str
@@ -132,7 +135,7 @@ class Reader:
         self.last = Path()
         self.entered: list[tuple[Scope, int, str, list[Scope], Path]] = []
         self.backward: Scope | None = None
-        self.loops: dict[str, list[Loop]] = {name: loops_in(code, name) for name, code in trace.files.items()}
+        self.loops: dict[str, tuple[Loop, ...]] = {name: loops_in(code, name) for name, code in trace.files.items()}
         self.around: dict[tuple[str, int], list[Loop]] = {}
         self.held: dict[tuple[int, int, str], str | None] = {}
         self.base, self.outer = _loop_of_window(trace)
@@ -283,7 +286,7 @@ class Reader:
     def _enclosing(self, frame: Frame, caller: Frame | None) -> list[Loop]:
         key = (frame.file, frame.line)
         if key not in self.around:
-            loops = self.loops.get(frame.file, [])
+            loops = self.loops.get(frame.file, ())
             self.around[key] = [loop for loop in loops if loop.line < frame.line <= loop.end]
         found = self.around[key]
         if caller is not None and caller.file == frame.file and found:
@@ -329,12 +332,17 @@ def place_of(frame: Frame) -> tuple[int, int, int, int]:
     return frame.line, frame.col, frame.end_line, frame.end_col
 
 
-def loops_in(code: str, file: str) -> list[Loop]:
-    """The loops of a file by first line, outer ones first."""
+@lru_cache(maxsize=64)
+def loops_in(code: str, file: str) -> tuple[Loop, ...]:
+    """The loops of a file by first line, outer ones first; none where it is not Python.
+
+    >>> [(loop.first, loop.line, loop.end, loop.variable) for loop in loops_in("for i in x:\\n    f(i)\\n", "a.py")]
+    [(1, 1, 2, 'i')]
+    """
     try:
         tree = ast.parse(code)
-    except SyntaxError:
-        return []
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
     found = []
     for node in nested_loops.loops_of(tree):
         end = node.body[-1].end_lineno or node.lineno
@@ -345,5 +353,5 @@ def loops_in(code: str, file: str) -> list[Loop]:
         length = nested_loops.length(node, tree)
         line = node.body[0].lineno - 1
         counts = not isinstance(node, ast.While) and nested_loops.counts(node.iter)
-        found.append(Loop(line, end, target, starts, length, sure, file, taken, variable(node), counts))
-    return sorted(found, key=lambda loop: (loop.line, -loop.end))
+        found.append(Loop(node.lineno, line, end, target, starts, length, sure, file, taken, variable(node), counts))
+    return tuple(sorted(found, key=lambda loop: (loop.line, -loop.end)))

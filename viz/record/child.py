@@ -46,7 +46,7 @@ import viz
 from engine.arrays.errors import message_of
 from engine.arrays.session import is_users, slot
 from engine.trace.events import ErrorRaised
-from engine.trace.file.iterations import Windows
+from engine.trace.file.iterations import Selection
 from engine.trace.file.streaming import Most, Progress, Stream
 from engine.trace.log_reader import users_traceback
 from engine.trace.recorder import Recorder
@@ -76,7 +76,7 @@ def main(argv: list[str]) -> int:
     recorder = Recorder()
     stream = Stream(
         recorder, path, places, (script, *args), say=_say,
-        windows=Windows(tuple((first, end) for first, end in limits["steps"]), limits["every"]),
+        selection=Selection(tuple((first, end) for first, end in limits["steps"]), limits["every"]),
         most=Most(limits["max_ops"], limits["max_bytes"]), tell=_tell if asked["tells"] and _is_terminal() else None,
     )  # fmt: skip
     outcome = _Outcome(recorder, as_torch)

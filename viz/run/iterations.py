@@ -29,8 +29,8 @@ from engine.trace.events import (
     Trace,
 )
 from engine.trace.file.outline import CODES, KINDS, RECORDED, Outline
-from engine.trace.loops import variable
 
+from ..graph.scopes import Loop, loops_in
 from ..reading.text import one_line
 
 SectionKind = Literal["before", "iteration", "between", "after"]
@@ -50,18 +50,6 @@ class Section:
     end: int
     around: tuple[str, ...] = ()
     loop: tuple[int, str, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop of the program's text: the lines of its header and its body, where its statements start, the variable
-    that tells its rounds apart."""
-
-    first: int
-    line: int
-    end: int
-    starts: tuple[int, ...]
-    variable: str | None
 
 
 LONGEST = 40
@@ -148,7 +136,7 @@ def _loops_around(trace: Trace, stack: int) -> list[Place]:
     return [
         (depth, frame.file, loop.line)
         for depth, frame in enumerate(frames)
-        for loop in loops_of(trace.files.get(frame.file, ""))
+        for loop in loops_in(trace.files.get(frame.file, ""), frame.file)
         if loop.line < frame.line <= loop.end and _is_own(trace, frame, loop)
     ]
 
@@ -176,24 +164,6 @@ def _functions(text: str) -> tuple[tuple[int, int], ...]:
     )
 
 
-@lru_cache(maxsize=64)
-def loops_of(text: str) -> tuple[Loop, ...]:
-    """The loops of a file, outer ones first; none where it is not Python.
-
-    >>> [(loop.line, loop.end, loop.variable) for loop in loops_of("for i in range(3):\\n    print(i)\\n")]
-    [(1, 2, 'i')]
-    """
-    found = [
-        Loop(
-            node.lineno, node.body[0].lineno - 1,
-            node.body[-1].end_lineno or node.lineno, tuple(statement.lineno for statement in node.body), variable(node),
-        )
-        for node in _nodes(text)
-        if isinstance(node, (ast.For, ast.AsyncFor, ast.While))
-    ]  # fmt: skip
-    return tuple(sorted(found, key=lambda loop: (loop.line, -loop.end)))
-
-
 def _nodes(text: str) -> Iterator[ast.AST]:
     try:
         return ast.walk(ast.parse(text))
@@ -203,7 +173,7 @@ def _nodes(text: str) -> Iterator[ast.AST]:
 
 def _loop(trace: Trace, place: Place) -> Loop:
     _, file, line = place
-    return next(loop for loop in loops_of(trace.files[file]) if loop.line == line)
+    return next(loop for loop in loops_in(trace.files[file], file) if loop.line == line)
 
 
 def _statement(trace: Trace, frames: Sequence[Frame], place: Place) -> int:

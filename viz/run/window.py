@@ -42,6 +42,7 @@ from engine.trace.events import (
 from engine.trace.file.coherence import check_part
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.outline import CODES, GRAD, NOBODY, REQUIRES, VALUE, Outline
+from engine.trace.log_reader import Numbers
 
 from ..reading.facts import MET
 from .iterations import Section
@@ -77,14 +78,6 @@ class Beginning:
     """Of the leaves those that were changed since their gradient arrived, and have it still."""
     brought: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """By event: the parameters and buffers that a module brings along where it is first called."""
-
-
-class Numbers(dict[int, int]):
-    """Dense numbers in the order of asking."""
-
-    def __missing__(self, key: int) -> int:
-        self[key] = number = len(self)
-        return number
 
 
 class Windows:

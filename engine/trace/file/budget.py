@@ -11,7 +11,7 @@ import numpy as np
 from ...ops.op import CUSTOM
 from ..events import Accumulated, AnyEvent, CodeEntered, CodeLeft, OpCalled, Value, VjpRun
 from ..summary import SAMPLE, OnFile, Summary, statistics
-from .iterations import ALL, Iterations, Windows
+from .iterations import ALL, Iterations, Selection
 
 WHOLE = 256 * 2**20
 """Bytes of values that are written whole, whatever they are: as many as some 20,000 events of a small network have."""
@@ -21,23 +21,23 @@ SHOWN = 4096
 
 class Budget:
     """Beyond `WHOLE` bytes, large values that a replay makes again are written as a sample with their statistics; and
-    where `windows` names iterations that keep theirs, those of all others, of any size, whatever their bytes.
+    where `selection` names iterations that keep theirs, those of all others, of any size, whatever their bytes.
 
     The others are what a replay begins with: leaves, gradients that a call was given, what was written past us, what
     code of the program's own made.  What is written depends on the order of the events alone.
     """
 
-    def __init__(self, whole: int = WHOLE, windows: Windows = ALL) -> None:
-        self.left = whole if windows.is_all else 2**62
-        self.windows, self.iterations = windows, Iterations()
-        self.is_kept = windows.keeps(0)
+    def __init__(self, whole: int = WHOLE, selection: Selection = ALL) -> None:
+        self.left = whole if selection.is_all else 2**62
+        self.selection, self.iterations = selection, Iterations()
+        self.is_kept = selection.keeps(0)
         self.depth = 0
 
     def see(self, event: AnyEvent) -> bool:
         """Whether a replay makes the values of an event again; events are seen in their order."""
         self.iterations.see(event)
-        if not self.windows.is_all:
-            self.is_kept = self.windows.keeps(self.iterations.number)
+        if not self.selection.is_all:
+            self.is_kept = self.selection.keeps(self.iterations.number)
         self.depth += isinstance(event, CodeEntered) - isinstance(event, CodeLeft)
         if self.depth:
             return False

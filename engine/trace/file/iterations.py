@@ -46,11 +46,11 @@ class Iterations:
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class Selection:
     """The iterations of which values are kept: those from `ranges`, [first, end) each with None for no end, and every
     `every`-th; all, where neither is given.
 
-    >>> [i for i in range(120) if Windows(((3, 5), (118, None)), every=50).keeps(i)]
+    >>> [i for i in range(120) if Selection(((3, 5), (118, None)), every=50).keeps(i)]
     [0, 3, 4, 50, 100, 118, 119]
     """
 
@@ -68,5 +68,5 @@ class Windows:
         return any(first <= iteration and (end is None or iteration < end) for first, end in self.ranges)
 
 
-ALL = Windows()
+ALL = Selection()
 """Every iteration."""

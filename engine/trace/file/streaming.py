@@ -28,7 +28,7 @@ from ..recorder import Recorder
 from ..source import Places, Sources
 from ..variable_names import Naming
 from .budget import WHOLE, Budget, Holding, as_sample
-from .iterations import ALL, Windows
+from .iterations import ALL, Selection
 from .tracefile import MOST_ARRAY, CannotWrite, Writer
 
 INTERVAL = 0.25
@@ -98,7 +98,7 @@ class Stream:
     def __init__(
         self, recorder: Recorder, path: str, places: Places, argv: tuple[str, ...] = (), *,
         say: Callable[[str], None] = lambda text: None, memory: int | None = None, whole: int = WHOLE,
-        windows: Windows = ALL, most: Most = UNLIMITED, tell: Callable[[Progress], None] | None = None,
+        selection: Selection = ALL, most: Most = UNLIMITED, tell: Callable[[Progress], None] | None = None,
     ) -> None:  # fmt: skip
         self.recorder, self.places, self.path = recorder, places, path
         self.say, self.memory = say, half_of_memory() if memory is None else memory
@@ -114,7 +114,7 @@ class Stream:
         self.most, self.tell = most, tell
         self._ops = 0
         self._begun = self._told = time.monotonic()
-        self._budget, self._holding = Budget(whole, windows), Holding()
+        self._budget, self._holding = Budget(whole, selection), Holding()
         self._scratch = _Scratch()
         self._written: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
         # a value that it is, and where the file has it

@@ -11,7 +11,7 @@ import engine
 from engine.arrays.session import slot
 from engine.trace.events import BackwardStarted, LeafCreated, OpCalled, Trace
 from engine.trace.file import streaming
-from engine.trace.file.iterations import Iterations, Windows
+from engine.trace.file.iterations import Iterations, Selection
 from engine.trace.file.streaming import Most, Progress, Stream
 from engine.trace.file.tracefile import open_trace
 from engine.trace.recorder import Recorder
@@ -80,7 +80,7 @@ def streamed(path: Path, rounds: int, **more: Any) -> tuple[Stream, Trace]:
 
 
 def test_values_are_whole_in_the_iterations_that_were_chosen(tmp_path: Path) -> None:
-    _, trace = streamed(tmp_path / "t", 4, windows=Windows(((1, 2),)))
+    _, trace = streamed(tmp_path / "t", 4, selection=Selection(((1, 2),)))
     counted = Iterations()
     kept: set[tuple[int, bool]] = set()
     for event in trace.events:
