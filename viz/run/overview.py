@@ -15,6 +15,7 @@ from engine.trace.events import Accumulated, LeafCreated, OpCalled, Trace, Value
 from engine.trace.file.outline import VALUE, Outline
 
 from .iterations import Section
+from .state import value_before
 
 MOST_COLUMNS = 1_000
 """Columns of the document: more have no pixel of their own."""
@@ -211,7 +212,7 @@ def _ratios(
     before: dict[int, Value] = {}
     updated, sampled = set[int](), set[int]()
     for (section, tensor), number in last.items():
-        old = before.get(tensor) or _first_value(trace, outline, tensor)
+        old = before.get(tensor) or value_before(trace, outline, tensor, 0)
         now = before[tensor] = trace.value(number)
         if section in column_of and old is not None:
             updated.add(section)
@@ -219,11 +220,6 @@ def _ratios(
             if old.array is None or now.array is None:
                 sampled.add(rows[tensor])
     return len(updated), sampled
-
-
-def _first_value(trace: Trace, outline: Outline, tensor: int) -> Value | None:
-    made = trace.events[int(outline.born[tensor])]
-    return trace.value(made.value) if isinstance(made, LeafCreated) else None
 
 
 def _change(old: Value, new: Value) -> float:
@@ -252,18 +248,10 @@ def _losses(trace: Trace, outline: Outline, calls: np.ndarray) -> dict[int, floa
     for section, (event, roots) in zip(calls.tolist(), outline.calls, strict=True):
         if section in found or not roots:
             continue
-        known = outline.last_change(roots[0], VALUE, event)
-        made = trace.events[int(outline.born[roots[0]])]
-        number = known[1] if known else _value_of(made, roots[0])
-        if number is not None:
-            found[section] = _mean(trace.value(number))
+        root = value_before(trace, outline, roots[0], event)
+        if root is not None:
+            found[section] = _mean(root)
     return found
-
-
-def _value_of(made: object, tensor: int) -> int | None:
-    if isinstance(made, OpCalled):
-        return next((out.value for out in made.outputs if out.tensor == tensor), None)
-    return made.value if isinstance(made, LeafCreated) else None
 
 
 def _mean(value: Value) -> float:

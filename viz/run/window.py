@@ -8,11 +8,9 @@ that two iterations that do the same have the same ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from engine.trace.events import (
     Accumulated,
@@ -27,7 +25,6 @@ from engine.trace.events import (
     FlagChanged,
     GradSet,
     GroupEntered,
-    GroupLeft,
     HookRan,
     LeafCreated,
     LoopVariable,
@@ -41,43 +38,12 @@ from engine.trace.events import (
 )
 from engine.trace.file.coherence import check_part
 from engine.trace.file.database import TraceFileError
-from engine.trace.file.outline import CODES, GRAD, NOBODY, REQUIRES, VALUE, Outline
+from engine.trace.file.outline import GRAD, NOBODY, Outline
 from engine.trace.log_reader import Numbers
 
 from ..reading.facts import MET
 from .iterations import Section
-
-Loops = dict[tuple[int, int, str], LoopVariable]
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """What a tensor from before a section was when the section first used it.
-
-    `born` is the event that made it, `grad` the tensor that its `.grad` was.
-    """
-
-    born: int
-    version: int
-    value: int
-    requires_grad: bool
-    grad: int | None
-
-
-@dataclass(slots=True)
-class Beginning:
-    """What holds where a section begins: the open groups, the loops' variables, the grad mode, what optimisers hold,
-    and (found while the section is read) the tensors from before that it uses."""
-
-    groups: tuple[GroupEntered, ...]
-    loops: tuple[LoopVariable, ...]
-    grad_enabled: bool
-    held: dict[tuple[str, str], tuple[int | None, ...]]
-    leaves: dict[int, Leaf] = field(default_factory=dict)
-    updated: set[int] = field(default_factory=set)
-    """Of the leaves those that were changed since their gradient arrived, and have it still."""
-    brought: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """By event: the parameters and buffers that a module brings along where it is first called."""
+from .state import State, state_at, used
 
 
 class Windows:
@@ -96,7 +62,7 @@ class Windows:
         """
         whole, section = self.whole, self.sections[number]
         try:
-            cut = _Cut(whole, beginning(whole, self.outline, section), section)
+            cut = _Cut(whole, state_at(whole, self.outline, section), section)
             events = tuple(cut.events())
         except (KeyError, IndexError, StopIteration, RecursionError) as error:
             raise TraceFileError(
@@ -113,7 +79,7 @@ class Windows:
         """What a trace says of the section that it is: its name, and of a round of a loop where that is; how many nodes
         of earlier sections its backward calls went through; and of its leaves what the other sections do with them."""
         depth, _, line = section.loop or (0, "", 0)
-        updated = sorted(cut.tensors[one] for one in cut.begin.updated)
+        updated = sorted(cut.tensors[one] for one in cut.state.updated)
         taught = [number for tensor, number in cut.tensors.items() if tensor in self._taught]
         return {
             "label": section.label, "depth": depth, "line": line, "passed": cut.passed, "updated": updated,
@@ -142,124 +108,16 @@ class Picked(Sequence[Value]):
         return len(self.numbers)
 
 
-def beginning(trace: Trace, outline: Outline, section: Section) -> Beginning:
-    """What holds where a section begins, with what it uses from before.  Linear in the events of the section."""
-    start = section.start
-    entered = _open_groups(outline, start)
-    loops: Loops = {(one.depth, one.line, one.name): one for at, told in outline.loops if at < start for one in told}
-    mode = next((enabled for at, enabled in reversed(outline.modes) if at < start), True)
-    held = {(name, kind): tensors for at, name, kind, tensors in outline.held if at < start}
-    groups = tuple(event for at in entered if isinstance(event := trace.events[at], GroupEntered))
-    begin = Beginning(groups, tuple(loops.values()), mode, held)
-    _import(trace, outline, section, begin)
-    return begin
-
-
-def _open_groups(outline: Outline, start: int) -> list[int]:
-    """The events that entered the groups that are open at an event."""
-    places = outline.where(GroupEntered, GroupLeft)
-    places = places[: np.searchsorted(places, start)]
-    steps = np.where(outline.kinds[places] == CODES[GroupEntered], 1, -1)
-    depth = np.cumsum(steps)
-    levels = range(1, 1 + int(depth[-1]) if len(depth) else 1)
-    return [int(places[np.flatnonzero((steps > 0) & (depth == level))[-1]]) for level in levels]  # each one's last
-
-
-def _import(trace: Trace, outline: Outline, section: Section, begin: Beginning) -> None:
-    """Find the tensors from before that a section uses."""
-    depth = len(begin.groups)
-    called: set[str] = set()
-    for event in trace.events[section.start : section.end]:
-        tensors = list(used(event))
-        if isinstance(event, GroupEntered):
-            if not depth and event.name not in called:
-                called.add(event.name)
-                begin.brought[event.index] = _parts_of(outline, event)
-                tensors += begin.brought[event.index]
-            depth += 1
-        elif isinstance(event, GroupLeft):
-            depth -= 1
-        for tensor in tensors:
-            if tensor not in begin.leaves and outline.made_before(tensor, section.start):
-                _bring(trace, outline, section.start, begin, tensor)
-
-
-def _parts_of(outline: Outline, event: GroupEntered) -> tuple[int, ...]:
-    """The parameters and buffers of a module, as far as they were known when it was called."""
-    return tuple(tensor for at, name, tensor in outline.parts if at < event.index and name.startswith(f"{event.name}."))
-
-
-def _bring(trace: Trace, outline: Outline, start: int, begin: Beginning, tensor: int) -> None:
-    """Note what a tensor is at the start, and first what its gradient is."""
-    grad = outline.last_change(tensor, GRAD, start)
-    held = grad[0] if grad is not None and grad[0] != NOBODY and grad[0] != tensor else None
-    if held is not None and held not in begin.leaves:
-        _bring(trace, outline, start, begin, held)
-    begin.leaves[tensor] = _leaf(trace, outline, start, tensor, held)
-    if held is not None and outline.last_event(tensor, VALUE, start) > outline.last_event(tensor, GRAD, start):
-        begin.updated.add(tensor)
-
-
-def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | None) -> Leaf:
-    """What a tensor is at the start."""
-    born = int(outline.born[tensor])
-    event = trace.events[born]
-    version, value, requires = 0, -1, False
-    if isinstance(event, LeafCreated):
-        version, value, requires = event.version, event.value, event.requires_grad
-    elif isinstance(event, OpCalled):
-        out = next(out for out in event.outputs if out.tensor == tensor)
-        version, value, requires = out.version, out.value, out.requires_grad
-    elif isinstance(event, Accumulated):
-        value = event.after
-    changed = outline.last_change(tensor, VALUE, start)
-    if changed is not None:
-        version, value = version if changed[0] == NOBODY else changed[0], changed[1]
-    asked = outline.last_change(tensor, REQUIRES, start)
-    return Leaf(born, version, value, requires if asked is None else bool(asked[0]), grad)
-
-
-def used(event: AnyEvent) -> Iterator[int]:
-    """The tensors that an event uses, in the order in which a recording sees them."""
-    match event:
-        case OpCalled():
-            yield from (given.tensor for given in event.inputs if given.tensor is not None)
-            if event.inplace is not None:
-                yield event.inplace
-        case Refreshed():
-            yield event.tensor
-            if isinstance(event, DataSet):
-                yield event.source
-        case GradSet():
-            yield event.tensor
-            if event.source is not None:
-                yield event.source
-        case BackwardStarted():
-            yield from (root.tensor for root in event.roots)
-            yield from (root.source for root in event.roots if root.source is not None)
-            yield from event.inputs or ()
-        case BackwardEnded():
-            yield from (tensor for tensor in event.results if tensor is not None)
-        case HookRan() | CodeEntered() if event.tensor is not None:
-            yield event.tensor
-        case FlagChanged() | Accumulated() | Escaped():
-            yield event.tensor
-    if isinstance(event, CodeEntered):
-        yield from (tensor for tensor in event.given if tensor is not None)
-    elif isinstance(event, CodeLeft):
-        yield from (tensor for tensor in event.results or () if tensor is not None)
-
-
 class _Cut:
     """The events of one section, with ids of their own."""
 
-    def __init__(self, whole: Trace, begin: Beginning, section: Section) -> None:
-        self.whole, self.begin, self.section = whole, begin, section
+    def __init__(self, whole: Trace, state: State, section: Section) -> None:
+        self.whole, self.state, self.section = whole, state, section
         self.tensors, self.storages, self.nodes = Numbers(), Numbers(), Numbers()
         self.values, self.calls = Numbers(), Numbers()
         self.storage_of: dict[int, int] = {}
         self.first = self._first_versions()
-        self.waiting = dict(begin.leaves)
+        self.waiting = dict(state.leaves)
         self.told = set[tuple[str, str]]()
         self.index = 0
         self.passed = 0
@@ -267,7 +125,7 @@ class _Cut:
     def _first_versions(self) -> dict[int, int]:
         """By storage the lowest version in which a tensor from before is used."""
         found: dict[int, int] = {}
-        for tensor, leaf in self.begin.leaves.items():
+        for tensor, leaf in self.state.leaves.items():
             storage = self.storage_of[tensor] = self._storage(tensor, self.whole.events[leaf.born])
             found[storage] = min(leaf.version, found.get(storage, leaf.version))
         return found
@@ -283,15 +141,15 @@ class _Cut:
         return version if storage is None else max(0, version - self.first.get(storage, 0))
 
     def events(self) -> Iterator[AnyEvent]:
-        begin = self.begin
-        first: tuple[LoopVariable, ...] = begin.loops
+        state = self.state
+        first: tuple[LoopVariable, ...] = state.loops
         for event in self._opening():
             yield self._placed(event)
         for event in self.whole.events[self.section.start : self.section.end]:
             if isinstance(event, (VjpRun, HookRan)) and event.node is not None and event.node not in self.nodes:
                 self.passed += isinstance(event, VjpRun)  # of an op that an earlier section has
                 continue
-            for tensor in (*used(event), *begin.brought.get(event.index, ())):
+            for tensor in (*used(event), *state.brought.get(event.index, ())):
                 yield from self._leaves(tensor, event)
             made = self._placed(self._renumbered(event))
             if first:
@@ -306,9 +164,9 @@ class _Cut:
 
     def _opening(self) -> Iterator[AnyEvent]:
         """What was begun before the section and goes on in it."""
-        if not self.begin.grad_enabled:
+        if not self.state.grad_enabled:
             yield ModeChanged(0, -1, grad_enabled=False)
-        yield from (replace(group, tensors=(), loops=()) for group in self.begin.groups)
+        yield from (replace(group, tensors=(), loops=()) for group in self.state.groups)
 
     def _leaves(self, tensor: int, event: AnyEvent) -> Iterator[AnyEvent]:
         """A tensor from before that is used now, and before it its gradient."""
@@ -395,7 +253,7 @@ class _Cut:
         """An edge; one to a node from before the section ends at the leaf that stands for its tensor."""
         if edge is None or edge.leaf is not None:
             return edge and replace(edge, leaf=self.tensors[edge.leaf])
-        if edge.node not in self.nodes and tensor in self.begin.leaves:
+        if edge.node not in self.nodes and tensor in self.state.leaves:
             return replace(edge, node=None, leaf=self.tensors[tensor], output_nr=0)
         return replace(edge, node=self.nodes[edge.node])
 
@@ -465,7 +323,7 @@ class _Cut:
 
     def group(self, event: GroupEntered) -> AnyEvent:
         key = event.name, event.kind
-        held = event.tensors if event.tensors or key in self.told else self.begin.held.get(key, ())
+        held = event.tensors if event.tensors or key in self.told else self.state.held.get(key, ())
         self.told.add(key)
         return replace(event, tensors=tuple(None if one is None else self.tensors.get(one) for one in held))
 

@@ -1,0 +1,185 @@
+"""What a program holds where a section of its run begins: open groups, modes, and the tensors that the section uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.trace.events import (
+    Accumulated,
+    AnyEvent,
+    BackwardEnded,
+    BackwardStarted,
+    CodeEntered,
+    CodeLeft,
+    DataSet,
+    Escaped,
+    FlagChanged,
+    GradSet,
+    GroupEntered,
+    GroupLeft,
+    HookRan,
+    LeafCreated,
+    LoopVariable,
+    OpCalled,
+    Refreshed,
+    Trace,
+    Value,
+)
+from engine.trace.file.outline import CODES, GRAD, NOBODY, REQUIRES, VALUE, Outline
+
+from .iterations import Section
+
+Loops = dict[tuple[int, int, str], LoopVariable]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """What a tensor from before a section was when the section first used it.
+
+    `born` is the event that made it, `grad` the tensor that its `.grad` was.
+    """
+
+    born: int
+    version: int
+    value: int
+    requires_grad: bool
+    grad: int | None
+
+
+@dataclass(slots=True)
+class State:
+    """What holds where a section begins: the open groups, the loops' variables, the grad mode, what optimisers hold,
+    and (found while the section is read) the tensors from before that it uses."""
+
+    groups: tuple[GroupEntered, ...]
+    loops: tuple[LoopVariable, ...]
+    grad_enabled: bool
+    held: dict[tuple[str, str], tuple[int | None, ...]]
+    leaves: dict[int, Leaf] = field(default_factory=dict)
+    updated: set[int] = field(default_factory=set)
+    """Of the leaves those that were changed since their gradient arrived, and have it still."""
+    brought: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """By event: the parameters and buffers that a module brings along where it is first called."""
+
+
+def state_at(trace: Trace, outline: Outline, section: Section) -> State:
+    """What holds where a section begins, with what it uses from before.  Linear in the events of the section."""
+    start = section.start
+    entered = _open_groups(outline, start)
+    loops: Loops = {(one.depth, one.line, one.name): one for at, told in outline.loops if at < start for one in told}
+    mode = next((enabled for at, enabled in reversed(outline.modes) if at < start), True)
+    held = {(name, kind): tensors for at, name, kind, tensors in outline.held if at < start}
+    groups = tuple(event for at in entered if isinstance(event := trace.events[at], GroupEntered))
+    state = State(groups, tuple(loops.values()), mode, held)
+    _import(trace, outline, section, state)
+    return state
+
+
+def _open_groups(outline: Outline, start: int) -> list[int]:
+    """The events that entered the groups that are open at an event."""
+    places = outline.where(GroupEntered, GroupLeft)
+    places = places[: np.searchsorted(places, start)]
+    steps = np.where(outline.kinds[places] == CODES[GroupEntered], 1, -1)
+    depth = np.cumsum(steps)
+    levels = range(1, 1 + int(depth[-1]) if len(depth) else 1)
+    return [int(places[np.flatnonzero((steps > 0) & (depth == level))[-1]]) for level in levels]  # each one's last
+
+
+def _import(trace: Trace, outline: Outline, section: Section, state: State) -> None:
+    """Find the tensors from before that a section uses."""
+    depth = len(state.groups)
+    called: set[str] = set()
+    for event in trace.events[section.start : section.end]:
+        tensors = list(used(event))
+        if isinstance(event, GroupEntered):
+            if not depth and event.name not in called:
+                called.add(event.name)
+                state.brought[event.index] = _parts_of(outline, event)
+                tensors += state.brought[event.index]
+            depth += 1
+        elif isinstance(event, GroupLeft):
+            depth -= 1
+        for tensor in tensors:
+            if tensor not in state.leaves and outline.made_before(tensor, section.start):
+                _bring(trace, outline, section.start, state, tensor)
+
+
+def _parts_of(outline: Outline, event: GroupEntered) -> tuple[int, ...]:
+    """The parameters and buffers of a module, as far as they were known when it was called."""
+    return tuple(tensor for at, name, tensor in outline.parts if at < event.index and name.startswith(f"{event.name}."))
+
+
+def _bring(trace: Trace, outline: Outline, start: int, state: State, tensor: int) -> None:
+    """Note what a tensor is at the start, and first what its gradient is."""
+    grad = outline.last_change(tensor, GRAD, start)
+    held = grad[0] if grad is not None and grad[0] != NOBODY and grad[0] != tensor else None
+    if held is not None and held not in state.leaves:
+        _bring(trace, outline, start, state, held)
+    state.leaves[tensor] = _leaf(trace, outline, start, tensor, held)
+    if held is not None and outline.last_event(tensor, VALUE, start) > outline.last_event(tensor, GRAD, start):
+        state.updated.add(tensor)
+
+
+def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | None) -> Leaf:
+    """What a tensor is at the start."""
+    born = int(outline.born[tensor])
+    version, value, requires = _at_birth(trace.events[born], tensor)
+    changed = outline.last_change(tensor, VALUE, start)
+    if changed is not None:
+        version, value = version if changed[0] == NOBODY else changed[0], changed[1]
+    asked = outline.last_change(tensor, REQUIRES, start)
+    return Leaf(born, version, value, requires if asked is None else bool(asked[0]), grad)
+
+
+def value_before(trace: Trace, outline: Outline, tensor: int, event: int) -> Value | None:
+    """What a tensor holds before an event, at least what it began with; None where that is not known."""
+    changed = outline.last_change(tensor, VALUE, event)
+    number = changed[1] if changed is not None else _at_birth(trace.events[int(outline.born[tensor])], tensor)[1]
+    return None if number == NOBODY else trace.value(number)
+
+
+def _at_birth(event: AnyEvent, tensor: int) -> tuple[int, int, bool]:
+    """Version, value and `requires_grad` that a tensor has from the event that makes it."""
+    match event:
+        case LeafCreated():
+            return event.version, event.value, event.requires_grad
+        case OpCalled():
+            out = next(out for out in event.outputs if out.tensor == tensor)
+            return out.version, out.value, out.requires_grad
+        case Accumulated():
+            return 0, event.after, False
+    return 0, NOBODY, False
+
+
+def used(event: AnyEvent) -> Iterator[int]:
+    """The tensors that an event uses, in the order in which a recording sees them."""
+    match event:
+        case OpCalled():
+            yield from (given.tensor for given in event.inputs if given.tensor is not None)
+            if event.inplace is not None:
+                yield event.inplace
+        case Refreshed():
+            yield event.tensor
+            if isinstance(event, DataSet):
+                yield event.source
+        case GradSet():
+            yield event.tensor
+            if event.source is not None:
+                yield event.source
+        case BackwardStarted():
+            yield from (root.tensor for root in event.roots)
+            yield from (root.source for root in event.roots if root.source is not None)
+            yield from event.inputs or ()
+        case BackwardEnded():
+            yield from (tensor for tensor in event.results if tensor is not None)
+        case HookRan() | CodeEntered() if event.tensor is not None:
+            yield event.tensor
+        case FlagChanged() | Accumulated() | Escaped():
+            yield event.tensor
+    if isinstance(event, CodeEntered):
+        yield from (tensor for tensor in event.given if tensor is not None)
+    elif isinstance(event, CodeLeft):
+        yield from (tensor for tensor in event.results or () if tensor is not None)
