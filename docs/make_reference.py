@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import backstep
 import engine
 import viz
 from docs import left_out
@@ -218,7 +219,8 @@ def command_line() -> str:
 
 def own() -> str:
     """What is Backstep's own: recording, replaying, showing."""
-    named = [("record", engine.record), ("replay", engine.replay), ("viz.show", viz.show)]
+    named = [(f"backstep.{name}", getattr(backstep, name)) for name in backstep.__all__ if name != "engine"]
+    named += [("record", engine.record), ("replay", engine.replay), ("viz.show", viz.show)]
     methods = [(f"Trace.{name}", thing) for name, thing in attributes(Trace) if about(name, thing)]
     return section("Recording", "What PyTorch has not.\n\n" + table(named) + "\n".join([*rows(methods, True), ""]))
 

@@ -65,7 +65,7 @@ def _check(trace: Trace) -> None:
     if not isinstance(trace, Kind):
         raise TypeError(
             f"viz.show: expected a trace, found {type(trace).__name__}. "
-            "Record one with `with engine.record() as trace:`, or read a file with `engine.Trace.open(path)`."
+            "Record one with `with backstep.record() as trace:`, or read a file with `backstep.open(path)`."
         )
 
 

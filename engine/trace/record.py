@@ -7,6 +7,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 from ..arrays.session import slot
 from .events import Trace
@@ -36,15 +37,19 @@ def record(*, limit: int = LIMIT) -> Iterator[Trace]:
     >>> [type(event).__name__ for event in trace.events[:3]]
     ['LeafCreated', 'OpCalled', 'OpCalled']
     """
+    with recording(sys._getframe(2), limit) as trace:  # past contextlib, where the `with` stands
+        yield trace
+
+
+@contextmanager
+def recording(frame: FrameType, limit: int = LIMIT) -> Iterator[Trace]:
+    """The same for a block in `frame`, the program's outermost frame of which a recording has positions."""
     argv = tuple(sys.argv)
     outer = slot.active
     recorder = outer if outer is not None else Recorder(limit)
 
-    def unfinished() -> Trace:
-        raise RuntimeError("the recording still runs: its trace can be read after the `with` block")
-
     if outer is None:
-        recorder.stacks.begin(sys._getframe(2))  # past contextlib, where the `with` stands
+        recorder.stacks.begin(frame)
     trace = Trace.pending(unfinished)
     recorder.is_read = True
     slot.active = recorder
@@ -61,17 +66,22 @@ def record(*, limit: int = LIMIT) -> Iterator[Trace]:
             recorder.stacks.base = None
             recorder.store.settle()
         gc.set_threshold(*often)
-        recording = recorder.recording
-        load = functools.partial(read, recording, argv) if outer is None else _until_now(recording, argv)
+        whole = recorder.recording
+        load = functools.partial(read, whole, argv) if outer is None else _until_now(whole, argv)
         if recorder.errors:  # an exception holds frames: read it now and let them go
             load = functools.partial(_same, load())
         trace.__dict__["_load"] = load
 
 
-def _until_now(recording: Recording, argv: tuple[str, ...]) -> Callable[[], Trace]:
+def unfinished() -> Trace:
+    """Refuses to read a trace too early."""
+    raise RuntimeError("the recording still runs: its trace can be read after the `with` block")
+
+
+def _until_now(whole: Recording, argv: tuple[str, ...]) -> Callable[[], Trace]:
     """Reads what a recording that goes on has by now; later, so that what is written meanwhile has been copied."""
-    entries, values, stacks = len(recording.log), len(recording.values), len(recording.stacks)
-    return lambda: read(recording.part(entries, values, stacks), argv)
+    entries, values, stacks = len(whole.log), len(whole.values), len(whole.stacks)
+    return lambda: read(whole.part(entries, values, stacks), argv)
 
 
 def _same(trace: Trace) -> Trace:

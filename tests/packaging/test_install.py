@@ -97,7 +97,9 @@ def fetched(address: str) -> bytes:
 
 
 def assert_works(environment: Environment) -> None:
-    """The command serves its page, every file as it is in the checkout, and a package as its own resource."""
+    """The command serves its page and every file as it is in the checkout; programs can `import backstep`."""
+    code = "import backstep; print(backstep.record.__name__, 'engine' in __import__('sys').modules)"
+    assert run(environment.python, "-I", "-c", code, cwd=environment.folder).split() == ["record", "False"]
     with environment.served() as origin:
         assert b"Backstep" in fetched(f"{origin}/")
         for name in FILES:
@@ -108,10 +110,11 @@ def test_wheel_has_the_packages_their_data_and_the_assets(distributions: tuple[P
     with zipfile.ZipFile(distributions[1]) as wheel:
         names = wheel.namelist()
     assert {f"viz/{name}" for name in FILES} <= set(names)
-    expected = {p.relative_to(ROOT).as_posix() for top in ("engine", "viz") for p in (ROOT / top).rglob("*.py")}
+    files = {p.relative_to(ROOT).as_posix() for top in ("engine", "viz") for p in (ROOT / top).rglob("*.py")}
+    expected = {name.removeprefix("viz/public/") for name in files} | {"backstep/py.typed"}
     expected |= {p.relative_to(ROOT).as_posix() for p in (ROOT / "viz" / "gallery").rglob("*.toml")}
     assert expected <= set(names)
-    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"engine", "viz"}
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"backstep", "engine", "viz"}
 
 
 def test_wheel_installed_serves_every_asset(distributions: tuple[Path, Path], tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DASH = ("dash", "dash_ag_grid", "dash_mantine_components")
 IMPORTERS = {
     # what is imported -> who may import it (a package stands for all in it)
+    ("backstep",): {"viz.record.child"},  # the name that programs know
     ("cupy", "cupyx"): {"engine.arrays.array"},
     DASH: {"viz.server.app", "viz.server.callbacks", "viz.server.components", "viz.cli"},
     ("flask",): {"viz.server.app", "viz.server.callbacks", "viz.server.http.security"},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import viz
+import backstep
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -20,7 +20,7 @@ def test_python_in_the_readme_runs(
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     shown: list[object] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(viz, "show", shown.append)
+    monkeypatch.setattr(backstep, "show", shown.append)
     exec(compile(code, "<readme>", "exec"), {"__name__": "__main__"})
     expected = re.findall(r"print\(x\.grad\)\s+# (.*)", code)
     assert capsys.readouterr().out.splitlines()[:1] == expected

@@ -206,7 +206,7 @@ def test_show_at_a_prompt_returns_at_once_and_a_second_one_joins_the_page() -> N
 
 
 def test_show_of_something_else_says_what_a_trace_is() -> None:
-    with pytest.raises(TypeError, match=r"expected a trace, found list.*engine\.record"):
+    with pytest.raises(TypeError, match=r"expected a trace, found list.*backstep\.record"):
         viz.show([])  # type: ignore[arg-type]  # the mistake in question
 
 

@@ -23,10 +23,12 @@ if __name__ == "__main__":  # our own folder stands first in sys.path; what we n
     _here = os.path.dirname(os.path.abspath(__file__))
     if not sys.flags.safe_path:
         del sys.path[0]
-    sys.path.insert(0, os.path.dirname(os.path.dirname(_here)))
+    _root = os.path.dirname(os.path.dirname(_here))
+    sys.path[:0] = [_root, os.path.join(_root, "viz", "public")]
+    import backstep  # noqa: F401 a script may, also where nothing is installed
     from viz.record import child  # noqa: PLW0406 this file again, as the module that it is
 
-    del sys.path[0]
+    del sys.path[:2]
     sys.exit(child.main(sys.argv[1:]))
 
 import _thread

@@ -1,0 +1,129 @@
+"""`import backstep` and `with backstep.record() as trace:`, which record a part of a program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import backstep
+import engine
+from engine.trace.events import BackwardStarted, ErrorRaised, OpCalled, Trace
+from viz.record.runner import run_script
+
+
+def train(iterations: int) -> engine.Tensor:
+    """A training loop whose tensors are larger than the samples that are kept of them."""
+    w = engine.zeros(100, requires_grad=True)
+    optimizer = engine.optim.SGD([w], lr=0.1)
+    for _ in range(iterations):
+        optimizer.zero_grad()
+        (w - 1).exp().sum().backward()
+        optimizer.step()
+    return w
+
+
+def kept(trace: Trace) -> list[bool]:
+    """Of each exponential in a training loop, whether its values are kept."""
+    found = [event.outputs[0].value for event in trace.events if isinstance(event, OpCalled) and event.name == "exp"]
+    return [trace.value(value).array is not None for value in found]
+
+
+def test_block_is_written_to_its_file_with_positions_in_the_program(tmp_path: Path) -> None:
+    path = tmp_path / "run.backstep"
+    with backstep.record(path) as trace:
+        w = train(2)
+        with pytest.raises(RuntimeError, match="still runs"):
+            trace.events  # noqa: B018 asking is what is tested
+    assert list(backstep.open(path).events) == list(trace.events)
+    assert {stack[-1].file for stack in trace.stacks} == {"test_block.py"}
+    assert "w" in trace.names.values() and w.grad is not None
+    assert list(backstep.replay(trace).events) == list(trace.events)
+
+
+@pytest.mark.parametrize(
+    ("policy", "iterations"),
+    [({}, range(6)), ({"record_every": 4}, (0, 4)), ({"steps": range(1, 3)}, (1, 2)), ({"steps": [5]}, (5,)),
+     ({"steps": [1], "record_every": 3}, (0, 1, 3))],
+)  # fmt: skip
+def test_chosen_iterations_keep_their_values(policy: dict[str, Any], iterations: Any) -> None:
+    with backstep.record(**policy) as trace:
+        train(6)
+    assert [number for number, whole in enumerate(kept(trace)) if whole] == list(iterations)
+
+
+def test_error_is_the_last_event_and_passes_through(tmp_path: Path) -> None:
+    with pytest.raises(IndexError), backstep.record(tmp_path / "run.backstep") as trace:
+        train(1)[100]
+    assert isinstance(trace.events[-1], ErrorRaised)
+    assert engine.arrays.session.slot.active is None
+
+
+def test_decorated_function_is_recorded_at_each_call(tmp_path: Path) -> None:
+    path = tmp_path / "calls.backstep"
+    bare, written = backstep.record(train), backstep.record(path)(train)
+    assert bare(2).shape == written(3).shape == (100,)
+    calls = [
+        [event for event in trace.events if isinstance(event, BackwardStarted)]
+        for trace in (vars(bare)["trace"], backstep.open(path))
+    ]
+    assert [len(found) for found in calls] == [2, 3] and bare.__name__ == "train"
+
+
+def test_block_in_a_recording_is_its_part(tmp_path: Path) -> None:
+    with backstep.record() as outer:
+        x = engine.ones(3, requires_grad=True)
+        with backstep.record(tmp_path / "inner.backstep") as inner:
+            (x * 2).sum().backward()
+        x.exp()
+    assert list(inner.events) == list(outer.events)[: len(inner.events)]
+    assert len(inner.events) < len(outer.events)
+    assert list(backstep.open(tmp_path / "inner.backstep").events) == list(inner.events)
+
+
+@pytest.mark.parametrize("policy", [{"record_every": 0}, {"steps": []}, {"steps": [-1]}, {"steps": [0.5]}])
+def test_numbers_that_are_no_iterations_are_refused(policy: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="give"):
+        backstep.record(**policy)
+
+
+def test_file_that_is_not_a_trace_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "model.pt").write_text("weights")
+    with pytest.raises(ValueError, match="is not a trace"):
+        backstep.record(tmp_path / "model.pt")
+
+
+def test_script_that_is_run_can_import_it(tmp_path: Path) -> None:
+    """Also in a checkout that is not installed: the interpreter sees the packages and nothing of ours."""
+    script = tmp_path / "lesson.py"
+    script.write_text(
+        "import backstep\nfrom backstep import engine as torch\n"
+        f"with backstep.record({str(tmp_path / 'part.backstep')!r}) as trace:\n"
+        "    torch.ones(2, requires_grad=True).sum().backward()\n"
+        "backstep.show(trace)\n"
+    )
+    recording = run_script(script, [], trace_path=tmp_path / "lesson.backstep", quiet=True)
+    assert (recording.returncode, recording.explanation) == (0, "")
+    assert len(backstep.open(tmp_path / "part.backstep").events) == 6
+
+
+def test_gradients_of_a_function_are_checked() -> None:
+    x = engine.tensor([0.5, 2.0], dtype=engine.float64, requires_grad=True)
+    assert backstep.check(lambda x: x.exp().sum(), [x])
+    assert not backstep.check(lambda x: (x.detach() * x).sum(), x, raise_exception=False)
+
+
+def test_names_are_those_that_it_lists() -> None:
+    assert all(hasattr(backstep, name) for name in backstep.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'recrod'"):
+        backstep.recrod  # noqa: B018 asking is what is tested
+
+
+@pytest.mark.parity
+def test_gradients_of_torchs_tensors_are_checked_by_torch() -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
+    assert backstep.check(lambda x: x.exp().sum(), x)
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+        backstep.check(lambda x: (x.detach() * x).sum(), x)

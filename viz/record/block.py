@@ -1,0 +1,114 @@
+"""Recording a block of a program, in its own process: what `backstep.record` gives."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from engine.arrays.session import slot
+from engine.trace.events import Trace
+from engine.trace.file.iterations import ALL, Selection
+from engine.trace.file.streaming import Stream
+from engine.trace.file.tracefile import open_trace
+from engine.trace.record import recording, unfinished
+from engine.trace.recorder import Recorder
+from engine.trace.source import Places
+from viz.record.record_command import unfit
+from viz.record.runner import new_folder
+
+
+class Block:
+    """`with Block(path) as trace:` records the program inside; a function that it decorates, at each call.
+
+    Raises ValueError for a path that cannot be a trace, and for iterations that are not numbers from 0 on.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, record_every: int | None = None,
+        steps: Iterable[int] | None = None,
+    ) -> None:  # fmt: skip
+        self.path = None if path is None else Path(path)
+        self.selection = selection(record_every, steps)
+        wrong = "" if self.path is None else unfit(self.path)
+        if wrong:
+            raise ValueError(wrong)
+        self._open: list[AbstractContextManager[Trace]] = []
+
+    def __enter__(self) -> Trace:
+        block = self._recording(sys._getframe(1))
+        trace = block.__enter__()
+        self._open.append(block)
+        return trace
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.pop().__exit__(*error)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def recorded(*args: Any, **kwargs: Any) -> Any:
+            with self._recording(sys._getframe(1)) as trace:
+                vars(recorded)["trace"] = trace
+                return function(*args, **kwargs)
+
+        return recorded
+
+    def _recording(self, frame: FrameType) -> AbstractContextManager[Trace]:
+        if slot.active is None and (self.path is not None or not self.selection.is_all):
+            return streamed(self.path or new_folder() / "block.backstep", self.selection, frame)
+        return recording(frame) if self.path is None else saved(self.path, frame)
+
+
+def selection(every: int | None, steps: Iterable[int] | None) -> Selection:
+    """The iterations that keep their values.
+
+    >>> selection(50, range(100, 103)).ranges, selection(None, [7, 3, 4]).ranges
+    (((100, 103),), ((3, 5), (7, 8)))
+    """
+    if every is not None and (not isinstance(every, int) or every < 1):
+        raise ValueError(f"record_every={every!r} is not a count: give a whole number of at least 1")
+    numbers = sorted(set(steps or ()))
+    if steps is not None and not (numbers and numbers[0] >= 0 and all(isinstance(one, int) for one in numbers)):
+        raise ValueError(f"steps={steps!r} are not iterations: give whole numbers from 0 on, such as range(100, 103)")
+    starts = [one for place, one in enumerate(numbers) if not place or numbers[place - 1] != one - 1]
+    ends = [one + 1 for place, one in enumerate(numbers) if numbers[place + 1 : place + 2] != [one + 1]]
+    return Selection(tuple(zip(starts, ends, strict=True)), every) if numbers or every else ALL
+
+
+@contextmanager
+def streamed(path: Path, chosen: Selection, frame: FrameType) -> Iterator[Trace]:
+    """A recording that is written to a file while the block runs, as that of a script is."""
+    recorder = Recorder()
+    recorder.stacks.begin(frame)
+    name = frame.f_code.co_filename
+    folder = os.getcwd() if name.startswith("<") else os.path.dirname(os.path.abspath(name))
+    stream = Stream(recorder, str(path.absolute()), Places(folder), tuple(sys.argv), say=_say, selection=chosen)
+    trace = Trace.pending(unfinished)
+    stream.start()
+    try:
+        yield trace
+    except BaseException as error:
+        if slot.active is recorder:
+            recorder.error(error)
+        raise
+    finally:
+        recorder.stacks.base = None
+        stream.finish({})
+        trace.__dict__["_load"] = functools.partial(open_trace, path.absolute())
+
+
+@contextmanager
+def saved(path: Path, frame: FrameType) -> Iterator[Trace]:
+    """The part of a recording that runs already, written to a file at the end of the block."""
+    with ExitStack() as after, recording(frame) as trace:
+        after.callback(lambda: trace.save(str(path)))
+        yield trace
+
+
+def _say(text: str) -> None:
+    print(f"backstep: {text}", file=sys.stderr, flush=True)
