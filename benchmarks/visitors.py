@@ -78,6 +78,8 @@ class Connection:
                 "Content-Type: application/json", f"Content-Length: {len(body or b'')}"]  # fmt: skip
         self.writer.write("\r\n".join([*head, "", ""]).encode() + (body or b""))
         status = await self.reader.readline()
+        if not status:
+            raise ConnectionResetError(f"{path}: the connection was closed")
         size, packed = 0, False
         while (line := await self.reader.readline()) not in (b"\r\n", b""):
             name, _, value = line.decode().partition(":")

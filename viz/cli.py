@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SUFFIX = ".backstep"
 """As in engine.trace.file.tracefile, which is not imported for --help."""
 
+MOST_WORKERS = 64
+
 EXAMPLES = """examples:
   backstep                          the gallery
   backstep run train.py --epochs 2  record a script and open it
@@ -35,6 +37,7 @@ EXAMPLES = """examples:
   backstep record -o run.backstep train.py   record a script without opening it
   backstep record --steps 100:103 train.py   keep the values of three iterations, statistics of all others
   backstep open run.backstep        open a recorded trace
+  backstep serve traces --workers 4 the gallery and a folder of traces, for a class
 """
 
 
@@ -42,7 +45,7 @@ class Parser(argparse.ArgumentParser):
     """Says what to type where the command was left out."""
 
     def error(self, message: str) -> NoReturn:
-        found = re.match(r"argument \{run,record,open\}: invalid choice: '(.+?)' \(", message)
+        found = re.match(r"argument \{run,record,open,serve\}: invalid choice: '(.+?)' \(", message)
         if found:
             verb = "open" if found[1].endswith(SUFFIX) else "run"
             message = f"{found[1]!r} is not a command. Put `run` or `open` first, as in `backstep {verb} {found[1]}`"
@@ -58,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _serving(top, suppress=False)
-    commands = top.add_subparsers(dest="command", metavar="{run,record,open}")
+    commands = top.add_subparsers(dest="command", metavar="{run,record,open,serve}")
     run = commands.add_parser("run", help="run a script as Python would, record it, and open it")
     _serving(run, suppress=True)
     run.add_argument("--watch", action="store_true", help="record again whenever the script is saved")
@@ -79,7 +82,22 @@ def parser() -> argparse.ArgumentParser:
     _serving(opened, suppress=True)
     _events(opened)
     opened.add_argument("file", type=Path, help="a file written by trace.save() or `backstep run`")
+    _served(commands.add_parser("serve", help="serve the gallery and a folder of traces to many people"))
     return top
+
+
+def _served(target: argparse.ArgumentParser) -> None:
+    _serving(target, suppress=True)
+    target.add_argument("folder", type=Path, nargs="?", help="a folder of trace files (default: the gallery alone)")
+    target.add_argument(
+        "--workers", type=_workers, default=None, metavar="N", help="worker processes (default: one per core)"
+    )
+
+
+def _workers(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of workers: give 1 to {MOST_WORKERS}")
+    return int(text)
 
 
 def _script(target: argparse.ArgumentParser) -> None:
@@ -232,7 +250,8 @@ def _main(options: argparse.Namespace) -> int:
     wrong = _mistaken(options)
     if wrong:
         return _refuse(wrong)
-    return _record(options) if options.command == "record" else _serve(options)
+    commands = {"record": _record, "serve": _serve_many}
+    return commands.get(options.command, _serve)(options)
 
 
 def _mistaken(options: argparse.Namespace) -> str:
@@ -292,6 +311,31 @@ def _limits_of(options: argparse.Namespace) -> limits.Limits:
 def _refuse(text: str) -> int:
     print(f"backstep: {text}", file=sys.stderr)
     return 2
+
+
+def _serve_many(options: argparse.Namespace) -> int:
+    try:
+        from viz.server.production import serve
+    except ImportError as error:
+        if error.name not in ("gunicorn", "fcntl"):
+            raise
+        return _refuse(
+            "`backstep serve` needs gunicorn, which runs on Linux and macOS: pip install 'backstep[serve]'. For a few "
+            "people, `backstep --host ADDRESS` serves from one process, anywhere."
+        )
+    from viz.server import server
+    from viz.server.http.security import trusted_hosts
+
+    allowed = [*(options.allow_host or []), *([] if options.host in server.ANY_ADDRESS else [options.host])]
+    try:
+        trusted_hosts(allowed)
+        listening = server.bind(options.host, options.port)  # the next free one, and a plain word where there is none
+        port = listening.getsockname()[1]
+        listening.close()
+        serve.serve(options.host, port, options.workers or os.cpu_count() or 1, options.folder, allowed)
+    except (ValueError, server.PortTaken, serve.FolderError) as error:
+        return _refuse(str(error))
+    return 0
 
 
 def _serve(options: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ Cost: that of the recorded ops, run once.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..arrays.array import home, xp
 from ..arrays.session import slot
@@ -28,13 +28,14 @@ from .standins import StandIns
 from .user_code import Block, end_of
 
 
-def replay(trace: Trace, edits: Edits | None = None) -> Trace:
+def replay(trace: Trace, edits: Edits | None = None, watch: Callable[[int], None] | None = None) -> Trace:
     """Run `trace` again with `edits`.  Tensors keep their ids; what is new gets ids above those of `trace`.
 
     `meta["doubt"]` of the result is the index of the event from which on the program itself might have done otherwise
     (None: none), and `meta["why"]` says so in words: a value left for Python that is another than in the recording
-    (printing does not count), a hook did not run, and so on.  Raises ValueError
-    where an edit does not fit (another shape, a command before what it needs).
+    (printing does not count), a hook did not run, and so on.  `watch` is called before each action with the number of
+    entries recorded so far; what it raises ends the replay, so that a server can bound it.  Raises ValueError where an
+    edit does not fit (another shape, a command before what it needs).
 
     >>> import engine as torch
     >>> x = torch.tensor(2.0, requires_grad=True)
@@ -43,7 +44,7 @@ def replay(trace: Trace, edits: Edits | None = None) -> Trace:
     >>> len(torch.replay(trace).events) == len(trace.events)
     True
     """
-    return Interpreter(Run(trace, edits or Edits())).trace()
+    return Interpreter(Run(trace, edits or Edits())).trace(watch)
 
 
 class Interpreter:
@@ -57,8 +58,8 @@ class Interpreter:
         self.commands = Commands(run, self.standins, self.fixed)
         self.is_moved = False  # whether a command runs that stood elsewhere in the recording, or nowhere
 
-    def trace(self) -> Trace:
-        """Run the program; the new trace."""
+    def trace(self, watch: Callable[[int], None] | None = None) -> Trace:
+        """Run the program; the new trace.  `watch` is as in `replay`."""
         run = self.run
         before, slot.active = slot.active, run.recorder
         enabled = mode.enabled
@@ -67,6 +68,8 @@ class Interpreter:
         try:
             schedule = Schedule(run)
             for action in schedule:
+                if watch is not None:
+                    watch(len(run.recorder.log))
                 schedule.reach(action)
                 stack, until = schedule.place_of(action)
                 self.is_moved = until < 0

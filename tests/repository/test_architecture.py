@@ -20,7 +20,12 @@ IMPORTERS = {
     ("flask",): {"viz.server.app", "viz.server.callbacks", "viz.server.http.security"},
     ("waitress",): {"viz.server.server"},
     ("pygraphviz",): {"viz.layout.dot", "viz.layout.worker"},
-    ("sqlite3",): {"engine.trace.file.database", "engine.trace.file.tracefile"},
+    ("sqlite3",): {
+        "engine.trace.file.database",
+        "engine.trace.file.tracefile",
+        "viz.server.production.revision_file",  # not a trace: edits, for the processes of one server
+    },
+    ("gunicorn",): {"viz.server.production"},
 }
 
 

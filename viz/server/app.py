@@ -11,7 +11,7 @@ from dash.exceptions import DependencyException
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
-from viz.server.callbacks.register import add_requests, answer_callbacks, register
+from viz.server.callbacks.register import Admit, add_requests, answer_callbacks, at_once, register
 from viz.server.components.shell import shell
 from viz.server.http.compression import Compressed
 from viz.server.http.security import MAX_BODY, Application, Guard, headers, trusted_hosts
@@ -39,8 +39,11 @@ INDEX = """<!DOCTYPE html>
 </html>"""
 
 
-def build(store: Store) -> Dash:
-    """The Dash app on this store, without the guard: `guarded` puts that in front for serving."""
+def build(store: Store, admit: Admit = at_once) -> Dash:
+    """The Dash app on this store, without the guard: `guarded` puts that in front for serving.
+
+    `admit` gives each client a place among those who wait for a computation.
+    """
     assets = Assets(assets_folder())
     app = Dash(
         __name__,
@@ -60,9 +63,9 @@ def build(store: Store) -> Dash:
     )
     app.enable_dev_tools(debug=False, dev_tools_disable_version_check=True)
     app.layout = lambda: shell(store.catalogue.programs())
-    register(app, store)
+    register(app, store, admit)
     answer_callbacks(app)
-    add_requests(app, store)
+    add_requests(app, store, admit)
     _harden(app.server)
     app.server.wsgi_app = Compressed(app.server.wsgi_app, assets)
     return app

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.replay.program import Command, Edits, commands
@@ -30,10 +30,13 @@ AGAIN = "Nothing was changed: the previous revision is still shown. Try other nu
 class Computed:
     """The pure side of the app behind the store's questions."""
 
-    def replay(self, trace: Trace, edits: Mapping[str, Any]) -> Trace:
-        """The trace run again.  Raises Problem where the edits do not fit this program."""
+    def replay(self, trace: Trace, edits: Mapping[str, Any], watch: Callable[[int], None] | None = None) -> Trace:
+        """The trace run again; `watch` as in `engine.replay`.
+
+        Raises Problem where the edits do not fit this program.
+        """
         try:
-            return replay(trace, to_edits(trace, edits))
+            return replay(trace, to_edits(trace, edits), watch)
         except (ValueError, TypeError, KeyError) as error:
             text = (str(error) or type(error).__name__).rstrip(".")
             raise Problem("edit-refused", "This edit does not fit the program", f"{text}. {AGAIN}") from error

@@ -11,7 +11,7 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ import waitress.server
 from waitress.task import ThreadedTaskDispatcher
 
 from viz.server.app import build, guarded
-from viz.server.http.security import MAX_BODY
+from viz.server.http.security import MAX_BODY, Application
 from viz.server.store import Store
 
 if sys.platform != "win32":
@@ -164,15 +164,25 @@ def start(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[
 
 
 def _server(store: Store, made: socket.socket, allowed: Iterable[str]) -> Any:
+    return http_server(guarded(build(store), allowed), [made])
+
+
+def http_server(app: Application, made: Sequence[socket.socket], **more: Any) -> Any:
+    """waitress with our settings, and `more` of its own, on listening sockets."""
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a queue of a few requests is no news
-    app = guarded(build(store), allowed)
     dispatcher = Dispatcher()
     dispatcher.set_thread_count(THREADS)
     return waitress.server.create_server(
-        app, _dispatcher=dispatcher, sockets=[made], ident="Backstep", connection_limit=_connections(),
+        app, _dispatcher=dispatcher, sockets=list(made), ident="Backstep", connection_limit=_connections(),
         channel_timeout=IDLE, cleanup_interval=IDLE // 3, asyncore_use_poll=True, recv_bytes=1 << 16,
         max_request_body_size=4 * MAX_BODY,  # up to there the app reads it, and says that it is too long
+        **more,
     )  # fmt: skip
+
+
+def turn(sockets: dict[int, Any], seconds: float) -> None:
+    """Waits so long for something to come on a server's sockets, and takes it in."""
+    waitress.server.wasyncore.loop(timeout=seconds, map=sockets, use_poll=True, count=1)
 
 
 class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types

@@ -205,10 +205,20 @@ class Catalogue:
         return list(self._programs.values())
 
 
+class Revisions(Protocol):
+    """Revisions by id."""
+
+    def get(self, key: str) -> Revision | None: ...
+
+    def put(self, key: str, value: Revision) -> Revision: ...
+
+
 class Store:
     """Answers the two questions of the browser, a scene and details, from its caches or by computing them."""
 
-    def __init__(self, catalogue: Catalogue, pure: Pure, workers: Workers | None = None) -> None:
+    def __init__(
+        self, catalogue: Catalogue, pure: Pure, workers: Workers | None = None, revisions: Revisions | None = None
+    ) -> None:
         self.catalogue = catalogue
         self.pure = pure
         self.workers = workers
@@ -218,7 +228,7 @@ class Store:
         self._calls: Lru[str, Packed] = Lru(*DETAILS, _size)
         self._details: Lru[tuple[str, str], Packed] = Lru(*DETAILS, _size)
         self._overviews: Lru[str, Packed] = Lru(*DETAILS, _size)
-        self._revisions: Lru[str, Revision] = Lru(*REVISIONS, lambda _, revision: len(revision.text))
+        self._revisions: Revisions = revisions or Lru[str, Revision](*REVISIONS, lambda _, known: len(known.text))
         self._sources: dict[str, tuple[int, str]] = {}
         self._flight = SingleFlight()
         # The engine keeps one recorder and one grad mode per process, so recording and replay run one at a time.

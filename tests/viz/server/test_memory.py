@@ -32,7 +32,7 @@ class Counted(Computed):
     def __init__(self) -> None:
         self.made: weakref.WeakSet[Trace] = weakref.WeakSet()
 
-    def replay(self, trace: Trace, edits: object) -> Trace:
+    def replay(self, trace: Trace, edits: object, watch: object = None) -> Trace:
         made = super().replay(trace, edits)  # type: ignore[arg-type]  # what the store hands on
         self.made.add(made)
         return made

@@ -10,6 +10,7 @@ import json
 import logging
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from engine.trace.file.database import TraceFileError
@@ -18,8 +19,12 @@ from viz.server.store import Json, Problem, Revision, Store, bad_edits, unreadab
 
 log = logging.getLogger("backstep")
 
+Turn = AbstractContextManager[None]
+"""A place among those who wait for a computation; entering it raises Problem where there is none."""
+AT_ONCE: Turn = nullcontext()
 
-def scene_answer(store: Store, ask: Mapping[str, Any]) -> Json:
+
+def scene_answer(store: Store, ask: Mapping[str, Any], turn: Turn = AT_ONCE) -> Json:
     """`{request, scene, watch, version, note}` for an ask with program, section, edits or revision, previous, folds and
     layout; the scene of the section `ahead`, else of the following one, is then made too, for the next ask."""
 
@@ -29,7 +34,8 @@ def scene_answer(store: Store, ask: Mapping[str, Any]) -> Json:
         previous = _previous(store, ask, revision)
         folds = ask.get("folds") or {}
         shown = {str(key): bool(folds[key]) for key in folds}, str(ask.get("layout") or "")
-        scene = store.scene(revision, previous, *shown)
+        with AT_ONCE if revision.is_base else turn:
+            scene = store.scene(revision, previous, *shown)
         ahead = ask.get("ahead")
         if revision.is_base and program.file is not None:
             following = ahead if ahead is not None else 1 + (revision.section or 0)
@@ -46,11 +52,13 @@ def scene_answer(store: Store, ask: Mapping[str, Any]) -> Json:
     return _safely(ask, answer)
 
 
-def details_answer(store: Store, ask: Mapping[str, Any]) -> Json:
+def details_answer(store: Store, ask: Mapping[str, Any], turn: Turn = AT_ONCE) -> Json:
     """`{request, revision, element, details}` for a selection; the program and edits let a forgotten one be remade."""
 
     def answer() -> Json:
-        return {"details": store.details(_revision(store, ask), _text(ask, "element"))}
+        revision = _revision(store, ask)
+        with AT_ONCE if revision.is_base else turn:
+            return {"details": store.details(revision, _text(ask, "element"))}
 
     about = {"revision": ask.get("revision"), "element": ask.get("element")}
     return {**_safely(ask, answer), **about}

@@ -14,7 +14,7 @@ from flask import Flask, Response, request
 from pydantic import TypeAdapter
 
 from engine.trace.file.tracefile import save
-from viz.server.callbacks.answers import details_answer, live_answer, pieces, run_answer, scene_answer
+from viz.server.callbacks.answers import AT_ONCE, Turn, details_answer, live_answer, pieces, run_answer, scene_answer
 from viz.server.callbacks.requests import EXPORT, DetailsAsk, Misshapen, SceneAsk, one_of, read, shape_of
 from viz.server.http.compression import reads_gzip
 from viz.server.http.packed import gzip
@@ -39,18 +39,27 @@ HEARD = (
 )
 
 
-def register(app: Dash, store: Store) -> None:
-    """Connects the page to the store."""
+Admit = Callable[[str], Turn]
+"""By the address of a client: its place among those who wait for a computation."""
+
+
+def at_once(_client: str) -> Turn:
+    """Nobody waits for a place: the server is one person's own."""
+    return AT_ONCE
+
+
+def register(app: Dash, store: Store, admit: Admit = at_once) -> None:
+    """Connects the page to the store; who asks for what has to be computed takes the place that `admit` gives."""
 
     clientside: Callable[..., None] = app.clientside_callback
 
     @app.callback(Output("scene", "data"), Input("ask", "data"), prevent_initial_call=True)
     def answer_scene(ask: SceneAsk) -> Any:
-        return scene_answer(store, ask)
+        return scene_answer(store, ask, admit(request.remote_addr or ""))
 
     @app.callback(Output("details", "data"), Input("selection", "data"), prevent_initial_call=True)
     def answer_details(selection: DetailsAsk) -> Any:
-        return details_answer(store, selection)
+        return details_answer(store, selection, admit(request.remote_addr or ""))
 
     # The first call says that the page stands; it needs no module, because modules may be evaluated later than Dash.
     clientside(
@@ -89,7 +98,7 @@ def answer_callbacks(app: Dash) -> None:
     app.server.view_functions[CALLBACKS] = answer
 
 
-def add_requests(app: Dash, store: Store) -> None:
+def add_requests(app: Dash, store: Store, admit: Admit = at_once) -> None:
     """The requests that are no callbacks: a newer recording, a program as it was recorded, the overview of
     its run, a revision's file."""
     server: Flask = app.server
@@ -101,6 +110,10 @@ def add_requests(app: Dash, store: Store) -> None:
     @server.get("/alive")
     def alive() -> Response:
         return Response(status=204, headers={"Cache-Control": "no-store"})
+
+    @server.get("/health")
+    def health() -> Response:
+        return _json({"status": "ok", "programs": len(store.catalogue.programs())})
 
     @server.get("/live")
     def live() -> Response:
@@ -119,7 +132,8 @@ def add_requests(app: Dash, store: Store) -> None:
         ask = read(EXPORT, request.get_data(cache=False))
         try:
             revision = store.revision(ask["program"], ask.get("edits"), ask.get("revision"), ask.get("section"))
-            trace = store.trace(revision)
+            with admit(request.remote_addr or ""):
+                trace = store.trace(revision)
         except Problem as problem:
             return _json({"problem": problem.as_json()}, 404)
         with tempfile.TemporaryDirectory(prefix="backstep-") as folder:

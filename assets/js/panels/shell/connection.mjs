@@ -32,12 +32,15 @@ export class Connection {
     this.rest();
   }
 
-  /** Every request of the page goes through here, also those that Dash sends. */
+  /**
+   * Every request of the page goes through here, also those that Dash sends. One that broke off is asked once more: all of
+   * them are questions, and where several processes answer, one that ends leaves its place to another.
+   */
   followRequests() {
     window.fetch = async (address, ...rest) => {
       let answer;
       try {
-        answer = await this.fetch(address, ...rest);
+        answer = await this.fetch(address, ...rest).catch(() => this.fetch(address, ...rest));
       } catch (error) {
         this.unanswered(address, rest[0], /** @type {Error} */ (error).message);
         throw error;

@@ -1,0 +1,91 @@
+"""What a visitor may ask of a server that is open to many: replays of a bounded length, and so many at a time.
+
+A replay is bounded in time, in what it records and in its edits' commands; those that wait are bounded for each client
+and in all, so that nobody's edits keep the others from theirs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.trace.events import Trace
+from viz.server.revisions import Computed
+from viz.server.store import Problem
+
+BUSY = "Many edits are being computed right now. The previous view is still there; try again in a moment."
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The bounds of one replay, and of those that wait at the same time in one process."""
+
+    seconds: float = 5.0
+    entries: int = 100_000
+    """What a replay may record: some 100 MB of events."""
+    commands: int = 200
+    in_all: int = 64
+    per_client: int = 32
+    """A hall full of people often has one address, so this is far more than one person needs."""
+
+
+class BoundedReplays(Computed):
+    """The pure side of the app, with replays that end within bounds."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+
+    def replay(self, trace: Trace, edits: Mapping[str, Any], watch: Callable[[int], None] | None = None) -> Trace:
+        """The trace run again.  Raises Problem where the edits do not fit the program, or reach beyond the bounds.
+
+        `watch` is asked as well, in the way of `engine.replay`.
+        """
+        bounds, ends = self.bounds, time.monotonic() + self.bounds.seconds
+        if len(edits.get("commands") or ()) > bounds.commands:
+            raise _too_much(f"has more than {bounds.commands} commands")
+
+        def check(entries: int) -> None:
+            if entries > bounds.entries:
+                raise _too_much(f"records more than {bounds.entries:,} entries")
+            if time.monotonic() > ends:
+                raise _too_much(f"takes longer than {bounds.seconds:g} s")
+            if watch is not None:
+                watch(entries)
+
+        return super().replay(trace, edits, check)
+
+
+class Admission:
+    """Who may wait for a computation: so many in all, and so many of one client."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self._waiting: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def turn(self, client: str) -> Iterator[None]:
+        """A place among those that wait.  Raises Problem where there is none."""
+        with self._lock:
+            if self._waiting.total() >= self.bounds.in_all or self._waiting[client] >= self.bounds.per_client:
+                raise Problem("busy", "The server is busy", BUSY)
+            self._waiting[client] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting[client] -= 1
+                self._waiting += Counter()  # those at zero are forgotten
+
+
+def _too_much(why: str) -> Problem:
+    text = (
+        f"This edit {why}, which is more than this server computes for one visitor. The previous view is still "
+        "there. Install Backstep to compute it on your own machine."
+    )
+    return Problem("too-much", "This edit is too large for this server", text)
