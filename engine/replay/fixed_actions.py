@@ -26,6 +26,7 @@ from ..trace.events import (
     ModeChanged,
     OpCalled,
     Output,
+    Printed,
     Refreshed,
     WarningGiven,
     WrittenOutside,
@@ -93,6 +94,8 @@ class FixedActions:
         elif isinstance(event, WarningGiven):
             if warning_kind(event) not in REPEATED:
                 self.recorder.event("warning", event.category, event.message)
+        elif isinstance(event, Printed):
+            self.recorder.event("print", event.stream, event.text, event.more)
         elif isinstance(event, GroupEntered):
             self.enter(event)
         elif isinstance(event, GroupLeft):

@@ -388,6 +388,18 @@ class WarningGiven(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Printed(Event):
+    """Text that the program wrote to `stream`, "stdout" or "stderr", by the call at its stack.
+
+    `more` lines that the same call wrote right after it are left out.
+    """
+
+    stream: str
+    text: str
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class BackwardEnded(Event):
     """The call `call` ended; `completed` is False if an error stopped it.
 
@@ -446,6 +458,7 @@ AnyEvent = (
     | GroupEntered
     | GroupLeft
     | Damaged
+    | Printed
 )
 
 

@@ -9,7 +9,8 @@ leaf (tensor, storage, version, value, requires_grad, source, grad) · op (name,
 needs, inplace, call) · plain, an op in short (name, input, input or None, output, value, sequence, needs, call) ·
 refresh · outside · data · flag · mode · grad_set · start · vjp (call, sequence, upstream, cotangents, unsummed,
 freed) · run, a vjp in short (call, sequence, first value, kinds, freed) · accumulate · hook · code · left ·
-escape · error · warning · end · enter · leave.
+escape · error · warning · end · enter · leave · print (stream, text, more), which may be replaced by one with more text
+while it is the last entry.
 """
 
 from __future__ import annotations

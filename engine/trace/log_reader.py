@@ -39,6 +39,7 @@ from .events import (
     NodeRecord,
     OpCalled,
     Output,
+    Printed,
     Refreshed,
     Root,
     Saved,
@@ -459,6 +460,9 @@ class _Reader:
     def warning(self, at: int, stack: int, category: str, message: str) -> AnyEvent:
         return WarningGiven(at, stack, category, message)
 
+    def printed(self, at: int, stack: int, stream: str, text: str, more: int) -> AnyEvent:
+        return Printed(at, stack, stream, text, more)
+
     def enter(self, at: int, stack: int, name: str, kind: str, held: Any) -> AnyEvent:
         return GroupEntered(at, stack, name, kind, self.several(held))
 
@@ -475,6 +479,7 @@ HANDLERS: dict[str, Callable[..., AnyEvent]] = {
     "escape": _Reader.escape, "error": _Reader.error, "warning": _Reader.warning, "end": _Reader.end,
     "refresh": _Reader.refresh, "outside": _Reader.outside, "data": _Reader.data, "raised": _Reader.raised,
     "enter": _Reader.enter, "leave": _Reader.leave, "code": _Reader.code, "left": _Reader.left,
+    "print": _Reader.printed,
 }  # fmt: skip
 """The method that reads an entry, by its kind; outside of the reader, which would otherwise refer to itself and keep
 the whole recording alive."""

@@ -53,7 +53,7 @@ from engine.trace.file.streaming import Most, Progress, Stream
 from engine.trace.log_reader import users_traceback
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
-from viz.record import torch_import
+from viz.record import prints, torch_import
 from viz.record.limits import in_words
 
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(viz.__file__))), "engine", "")
@@ -91,6 +91,7 @@ def main(argv: list[str]) -> int:
     else:
         places.add(filename)
         module = _main_module(filename)
+        prints.note_prints(recorder)
         stream.start()
         outcome.run(code, module, name)
     _mark(ended)
@@ -290,7 +291,7 @@ def _without_engine(kept: types.TracebackType | None, interrupted: bool) -> type
 
 
 def _is_ours(filename: str, interrupted: bool) -> bool:
-    return not is_users(filename) if interrupted else filename.startswith(_ENGINE)
+    return not is_users(filename) if interrupted else filename.startswith(_ENGINE) or filename == prints.__file__
 
 
 def _mark(ended: str) -> None:

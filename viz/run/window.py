@@ -30,6 +30,7 @@ from engine.trace.events import (
     LoopVariable,
     ModeChanged,
     OpCalled,
+    Printed,
     Refreshed,
     Trace,
     Value,
@@ -62,7 +63,7 @@ class Windows:
         """
         whole, section = self.whole, self.sections[number]
         try:
-            cut = _Cut(whole, state_at(whole, self.outline, section), section)
+            cut = _Cut(whole, state_at(whole, self.outline, section), section, [] if number else self._printed_before())
             events = tuple(cut.events())
         except (KeyError, IndexError, StopIteration, RecursionError) as error:
             raise TraceFileError(
@@ -74,6 +75,12 @@ class Windows:
         window = Trace(events, whole.stacks, whole.files, names, values, whole.argv, meta)
         check_part(whole, window, values.numbers)
         return window
+
+    def _printed_before(self) -> list[AnyEvent]:
+        """What was printed before the first section, which stands there as it begins."""
+        where = self.outline.where(Printed)
+        events = (self.whole.events[index] for index in where[where < self.sections[0].start].tolist())
+        return [replace(event, loops=()) for event in events]
 
     def _as_meta(self, section: Section, cut: _Cut) -> dict[str, Any]:
         """What a trace says of the section that it is: its name, and of a round of a loop where that is; how many nodes
@@ -111,8 +118,8 @@ class Picked(Sequence[Value]):
 class _Cut:
     """The events of one section, with ids of their own."""
 
-    def __init__(self, whole: Trace, state: State, section: Section) -> None:
-        self.whole, self.state, self.section = whole, state, section
+    def __init__(self, whole: Trace, state: State, section: Section, before: Sequence[AnyEvent]) -> None:
+        self.whole, self.state, self.section, self.before = whole, state, section, before
         self.tensors, self.storages, self.nodes = Numbers(), Numbers(), Numbers()
         self.values, self.calls = Numbers(), Numbers()
         self.storage_of: dict[int, int] = {}
@@ -167,6 +174,7 @@ class _Cut:
         if not self.state.grad_enabled:
             yield ModeChanged(0, -1, grad_enabled=False)
         yield from (replace(group, tensors=(), loops=()) for group in self.state.groups)
+        yield from self.before
 
     def _leaves(self, tensor: int, event: AnyEvent) -> Iterator[AnyEvent]:
         """A tensor from before that is used now, and before it its gradient."""

@@ -1,21 +1,26 @@
-"""The lines of the program: how often each ran, and the largest gradient that comes to it."""
+"""The lines of the program: how often each ran, the largest gradient that comes to it, and its prints."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
+from typing import Literal
 
 from engine.trace.events import Accumulated, VjpRun
 
 from ..reading import text
 from ..reading.jacobian import value as number
-from ..schema.scene import Line
+from ..schema.scene import Line, Print
 from ..schema.values import Code
 from .reading import Reading
 
 Place = tuple[int, int]
 """A file, by its index, and a line of it."""
+MOST_PRINTED = 100_000
+"""Characters of all prints of a scene; of later ones there is the number of lines."""
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def lines(read: Reading) -> list[Line]:
@@ -66,3 +71,27 @@ def _place(code: Code) -> Place:
 def _order(norm: float) -> tuple[bool, float]:
     """Of norms the one to show: nan before infinities, and those before all numbers."""
     return (True, 0.0) if math.isnan(norm) else (False, norm)
+
+
+def prints(read: Reading) -> list[Print]:
+    """What the program printed, with the time and the line of each print.  Cost: linear in the text."""
+    room = MOST_PRINTED
+    found: list[Print] = []
+    for step, event in read.line.prints:
+        text, more = as_shown(event.text), event.more
+        room -= len(text)
+        if room < 0:
+            text, more = "", more + len(text.splitlines())
+        stream: Literal["stdout", "stderr"] = "stderr" if event.stream == "stderr" else "stdout"
+        found.append({"step": step, "code": read.code(event.stack), "stream": stream, "text": text, "more": more})
+    return found
+
+
+def as_shown(text: str) -> str:
+    """A text as a terminal shows it: a line that was begun again, as a progress bar is, has its last form; no colours.
+
+    >>> as_shown("\\r 10%\\r 20%\\ndone\\r\\n")
+    ' 20%\\ndone\\n'
+    """
+    lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+    return _CONTROL.sub("", "\n".join(lines))

@@ -47,7 +47,7 @@ from ..wording import sentences
 from .commands import commands
 from .hidden_elements import hidden
 from .hidden_gradients import Within
-from .lines import lines
+from .lines import lines, prints
 from .norms import Norms
 from .opening import opening
 from .places import places
@@ -159,6 +159,7 @@ class _Scene:
             "phases": [self.phase(phase, edited) for phase in line.phases],
             "spans": self.read.spans,
             "lines": lines(self.read),
+            "prints": prints(self.read),
             "marks": self.marks(edited),
             "formulas": self.within.formulas,
             "nodes": nodes, "edges": edges, "groups": self.seen.groups(placed),

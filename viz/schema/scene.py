@@ -431,6 +431,21 @@ class Line(TypedDict):
     does."""
 
 
+class Print(TypedDict):
+    """Text that the program printed when it was recorded."""
+
+    step: int
+    """From this time on it is there."""
+    code: Code | None
+    """The call that printed it."""
+    stream: Literal["stdout", "stderr"]
+    """Where it went."""
+    text: str
+    """As a terminal shows it."""
+    more: int
+    """How many lines after it are left out."""
+
+
 class Mark(TypedDict):
     """Something that stands on the timeline at a step."""
 
@@ -742,6 +757,8 @@ class Scene(TypedDict):
     """The levels of time; an outer span before those in it."""
     lines: list[Line]
     """In the order of the files and their lines."""
+    prints: list[Print]
+    """In the order in which they were printed."""
     marks: list[Mark]
     formulas: list[list[Formula]]
     """Those of the ops in folded groups, each once."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.trace.events import Printed
+
 from ..graph.graph import Link
 from ..schema.scene import MarkKind, PhaseKind, StepKind
 from ..schema.values import Track
@@ -68,6 +70,7 @@ class Timeline:
     phases: list[Phase] = field(default_factory=list)
     marks: list[tuple[int, MarkKind, str]] = field(default_factory=list)
     warnings: list[tuple[int, str]] = field(default_factory=list)
+    prints: list[tuple[int, Printed]] = field(default_factory=list)
     tracks: dict[tuple[str, str], Track[Any]] = field(default_factory=dict)
     step_of: dict[int, int] = field(default_factory=dict)
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)

@@ -20,6 +20,7 @@ from engine.trace.events import (
     GradSet,
     LeafCreated,
     OpCalled,
+    Printed,
     Refreshed,
     VjpRun,
     WarningGiven,
@@ -66,6 +67,8 @@ def timeline(drawing: Drawing) -> Timeline:
             case WarningGiven():
                 player.line.warnings.append((player.now, event.message))
                 player.line.marks.append((player.now, "warning", event.category))
+            case Printed():
+                player.line.prints.append((player.now, event))
     return player.line
 
 

@@ -48,10 +48,13 @@ export function busyLines(scene, file) {
 }
 
 /**
- * The lines of the run's outermost statements: the phases and what they call.  Null where nothing in this file is one.
+ * The lines of the run's outermost statements: the phases and what they call, and the prints below the first.  Null where nothing in this file is one.
  * @type {(scene: Scene, file: number) => [number, number] | null}
  */
 export function mainLines(scene, file) {
   const codes = (scene.spans ?? []).filter((span) => span.row === 0 && span.code?.file === file).map((span) => /** @type {Code} */ (span.code));
-  return codes.length ? [Math.min(...codes.map((code) => code.line)), Math.max(...codes.map((code) => code.end))] : null;
+  if (!codes.length) return null;
+  const first = Math.min(...codes.map((code) => code.line));
+  const printed = (scene.prints ?? []).flatMap(({ code }) => (code?.file === file && code.line > first ? [code.end] : []));
+  return [first, [...codes.map((code) => code.end), ...printed].reduce((a, b) => Math.max(a, b))];
 }

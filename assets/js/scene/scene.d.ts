@@ -19,6 +19,8 @@ export interface Scene {
   spans: Span[];
   /** In the order of the files and their lines. */
   lines: Line[];
+  /** In the order in which they were printed. */
+  prints: Print[];
   /** Something that stands on the timeline at a step. */
   marks: Mark[];
   /** Those of the ops in folded groups, each once. */
@@ -365,6 +367,20 @@ export interface Line {
    * does.
    */
   norm: Num | null;
+}
+
+/** Text that the program printed when it was recorded. */
+export interface Print {
+  /** From this time on it is there. */
+  step: number;
+  /** The call that printed it. */
+  code: Code | null;
+  /** Where it went. */
+  stream: "stdout" | "stderr";
+  /** As a terminal shows it. */
+  text: string;
+  /** How many lines after it are left out. */
+  more: number;
 }
 
 /** Something that stands on the timeline at a step. */

@@ -6,6 +6,7 @@ import { edgesOf, OVERVIEW, overviewPlace, paintFlame, placeOf, sheetOf } from "
 import { fonts, Ruler, writer } from "../geometry/text.mjs";
 import { withMinus } from "../scene/format.mjs";
 import { chartOf, following, isWhole, shifted, spanAt, viewOf, zoomed } from "../scene/flame.mjs";
+import { inOneLine } from "../scene/prints.mjs";
 import { isClosed, levelOf, sentence, stopAt } from "../scene/levels.mjs";
 import { currentStep, isNamed, isPlain, phaseIndex, phaseLabels, spoken, strokeStride, withLabelOf } from "../scene/timeline.mjs";
 
@@ -22,6 +23,7 @@ const HEIGHT = 68;
 const LOW = 780; // px: on a lower window fewer rows of modules are shown
 const [CLOSER, WHEEL, PINCH] = [1.5, 0.0018, 0.012]; // zoom by a key, and per px of a wheel and of a pinch on a touchpad
 const NEAR = 9; // px around the playhead in which it is taken hold of
+const APART = 9; // px from a mark to the next
 const MOVED = 4; // px from which on a press is a drag
 const GAP = 4;
 const QUIET = new Set(["zero", "none", "set"]); // what the program itself does is told beside its segment
@@ -61,6 +63,8 @@ export class Lane {
     /** @type {Drag | null} */
     this.drag = null;
     this.begin = { x: 0, y: 0, view: this.view };
+    /** @type {import("../scene/scene.d.ts").Print[]} those whose signs are painted */
+    this.signed = [];
     /** @type {Map<number, PointerEvent>} fingers on the chart */
     this.fingers = new Map();
     new ResizeObserver(() => this.resize()).observe(this.element);
@@ -86,7 +90,7 @@ export class Lane {
     const before = this.chart?.axis.total ?? null;
     this.chart = this.width < 40 ? null : chartOf(this.scene, this.width, (span) => !isClosed(this.coarse, span), window.innerHeight < LOW ? 2 : undefined);
     if (this.chart) {
-      this.sheet = sheetOf(this.chart, this.width, this.marks.length > 0);
+      this.sheet = sheetOf(this.chart, this.width, this.marks.length > 0 || this.prints.length > 0);
       this.kinds = this.scene.steps.map(({ kind }) => kind);
       for (const { start, end, kind } of this.chart.rows[0].spans) for (let k = start; k < end; k++) if (this.kinds[k] !== "error") this.kinds[k] = kind;
     }
@@ -100,6 +104,10 @@ export class Lane {
   /** Those that stand on a chart, which shows what the program itself does as spans. */
   get marks() {
     return this.scene.marks.filter((mark) => !QUIET.has(mark.kind));
+  }
+
+  get prints() {
+    return this.scene.prints ?? [];
   }
 
   get count() {
@@ -182,6 +190,7 @@ export class Lane {
     if (this.chart && this.fingers.size === 2) this.drag = "pinch";
     else if (this.chart && event.button === 1) this.drag = "pan";
     else if (this.chart && y < OVERVIEW + 2 && !isWhole(this.view, this.total)) this.takeBrush(x);
+    else if (this.printAt(event)) this.drag = "press";
     else if (this.chart && (this.under(event)?.row ?? 0) > 0 && Math.abs(x - this.x(this.t)) > NEAR) this.drag = "press";
     else this.scrub(event);
   }
@@ -250,6 +259,8 @@ export class Lane {
 
   /** A click on a module leads to its end, one on an op to that of the op. */
   clicked(event) {
+    const print = this.printAt(event);
+    if (print) return print.step;
     const found = this.under(event);
     const t = this.timeAt(event);
     return found?.span ? found.span.end : found?.row === this.sheet.bands.length - 1 ? Math.min(Math.floor(t) + 1, this.count) : Math.round(t);
@@ -303,7 +314,8 @@ export class Lane {
     const k = Math.min(Math.floor(this.timeAt(event)), this.count - 1);
     if (k < 0) return;
     const span = this.under(event)?.span;
-    this.tip.textContent = span ? `${span.label}: ${withMinus(span.say)}` : this.tipOf(k);
+    const print = this.printAt(event);
+    this.tip.textContent = print ? `Printed: ${inOneLine(print)}` : span ? `${span.label}: ${withMinus(span.say)}` : this.tipOf(k);
     this.tip.hidden = false;
     const { x } = this.spot(event);
     this.tip.style.left = `${Math.min(Math.max(x - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;
@@ -332,7 +344,7 @@ export class Lane {
     this.scene.phases.forEach((phase, i) => this.paintPhase(context, phase, i === current));
     this.paintLabels(context, current);
     this.paintStrokes(context);
-    this.paintMarks(context, this.scene.marks, TOP + BAR);
+    this.paintMarks(context, this.scene.marks);
     this.paintHead(context);
   }
 
@@ -352,7 +364,7 @@ export class Lane {
     context.rect(sheet.left - 6, 0, sheet.right - sheet.left + 12, this.height);
     context.clip();
     this.paintStop(context, frame);
-    if (sheet.marks !== null) this.paintMarks(context, this.marks, sheet.marks - 2);
+    if (sheet.marks !== null) this.paintMarks(context, this.marks);
     const x = this.x(this.t);
     const last = sheet.bands[sheet.bands.length - 1];
     context.strokeStyle = tokens.ink;
@@ -439,15 +451,50 @@ export class Lane {
     context.stroke();
   }
 
-  paintMarks(context, marks, top) {
+  /** Where the marks stand: below the segments, or in the chart below the rows. */
+  get markTop() {
+    return this.chart ? (this.sheet.marks ?? 0) - 2 : TOP + BAR;
+  }
+
+  /** The print whose sign is under the pointer. */
+  printAt(event) {
+    const { x, y } = this.spot(event);
+    return y < this.markTop ? null : this.signed.find((print) => Math.abs(this.x(print.step) - x) < NEAR) ?? null;
+  }
+
+  /** The signs of prints, where there is room beside marks and each other: two lines of text. */
+  paintPrints(context, taken) {
+    const top = this.markTop;
+    this.signed = [];
+    context.strokeStyle = this.tokens.soft;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    let last = -20;
+    for (const print of this.prints) {
+      const x = Math.round(this.x(print.step));
+      if (x - last < APART || taken.some((mark) => Math.abs(mark - x) < APART)) continue;
+      last = x;
+      this.signed.push(print);
+      for (const [y, w] of [[4.5, 8], [8.5, 5]]) {
+        context.moveTo(x - 4, top + y);
+        context.lineTo(x - 4 + w, top + y);
+      }
+    }
+    context.stroke();
+  }
+
+  paintMarks(context, marks) {
     const { tokens } = this;
+    const top = this.markTop;
+    const taken = [];
     const colours = { error: tokens.error, edit: tokens.changed, warning: tokens.warning };
     const { plain, strong } = fonts(tokens);
     let last = -20;
     for (const mark of marks) {
       const x = (this.x(mark.step) + this.x(mark.step + 1) - (this.chart ? 0 : GAP)) / 2;
-      if (mark.kind !== "error" && x - last < 9) continue;
+      if (mark.kind !== "error" && x - last < APART) continue;
       last = x;
+      taken.push(x);
       const colour = colours[mark.kind] ?? tokens.soft;
       context.beginPath();
       context.moveTo(x, top + 2);
@@ -458,6 +505,7 @@ export class Lane {
       const sign = mark.kind === "none" ? NONE.find((one) => this.ruler.widthOf(plain, one) <= this.x(1) - this.x(0)) ?? NONE.at(-1) : GLYPHS[mark.kind] ?? "";
       writer(context)(sign, x, top + 14, QUIET.has(mark.kind) ? plain : strong, colour, "center");
     }
+    this.paintPrints(context, taken);
   }
 
   paintHead(context) {

@@ -359,6 +359,8 @@ class Stream:
         """What is there now is written next: stacks and files, and then the events, each behind the values it names."""
         recorder = self.recorder
         ready = len(recorder.log)
+        if ready and recorder.log[ready - 1][0] == "print" and not self._stop.is_set():
+            ready -= 1  # its call may write more
         for key in list(recorder.stacks.numbers)[len(self._stacks) :]:
             self._stacks.append(self.places.stack(key, recorder.stacks.codes))
             self._writer.stack(self._stacks[-1])

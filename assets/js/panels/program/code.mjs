@@ -7,6 +7,7 @@ import { isLeaf } from "../../scene/state.mjs";
 import { byId, fill, first, h } from "../../page/dom.mjs";
 import { button as what } from "../../page/explain.mjs";
 import { elementsAt, ranges, scrolled } from "../../page/read.mjs";
+import { Prints } from "./prints.mjs";
 
 const NARROW = 44; // letters of a line that fit beside the graph at 12 px and more
 
@@ -24,6 +25,7 @@ export class Code {
   /** @param {any} player `window.backstep` */
   constructor(player) {
     this.player = player;
+    this.prints = new Prints();
     /** @type {import("../../scene/scene.d.ts").Scene} the one that is shown; none before the first is loaded */
     this.scene = /** @type {any} */ (null);
     this.file = 0;
@@ -60,6 +62,7 @@ export class Code {
 
   seek(t) {
     if (!this.scene) return;
+    this.prints.seek(t);
     const step = t > 0 ? this.player.stop()?.step : null;
     const at = step?.code || null;
     const call = step?.from || null;
@@ -130,10 +133,11 @@ export class Code {
     if (look.kind === "level") line.style.setProperty("--share", `${Math.round(100 * shareOf(look.part))}%`);
   }
 
-  /** The lines, and what stands between them: in a fixed program those of the mistake, in an edited one what is otherwise. */
+  /** The lines, and what stands between them: their prints, in a fixed program the lines of the mistake, in an edited one what is otherwise. */
   withRows(own) {
     const before = new Map();
     const put = (n, rows) => before.set(n, [...(before.get(n) || []), ...rows]);
+    this.prints.load(this.scene, this.file).forEach((row, n) => put(n + 1, [row]));
     const other = this.fixedHere();
     other?.added.forEach((n) => own[n - 1]?.classList.add("added"));
     other?.gone.forEach(({ before: n, lines: texts }) => put(n, texts.map((text) => h("li.gone", { role: "none" }, h("del", {}, text || " ")))));
@@ -178,7 +182,7 @@ export class Code {
     fill(byId("code-key"), at || call ? [h("span", {}, h(`i.${tone}`), this.said), calling] : "Press Space: the expression that runs is marked here.");
     const both = [shown, from].map((list) => list.map(([n]) => this.lines[n - 1]).filter(Boolean)).filter((list) => list.length);
     this.resting = !at && !call;
-    this.inView = this.resting ? this.atRest() : arrives ? both.reverse() : both; // a leaf was written long before: what matters is the call that runs
+    this.inView = this.resting ? this.atRest() : [...(arrives ? both.reverse() : both), ...this.prints.madeAt(this.player.t()).map((row) => [row])]; // a leaf was written long before: what matters is the call that runs
     this.reveal();
   }
 
@@ -188,7 +192,8 @@ export class Code {
     const point = steps.find((step) => step.kind === "error") ?? steps[phases.find((phase) => phase.kind === "backward")?.start ?? -1];
     if (this.scene.norms && !this.scene.error) { // too long to be read from its beginning: the statements that run, as those of a loop
       const main = mainLines(this.scene, this.file);
-      return main ? [this.lines.slice(main[0] - 1, main[1])] : [];
+      const next = main && this.lines[main[1] - 1]?.nextElementSibling;
+      return main ? [[...this.lines.slice(main[0] - 1, main[1]), ...(next?.classList.contains("printed") ? [/** @type {HTMLElement} */ (next)] : [])]] : [];
     }
     const [begin, last] = [steps[0]?.code, point?.from ?? point?.code].map((code) => (code?.file === this.file ? code : null));
     if (!begin || !last) return [];
