@@ -21,6 +21,12 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores, for `-n auto`: those that drive a browser wait as much as they compute."""
+    return (os.cpu_count() or 1) + 1
+
+
 def in_ci() -> bool:
     """Whether CI runs the tests: `CI=true`, as every CI service sets it."""
     return os.environ.get("CI", "").lower() in ("1", "true")
