@@ -1,7 +1,8 @@
 """A run in sections: the iterations of its training loops, and what is before, between and after them.
 
-An iteration is one round of the innermost loop in whose rounds both a root is computed and `backward()` is called.  A
-program without such a loop, or with only one round, is its own only section.
+An iteration is one round of the innermost loop in whose rounds both a root is computed and `backward()` is called.
+Where there is no such loop it is one call of a function that does both, called in several places.  Any other program is
+its own only section.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Section:
     """The events from `start` up to `end`, and what they are called: `step = 57`.
 
     `around` are the names of the rounds of outer loops (`("epoch = 0",)`), `loop` the place of the loop of which an
-    iteration is a round: the depth of its frame, its file, and the line before its body.
+    iteration is a round: the depth of its frame, its file, and the line before its body (0: it is a call, no round).
     """
 
     kind: SectionKind
@@ -66,6 +67,8 @@ def sections(trace: Trace, outline: Outline) -> tuple[Section, ...]:
     """
     chosen = _training_loops(trace, outline)
     rounds = sorted((one for loop in chosen for one in _rounds(trace, outline, loop)), key=lambda one: one.start)
+    if not rounds:
+        rounds = _training_calls(trace, outline)
     if len(rounds) < 2 or any(a.end > b.start for a, b in pairwise(rounds)):
         return (Section("iteration", "", 0, len(trace.events)),)
     return tuple(_with_gaps(trace, outline, _with_own_code(outline, rounds)))
@@ -102,6 +105,47 @@ def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
     return found
 
 
+def _training_calls(trace: Trace, outline: Outline) -> list[Section]:
+    """The calls of the function that most often computes a root and calls `backward()`, by the lines that call it."""
+    votes: Counter[tuple[int, str, str]] = Counter()
+    for call, made in _outer_calls(outline):
+        frames, before = (_frames(trace, int(outline.stacks[event])) if event >= 0 else () for event in (call, made))
+        same = [depth for depth in range(1, len(frames)) if frames[:depth] == before[:depth] and len(before) > depth]
+        for depth in reversed(same):
+            frame, other = frames[depth], before[depth]
+            if (frame.file, frame.function) == (other.file, other.function):
+                votes[depth, frame.file, frame.function] += 1
+                break
+    return [] if not votes else _calls(trace, outline, *votes.most_common(1)[0][0])
+
+
+def _calls(trace: Trace, outline: Outline, depth: int, file: str, function: str) -> list[Section]:
+    """The calls of a function at a depth, each from its first event to its last, with what computes its arguments."""
+    lines = [(frames[: depth - 1], frames[depth - 1].line) if len(frames) >= depth else None for frames in trace.stacks]
+    is_in = [
+        len(frames) > depth and (frames[depth].file, frames[depth].function) == (file, function)
+        for frames in trace.stacks
+    ]
+    calling = {line for line, inside in zip(lines, is_in, strict=True) if inside}
+    found: list[Section] = []
+    before: object = None
+    for event, stack in _turning_points(outline, {}, set()):
+        now = lines[stack] if lines[stack] in calling else None
+        if now == before:
+            continue
+        if before is not None:
+            found[-1] = replace(found[-1], end=event)
+        if now is not None:
+            label = _text_of(trace, trace.stacks[stack][depth - 1]) or function
+            found.append(Section("iteration", label, event, len(outline.kinds), loop=(depth - 1, file, 0)))
+        before = now
+    return found
+
+
+def _frames(trace: Trace, stack: int) -> tuple[Frame, ...]:
+    return tuple(trace.stacks[stack]) if 0 <= stack < len(trace.stacks) else ()
+
+
 def _outer_calls(outline: Outline) -> Iterator[tuple[int, int]]:
     """The backward calls that are not inside another one, with the event that made the last of their roots."""
     ends = outline.where(BackwardEnded).tolist()
@@ -132,7 +176,7 @@ def _is_inside(trace: Trace, inner: Place, outer: Place) -> bool:
 
 def _loops_around(trace: Trace, stack: int) -> list[Place]:
     """The loops whose bodies a stack is in, outermost first."""
-    frames = trace.stacks[stack] if 0 <= stack < len(trace.stacks) else ()
+    frames = _frames(trace, stack)
     return [
         (depth, frame.file, loop.line)
         for depth, frame in enumerate(frames)
@@ -291,9 +335,12 @@ def _belongs(outline: Outline, event: int) -> bool:
 
 def _written(trace: Trace, stack: int, before: Section) -> str:
     """What comes after a round by the text of the line that runs it."""
-    frames = trace.stacks[stack] if stack >= 0 else ()
-    if not frames:
-        return "after the loop"
-    frame = frames[min(before.loop[0] if before.loop else 0, len(frames) - 1)]
+    frames = _frames(trace, stack)
+    depth = min(before.loop[0] if before.loop else 0, len(frames) - 1)
+    return (_text_of(trace, frames[depth]) if frames else "") or "after the loop"
+
+
+def _text_of(trace: Trace, frame: Frame) -> str:
+    """The line of the program that a frame runs; "" where the text is not known."""
     lines = trace.files.get(frame.file, "").splitlines()
-    return one_line(lines[frame.line - 1], LONGEST) if frame.line <= len(lines) else "after the loop"
+    return one_line(lines[frame.line - 1].strip(), LONGEST) if 0 < frame.line <= len(lines) else ""

@@ -67,6 +67,18 @@ CASES = {
         "def step():\n" + STEP + "for _ in range(3): step()\n",
         ["round 1", "round 2", "round 3"],
     ),
+    "calls of a function": (
+        "def step(x):\n" + STEP + "    return loss\n\nstep(x)\nstep(x * 2)\nprint((w * x).sum())\nstep(x)\n",
+        ["step(x)", "step(x * 2)", "print((w * x).sum())", "step(x)"],
+    ),
+    "calls of a function that calls another": (
+        "def loss_of(x):\n    return (w * x).sum()\n\ndef step(x):\n    loss_of(x).backward()\n\nstep(x)\nstep(x)\n",
+        ["step(x)", "step(x)"],
+    ),
+    "a function that only sums": (
+        "def loss_of(x):\n    return (w * x).sum()\n\nloss_of(x).backward()\nloss_of(x).backward()\n",
+        [""],
+    ),
     "generator": (
         "def batches():\n    for n in range(3):\n        yield torch.full((2,), float(n)) * 2\n"
         "for x in batches():\n" + STEP,
