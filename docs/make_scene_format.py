@@ -18,7 +18,7 @@ PAGE = Path(__file__).parent / "scene-format.md"
 TYPES = ROOT / "assets" / "js" / "scene" / "scene.d.ts"
 MODULES = ("scene", "values", "edits", "details", "run")
 """In the order in which the page has them, each between marks of its name."""
-ROOTS = ("Scene", "Edits", "Details", "RunOverview")
+ROOTS = ("Scene", "Edits", "Details", "RunOverview", "RunGraphs")
 """The documents; all other types are parts of one."""
 HEAD = """// What the server sends, as types: made by `python -m docs.make_scene_format` from viz/schema; a test
 // fails where this file is older.  For checks only (tests/js/tsconfig.json): the browser never asks for it.

@@ -6,21 +6,25 @@ gradient norm, update size, zeros and extremes per parameter.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 import numpy as np
 
-from engine.trace.events import Accumulated, LeafCreated, OpCalled, Trace, Value
-from engine.trace.file.outline import VALUE, Outline
+from engine.trace.events import LeafCreated, OpCalled, Trace
+from engine.trace.file.outline import Outline
 
 from .iterations import Section
-from .state import value_before
+from .measured import measured
 
 MOST_COLUMNS = 1_000
 """Columns of the document: more have no pixel of their own."""
-MOST_CELLS = 100_000
-"""Cells of a quantity: of very many parameters there are fewer columns, so that the document stays under 5 MB."""
+MOST_CELLS = 45_000
+"""Cells of a quantity: of many parameters there are fewer columns, so that the document is sent in less than 500 kB."""
+FEWEST_COLUMNS = 20
+"""However many parameters there are."""
 QUANTITIES = ("norm", "ratio", "zeros", "nonfinite", "largest")
 
 
@@ -45,9 +49,9 @@ class Overview:
 
     `first` and `last` are the sections of a column: one, or several that were joined.  `rooted` says whether its loss
     is known: where it is not, a nan stands for it.  The arrays of `rows` are float64 of shape (parameters, columns),
-    nan where a parameter had no gradient: `norm` (of the finite elements), `ratio` (norm of the change of the weight
-    over its norm before; of the sample where the elements were not kept), `zeros` (share), `nonfinite` (count),
-    `largest` (magnitude), `mean`.
+    nan where a parameter had no gradient: `norm` (of the finite elements), `ratio` (of the change of the weight from
+    one gradient to the next, its norm over the norm before; of several the largest; of the sample where the elements
+    were not kept), `zeros` (share), `nonfinite` (count), `largest` (magnitude), `mean`.
     """
 
     labels: tuple[str, ...]
@@ -59,6 +63,8 @@ class Overview:
     rows: dict[str, np.ndarray] = field(repr=False)
     updates: int
     ops: int
+    joined: int = 1
+    """How many of the columns that there were each column is, at most."""
 
     @property
     def total(self) -> np.ndarray:
@@ -71,37 +77,48 @@ class Overview:
 def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Overview:
     """The overview of a run.
 
-    Cost: linear in the gradients that were accumulated and in the elements of the weights; other events are not read,
-    except those of one iteration, which tells the order of the parameters.
+    Cost: linear in the gradients, the updates and the backward calls, of which the numbers are noted in a file; where
+    they are not, also in the elements of what they are of.  Other events are not read, except those of one iteration,
+    which tells the order of the parameters.
     """
+    measures = outline.measures or measured(trace, outline)
     starts = np.array([section.start for section in sections])
     calls = _section_of(starts, [event for event, _ in outline.calls])
-    columns = sorted(set(calls.tolist()))
-    column_of = {section: column for column, section in enumerate(columns)}
-    cells = _cells(trace, outline, starts)
-    rows = _Rows(trace, outline)
-    placed = [(rows.of(event, section), column_of[section], event) for section, event in cells if section in column_of]
-    names = _in_forward_order(trace, sections, rows.tensors, {section for section, _ in cells})
-    values: dict[str, np.ndarray] = {
-        name: np.full((len(rows.names), len(columns)), np.nan) for name in (*QUANTITIES, "mean")
-    }
-    for row, column, event in placed:
-        for name, number in _of_gradient(trace.value(event.after)).items():
-            values[name][row, column] = number
-    updates, sampled = _ratios(trace, outline, starts, column_of, rows.rows_of, values["ratio"])
-    known = [*names, *(row for row in range(len(rows.names)) if row not in set(names))]
-    losses = _losses(trace, outline, calls)
+    columns = np.unique(calls)
+    gradients, updates = measures.gradients, measures.updates
+    cells = _last_of_each(_section_of(starts, gradients.event), gradients.tensor)
+    rows = _Rows(trace, outline, cells.section, cells.tensor)
+    order = _in_forward_order(trace, sections, rows, cells.section)
+    known = [*order, *(row for row in range(len(rows.names)) if row not in set(order))]
+    place = np.argsort(np.array(known, dtype=np.int64))  # of a row, by its number
+
+    values = {name: np.full((len(known), len(columns)), np.nan) for name in (*QUANTITIES, "mean")}
+    there = place[rows.of(cells.tensor)], np.searchsorted(columns, cells.section)
+    shown = np.isin(cells.section, columns)
+    sizes = np.array([max(1, np.prod(rows.shapes[row], dtype=np.int64)) for row in known])
+    for name in ("norm", "nonfinite", "largest", "mean", "zeros"):
+        values[name][there[0][shown], there[1][shown]] = getattr(gradients, name)[cells.index[shown]]
+    values["zeros"] /= sizes[:, None]
+
+    where = _section_of(starts, updates.event)
+    shown = np.isin(where, columns) & np.isin(updates.tensor, cells.tensor)
+    there = place[rows.of(updates.tensor[shown])], np.searchsorted(columns, where[shown])
+    np.fmax.at(values["ratio"], there, updates.ratio[shown])
+    sampled = set(place[rows.of(updates.tensor[shown & (updates.sampled > 0)])].tolist())
+
+    losses = _first_of_each(_section_of(starts, measures.losses.event), measures.losses.loss)
     return Overview(
-        labels=tuple(_label(sections[section]) for section in columns),
-        first=tuple(columns),
-        last=tuple(columns),
-        loss=np.array([losses.get(section, np.nan) for section in columns]),
-        rooted=tuple(section in losses for section in columns),
+        labels=tuple(_label(sections[section]) for section in columns.tolist()),
+        first=tuple(columns.tolist()),
+        last=tuple(columns.tolist()),
+        loss=np.array([losses.get(section, np.nan) for section in columns.tolist()]),
+        rooted=tuple(section in losses for section in columns.tolist()),
         parameters=tuple(
-            Parameter(rows.names[row], group(rows.names[row]), rows.shapes[row], row in sampled) for row in known
+            Parameter(rows.names[row], group(rows.names[row]), rows.shapes[row], number in sampled)
+            for number, row in enumerate(known)
         ),
-        rows={name: array[known] for name, array in values.items()},
-        updates=updates,
+        rows=values,
+        updates=len(np.unique(where[shown])),
         ops=len(outline.where(OpCalled)),
     )
 
@@ -110,55 +127,87 @@ def _label(section: Section) -> str:
     return " · ".join(filter(None, (*section.around, section.label))) or "the program"
 
 
+def _from_to(first: str, last: str) -> str:
+    """
+    >>> _from_to("step = 0", "step = 2"), _from_to("epoch = 0 · step = 9", "epoch = 1 · step = 0")
+    ('step = 0 to 2', 'epoch = 0 · step = 9 to epoch = 1 · step = 0')
+    """
+    start, _, _ = first.rpartition(" ")
+    same, _, end = last.rpartition(" ")
+    return f"{first} to {end if start == same and end.isdecimal() else last}"
+
+
 def _section_of(starts: np.ndarray, events: Sequence[int] | np.ndarray) -> np.ndarray:
     return np.searchsorted(starts, np.asarray(events, dtype=np.int64), side="right") - 1
 
 
-def _cells(trace: Trace, outline: Outline, starts: np.ndarray) -> list[tuple[int, Accumulated]]:
-    """By section and leaf the last gradient that came to it."""
-    where = outline.where(Accumulated)
-    last: dict[tuple[int, int], Accumulated] = {}
-    for section, index in zip(_section_of(starts, where).tolist(), where.tolist(), strict=True):
-        event = trace.events[index]
-        if isinstance(event, Accumulated) and not event.retained:
-            last[section, event.tensor] = event
-    return [(section, event) for (section, _), event in last.items()]
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """By section and leaf the last gradient that came to it: its place in the table of gradients.  In the order of the
+    sections, then of the events in which each leaf has its first gradient there."""
+
+    section: np.ndarray
+    tensor: np.ndarray
+    index: np.ndarray
+
+
+def _last_of_each(section: np.ndarray, tensor: np.ndarray) -> _Cells:
+    pairs = np.stack([section, tensor])
+    _, first = np.unique(pairs, axis=1, return_index=True)
+    _, last = np.unique(pairs[:, ::-1], axis=1, return_index=True)
+    order = np.argsort(first)
+    index = (len(section) - 1 - last)[order]
+    return _Cells(section[index], tensor[index], index)
+
+
+def _first_of_each(section: np.ndarray, number: np.ndarray) -> dict[int, float]:
+    """By section the first number."""
+    return dict(zip(section[::-1].tolist(), number[::-1].tolist(), strict=True))
 
 
 class _Rows:
-    """One row per name: a leaf that is made anew in each iteration goes on in the row of the one before."""
+    """One row per name: a leaf that is made anew in each iteration goes on in the row of the one before.
 
-    def __init__(self, trace: Trace, outline: Outline) -> None:
+    `section` and `tensor` are those of the cells, in their order.  Leaves of one name that have gradients in one
+    section have rows of their own.
+    """
+
+    def __init__(self, trace: Trace, outline: Outline, section: np.ndarray, tensor: np.ndarray) -> None:
         self.trace, self.outline = trace, outline
         self.names: list[str] = []
         self.shapes: list[tuple[int, ...]] = []
-        self.tensors: dict[int, int] = {}
-        self.rows_of: dict[int, int] = {}
-        self._ended: dict[tuple[str, tuple[int, ...]], list[tuple[int, int]]] = {}
+        self._like: Counter[str] = Counter()
+        self.tensors, begin = np.unique(tensor, return_index=True)
+        last = dict(zip(tensor.tolist(), section.tolist(), strict=True))
+        ended: dict[tuple[str, tuple[int, ...]], list[tuple[int, int]]] = {}  # heaps of (last section, row)
+        rows: dict[int, int] = {}
+        for one in self.tensors[np.argsort(begin)].tolist():
+            name, shape = self._name_and_shape(one)
+            heap = ended.setdefault((name, shape), [])
+            is_free = heap and heap[0][0] < section[begin[np.searchsorted(self.tensors, one)]]
+            rows[one] = heappop(heap)[1] if is_free else self._add(name, shape)
+            heappush(heap, (last[one], rows[one]))
+        self._rows = np.array([rows[one] for one in self.tensors.tolist()], dtype=np.int64)
 
-    def of(self, event: Accumulated, section: int) -> int:
-        """The row of a leaf; leaves of one name that have gradients in one section have rows of their own."""
-        tensor = event.tensor
-        row = self.rows_of.get(tensor)
-        shape = tuple(self.trace.value(event.after).shape) if row is None else self.shapes[row]
-        name = self._name(tensor) if row is None else ""
-        if row is None:
-            free = self._ended.setdefault((name, shape), [])
-            row = next((number for number, last in free if last < section), None)
-            if row is None:
-                row = len(self.names)
-                like = sum(known == name or known.startswith(f"{name} (") for known in self.names)
-                self.names.append(f"{name} ({like + 1})" if like else name)
-                self.shapes.append(shape)
-                self.tensors[tensor] = row
-            self.rows_of[tensor] = row
-            self._ended[name, shape] = [one for one in free if one[0] != row] + [(row, section)]
-        return row
+    def of(self, tensors: np.ndarray) -> np.ndarray:
+        """The rows of leaves that have gradients."""
+        return self._rows[np.searchsorted(self.tensors, tensors)]
 
-    def _name(self, tensor: int) -> str:
+    def _add(self, name: str, shape: tuple[int, ...]) -> int:
+        self._like[name] += 1
+        self.names.append(f"{name} ({self._like[name]})" if self._like[name] > 1 else name)
+        self.shapes.append(shape)
+        return len(self.names) - 1
+
+    def _name_and_shape(self, tensor: int) -> tuple[str, tuple[int, ...]]:
         made = self.trace.events[int(self.outline.born[tensor])]
-        own = made.name if isinstance(made, LeafCreated) else None
-        return self.trace.names.get(tensor) or own or "a leaf without a name"
+        own: str | None = None
+        shape: tuple[int, ...] = ()
+        if isinstance(made, LeafCreated):
+            own, shape = made.name, tuple(made.shape)
+        elif isinstance(made, OpCalled):
+            shape = next(tuple(out.shape) for out in made.outputs if out.tensor == tensor)
+        return self.trace.names.get(tensor) or own or "a leaf without a name", shape
 
 
 def group(name: str) -> str:
@@ -172,96 +221,18 @@ def group(name: str) -> str:
     return ".".join(path[: 2 if number is None else number + 1])
 
 
-def _in_forward_order(trace: Trace, sections: Sequence[Section], rows: dict[int, int], used: set[int]) -> list[int]:
+def _in_forward_order(trace: Trace, sections: Sequence[Section], rows: _Rows, used: np.ndarray) -> list[int]:
     """The rows in the order in which the first iteration with gradients uses their leaves."""
+    if not len(used):
+        return []
+    first = sections[int(used.min())]
+    row_of = dict(zip(rows.tensors.tolist(), rows.of(rows.tensors).tolist(), strict=True))
     order: dict[int, None] = {}
-    for number in sorted(used)[:1]:
-        for index in range(sections[number].start, sections[number].end):
-            event = trace.events[index]
-            if isinstance(event, OpCalled):
-                order.update(dict.fromkeys(rows[one.tensor] for one in event.inputs if one.tensor in rows))
+    for index in range(first.start, first.end):
+        event = trace.events[index]
+        if isinstance(event, OpCalled):
+            order.update(dict.fromkeys(row_of[one.tensor] for one in event.inputs if one.tensor in row_of))
     return list(order)
-
-
-def _of_gradient(value: Value) -> dict[str, float]:
-    if value.damaged:
-        return {}
-    stats, size = value.stats, max(1, int(np.prod(value.shape, dtype=np.int64)))
-    return {
-        "norm": stats["norm"],
-        "zeros": stats["zeros"] / size,
-        "nonfinite": stats["nan"] + stats["inf"],
-        "largest": max(abs(stats["min"]), abs(stats["max"])),
-        "mean": stats["mean"],
-    }
-
-
-def _ratios(
-    trace: Trace, outline: Outline, starts: np.ndarray, column_of: dict[int, int], rows: dict[int, int],
-    ratio: np.ndarray,
-) -> tuple[int, set[int]]:  # fmt: skip
-    """Fills in the ratios of updates; the number of sections that changed a weight, and the rows that are estimates."""
-    changes = outline.changes
-    chosen = np.flatnonzero((changes.what == VALUE) & np.isin(changes.tensor, list(rows)))
-    chosen = chosen[np.argsort(changes.event[chosen], kind="stable")]
-    where = _section_of(starts, changes.event[chosen])
-    last = {
-        (int(section), int(changes.tensor[place])): int(changes.second[place])
-        for section, place in zip(where.tolist(), chosen, strict=True)
-    }
-    before: dict[int, Value] = {}
-    updated, sampled = set[int](), set[int]()
-    for (section, tensor), number in last.items():
-        old = before.get(tensor) or value_before(trace, outline, tensor, 0)
-        now = before[tensor] = trace.value(number)
-        if section in column_of and old is not None:
-            updated.add(section)
-            ratio[rows[tensor], column_of[section]] = _change(old, now)
-            if old.array is None or now.array is None:
-                sampled.add(rows[tensor])
-    return len(updated), sampled
-
-
-def _change(old: Value, new: Value) -> float:
-    """The norm of a change over the norm of what was changed, by all elements that are known of both; nan where there
-    is nothing to compare."""
-    known = old.array is not None and new.array is not None
-    was, now = (old.array, new.array) if known else (old.sample, new.sample)
-    if was is None or now is None or old.shape != new.shape or was.size != now.size or not was.size:
-        return float("nan")
-    with np.errstate(all="ignore"):
-        before, step = (
-            np.linalg.norm(was.ravel().astype(_wide(was))),
-            np.linalg.norm(np.subtract(now, was, dtype=_wide(was)).ravel()),
-        )
-        return float(step / before) if before else float("nan")
-
-
-def _wide(array: np.ndarray) -> np.dtype:
-    """A dtype in which float32 weights and their differences lose nothing."""
-    return np.result_type(array.dtype, np.float64)
-
-
-def _losses(trace: Trace, outline: Outline, calls: np.ndarray) -> dict[int, float]:
-    """By section the root of the first backward call: its value if it is a number, else the mean of its elements."""
-    found: dict[int, float] = {}
-    for section, (event, roots) in zip(calls.tolist(), outline.calls, strict=True):
-        if section in found or not roots:
-            continue
-        root = value_before(trace, outline, roots[0], event)
-        if root is not None:
-            found[section] = _mean(root)
-    return found
-
-
-def _mean(value: Value) -> float:
-    """The mean of all elements, also of those that are not finite."""
-    if value.stats["inf"] or value.stats["nan"]:
-        signs = np.asarray(value.sample if value.array is None else value.array)
-        if value.stats["nan"] or not signs.size or np.isnan(mean := float(np.real(signs).mean())):
-            return float("nan")
-        return mean
-    return float(value.stats["mean"])
 
 
 def joined(found: Overview, most: int = MOST_COLUMNS) -> Overview:
@@ -269,7 +240,7 @@ def joined(found: Overview, most: int = MOST_COLUMNS) -> Overview:
 
     Of the columns that become one it has the largest norms and the last loss.
     """
-    most = max(1, min(most, max(100, MOST_CELLS // max(1, len(found.parameters)))))
+    most = max(1, min(most, max(FEWEST_COLUMNS, MOST_CELLS // max(1, len(found.parameters)))))
     count = len(found.labels)
     if count <= most:
         return found
@@ -278,8 +249,8 @@ def joined(found: Overview, most: int = MOST_COLUMNS) -> Overview:
     ends = np.minimum(begins + size, count) - 1
     with np.errstate(invalid="ignore"):
         rows = {name: np.fmax.reduceat(array, begins, axis=1) for name, array in found.rows.items()}
-    labels = tuple(f"{found.labels[a]} to {found.labels[b]}" for a, b in zip(begins, ends, strict=True))
+    labels = tuple(_from_to(found.labels[a], found.labels[b]) for a, b in zip(begins, ends, strict=True))
     return Overview(
         labels, tuple(found.first[k] for k in begins), tuple(found.last[k] for k in ends), found.loss[ends],
-        tuple(found.rooted[k] for k in ends), found.parameters, rows, found.updates, found.ops,
+        tuple(found.rooted[k] for k in ends), found.parameters, rows, found.updates, found.ops, size,
     )  # fmt: skip

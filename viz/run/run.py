@@ -39,6 +39,11 @@ class Run:
         return sections(self.whole, self.outline)
 
     @property
+    def is_measured(self) -> bool:
+        """Whether the numbers of its overview were noted when it was recorded, so that they need not be worked out."""
+        return self.outline.measures is not None
+
+    @property
     def is_divided(self) -> bool:
         return len(self.sections) > 1
 

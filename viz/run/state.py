@@ -136,9 +136,15 @@ def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | N
 
 def value_before(trace: Trace, outline: Outline, tensor: int, event: int) -> Value | None:
     """What a tensor holds before an event, at least what it began with; None where that is not known."""
+    number = number_before(trace, outline, tensor, event)
+    return None if number is None else trace.value(number)
+
+
+def number_before(trace: Trace, outline: Outline, tensor: int, event: int) -> int | None:
+    """The number of that value."""
     changed = outline.last_change(tensor, VALUE, event)
     number = changed[1] if changed is not None else _at_birth(trace.events[int(outline.born[tensor])], tensor)[1]
-    return None if number == NOBODY else trace.value(number)
+    return None if number == NOBODY else number
 
 
 def _at_birth(event: AnyEvent, tensor: int) -> tuple[int, int, bool]:

@@ -20,20 +20,20 @@ LOOKED_INTO = 3
 """Iterations whose graphs are looked into: a mistake in the program is in nearly all of them."""
 SEEN_IN_NUMBERS: frozenset[Kind] = NONFINITE | EXPLODING | {"stalled", "vanishing", "exploding", "rounded"}
 """Kinds of which the overview itself tells."""
-DIGITS = 4
-"""Significant digits: the picture has fewer, and the hover text shows three."""
+DIGITS = 3
+"""Significant digits, as many as the hover text shows; the picture has fewer."""
 
 
 def run_overview(run: Run, program: str, version: int, size: int | None) -> RunOverview:
-    """The overview of a run, with what is wrong with it; `size` are the bytes of its file."""
-    whole = overview(run.whole, run.outline, run.sections)
-    found = document(whole, program, version, size)
-    found["findings"] += in_iterations(run)
-    return found
+    """The overview of a run, with what its numbers show to be wrong; `size` are the bytes of its file."""
+    return document(overview(run.whole, run.outline, run.sections), program, version, size)
 
 
 def in_iterations(run: Run) -> list[RunFinding]:
-    """What the graphs of the first iterations show that numbers do not: the first of each kind."""
+    """What the graphs of the first iterations show that numbers do not: the first of each kind.
+
+    It takes longer than the overview, so that it is asked for on its own.
+    """
     first = [number for number, section in enumerate(run.sections) if section.kind == "iteration"][:LOOKED_INTO]
     found: dict[Kind, RunFinding] = {}
     for number in first:
@@ -71,6 +71,7 @@ def document(whole: Overview, program: str, version: int, size: int | None) -> R
             }
             for one in run_findings(whole)
         ],
+        "joined": shown.joined,
         "updates": whole.updates,
         "ops": whole.ops,
         "bytes": size,
@@ -90,7 +91,7 @@ def _rounded(value: float) -> float | None:
     """A number in few digits; null where there is none.
 
     >>> _rounded(0.123456), _rounded(3.0), _rounded(float("nan"))
-    (0.1235, 3, None)
+    (0.123, 3, None)
     """
     if not isfinite(value):
         return None

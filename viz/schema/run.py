@@ -60,7 +60,8 @@ class Quantities(TypedDict):
     norm: list[list[float | None]]
     """The norm of the gradient's finite elements, after the iteration's last backward call that reached it."""
     ratio: list[list[float | None]]
-    """The norm of the update over the norm of the weight before it."""
+    """The norm of the update, which is the change up to the next gradient, over the norm of the weight before it; of
+    several updates the largest."""
     zeros: list[list[float | None]]
     """The share of zeros in the gradient."""
     nonfinite: list[list[float | None]]
@@ -91,10 +92,19 @@ class RunOverview(TypedDict):
     quantities: Quantities
     """Their numbers."""
     findings: list[RunFinding]
-    """What is wrong, the worst first."""
+    """What these numbers show to be wrong, the worst first."""
+    joined: int
+    """The most iterations that are one column, of which it has the largest numbers and the last loss."""
     updates: int
     """Sections in which a weight was changed."""
     ops: int
     """Forward ops of the run."""
     bytes: int | None
     """The size of its file; null where there is none."""
+
+
+class RunGraphs(TypedDict):
+    """What is asked for after the overview, because it takes longer."""
+
+    findings: list[RunFinding]
+    """What the graphs of the first iterations show to be wrong."""

@@ -17,9 +17,9 @@ from viz.scene import scene as viz_scene
 from viz.scene.changes import changes
 from viz.scene.places import last_place
 from viz.scene.reading import reading
-from viz.scene.run_overview import run_overview
+from viz.scene.run_overview import in_iterations, run_overview
 from viz.schema.details import Details
-from viz.schema.run import RunOverview
+from viz.schema.run import RunGraphs, RunOverview
 from viz.schema.scene import Scene, Section
 from viz.server.store import Json, Problem, Program, SceneJob
 
@@ -54,6 +54,9 @@ class Computed:
     def overview(self, run: Run, program: Program) -> RunOverview:
         size = None if program.file is None else program.file.stamp[2]
         return run_overview(run, program.id, program.version, size)
+
+    def graphs(self, run: Run) -> RunGraphs:
+        return {"findings": in_iterations(run)}
 
 
 def scene_of(job: SceneJob) -> Scene:

@@ -1,6 +1,6 @@
 """A process that makes scenes, details and overviews of a trace file: `python -m viz.server.scene_worker`.
 
-One JSON object per line comes in, `{program, revision, text, section, previous, folds, layout, element, overview}`;
+One JSON object per line comes in, `{program, revision, text, section, previous, folds, layout, element, part}`;
 `{bytes, crc, size}` on a line and so many bytes go out, or `{bytes: 0}` with `problem`, `failed` (a traceback) or
 `stale` (the file has changed).  It is a store like the server's, with one program.
 """
@@ -54,8 +54,8 @@ class Opened:
         name, version = ask["program"]["id"], ask["program"]["version"]
         section = ask["section"]
         revision = Revision(ask["revision"], name, version, ask["text"], section)
-        if ask["overview"]:
-            return store.overview(name)
+        if ask["part"] is not None:
+            return store.overview(name) if ask["part"] == "overview" else store.graphs(name)
         if ask["element"] is not None:
             return store.details(revision, ask["element"])
         before = ask["previous"] and Revision(ask["previous"]["id"], name, version, ask["previous"]["text"], section)

@@ -15,7 +15,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ..run.beginning import MOST
 from ..run.run import Run
@@ -111,6 +111,9 @@ class Revision:
         return self.text == UNEDITED
 
 
+RunPart = Literal["overview", "graphs"]
+
+
 class Pure(Protocol):
     """What the store computes with: the pure side of the app, handed in so that tests can count and replace it."""
 
@@ -121,6 +124,8 @@ class Pure(Protocol):
     def details(self, trace: Trace, scene: Mapping[str, Any], element: str) -> Mapping[str, Any]: ...
 
     def overview(self, run: Run, program: Program) -> Mapping[str, Any]: ...
+
+    def graphs(self, run: Run) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -250,16 +255,26 @@ class Store:
         return self._revision(program, found.version, canonical(edits), section)
 
     def prepare(self) -> None:
-        """Begins with the scenes of long recordings, so that they are there when the browser asks for them."""
+        """Begins with the scenes and overviews of long recordings, so that they are there when the browser asks."""
         for program in self.catalogue.programs():
             if program.file is not None:
-                threading.Thread(target=self._prepared, args=(program.id,), daemon=True, name="prepare").start()
+                for make in (self._prepare_scene, self._prepare_overview):
+                    threading.Thread(
+                        target=self._prepared, args=(make, program.id), daemon=True, name="prepare"
+                    ).start()
 
-    def _prepared(self, program: str) -> None:
+    def _prepare_scene(self, revision: Revision) -> None:
+        if self._is_far(revision):
+            self.scene(revision, None, {}, "")
+
+    def _prepare_overview(self, revision: Revision) -> None:
+        run = self._run(revision)
+        if run.is_divided and run.is_measured:
+            self.overview(revision.program)
+
+    def _prepared(self, make: Callable[[Revision], None], program: str) -> None:
         try:
-            revision = self.revision(program, None)
-            if self._is_far(revision):
-                self.scene(revision, None, {}, "")
+            make(self.revision(program, None))
         except Exception as error:  # noqa: BLE001  # it comes again, and is said, when the browser asks
             log.debug("the first scene of %s could not be made: %s", program, error)
 
@@ -286,14 +301,23 @@ class Store:
 
     def overview(self, program: str) -> Packed:
         """A few numbers per iteration and parameter of the newest recording of a program, as JSON."""
-        revision = self.revision(program, None)
-        key = f"{program}@{revision.version}"
-        return self._flight.cached(self._overviews, key, lambda: self._overview(revision))
+        return self._of_run(program, "overview")
 
-    def _overview(self, revision: Revision) -> Packed:
-        if (far := self._elsewhere(revision, overview=True)) is not None:
-            return far
-        return pack_json(self.pure.overview(self._run(revision), self.catalogue.find(revision.program)))
+    def graphs(self, program: str) -> Packed:
+        """What is wrong in the graphs of its first iterations, as JSON."""
+        return self._of_run(program, "graphs")
+
+    def _of_run(self, name: str, part: RunPart) -> Packed:
+        revision = self.revision(name, None)
+
+        def make() -> Packed:
+            is_quick = part == "overview" and self._run(revision).is_measured
+            if not is_quick and (far := self._elsewhere(revision, part=part)) is not None:
+                return far
+            run, program = self._run(revision), self.catalogue.find(name)
+            return pack_json(self.pure.overview(run, program) if part == "overview" else self.pure.graphs(run))
+
+        return self._flight.cached(self._overviews, f"{name}@{revision.version} {part}", make)
 
     def _scene(self, revision: Revision, old: Revision | None, folds: Mapping[str, bool], layout: str) -> Packed:
         program = self.catalogue.find(revision.program)
@@ -327,9 +351,10 @@ class Store:
         folds: Mapping[str, bool] | None = None,
         layout: str = "",
         element: str | None = None,
-        overview: bool = False,
+        part: RunPart | None = None,
     ) -> Packed | None:
-        """A scene, the details of an element, or the overview, from a worker process; None where it is made here."""
+        """A scene, the details of an element, or what is said of the run, from a worker process; None where it is made
+        here."""
         program = self.catalogue.find(revision.program)
         if self.workers is None or program.file is None or not self._is_far(revision):
             return None
@@ -337,7 +362,7 @@ class Store:
         question = {
             "program": file, "revision": revision.id, "text": revision.text, "folds": folds, "layout": layout,
             "previous": old and {"id": old.id, "text": old.text}, "element": element, "section": revision.section,
-            "overview": overview,
+            "part": part,
         }  # fmt: skip
         try:
             head, found = self.workers.packed(program.id, question)

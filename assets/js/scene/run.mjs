@@ -112,7 +112,8 @@ export function told(run, row, column) {
 export function facts(run) {
   const counted = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
   const size = run.bytes === null ? null : run.bytes < 1e6 ? `${Math.ceil(run.bytes / 1e3)} kB recorded` : `${Math.round(run.bytes / 1e6).toLocaleString("en")} MB recorded`;
-  return [counted(run.updates, "update"), counted(run.ops, "forward op"), counted(run.parameters.length, "parameter"), size].filter(Boolean).join(" · ");
+  const joined = run.joined > 1 ? `each column: ${run.joined} iterations, with their largest numbers` : null;
+  return [counted(run.updates, "update"), counted(run.ops, "forward op"), counted(run.parameters.length, "parameter"), size, joined].filter(Boolean).join(" · ");
 }
 
 /** From the first loss to the last; empty where none is known. @type {(loss: (Num | null)[]) => string} */

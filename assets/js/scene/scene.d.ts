@@ -1125,8 +1125,10 @@ export interface RunOverview {
   parameters: RunParameter[];
   /** Their numbers. */
   quantities: Quantities;
-  /** What is wrong, the worst first. */
+  /** What these numbers show to be wrong, the worst first. */
   findings: RunFinding[];
+  /** The most iterations that are one column, of which it has the largest numbers and the last loss. */
+  joined: number;
   /** Sections in which a weight was changed. */
   updates: number;
   /** Forward ops of the run. */
@@ -1151,7 +1153,10 @@ export interface RunParameter {
 export interface Quantities {
   /** The norm of the gradient's finite elements, after the iteration's last backward call that reached it. */
   norm: ((number | null)[])[];
-  /** The norm of the update over the norm of the weight before it. */
+  /**
+   * The norm of the update, which is the change up to the next gradient, over the norm of the weight before it; of
+   * several updates the largest.
+   */
   ratio: ((number | null)[])[];
   /** The share of zeros in the gradient. */
   zeros: ((number | null)[])[];
@@ -1191,3 +1196,9 @@ export type RunFindingKind =
   | "flips" // a gradient has another sign in each iteration
   | "iteration" // what the graph of one iteration shows: gradients not zeroed, a parameter that nothing reaches
 ;
+
+/** What is asked for after the overview, because it takes longer. */
+export interface RunGraphs {
+  /** What the graphs of the first iterations show to be wrong. */
+  findings: RunFinding[];
+}

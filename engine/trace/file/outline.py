@@ -4,8 +4,9 @@ Of each event its kind and its stack; of each tensor the event that made it, and
 events that hold for all that follows: loops' variables, grad modes, what optimisers hold.  Some ten bytes an event, in
 arrays, so that a run of a million ops is divided and entered without being read.
 
-A file has it in a table of its own.  It only says again what the events say, so a file without it, or with one that
-does not fit, is read all the same: the outline is then made of the events.
+A file has it in a table of its own, and beside it the numbers by which a whole run is seen (`measures`).  They only
+say again what events and values say, so a file without them, or with some that do not fit, is read all the same: they
+are then worked out again.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, get_args
 
@@ -34,7 +35,9 @@ from ..events import (
     Refreshed,
     Trace,
 )
+from . import measures
 from .database import Rows, TraceFileError
+from .measures import Measures
 
 KINDS: tuple[type, ...] = get_args(AnyEvent)
 CODES = {kind: code for code, kind in enumerate(KINDS)}
@@ -65,7 +68,7 @@ class Outline:
 
     `loops` are the events at which loops' variables change, `calls` the backward calls with their roots, `parts` the
     parameters and buffers by the names that they have in their modules, `held` what an optimiser holds from an event
-    on.
+    on, `measures` the numbers of gradients, updates and losses, if they were noted.
     """
 
     kinds: np.ndarray
@@ -77,6 +80,7 @@ class Outline:
     modes: tuple[tuple[int, bool], ...]
     parts: tuple[tuple[int, str, int], ...]
     held: tuple[tuple[int, str, str, tuple[int | None, ...]], ...]
+    measures: Measures | None = None
 
     def where(self, *kinds: type) -> np.ndarray:
         """The numbers of the events of some kinds."""
@@ -225,8 +229,11 @@ def rows_of(outline: Outline) -> Iterator[tuple[str, bytes]]:
     changes = outline.changes
     arrays = {"kinds": outline.kinds, "stacks": outline.stacks, "born": outline.born}
     arrays.update({name: getattr(changes, name) for name in changes.__slots__})
-    for name, column in arrays.items():
-        yield name, zlib.compress(column.astype(ARRAYS[name]).tobytes(), LEVEL)
+    packed = {name: column.astype(ARRAYS[name]) for name, column in arrays.items()}
+    if outline.measures is not None:
+        packed |= measures.columns_of(outline.measures)
+    for name, column in packed.items():
+        yield name, zlib.compress(column.tobytes(), LEVEL)
     loops = [[at, [[one.depth, one.line, one.name, one.text] for one in told]] for at, told in outline.loops]
     lists = {name: getattr(outline, name) for name in LISTS} | {"loops": loops}
     for name, listed in lists.items():
@@ -242,7 +249,9 @@ def outline_in_file(trace: Trace) -> Outline | None:
         found = {str(key): (data, told) for key, data, told in rows.source.all("SELECT key, data, sum FROM outline")}
         texts = {key: _whole(data, told, MOST * len(rows) + ROOM) for key, (data, told) in found.items()}
         outline = _read(texts)
-        return outline if _fits(outline, len(rows), len(trace.stacks)) else None
+        if not _fits(outline, len(rows), len(trace.stacks)):
+            return None
+        return replace(outline, measures=_measures(texts, outline))
     except (TraceFileError, ValueError, TypeError, KeyError, IndexError, RecursionError, zlib.error):
         return None
 
@@ -271,6 +280,15 @@ def _read(texts: Mapping[str, bytes]) -> Outline:
         tuple((int(at), str(name), int(tensor)) for at, name, tensor in lists["parts"]),
         tuple((int(at), str(name), str(kind), _tensors(held)) for at, name, kind, held in lists["held"]),
     )  # fmt: skip
+
+
+def _measures(texts: Mapping[str, bytes], outline: Outline) -> Measures | None:
+    """The numbers of the run; None where there are none, or where they do not fit."""
+    try:
+        found = measures.from_columns(texts)
+    except (KeyError, ValueError):
+        return None
+    return found if measures.fit(found, len(outline.kinds), len(outline.born)) else None
 
 
 def _plain(value: Any) -> Any:

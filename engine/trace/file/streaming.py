@@ -26,9 +26,11 @@ from ..log_reader import _Reader, _without_folders, name_of, value_of
 from ..module_names import best_name
 from ..recorder import Recorder
 from ..source import Places, Sources
+from ..summary import OnFile
 from ..variable_names import Naming
 from .budget import WHOLE, Budget, Holding, as_sample
 from .iterations import ALL, Selection
+from .measures import Meter
 from .tracefile import MOST_ARRAY, CannotWrite, Writer
 
 INTERVAL = 0.25
@@ -118,7 +120,8 @@ class Stream:
         self._scratch = _Scratch()
         self._written: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
         # a value that it is, and where the file has it
-        self._goal = (0, 0)
+        self._goal = 0
+        self._meter = Meter(self._value, lambda tensor, _: self._reader.current.get(tensor))
         self._warned = self._stopped = False
         self._lock = threading.RLock()
         self._stop = threading.Event()
@@ -173,6 +176,7 @@ class Stream:
         try:
             self._naming.settle()
             self._write_names()
+            self._writer.measures = self._meter.measures()
             self._writer.meta("meta", self._with_cut(meta))
             self._writer.close(complete=self.cut is None and self.failure is None)
         except CannotWrite as error:
@@ -298,15 +302,16 @@ class Stream:
             return True
         until = time.monotonic() + seconds
         try:
-            if self._goal[0] <= self._done:
+            if self._goal <= self._done:
                 self._set_goal()
-            ready, valued = self._goal
             for _ in range(BATCH):
-                if self._done == ready:
-                    self._write_values(valued, False)
+                if self._done == self._goal:
+                    if self._stop.is_set():  # what no event names is written too
+                        self._write_values(len(recorder.values), False)
                     return True
                 event = self._reader.read(recorder.log[self._done])
                 self._write_values(last_value(event) + 1, self._budget.see(event))
+                self._meter.see(event)
                 self._naming.see(event, self._stacks[event.stack] if event.stack >= 0 else ())
                 writer.event(_without_folders(event, self.places))
                 self._done += 1
@@ -349,6 +354,17 @@ class Stream:
         content = self._write_content(taken, is_whole)
         self._written[id(kept), is_whole] = number, content
 
+    def _value(self, number: int) -> Value:
+        """A value as it was recorded: from memory, or from the file if it was let go."""
+        values = self.recorder.values
+        while True:
+            kept = values[number]
+            if isinstance(kept, OnFile):
+                return self._writer.read(number)
+            value = value_of(kept.copy() if isinstance(kept, np.ndarray) else kept)
+            if values[number] is kept:
+                return value
+
     def _write_content(self, taken: np.ndarray | Value, is_whole: bool) -> int:
         if is_whole and isinstance(taken, np.ndarray) and taken.nbytes <= MOST_ARRAY:
             return self._writer.array(taken, name_of(taken.dtype))
@@ -356,7 +372,10 @@ class Stream:
         return self._writer.value(value if is_whole else as_sample(value))
 
     def _set_goal(self) -> None:
-        """What is there now is written next: stacks and files, and then the events, each behind the values it names."""
+        """What is there now is written next: stacks and files, and then the events, each behind the values it names.
+
+        Values come with their event and not before: so what is written of them depends on the events alone.
+        """
         recorder = self.recorder
         ready = len(recorder.log)
         if ready and recorder.log[ready - 1][0] == "print" and not self._stop.is_set():
@@ -368,7 +387,7 @@ class Stream:
             if name not in self._texts:
                 self._texts[name] = text
                 self._writer.file(name, text)
-        self._goal = ready, len(recorder.values)
+        self._goal = ready
 
     def _write_names(self) -> None:
         noted, changed = self._naming.names, self._naming.changed

@@ -7,6 +7,7 @@ is JSON that is checked field by field.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import hashlib
 import json
@@ -38,6 +39,7 @@ from .encoding import (
     little,
     shape_of,
 )
+from .measures import Measures
 from .outline import Sketch, rows_of
 
 SCHEMA = 3
@@ -136,6 +138,8 @@ class Writer:
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
         self._contents: dict[bytes, int] = {}
         self._sketch = Sketch()
+        self.measures: Measures | None = None
+        """The numbers of the run that are written at the end, if they were noted."""
         self.bytes = EMPTY  # of what was written, and what SQLite adds to it: about the size of the file
         self._frames: Sequence[Frame] = ()
         self._framed = self._texts = 0
@@ -188,6 +192,12 @@ class Writer:
         self.bytes += VALUE_ROW
         self._values.add(pair, zlib.crc32(b"%d\x1f%d" % pair))
         self._counts["values"] += 1
+
+    def read(self, number: int) -> Value:
+        """A value that was written before."""
+        self._values.write()
+        row = self._execute(f"{_VALUES.format('')} WHERE tensor_values.id = ?", (number,)).fetchone()
+        return _read_value(row)
 
     def _value(self, dtype: str, sizes: tuple[int, ...], whole: int, data: np.ndarray, stats: str | None) -> int:
         raw: Any = np.ascontiguousarray(little(np.asarray(data))).reshape(-1).view("uint8")  # no copy
@@ -257,9 +267,9 @@ class Writer:
         self.meta("counts", self._counts)
         self._execute("COMMIT")
 
-    def _execute(self, statement: str, values: Sequence[Any] = ()) -> None:
+    def _execute(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
         try:
-            self._db.execute(statement, values)
+            return self._db.execute(statement, values)
         except sqlite3.Error as error:
             raise CannotWrite(self.path, _reason(error, self.path)) from error
 
@@ -298,7 +308,7 @@ class Writer:
             self._db.close()
 
     def _outline(self) -> None:
-        for key, data in rows_of(self._sketch.outline()):
+        for key, data in rows_of(dataclasses.replace(self._sketch.outline(), measures=self.measures)):
             self._execute("INSERT OR REPLACE INTO outline VALUES (?, ?, ?)", (key, data, zlib.crc32(data)))
 
     def __enter__(self) -> Self:
@@ -314,7 +324,7 @@ class _Batch:
 
     MOST = 64
 
-    def __init__(self, execute: Callable[[str, Sequence[Any]], None], table: str, columns: int) -> None:
+    def __init__(self, execute: Callable[[str, Sequence[Any]], object], table: str, columns: int) -> None:
         self._execute, self._table = execute, table
         self._row = f"({', '.join('?' * columns)})"
         self._full = columns * self.MOST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import engine
 from engine.trace.events import Trace
 from viz.run.overview import Overview, joined, overview
 from viz.run.run import Run
-from viz.scene.run_overview import in_iterations
+from viz.scene.run_overview import document, in_iterations
+from viz.server.http.packed import pack_json
 
 from ..helpers.traces import recorded
 
@@ -103,16 +105,28 @@ def test_of_a_value_that_is_too_large_the_ratio_is_estimated_from_its_sample() -
             with engine.no_grad():
                 w -= 0.01
     found = of(trace)
-    assert found.rows["ratio"][0, -1] == pytest.approx(0.02, rel=1e-3) and found.parameters[0].is_sampled
+    assert found.rows["ratio"][0, -1] == pytest.approx(0.01 / 0.99, rel=1e-3) and found.parameters[0].is_sampled
 
 
 def test_many_columns_become_few_with_the_largest_norms_and_the_last_loss(trained: Overview) -> None:
     found = joined(trained, most=5)
-    assert found.labels[0] == "step = 0 to step = 2" and len(found.labels) == 4
+    assert found.labels[0] == "step = 0 to 2" and len(found.labels) == 4
     assert found.loss.tolist() == trained.loss[[2, 5, 8, 11]].tolist()
     assert found.rows["norm"][0].tolist() == trained.rows["norm"][0].reshape(4, 3).max(axis=1).tolist()
     assert (found.first, found.last) == ((0, 3, 6, 9), (2, 5, 8, 11))
-    assert joined(trained) is trained
+    assert joined(trained) is trained and (trained.joined, found.joined) == (1, 3)
+
+
+def test_what_is_sent_of_a_long_run_has_less_than_500_kb(trained: Overview) -> None:
+    count, columns = 76, 3000
+    numbers = np.random.default_rng(0).standard_normal((len(trained.rows), count, columns))
+    rows = dict(zip(trained.rows, np.exp(3 * numbers), strict=True))
+    names, events = tuple(f"step = {k}" for k in range(columns)), tuple(range(columns))
+    parameters = tuple(replace(trained.parameters[0], name=f"model.{k}.weight") for k in range(count))
+    long = Overview(names, events, events, rows["norm"][0], (True,) * columns, parameters, rows, columns, 10**6)
+    found = document(long, "program", 1, None)
+    assert len(found["labels"]) == 500 and found["joined"] == 6
+    assert len(pack_json(found).blocks) < 500_000
 
 
 def test_what_only_graphs_show_is_found_in_the_first_iteration_that_shows_it() -> None:

@@ -229,8 +229,10 @@ def test_overview_of_a_run(client: Client) -> None:
         "request": None,
         "overview": {"program": "case", "version": 1},
     }
-    refused = client.get("/run?program=gone", headers=OWN).json
-    assert refused is not None and refused["problem"]["kind"] == "unknown-program"
+    assert client.get("/run/graphs?program=case", headers=OWN).json == {"request": None, "graphs": {"findings": []}}
+    for path in ("/run", "/run/graphs"):
+        refused = client.get(f"{path}?program=gone", headers=OWN).json
+        assert refused is not None and refused["problem"]["kind"] == "unknown-program"
 
 
 def test_broken_json_is_refused_without_a_traceback(client: Client) -> None:

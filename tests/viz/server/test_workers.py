@@ -15,7 +15,7 @@ import pytest
 import engine as torch
 from tests.viz.helpers.fixtures import Fake, program
 from viz.server import server, store
-from viz.server.callbacks.answers import details_answer, run_answer, scene_answer
+from viz.server.callbacks.answers import details_answer, graphs_answer, run_answer, scene_answer
 from viz.server.programs import from_file
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Json, SceneJob, Store
@@ -78,8 +78,9 @@ def test_details_from_a_worker_are_those_that_are_made_here(here: Store, far: St
 
 
 def test_the_overview_from_a_worker_is_the_one_that_is_made_here(here: Store, far: Store) -> None:
-    far.pure.overview = None  # type: ignore[assignment,method-assign]
+    far.pure.overview = far.pure.graphs = None  # type: ignore[assignment,method-assign]
     found = run_answer(far, "my-long")["overview"].json()
+    assert graphs_answer(far, "my-long")["graphs"].json() == graphs_answer(here, "my-long")["graphs"].json()
     assert found == run_answer(here, "my-long")["overview"].json()
     assert found["bytes"] > 0 and [row["name"] for row in found["parameters"]] == ["x"]
 

@@ -70,6 +70,12 @@ def run_answer(store: Store, program: str) -> Json:
     return _safely(ask, lambda: {"overview": store.overview(_text(ask, "program"))})
 
 
+def graphs_answer(store: Store, program: str) -> Json:
+    """`{graphs}`: what is wrong in the first iterations of that recording."""
+    ask = {"program": program}
+    return _safely(ask, lambda: {"graphs": store.graphs(_text(ask, "program"))})
+
+
 def live_answer(store: Store, program: str) -> Json:
     """Which recording of a watched program is the newest, and what was wrong with the latest attempt."""
     try:

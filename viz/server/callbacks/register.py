@@ -14,7 +14,16 @@ from flask import Flask, Response, request
 from pydantic import TypeAdapter
 
 from engine.trace.file.tracefile import save
-from viz.server.callbacks.answers import AT_ONCE, Turn, details_answer, live_answer, pieces, run_answer, scene_answer
+from viz.server.callbacks.answers import (
+    AT_ONCE,
+    Turn,
+    details_answer,
+    graphs_answer,
+    live_answer,
+    pieces,
+    run_answer,
+    scene_answer,
+)
 from viz.server.callbacks.requests import EXPORT, DetailsAsk, Misshapen, SceneAsk, one_of, read, shape_of
 from viz.server.http.compression import reads_gzip
 from viz.server.http.packed import gzip
@@ -126,6 +135,10 @@ def add_requests(app: Dash, store: Store, admit: Admit = at_once) -> None:
     @server.get("/run")
     def run() -> Response:
         return _packed(run_answer(store, request.args.get("program", "")))
+
+    @server.get("/run/graphs")
+    def graphs() -> Response:
+        return _packed(graphs_answer(store, request.args.get("program", "")))
 
     @server.post("/export/trace")
     def export_trace() -> Response:

@@ -44,15 +44,19 @@ export class RunView {
     if (this.run) { this.draw(); return; }
     const { key } = this;
     this.say("What the run did", "Reading the gradients of all iterations …");
+    const ask = async (path) => (await fetch(`${path}?program=${encodeURIComponent(this.session.program ?? "")}`)).json();
     try {
-      const answer = await (await fetch(`/run?program=${encodeURIComponent(this.session.program ?? "")}`)).json();
+      const answer = await ask("/run");
       if (key !== this.key) return;
       if (answer.problem) { this.say(answer.problem.title, answer.problem.text); return; }
       this.run = answer.overview;
       this.open = opened(answer.overview);
       this.frame(answer.overview);
       this.draw();
+      const more = (await ask("/run/graphs")).graphs; // what takes longer, and is mostly nothing
+      if (key === this.key && more) this.list(more.findings);
     } catch {
+      if (this.run) return; // it is all there but for the graphs
       this.say("The overview did not come", "Backstep did not answer. Choose Graph, then Run, to ask again.");
     }
   }
@@ -69,9 +73,8 @@ export class RunView {
   frame(run) {
     byId("run-body").dataset.state = run.labels.length ? "ready" : "empty";
     fill(byId("run-head"), h("h2", {}, "What the run did"), h("p.hint", {}, facts(run)));
-    const found = run.findings.map(({ label, why, fix, section, parameter }, k) => h("li", {}, h("details", { open: k === 0 }, h("summary", {}, h("b", {}, label)), h("p", {}, `${why} ${fix}`)),
-      h("button.link", { type: "button", "aria-label": `Go there: ${label}`, onclick: () => this.go(section, parameter) }, "Go there")));
-    fill(byId("run-findings"), found.length ? h("ul", { "aria-label": "Findings" }, found) : null);
+    fill(byId("run-findings"));
+    this.list(run.findings);
     byId("run-plot").hidden = !run.labels.length;
     if (!run.labels.length) fill(byId("run-head"), h("h2", {}, "What the run did"), h("p.hint", {}, "No iteration calls backward(), so there are no gradients to show."));
     fill(byId("run-words"), run.labels.length ? inWords(run) : "");
@@ -80,6 +83,16 @@ export class RunView {
     grid.onfocus = () => { if (grid.matches(":focus-visible")) this.begin(); }; // a figure that is drawn anew while the mouse is down gets no click
     grid.onblur = () => { if (this.cell) { this.cell = null; this.paint(rowsOf(run, this.open)); } };
     if (document.activeElement === document.body) grid.focus({ preventScroll: true });
+  }
+
+  /** Adds findings to the list; the first of all is open. @param {RunOverview["findings"]} findings */
+  list(findings) {
+    const place = byId("run-findings");
+    const list = place.querySelector("ul") ?? h("ul", { "aria-label": "Findings" });
+    const isFirst = !list.childElementCount;
+    list.append(...findings.map(({ label, why, fix, section, parameter }, k) => h("li", {}, h("details", { open: isFirst && k === 0 }, h("summary", {}, h("b", {}, label)), h("p", {}, `${why} ${fix}`)),
+      h("button.link", { type: "button", "aria-label": `Go there: ${label}`, onclick: () => this.go(section, parameter) }, "Go there"))));
+    if (!list.isConnected && list.childElementCount) fill(place, list);
   }
 
   begin() {

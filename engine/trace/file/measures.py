@@ -1,0 +1,229 @@
+"""What a whole run is seen by: a few numbers of each gradient, each update of a weight and each loss.
+
+They are noted while a recording is written, when the values are at hand: to read all of them again from the file of a
+long run would take minutes.  Of a file without them, or of a trace in memory, they are worked out from its values, by
+the same rules (`Meter`).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ..events import Accumulated, AnyEvent, BackwardStarted, OpCalled, Refreshed, Value
+
+MOST_HELD = 64 * 2**20
+"""Bytes of weights that are held until their next update; of more, what is needed comes from the file again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """What came to leaves, in the order of the events: the norm of the finite elements, how many are zero and how many
+    not finite, the largest magnitude, and the mean.  Of a damaged value nothing is known: these are nan.
+    """
+
+    event: np.ndarray
+    tensor: np.ndarray
+    norm: np.ndarray
+    zeros: np.ndarray
+    nonfinite: np.ndarray
+    largest: np.ndarray
+    mean: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Updates:
+    """How leaves changed between two gradients, in the order of the last event that changed them: the norm of the
+    change over the norm before it.  `sampled`: of a sample of the elements."""
+
+    event: np.ndarray
+    tensor: np.ndarray
+    ratio: np.ndarray
+    sampled: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """The mean of the first root of each backward call whose root is known, by the call's event."""
+
+    event: np.ndarray
+    loss: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """The numbers of a run, each table in the order of its events."""
+
+    gradients: Gradients
+    updates: Updates
+    losses: Losses
+
+
+TABLES = {"gradients": Gradients, "updates": Updates, "losses": Losses}
+COLUMNS = {name: tuple(column.name for column in fields(kind)) for name, kind in TABLES.items()}
+WHOLE = ("event", "tensor", "sampled")
+"""The columns of whole numbers; all others are floats."""
+
+
+class Meter:
+    """Takes the numbers of a run event by event.
+
+    `value(n)` is the value of number n as it was recorded; `current(t, e)` the number of the value that the tensor t
+    has before the event e, which is seen now, None where that is not known.
+    """
+
+    def __init__(self, value: Callable[[int], Value], current: Callable[[int, int], int | None]) -> None:
+        self._value, self._current = value, current
+        self._rows: dict[str, list[array[Any]]] = {
+            name: [array("q" if column in WHOLE else "d") for column in listed] for name, listed in COLUMNS.items()
+        }
+        self._numbers: dict[int, int | None] = {}  # by leaf that had a gradient: its value
+        self._before: dict[int, Value] = {}  # what a leaf was before the update that goes on,
+        self._now: dict[int, tuple[int, Value]] = {}  # and what it is since an event
+        self._held = 0
+
+    def see(self, event: AnyEvent) -> None:
+        """Take note of the next event."""
+        if isinstance(event, OpCalled):
+            if event.inplace is not None and self._numbers:
+                for out in event.outputs:
+                    if out.tensor in self._numbers:
+                        self._written(event.index, out.tensor, out.value)
+        elif isinstance(event, Accumulated):
+            if not event.retained:
+                self._gradient(event.index, event.tensor, self._value(event.after))
+        elif isinstance(event, Refreshed):
+            if event.tensor in self._numbers:
+                self._written(event.index, event.tensor, event.value)
+        elif isinstance(event, BackwardStarted) and event.roots:
+            number = self._current(event.roots[0].tensor, event.index)
+            if number is not None:
+                self._note("losses", event.index, mean_of(self._value(number)))
+
+    def measures(self) -> Measures:
+        """The numbers by now, with the updates that no gradient has followed yet."""
+        updates = [column[:] for column in self._rows["updates"]]
+        for tensor, (event, now) in sorted(self._now.items(), key=lambda one: one[1][0]):
+            for column, number in zip(updates, self._update(tensor, event, now), strict=True):
+                column.append(number)
+        columns = {name: list(map(np.array, rows)) for name, rows in {**self._rows, "updates": updates}.items()}
+        order = np.argsort(columns["updates"][0], kind="stable")
+        return Measures(
+            Gradients(*columns["gradients"]),
+            Updates(*(column[order] for column in columns["updates"])),
+            Losses(*columns["losses"]),
+        )
+
+    def _note(self, table: str, *row: float) -> None:
+        for column, number in zip(self._rows[table], row, strict=True):
+            column.append(number)
+
+    def _gradient(self, event: int, tensor: int, value: Value) -> None:
+        if tensor not in self._numbers:
+            self._numbers[tensor] = self._current(tensor, event)
+        elif tensor in self._now:
+            at, now = self._now.pop(tensor)
+            self._note("updates", *self._update(tensor, at, now))
+            self._hold(tensor, now)
+        stats = value.stats
+        largest = max(abs(stats["min"]), abs(stats["max"]))
+        wrong = float("nan") if value.damaged else stats["nan"] + stats["inf"]
+        zeros = float("nan") if value.damaged else stats["zeros"]
+        self._note("gradients", event, tensor, stats["norm"], zeros, wrong, largest, stats["mean"])
+
+    def _written(self, event: int, tensor: int, number: int) -> None:
+        """A leaf has another value: a part of the update that its next gradient ends."""
+        before = self._numbers[tensor]
+        if tensor not in self._before and before is not None:
+            self._hold(tensor, self._value(before))
+        self._numbers[tensor] = number
+        self._now[tensor] = event, self._value(number)
+
+    def _update(self, tensor: int, event: int, now: Value) -> tuple[int, int, float, bool]:
+        before = self._before.get(tensor)
+        if before is None:
+            return event, tensor, float("nan"), False
+        return event, tensor, change(before, now), before.array is None or now.array is None
+
+    def _hold(self, tensor: int, value: Value) -> None:
+        """Keep what a leaf is until its next update; the oldest give way."""
+        old = self._before.pop(tensor, None)
+        self._held += _bytes(value) - (0 if old is None else _bytes(old))
+        self._before[tensor] = value
+        while self._held > MOST_HELD:
+            oldest = next((one for one in self._before if one not in self._now and one != tensor), None)
+            if oldest is None:
+                return
+            self._held -= _bytes(self._before.pop(oldest))
+
+
+def _bytes(value: Value) -> int:
+    return int(value.sample.nbytes if value.array is None else value.array.nbytes)
+
+
+def change(old: Value, new: Value) -> float:
+    """The norm of a change over the norm of what was changed, by all elements that are known of both; nan where there
+    is nothing to compare."""
+    known = old.array is not None and new.array is not None
+    was, now = (old.array, new.array) if known else (old.sample, new.sample)
+    if was is None or now is None or old.shape != new.shape or was.size != now.size or not was.size:
+        return float("nan")
+    with np.errstate(all="ignore"):
+        wide = np.result_type(was.dtype, np.float64)  # float32 weights and their differences lose nothing
+        before = np.linalg.norm(was.ravel().astype(wide))
+        step = np.linalg.norm(np.subtract(now, was, dtype=wide).ravel())
+        return float(step / before) if before else float("nan")
+
+
+def mean_of(value: Value) -> float:
+    """The mean of all elements, also of those that are not finite."""
+    if value.stats["inf"] or value.stats["nan"]:
+        signs = np.asarray(value.sample if value.array is None else value.array)
+        if value.stats["nan"] or not signs.size or np.isnan(mean := float(np.real(signs).mean())):
+            return float("nan")
+        return mean
+    return float(value.stats["mean"])
+
+
+# -- in a file ---------------------------------------------------------------------------------------------------------
+
+
+def columns_of(measures: Measures) -> dict[str, np.ndarray]:
+    """The columns of all tables, by names such as `gradients.norm`; little-endian, 8 bytes each."""
+    return {
+        f"{table}.{name}": getattr(getattr(measures, table), name).astype(_dtype(name))
+        for table, listed in COLUMNS.items()
+        for name in listed
+    }
+
+
+def from_columns(texts: Mapping[str, bytes]) -> Measures:
+    """The tables of the bytes of their columns.  Raises KeyError or ValueError where they are not of one."""
+    columns = {
+        table: [np.frombuffer(texts[f"{table}.{name}"], _dtype(name)) for name in listed]
+        for table, listed in COLUMNS.items()
+    }
+    return Measures(Gradients(*columns["gradients"]), Updates(*columns["updates"]), Losses(*columns["losses"]))
+
+
+def _dtype(column: str) -> str:
+    return "<i8" if column in WHOLE else "<f8"
+
+
+def fit(measures: Measures, events: int, tensors: int) -> bool:
+    """Whether the tables are of so many events and tensors, in the order of the events."""
+    for name, listed in COLUMNS.items():
+        table = {column: getattr(getattr(measures, name), column) for column in listed}
+        if len({len(column) for column in table.values()}) != 1 or (np.diff(table["event"]) < 0).any():
+            return False
+        if not (_are_below(table["event"], events) and _are_below(table.get("tensor", table["event"][:0]), tensors)):
+            return False
+    return True
+
+
+def _are_below(numbers: np.ndarray, end: int) -> bool:
+    return not len(numbers) or bool(numbers.min() >= 0 and numbers.max() < end)
