@@ -93,7 +93,7 @@ export function sentence(level, t) {
   const stop = stopAt(level, t);
   if (total === 0) return { lead: "No steps.", text: "This program recorded nothing to play." };
   if (!stop) {
-    const lead = spans.size ? `${ends.length} of ${total} steps at this level.` : total === 1 ? "1 step." : `${total} steps.`;
+    const lead = spans.size ? `${ends.length} steps at this level, ${total} in all.` : total === 1 ? "1 step." : `${total} steps.`;
     return { lead, text: "Nothing has run yet. Space plays, the right arrow takes one step." };
   }
   return { lead: spans.size ? leadOf(level, stop) : `Step ${stop.end} of ${total}.`, text: spoken(stop.step) };

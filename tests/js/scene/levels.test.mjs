@@ -57,7 +57,7 @@ test("the sentence is that of what one steps over, with how far its phase is", (
   assert.deepEqual(sentence(level(), 10), { lead: "Backward, 4 of 4.", text: "a says." });
   assert.deepEqual(sentence(level(), 13), { lead: "Update.", text: "SGD.step says." });
   assert.deepEqual(sentence(level("write SGD.step"), 11), { lead: "Update, 1 of 3.", text: "write p." });
-  assert.equal(sentence(level(), 0).lead, "8 of 13 steps at this level.");
+  assert.equal(sentence(level(), 0).lead, "8 steps at this level, 13 in all.");
   const single = levelOf(small);
   assert.deepEqual(sentence(single, 3), { lead: "Step 3 of 14.", text: small.steps[2].say });
   assert.deepEqual(sentence(single, 2.1), { lead: "Step 3 of 14.", text: small.steps[2].say });

@@ -58,10 +58,13 @@ function curve(run) {
   const least = Math.min(...finite.filter((one) => one !== null));
   const hovertext = run.labels.map((label, column) => `<b>${label}</b><br>loss ${run.loss[column]}`);
   const wrong = x.filter((column) => y[column] !== null && finite[column] === null);
-  const line = { type: "scatter", x, y: finite, yaxis: "y2", mode: x.length > 1 ? "lines" : "markers", line: { color: token("--root"), width: 2 }, hovertext, hoverinfo: "text" };
+  const line = { type: "scatter", x, y: finite, yaxis: "y2", mode: "lines+markers", marker: { color: token("--root"), size: x.map((column) => (isAlone(finite, column) ? 7 : 0)) }, line: { color: token("--root"), width: 2 }, hovertext, hoverinfo: "text" };
   const marks = { type: "scatter", x: wrong, y: wrong.map(() => (Number.isFinite(least) ? least : 0)), yaxis: "y2", mode: "markers", marker: { symbol: "x", color: token("--error"), size: 8 }, hovertext: wrong.map((column) => hovertext[column]), hoverinfo: "text" };
   return wrong.length ? [line, marks] : [line];
 }
+
+/** Whether a point has no neighbour that a line could lead to. */
+const isAlone = (points, column) => (points[column - 1] ?? null) === null && (points[column + 1] ?? null) === null;
 
 /** The cells by magnitude, and over them those that have a look of their own: exact zeros, and what is not finite. */
 function maps(run, rows, quantity, font) {
