@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 from ..arrays.session import slot
 from .events import Trace
@@ -67,7 +68,7 @@ def recording(frame: FrameType, limit: int = LIMIT) -> Iterator[Trace]:
             recorder.store.settle()
         gc.set_threshold(*often)
         whole = recorder.recording
-        load = functools.partial(read, whole, argv) if outer is None else _until_now(whole, argv)
+        load = _reading(whole, argv, recorder.meta) if outer is None else _until_now(whole, argv, recorder.meta)
         if recorder.errors:  # an exception holds frames: read it now and let them go
             load = functools.partial(_same, load())
         trace.__dict__["_load"] = load
@@ -78,10 +79,15 @@ def unfinished() -> Trace:
     raise RuntimeError("the recording still runs: its trace can be read after the `with` block")
 
 
-def _until_now(whole: Recording, argv: tuple[str, ...]) -> Callable[[], Trace]:
+def _reading(whole: Recording, argv: tuple[str, ...], meta: dict[str, Any]) -> Callable[[], Trace]:
+    """Reads a recording that has ended."""
+    return lambda: read(whole, argv, dict(meta))
+
+
+def _until_now(whole: Recording, argv: tuple[str, ...], meta: dict[str, Any]) -> Callable[[], Trace]:
     """Reads what a recording that goes on has by now; later, so that what is written meanwhile has been copied."""
     entries, values, stacks = len(whole.log), len(whole.values), len(whole.stacks)
-    return lambda: read(whole.part(entries, values, stacks), argv)
+    return lambda: read(whole.part(entries, values, stacks), argv, dict(meta))
 
 
 def _same(trace: Trace) -> Trace:

@@ -37,6 +37,8 @@ class Recorder:
         self.depth = 0
         self.pace: Callable[[], object] | None = None
         """Called after an op if the recording is written to a file meanwhile and the writing cannot keep up."""
+        self.meta: dict[str, Any] = {}
+        """What is said of the recording as a whole, beside how its program ended."""
         self.is_read = False  # whether the values are read from memory too, and not only from a file
         # Looked up once, because each op needs them:
         self.limit, self.values, self.summary, self.first = limit, self.store.values, self.store.summary, tensors.first

@@ -16,6 +16,7 @@ from ..reading.facts import Facts
 from ..reading.finite_differences import check
 from ..reading.formulas import called, formulas
 from ..reading.jacobian import jacobian, value
+from ..reading.library import about, agreement, library
 from ..reading.source_text import source
 from ..reading.stale_values import held
 from ..reading.values import Table
@@ -101,6 +102,7 @@ class _Details:
                 "dtype": out.dtype,
                 "device": "cpu",
                 "sequence_nr": node.sequence_nr if node is not None else None,
+                "about": about(self.trace, event),
             },
             "formula": formulas(self.facts, event),
             "moments": moments,
@@ -108,6 +110,7 @@ class _Details:
             "saved": self.saved(item.id, event, vjps),
             "figures": self.op_figures(event, vjps),
             "check": self.check(event, vjps),
+            "compared": self.compared(event, vjps),
             "jacobian": self.jacobian(event),
             "through": through(self.read, item),
             "revision": self.revision,
@@ -174,6 +177,15 @@ class _Details:
             found = replace(found, text=f"{found.text}; with the gradient of {self.called(vjps[-1].call)}")
         return None if found is None else {"text": found.text, "worst": value(found.worst), "agrees": found.agrees}
 
+    def compared(self, event: OpCalled, vjps: list[VjpRun]) -> schema.Comparison | None:
+        """What the library computed on which the program ran against the engine's op."""
+        name = library(self.trace)
+        unseen = [held(self.read.unseen.get(vjp.index, [])) for vjp in vjps]
+        found = agreement(self.facts, event, vjps, unseen) if name else None
+        if found is None:
+            return None
+        return {"library": name, "text": found.text, "worst": value(found.worst), "agrees": found.agrees}
+
     def jacobian(self, event: OpCalled) -> schema.Matrix | None:
         if event.node is None:
             return None
@@ -217,10 +229,10 @@ class _Details:
                 "label": {"leaf": "leaf", "root": "root", "constant": "constant"}.get(item.role, "intermediate result"),
                 "code": self.read.code(stack), "shape": list(fact.shape), "dtype": fact.dtype,
                 "device": fact.leaf.device if fact.leaf is not None else "cpu",
-                "sequence_nr": node.sequence_nr if node is not None else None,
+                "sequence_nr": node.sequence_nr if node is not None else None, "about": "",
             },
             "formula": [], "moments": moments, "ledger": self.ledger(item.tensor, name or "the tensor"), "saved": [],
-            "figures": figures, "check": None, "jacobian": None, "through": through(self.read, item),
+            "figures": figures, "check": None, "compared": None, "jacobian": None, "through": through(self.read, item),
             "revision": self.revision, "element": item.id, "values": self.table.rows,
         }  # fmt: skip
 
@@ -312,6 +324,7 @@ class _Details:
                 "dtype": None,
                 "device": "cpu",
                 "sequence_nr": None,
+                "about": "",
             },
             "formula": [],
             "ledger": [],
@@ -319,6 +332,7 @@ class _Details:
             "values": [],
             "figures": [],
             "check": None,
+            "compared": None,
             "jacobian": None,
             "through": through_group(self.read, group),
             "moments": [

@@ -27,6 +27,8 @@ class Head(TypedDict):
     """`cpu` or `cuda`."""
     sequence_nr: int | None
     """Of the node: the higher number runs first in backward."""
+    about: str
+    """Of an op that only the library has on which the program ran: what its documentation says there; else empty."""
 
 
 class Moment(TypedDict):
@@ -105,6 +107,19 @@ class Check(TypedDict):
     """Whether the rule passes."""
 
 
+class Comparison(TypedDict):
+    """The recorded numbers of a call against those of the engine's op, if the program ran on another library."""
+
+    library: str
+    """The name and the version of the library."""
+    text: str
+    """How far they are apart."""
+    worst: Num
+    """The largest difference relative to the largest number."""
+    agrees: bool
+    """Whether it is no more than rounding."""
+
+
 class Matrix(TypedDict):
     """The local Jacobian of a call by one input: a row for each element of the result."""
 
@@ -168,6 +183,8 @@ class Details(TypedDict):
     """Of values with more than one element."""
     check: Check | None
     """Of ops whose rule can be compared; else null."""
+    compared: Comparison | None
+    """Of ops of a program that ran on another library, if the engine has the op; else null."""
     jacobian: Matrix | None
     """Of ops, where it is small enough; else null."""
     through: Series | None

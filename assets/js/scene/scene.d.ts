@@ -973,6 +973,8 @@ export interface Details {
   figures: Figure[];
   /** Of ops whose rule can be compared; else null. */
   check: Check | null;
+  /** Of ops of a program that ran on another library, if the engine has the op; else null. */
+  compared: Comparison | null;
   /** Of ops, where it is small enough; else null. */
   jacobian: Matrix | null;
   /** Null where it comes fewer than three times. */
@@ -995,6 +997,8 @@ export interface Head {
   device: string;
   /** Of the node: the higher number runs first in backward. */
   sequence_nr: number | null;
+  /** Of an op that only the library has on which the program ran: what its documentation says there; else empty. */
+  about: string;
 }
 
 /** The arithmetic of a step: upstream gradient, local derivatives, the cotangent per input, sums written out. */
@@ -1066,6 +1070,18 @@ export interface Check {
   /** The worst relative difference. */
   worst: Num;
   /** Whether the rule passes. */
+  agrees: boolean;
+}
+
+/** The recorded numbers of a call against those of the engine's op, if the program ran on another library. */
+export interface Comparison {
+  /** The name and the version of the library. */
+  library: string;
+  /** How far they are apart. */
+  text: string;
+  /** The largest difference relative to the largest number. */
+  worst: Num;
+  /** Whether it is no more than rounding. */
   agrees: boolean;
 }
 

@@ -191,7 +191,8 @@ class Stream:
         return self.cut is not None and self.cut.kind in ("unwritable", "gone")
 
     def _with_cut(self, meta: dict[str, Any]) -> dict[str, Any]:
-        return meta if self.cut is None else {**meta, "cut": asdict(self.cut)}
+        known = {**self.recorder.meta, **meta}
+        return known if self.cut is None else {**known, "cut": asdict(self.cut)}
 
     def _write_rest(self, progress: Callable[[int, int], None]) -> None:
         told = time.monotonic()

@@ -159,6 +159,7 @@ export class Inspector {
         step >= 0 ? h("span.chip.grey", {}, `step ${step + 1}`) : null,
         this.orderChip(this.scene.steps[step])),
       this.quoted("from ", code, lineText(code, files) || codeText(code, files)),
+      head?.about ? h("p.hint", {}, head.about) : null,
     ];
   }
 
@@ -174,7 +175,8 @@ export class Inspector {
     if (details.ledger.length || isLeaf(node)) parts.push(this.ledger(node, details, time));
     if (details.saved.length) parts.push(this.saved(details, time));
     if (details.kind !== "tensor") parts.push(throughTime(details.through, time, (step, element) => this.goTo(step, element)));
-    if (details.check) parts.push(check(details.check));
+    if (details.check) parts.push(check("Check against finite differences", details.check));
+    if (details.compared) parts.push(check(`Compared with ${details.compared.library}`, details.compared));
     if (!details.moments.length && details.kind === "op" && !details.formula.length) {
       parts.push(h("p.hint", {}, "This op takes no part in backward: its output needs no gradient, or it has no derivative."));
     }
@@ -430,8 +432,8 @@ function attributeOf(name) {
 
 const bytes = (n) => (n < 1024 ? `${n} B` : n < 1024 ** 2 ? `${num(n / 1024, 3)} kB` : `${num(n / 1024 ** 2, 3)} MB`);
 
-function check(found) {
-  return section("Check against finite differences", h("p.source", {}, withMinus(found.text), " ",
+function check(title, found) {
+  return section(title, h("p.source", {}, withMinus(found.text), " ",
     h(`span.chip.${found.agrees ? "green" : "red"}`, {}, found.agrees ? "agrees" : "differs")));
 }
 

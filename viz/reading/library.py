@@ -1,0 +1,155 @@
+"""A program that ran on another library, PyTorch: its recorded numbers compared with those of the engine's own ops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.ops.op import CUSTOM, REGISTRY, call_kernel
+from engine.trace.events import OpCalled, Trace, Value, VjpRun
+
+from . import text
+from .facts import Facts
+from .formulas import called
+from .jacobian import arguments, pull
+
+ROUNDINGS = 64
+"""Roundings, each of half a unit in the last place of the largest number, that two ways to add up may differ by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The worst difference between recorded and computed numbers, relative to the largest recorded one; in words."""
+
+    worst: float
+    agrees: bool
+    text: str
+
+
+def library(trace: Trace) -> str:
+    """The library that computed the numbers of a trace, with its version: `PyTorch 2.13.0`; "" if that was the engine,
+    as in a replay."""
+    found = _library(trace)
+    return f"{found['name']} {found['version']}".strip() if found and "edits" not in trace.meta else ""
+
+
+def _library(trace: Trace) -> Mapping[str, Any]:
+    """What a recording says of the library that the program ran on: its name, version and documentation."""
+    found = trace.meta.get("library")
+    if not isinstance(found, Mapping):
+        return {}
+    told = found.get("documentation")
+    name, version = (str(found.get(key, ""))[:80] for key in ("name", "version"))
+    return {"name": name, "version": version, "documentation": told if isinstance(told, Mapping) else {}}
+
+
+def about(trace: Trace, event: OpCalled) -> str:
+    """What is said of an op that only the library has: the first sentence of its documentation there, and that there is
+    no formula; "" of any other."""
+    found = _library(trace)
+    if not found or event.name in REGISTRY or event.name == CUSTOM.name:
+        return ""
+    sentence = str(found["documentation"].get(event.name, ""))[:400]
+    own = f"An op of {found['name']} that Backstep's engine does not have: its numbers are shown, without a formula."
+    return f"{sentence}. {own}" if sentence else own
+
+
+def agreement(
+    facts: Facts, event: OpCalled, vjps: Sequence[VjpRun], held: Sequence[Mapping[int, int]]
+) -> Agreement | None:
+    """Compare what the library computed in a call, forward and in each VJP, with the engine's op on the same numbers.
+
+    `held` has for each VJP the values that the rule was given instead of those of forward.  None if the engine does not
+    have the op, if it draws random numbers, or if a value was not kept.  Cost: one kernel call, and one call of the
+    rule per VJP and input.
+    """
+    op = REGISTRY.get(event.name)
+    if op is None or op.presentation.random:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            pairs = [*_results(facts, event), *_gradients(facts, event, vjps, held)]
+    except Exception:  # noqa: BLE001  a rule may need what a trace does not keep; then nothing is said
+        return None
+    gaps = [(gap(value.array, found), eps(value), name) for value, found, name in pairs if value.array is not None]
+    if not gaps:
+        return None
+    worst, _, name = max(gaps, key=lambda one: one[0] / one[1] if one[1] else one[0])
+    agrees = all(difference <= ROUNDINGS * unit for difference, unit, _ in gaps)
+    if not any(difference for difference, _, _ in gaps):
+        said = "Backstep's op gives the recorded numbers to the last bit."
+    elif agrees:
+        said = f"Backstep's op gives the recorded numbers to within {_short(worst)}, which is rounding."
+    elif np.isfinite(worst):
+        said = (
+            f"{name} differs by {_short(worst)} of its largest number from that of Backstep's op: more than rounding."
+        )
+    else:
+        said = f"{name} is not finite in the same elements as that of Backstep's op."
+    return Agreement(worst, agrees, said[:1].upper() + said[1:])
+
+
+def _short(number: float) -> str:
+    return text.number(float(f"{number:.1e}"))
+
+
+def _results(facts: Facts, event: OpCalled) -> Iterator[tuple[Value, np.ndarray, str]]:
+    """(recorded, computed, its name) for each result of the call."""
+    op, given = REGISTRY[event.name], arguments(facts, event)
+    if given is None:
+        return
+    made = call_kernel(op, tuple(given[name] for name in op.inputs), event.attrs)
+    for out, found in zip(event.outputs, made if isinstance(made, tuple) else (made,), strict=False):
+        yield facts.trace.value(out.value), np.asarray(found), "the result"
+
+
+def _gradients(
+    facts: Facts, event: OpCalled, vjps: Sequence[VjpRun], held: Sequence[Mapping[int, int]]
+) -> Iterator[tuple[Value, np.ndarray, str]]:
+    """The same for each gradient that a VJP sent."""
+    if event.node is None:
+        return
+    for vjp, instead in zip(vjps, held, strict=True):
+        given = arguments(facts, event, instead)
+        sources = [number for number in vjp.upstream if number is not None]
+        upstream = facts.trace.value(sources[0]).array if len(sources) == 1 else None
+        if given is None or upstream is None or vjp.upstream[0] is None:
+            continue
+        for slot, name in enumerate(event.node.inputs):
+            sent = vjp.cotangents[slot] if slot < len(vjp.cotangents) else None
+            computed = None if sent is None else pull(event, name, given, upstream)
+            if sent is not None and computed is not None:
+                yield facts.trace.value(sent), computed, f"the gradient of {called(facts, event, name)}"
+
+
+def eps(value: Value) -> float:
+    """The distance from 1 to the next number of a dtype; 0 for integers, which are exact.
+
+    >>> eps(Value((), "float32", None, np.zeros(0), {})) == 2**-23
+    True
+    """
+    kind = np.dtype(value.dtype)
+    return float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
+
+
+def gap(recorded: np.ndarray, computed: np.ndarray) -> float:
+    """The largest difference relative to the largest recorded number; infinite where one of the two is not finite and
+    the other another one.
+
+    >>> gap(np.array([4.0, np.nan]), np.array([4.0, np.nan])), gap(np.array([4.0, 0.0]), np.array([4.0, 1.0]))
+    (0.0, 0.25)
+    """
+    if recorded.shape != computed.shape:
+        return float("inf")
+    first, second = recorded.astype(np.float64), computed.astype(np.float64)
+    odd = ~(np.isfinite(first) & np.isfinite(second))
+    if not np.array_equal(first[odd], second[odd], equal_nan=True):
+        return float("inf")
+    if odd.all():
+        return 0.0
+    scale = float(abs(first[~odd]).max())
+    difference = float(abs(first[~odd] - second[~odd]).max())
+    return difference / scale if scale else difference
