@@ -10,6 +10,7 @@ from engine.trace.file.outline import Outline, outline, outline_in_file
 
 from .beginning import MOST, shortened
 from .iterations import Section, sections
+from .overview import Overview, overview
 from .window import Windows
 
 SEVERAL = 400
@@ -46,6 +47,10 @@ class Run:
     @property
     def is_divided(self) -> bool:
         return len(self.sections) > 1
+
+    @cached_property
+    def overview(self) -> Overview:
+        return overview(self.whole, self.outline, self.sections)
 
     @cached_property
     def _windows(self) -> Windows:

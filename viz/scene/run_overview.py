@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import floor, isfinite, log10
 from typing import Any
 
 import numpy as np
 
-from ..findings.finding import EXPLODING, NONFINITE, OFTEN_MEANT, Kind
+from ..findings.finding import EXPLODING, NONFINITE, NONFINITE_GRADIENT, OFTEN_MEANT, Finding, Kind
 from ..findings.runs import run_findings
-from ..run.overview import QUANTITIES, Overview, joined, overview
+from ..run.overview import QUANTITIES, Overview, joined
 from ..run.run import Run
 from ..schema.run import RunFinding, RunOverview
 from ..schema.values import Num
@@ -26,11 +26,12 @@ DIGITS = 3
 
 def run_overview(run: Run, program: str, version: int, size: int | None) -> RunOverview:
     """The overview of a run, with what its numbers show to be wrong; `size` are the bytes of its file."""
-    return document(overview(run.whole, run.outline, run.sections), program, version, size)
+    return document(run.overview, program, version, size)
 
 
 def in_iterations(run: Run) -> list[RunFinding]:
-    """What the graphs of the first iterations show that numbers do not: the first of each kind.
+    """What graphs show that numbers do not: where the first nan or inf comes from; then the first finding of each kind,
+    from the first iterations.
 
     It takes longer than the overview, so that it is asked for on its own.
     """
@@ -39,11 +40,28 @@ def in_iterations(run: Run) -> list[RunFinding]:
     for number in first:
         for one in reading(run.trace(number)).findings:
             if one.kind not in SEEN_IN_NUMBERS | OFTEN_MEANT | found.keys():
-                found[one.kind] = {
-                    "kind": "iteration", "label": f"{one.label}, in {run.sections[number].label}", "why": one.why,
-                    "fix": one.fix, "section": number, "parameter": None,
-                }  # fmt: skip
-    return list(found.values())
+                found[one.kind] = _in_iteration(run, number, one)
+    return [*_origin(run), *found.values()]
+
+
+def _origin(run: Run) -> Iterator[RunFinding]:
+    """The op that gives the first nan or inf of a run, in the first iteration whose loss or gradients have one."""
+    columns = (one.column for one in run_findings(run.overview) if one.kind in ("loss-nonfinite", "gradient-nonfinite"))
+    column = next(columns, None)
+    if column is None:
+        return
+    number = run.overview.first[column]
+    # In the loss first, since a gradient that is nan is its consequence: findings come in the order of their steps.
+    ops = (one for one in reading(run.trace(number)).findings if one.kind in NONFINITE)
+    for one in sorted(ops, key=lambda one: one.kind in NONFINITE_GRADIENT)[:1]:
+        yield _in_iteration(run, number, one)
+
+
+def _in_iteration(run: Run, number: int, one: Finding) -> RunFinding:
+    label = f"{one.label}, in {run.sections[number].label}"
+    return {
+        "kind": "iteration", "label": label, "why": one.why, "fix": one.fix, "section": number, "parameter": None,
+    }  # fmt: skip
 
 
 def document(whole: Overview, program: str, version: int, size: int | None) -> RunOverview:

@@ -139,3 +139,13 @@ def test_what_only_graphs_show_is_found_in_the_first_iteration_that_shows_it() -
     (finding,) = in_iterations(Run(trace))
     assert (finding["kind"], finding["section"]) == ("iteration", 1)
     assert "w.grad not zeroed, in round 2" in finding["label"] and "from an earlier call" in finding["why"]
+
+
+def test_the_op_that_gives_the_first_nan_is_found_where_it_does() -> None:
+    w = engine.tensor([1.0, 2.0], requires_grad=True)
+    with engine.record() as trace:
+        for step in range(60):
+            w.grad = None
+            (w * engine.log(engine.tensor(2.0 - step / 20))).sum().backward()
+    (finding,) = in_iterations(Run(trace))
+    assert (finding["section"], finding["label"]) == (40, "first inf: log, in step = 40")
