@@ -52,6 +52,11 @@ class Section:
     around: tuple[str, ...] = ()
     loop: tuple[int, str, int] | None = None
 
+    @property
+    def name(self) -> str:
+        """`epoch = 0 · i = 32`; "the program" for one that is its own only section."""
+        return " · ".join(filter(None, (*self.around, self.label))) or "the program"
+
 
 LONGEST = 40
 """Characters of the line of a program that names a section."""

@@ -108,7 +108,7 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
 
     losses = _first_of_each(_section_of(starts, measures.losses.event), measures.losses.loss)
     return Overview(
-        labels=tuple(_label(sections[section]) for section in columns.tolist()),
+        labels=tuple(sections[section].name for section in columns.tolist()),
         first=tuple(columns.tolist()),
         last=tuple(columns.tolist()),
         loss=np.array([losses.get(section, np.nan) for section in columns.tolist()]),
@@ -121,10 +121,6 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
         updates=len(np.unique(where[shown])),
         ops=len(outline.where(OpCalled)),
     )
-
-
-def _label(section: Section) -> str:
-    return " · ".join(filter(None, (*section.around, section.label))) or "the program"
 
 
 def _from_to(first: str, last: str) -> str:

@@ -58,7 +58,7 @@ def _origin(run: Run) -> Iterator[RunFinding]:
 
 
 def _in_iteration(run: Run, number: int, one: Finding) -> RunFinding:
-    label = f"{one.label}, in {run.sections[number].label}"
+    label = f"{one.label}, in {run.sections[number].name}"
     return {
         "kind": "iteration", "label": label, "why": one.why, "fix": one.fix, "section": number, "parameter": None,
     }  # fmt: skip
