@@ -38,6 +38,7 @@ EXAMPLES = """examples:
   backstep record --steps 100:103 train.py   keep the values of three iterations, statistics of all others
   backstep open run.backstep        open a recorded trace
   backstep serve traces --workers 4 the gallery and a folder of traces, for a class
+  backstep export run.backstep -o lesson.html   one HTML file that plays offline in any browser
 """
 
 
@@ -45,7 +46,7 @@ class Parser(argparse.ArgumentParser):
     """Says what to type where the command was left out."""
 
     def error(self, message: str) -> NoReturn:
-        found = re.match(r"argument \{run,record,open,serve\}: invalid choice: '(.+?)' \(", message)
+        found = re.match(r"argument \{run,[a-z,]+\}: invalid choice: '(.+?)' \(", message)
         if found:
             verb = "open" if found[1].endswith(SUFFIX) else "run"
             message = f"{found[1]!r} is not a command. Put `run` or `open` first, as in `backstep {verb} {found[1]}`"
@@ -61,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _serving(top, suppress=False)
-    commands = top.add_subparsers(dest="command", metavar="{run,record,open,serve}")
+    commands = top.add_subparsers(dest="command", metavar="{run,record,open,export,serve}")
     run = commands.add_parser("run", help="run a script as Python would, record it, and open it")
     _serving(run, suppress=True)
     run.add_argument("--watch", action="store_true", help="record again whenever the script is saved")
@@ -82,6 +83,21 @@ def parser() -> argparse.ArgumentParser:
     _serving(opened, suppress=True)
     _events(opened)
     opened.add_argument("file", type=Path, help="a file written by trace.save() or `backstep run`")
+    export = commands.add_parser(
+        "export", help="write a lesson that plays offline, or a graph or table for other programs"
+    )
+    export.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the file to write; its ending says what: .html a lesson, .dot or .graphml the graph, .csv the steps, "
+        ".trace.json the steps for Perfetto, .scene.json the scene, .backstep a trace file",
+    )
+    _events(export)
+    export.add_argument("--as-torch", action="store_true", help="use Backstep's engine for a script's `import torch`")
+    export.add_argument("file", help="a trace file, a Python file to run, or a program of the gallery by its name")
     _served(commands.add_parser("serve", help="serve the gallery and a folder of traces to many people"))
     return top
 
@@ -250,7 +266,7 @@ def _main(options: argparse.Namespace) -> int:
     wrong = _mistaken(options)
     if wrong:
         return _refuse(wrong)
-    commands = {"record": _record, "serve": _serve_many}
+    commands = {"record": _record, "export": _export, "serve": _serve_many}
     return commands.get(options.command, _serve)(options)
 
 
@@ -302,6 +318,12 @@ def _record(options: argparse.Namespace) -> int:
         options.script, options.args, options.as_torch, module=options.module or "", output=options.output,
         limits=_limits_of(options),
     )  # fmt: skip
+
+
+def _export(options: argparse.Namespace) -> int:
+    from viz.server.export.command import export
+
+    return export(options.file, options.output, options.events, options.as_torch)
 
 
 def _limits_of(options: argparse.Namespace) -> limits.Limits:

@@ -2,6 +2,7 @@
 interface Window {
   backstep: any;
   backstepHears: any;
+  backstepLesson: any;
   backstepParts: Record<string, any>;
   dash_ag_grid: any;
   dash_clientside: any;

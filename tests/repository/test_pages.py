@@ -17,7 +17,7 @@ from docs import pages
 from docs.make_screenshots import ANIMATION, PICTURES
 from tests.browser.conftest import App
 from tests.viz.helpers.pictures import scene
-from viz.cli import parser
+from viz.cli import main, parser
 from viz.gallery import find
 from viz.record.runner import Recording, run_script
 from viz.server.revisions import Computed
@@ -60,7 +60,9 @@ def stripped(message: str | None) -> str | None:
 
 
 @pytest.mark.parametrize(("page", "line"), COMMANDS, ids=[line for _, line in COMMANDS])
-def test_command_starts_the_app(page: str, line: str, tmp_path: Path) -> None:
+def test_command_starts_the_app_or_writes_its_file(
+    page: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name, *arguments = shlex.split(line)
     assert name == "backstep"
     for script in pages.scripts(TEXTS[page]):
@@ -68,6 +70,10 @@ def test_command_starts_the_app(page: str, line: str, tmp_path: Path) -> None:
     options = parser().parse_args(arguments)
     if options.command == "open":
         recorded("lesson.py", tmp_path).trace_path.rename(tmp_path / options.file)
+    if options.command == "export":
+        monkeypatch.chdir(tmp_path)
+        assert main(arguments) == 0 and options.output.stat().st_size > 0
+        return
     app = App(*arguments, cwd=tmp_path)
     try:
         with urllib.request.urlopen(app.address) as answer:

@@ -58,7 +58,9 @@ export class App {
   /** @type {HTMLDialogElement | null} of all keys; made when it is first asked for */
   dialog = null;
 
-  constructor() {
+  /** @param {string | null} [program] the one that a page without a gallery is about */
+  constructor(program = null) {
+    this.program = program;
     this.serverCalls = countServerCalls();
     this.bus = new Bus();
     this.depth = new Depth(this);
@@ -100,7 +102,7 @@ export class App {
 
   /** Makes the panels, once their places are there too. */
   furnish() {
-    return install(this.api);
+    return install(this.api, this.program);
   }
 
   ready() {

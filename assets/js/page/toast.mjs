@@ -8,13 +8,16 @@ export class Toast {
     this.hiding = 0;
   }
 
-  /** @param {string} text */
-  say(text) {
+  /**
+   * @param {string} text
+   * @param {boolean} [stays] until the next message
+   */
+  say(text, stays = false) {
     const place = byId("toast");
     if (!place) return;
     place.textContent = text;
     place.hidden = false;
     clearTimeout(this.hiding);
-    this.hiding = setTimeout(() => { place.hidden = true; }, SEEN);
+    if (!stays) this.hiding = setTimeout(() => { place.hidden = true; }, SEEN);
   }
 }

@@ -72,6 +72,8 @@ export function view(search) {
 export function write(shown, push) {
   const address = `${location.pathname}${query(shown)}`;
   if (address === `${location.pathname}${location.search}`) return;
-  if (push) history.pushState(null, "", address);
-  else history.replaceState(history.state, "", address);
+  try {
+    if (push) history.pushState(null, "", address);
+    else history.replaceState(history.state, "", address);
+  } catch { /* a page in a file or a frame may have no address of its own */ }
 }

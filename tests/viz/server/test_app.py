@@ -13,7 +13,7 @@ from werkzeug.test import Client, TestResponse
 
 from tests.viz.helpers.fixtures import Fake, program
 from viz.server.app import build, guarded
-from viz.server.callbacks.register import HEARD
+from viz.server.components.heard import HEARD
 from viz.server.http import compression, static
 from viz.server.http.packed import Packed, pack
 from viz.server.http.static import Assets, assets_folder
@@ -192,7 +192,7 @@ def test_allowed_host_is_answered(client: Client) -> None:
 def test_cross_site_post_cannot_run_a_callback(client: Client, headers: dict[str, str], status: int) -> None:
     assert ask(client, "scene.data", "ask", {"program": "case"}, **headers).status_code == status
     own = {**OWN, "Origin": "http://127.0.0.1:8050", "Content-Type": "application/json", **headers}
-    assert client.post("/export/trace", data="{}", headers=own).status_code == status
+    assert client.post("/export/backstep", data="{}", headers=own).status_code == status
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_overview_of_a_run(client: Client) -> None:
 
 def test_broken_json_is_refused_without_a_traceback(client: Client) -> None:
     own = {**OWN, "Origin": "http://127.0.0.1:8050", "Content-Type": "application/json"}
-    answer = client.post("/export/trace", data="{", headers=own)
+    answer = client.post("/export/backstep", data="{", headers=own)
     assert answer.status_code == 400 and "Traceback" not in answer.text
 
 

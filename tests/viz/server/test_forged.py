@@ -25,7 +25,7 @@ from viz.server.store import Catalogue, Store
 
 PROGRAM = "constant_input"
 POST = {"Host": "127.0.0.1:8050", "Origin": "http://127.0.0.1:8050", "Content-Type": "application/json"}
-CALLBACKS, EXPORTS = "/_dash-update-component", "/export/trace"
+CALLBACKS, EXPORTS = "/_dash-update-component", "/export/backstep"
 KNOWN = {"program": PROGRAM, "element": "t0", "revision": "", "layout": "", "kind": "backward"}
 DEEP = "[" * 100_000
 WRONG: tuple[Any, ...] = (

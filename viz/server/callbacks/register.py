@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import inspect
 import json
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from dash import Dash, Input, Output
 from flask import Flask, Response, request
 from pydantic import TypeAdapter
 
-from engine.trace.file.tracefile import save
 from viz.server.callbacks.answers import (
     AT_ONCE,
     Turn,
@@ -25,28 +22,11 @@ from viz.server.callbacks.answers import (
     scene_answer,
 )
 from viz.server.callbacks.requests import EXPORT, DetailsAsk, Misshapen, SceneAsk, one_of, read, shape_of
+from viz.server.components.heard import HEARD
+from viz.server.export.formats import FORMATS
 from viz.server.http.compression import reads_gzip
 from viz.server.http.packed import gzip
 from viz.server.store import Problem, Store
-
-# What the page tells its own modules: (input, property, function in the namespace `backstep` of dash_clientside).
-HEARD = (
-    ("scene", "data", "scene"),
-    ("details", "data", "details"),
-    ("tabs", "value", "tab"),
-    ("gallery-search", "value", "gallerySearch"),
-    ("run-figure", "clickData", "runClicked"),
-    ("events-filter", "value", "eventsFilter"),
-    ("events-grid", "cellClicked", "eventClicked"),
-    ("events-grid", "virtualRowData", "eventsReady"),
-    ("command-root", "value", "commandRoot"),
-    ("command-retain", "checked", "commandRetain"),
-    ("command-create", "checked", "commandCreate"),
-    ("command-inputs", "value", "commandInputs"),
-    ("command-grid", "cellValueChanged", "commandCell"),
-    ("command-grid", "cellClicked", "commandClicked"),
-)
-
 
 Admit = Callable[[str], Turn]
 """By the address of a client: its place among those who wait for a computation."""
@@ -140,20 +120,19 @@ def add_requests(app: Dash, store: Store, admit: Admit = at_once) -> None:
     def graphs() -> Response:
         return _packed(graphs_answer(store, request.args.get("program", "")))
 
-    @server.post("/export/trace")
-    def export_trace() -> Response:
+    @server.post("/export/<ending>")
+    def export(ending: str) -> Response:
         ask = read(EXPORT, request.get_data(cache=False))
+        kind = FORMATS.get(ending)
+        if kind is None:
+            return Response(f"Backstep saves no such file: {ending[:40]!r}.\n", 404, mimetype="text/plain")
         try:
             revision = store.revision(ask["program"], ask.get("edits"), ask.get("revision"), ask.get("section"))
             with admit(request.remote_addr or ""):
-                trace = store.trace(revision)
+                body = kind.content(store, revision, ask.get("folds") or {})
         except Problem as problem:
             return _json({"problem": problem.as_json()}, 404)
-        with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
-            path = Path(folder) / "trace.backstep"
-            save(trace, str(path))
-            body = path.read_bytes()
-        return Response(body, mimetype="application/vnd.sqlite3")
+        return Response(body, mimetype=kind.media)
 
 
 def _json(data: Any, status: int = 200) -> Response:

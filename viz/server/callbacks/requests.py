@@ -141,12 +141,13 @@ class DetailsAsk(TypedDict, total=False):
 
 @with_config(STRICT)
 class ExportAsk(TypedDict, total=False):
-    """A revision whose trace is saved as a file."""
+    """A revision that is saved as a file."""
 
     program: Required[Name]
     edits: EditsAsk | None
     revision: Name | None
     section: Index | None
+    folds: Folds
 
 
 EXPORT: TypeAdapter[ExportAsk] = TypeAdapter(ExportAsk)

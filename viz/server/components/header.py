@@ -19,6 +19,16 @@ LAYOUTS = {
     "forceatlas2": "ForceAtlas2",
 }
 """Names for people; a layout that is not listed here goes by its own name."""
+PICTURES = (("export-svg", "Picture (SVG)"), ("export-png", "Picture (PNG)"))
+FILES = (
+    ("html", "Lesson: one file that plays offline"),
+    ("backstep", "Trace file (opens with backstep open)"),
+    ("dot", "Graph for Graphviz (DOT)"),
+    ("graphml", "Graph as GraphML"),
+    ("csv", "Steps as a table (CSV)"),
+    ("trace.json", "Steps for Perfetto (JSON)"),
+)
+"""The files that the server writes, by their endings (viz/server/export/formats.py)."""
 
 
 def icon_button(act: str, label: str, icon: str, **more: Any) -> dmc.Tooltip:
@@ -133,17 +143,15 @@ def layout_menu() -> dmc.Menu:
 
 def export_menu() -> dmc.Menu:
     """Pictures, and files; assets/js/panels/shell/exports.mjs says where there is no graph to make a picture of."""
-    pictures, files = (
-        [dmc.MenuItem(text, id=act, **also(data_act=act)) for act, text in items]
-        for items in (
-            [("export-svg", "Picture (SVG)"), ("export-png", "Picture (PNG)")],
-            [("export-trace", "Trace file (opens with backstep open)"), ("export-scene", "Scene as JSON")],
-        )
-    )
+    pictures = [dmc.MenuItem(text, id=act, **also(data_act=act)) for act, text in PICTURES]
+    files = [
+        dmc.MenuItem(text, id=f"export-{key}", **also(data_act="export-file", data_value=key)) for key, text in FILES
+    ]
+    scene = dmc.MenuItem("Scene as JSON", id="export-scene", **also(data_act="export-scene"))
     return dmc.Menu(
         [
             dmc.MenuTarget(text_button("export", "Export", "Save this revision")),
-            dmc.MenuDropdown([*pictures, dmc.MenuDivider(), *files]),
+            dmc.MenuDropdown([*pictures, dmc.MenuDivider(), *files, scene]),
         ],
         position="bottom-end",
         width=280,

@@ -3,18 +3,19 @@ import { pngOf } from "../../paint/picture.mjs";
 import { h, setProps } from "../../page/dom.mjs";
 
 const PICTURES = { "export-svg": "Picture (SVG)", "export-png": "Picture (PNG)" };
+const WORK = { html: "Writing the lesson: replaying the changes that it foresees …" }; // what takes long enough to be said
 
 /**
  * The acts of the menu, by name.
  * @param {any} player `window.backstep`, which paints
  * @param {import("../../page/session.mjs").Session} session
  * @param {import("../../page/toast.mjs").Toast} toast
- * @returns {Record<string, () => void>}
+ * @returns {Record<string, (value?: any) => void>}
  */
 export function acts(player, session, toast) {
   return {
     "export-svg": () => save(new Blob([player.picture().text], { type: "image/svg+xml" }), pictureName(player, session, "svg")),
-    "export-png": () => savePng(player, session, toast), "export-trace": () => saveTrace(session, toast), "export-scene": () => saveScene(session),
+    "export-png": () => savePng(player, session, toast), "export-file": (ending) => saveFile(session, toast, ending), "export-scene": () => saveScene(session),
   };
 }
 
@@ -54,13 +55,16 @@ function saveScene(session) {
   save(new Blob([JSON.stringify(session.scene, null, 1)], { type: "application/json" }), fileName(session, "scene.json"));
 }
 
-async function saveTrace(session, toast) {
-  const { program, section, edits } = session;
+/** A file that the server writes, by its ending. */
+async function saveFile(session, toast, ending) {
+  const { program, section, edits, folds } = session;
+  if (WORK[ending]) toast.say(WORK[ending], true);
   try {
-    const answer = await fetch("/export/trace", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program, section, edits }) });
+    const answer = await fetch(`/export/${ending}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program, section, edits, folds }) });
     if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).problem?.text || `the server answered ${answer.status}`);
-    save(await answer.blob(), fileName(session, "backstep"));
+    save(await answer.blob(), fileName(session, ending));
+    if (WORK[ending]) toast.say("The lesson is saved. It opens in any browser, offline.");
   } catch (error) {
-    toast.say(`The trace could not be saved: ${/** @type {Error} */ (error).message}`);
+    toast.say(`The file could not be saved: ${/** @type {Error} */ (error).message}`);
   }
 }

@@ -31,17 +31,22 @@ const root = () => document.documentElement;
 /**
  * Makes the shell once the places of its panels are there, and shows what the address asks for.
  * @param {any} player `window.backstep`
+ * @param {string | null} program the one that a page without a gallery is about
  */
-export async function install(player) {
+export async function install(player, program) {
   await until(() => window.backstepParts && byId("commands-count") && byId("gallery") && byId("inspect-body"));
-  const shell = new Shell(player);
+  const shell = new Shell(player, program);
   shell.visit(url.view(location.search), false);
 }
 
 export class Shell {
-  /** @param {any} player `window.backstep` */
-  constructor(player) {
+  /**
+   * @param {any} player `window.backstep`
+   * @param {string | null} program shown where an address names none; null: then the gallery is
+   */
+  constructor(player, program) {
     this.player = player;
+    this.program = program;
     /** @type {string | null} in the address only where it was chosen */
     this.theme = null;
     this.quiet = false; // while a view is taken from the address nothing is written back into it
@@ -91,7 +96,7 @@ export class Shell {
       hasPicture: () => root().dataset.page === "player" && this.session.scene !== null && !root().dataset.blank });
   }
 
-  /** What Dash's components tell (see HEARD in viz/server/callbacks/register.py). */
+  /** What Dash's components tell (see viz/server/components/heard.py). */
   hear() {
     const { session, inspector, events, commands } = this;
     window.backstepHears = {
@@ -232,7 +237,8 @@ export class Shell {
   }
 
   /** Shows the view of an address. */
-  visit(view, push) {
+  visit(asked, push) {
+    const view = { ...asked, program: asked.program ?? this.program };
     notice.hide();
     if (view.theme) { this.theme = view.theme; }
     this.header.setTheme(view.theme || root().dataset.theme);

@@ -1,0 +1,26 @@
+// A lesson: the app on a page of its own, opened from a file.  What Dash and the server do elsewhere is done here, so that all other
+// modules are the same.
+import { Answers } from "./answers.mjs";
+import { App } from "../app/app.mjs";
+import { Components } from "./components.mjs";
+import { byId } from "../page/dom.mjs";
+
+/** @param {any} packed what viz/server/lesson/page.py has written into the file */
+function open(packed) {
+  const answers = new Answers(packed);
+  const later = (act) => { setTimeout(act); }; // as an answer of a server, after what asks for it
+  const components = new Components(packed, {
+    ask: ({ data }) => later(() => window.backstepHears.scene(answers.scene(data))),
+    selection: ({ data }) => later(() => window.backstepHears.details(answers.details(data))),
+  });
+  window.dash_clientside = { set_props: (id, props) => components.set(id, props) };
+  window.dash_ag_grid = { getApi: (id) => components.grid(id) };
+  window.backstepParts = packed.lazy;
+  window.fetch = async () => new Response(null, { status: 204 }); // nobody is asked: the look whether Backstep still runs finds that it does
+  const app = new App(packed.opens);
+  window.backstep = app.api;
+  app.attach(byId("stage"), byId("timeline"));
+  return app.furnish();
+}
+
+open(window.backstepLesson).catch((error) => console.error("Backstep could not build its page", error));

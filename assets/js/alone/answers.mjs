@@ -1,0 +1,102 @@
+// What a server would answer, from what was packed when the lesson was written (viz/server/lesson/packing.py).
+import { changed } from "./difference.mjs";
+import { isNone } from "../page/edits.mjs";
+
+const UNFORESEEN = {
+  kind: "unforeseen", title: "This change is not in the lesson",
+  text: "A lesson holds the replays of single changes: each one-hot gradient, ones, zeros, none, and the flags of each call. For any other, install Backstep with `pip install backstep` and run the program with it.",
+};
+const ELSEWHERE = { kind: "elsewhere", title: "This part of the run is not in the lesson", text: "Open the recording with `backstep open` to see all of it." };
+
+export class Answers {
+  /** @param {any} packed */
+  constructor(packed) {
+    this.packed = packed;
+    /** @type {Map<any, any[]>} by section: its recorded scenes, the one that is shown first at the front */
+    this.drawn = new Map();
+    /** @type {any} the scene that was sent last */
+    this.shown = null;
+  }
+
+  /** The answer to a question for a scene, as viz/server/callbacks/answers.py gives it. */
+  scene(ask) {
+    const { request } = ask;
+    const section = this.sectionOf(ask);
+    if (!section) return { request, problem: { ...ELSEWHERE, ways: [] } };
+    const made = this.made(section, ask);
+    if (made.problem) return { request, problem: made.problem };
+    const before = ask.previous && !same(ask.previous.edits, made.edits) ? this.made(section, { edits: ask.previous.edits, revision: null, folds: ask.folds }).scene : null;
+    const scene = before ? withGhosts(made.scene, before) : made.scene;
+    this.shown = scene;
+    return { request, scene, edits: made.edits, watch: false, version: 1, note: "" };
+  }
+
+  sectionOf({ program, section }) {
+    const found = this.packed.programs[program];
+    return found?.sections[found.opens === null ? "" : String(section ?? found.opens)];
+  }
+
+  made(section, { edits, revision, folds }) {
+    const named = edits ?? this.namedBy(section, revision);
+    if (isNone(named)) return { scene: this.nearest(section, folds ?? {}), edits: null };
+    const found = section.edited.find((one) => same(one.edits, named));
+    if (!found) return { problem: { ...UNFORESEEN, ways: [] } };
+    return found.problem ? found : { scene: changed(section.base, found.scene), edits: found.edits };
+  }
+
+  /** The edits of a revision that an address names by its id. */
+  namedBy(section, revision) {
+    return revision ? section.edited.find((one) => one.revision === revision)?.edits : null;
+  }
+
+  /**
+   * The recorded scene whose groups are folded as asked for.  Not all ways to fold are packed: of those that do what was asked for last the one
+   * that is most like it.
+   */
+  nearest(section, folds) {
+    if (!this.drawn.has(section)) this.drawn.set(section, [section.base, ...section.drawn.map((one) => changed(section.base, one))]);
+    const all = this.drawn.get(section) ?? [];
+    const wanted = (scene) => Object.entries(folds).filter(([id, folded]) => scene.folded.includes(id) !== folded).length;
+    const asked = Object.entries(folds).filter(([id, folded]) => this.shown && this.shown.folded.includes(id) !== folded);
+    const obeys = all.filter((scene) => asked.every(([id, folded]) => scene.folded.includes(id) === folded));
+    return (obeys.length ? obeys : all).reduce((best, one) => (wanted(one) < wanted(best) ? one : best));
+  }
+
+  /** The answer to a question for the details of an element. */
+  details({ request, revision, element, program, section: number }) {
+    const section = this.sectionOf({ program, section: number });
+    const known = section?.details ?? {};
+    const change = section?.changed[revision];
+    const details = change ? (element in change ? changed(known[element], change[element]) : null) : known[element];
+    const problem = details ? undefined : { kind: "unknown-element", title: "This element has no details here", text: "The lesson does not hold them.", ways: [] };
+    return { request, revision, element, details, problem };
+  }
+}
+
+/** Whether two values are the same JSON, in whatever order their keys stand. */
+export function same(one, other) {
+  if (one === other) return true;
+  if (one === null || other === null || typeof one !== "object" || typeof other !== "object" || Array.isArray(one) !== Array.isArray(other)) return false;
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length && keys.every((key) => key in other && same(one[key], other[key]));
+}
+
+const KEYS = ["value", "grad", "seed"];
+
+/** A scene with the values of another revision where they differ, as `previous` of viz/scene/scene.py has them. */
+export function withGhosts(scene, before) {
+  const values = [...scene.values];
+  /** @type {Record<string, any>} */
+  const ghosts = {};
+  const nodes = new Map(scene.nodes.map((node) => [node.id, node]));
+  for (const node of before.nodes) {
+    for (const row of node.rows) {
+      if (!KEYS.includes(row.key) || !nodes.has(node.id)) continue;
+      const now = nodes.get(node.id).rows.find(({ key }) => key === row.key)?.track ?? [[0, null]];
+      const told = (track, of) => track.map(([t, id]) => [t, id === null ? null : of[id]]);
+      if (same(told(row.track, before.values), told(now, scene.values))) continue;
+      ghosts[`${node.id}|${row.key}`] = row.track.map(([t, id]) => [t, id === null ? null : values.push(before.values[id]) - 1]);
+    }
+  }
+  return { ...scene, values, previous: { values: ghosts } };
+}

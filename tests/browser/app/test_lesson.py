@@ -1,0 +1,104 @@
+"""A lesson file beside the live page: the same at every moment, offline, from a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from viz.server import programs
+from viz.server.lesson.page import lesson
+from viz.server.revisions import Computed
+from viz.server.store import Catalogue, Store
+
+from ..conftest import App, View
+
+MOMENTS = """async (by) => {
+  const text = (id) => document.getElementById(id).innerText;
+  const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const found = [];
+  for (let t = 0; t <= backstep.scene().steps.length; t += by) {
+    backstep.seek(t);
+    await painted();
+    const shown = ["story", "code", "inspect-body", "timeline"].map(text);
+    found.push(JSON.stringify([backstep.state(), shown, backstep.picture().text]));
+  }
+  return found;
+}"""
+"""All that is shown, after each step and between them."""
+
+
+@pytest.fixture
+def alone(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    """Opens the lesson of a program from a file, in a browser without a network."""
+    context = browser.new_context(
+        viewport={"width": 1440, "height": 900}, color_scheme="light", reduced_motion="reduce", offline=True
+    )
+    store = Store(Catalogue(programs.gallery_programs()), Computed())
+    asked: list[str] = []
+    wrong: list[str] = []
+
+    def make(program: str) -> View:
+        path = tmp_path / f"{program}.html"
+        path.write_text(lesson(store, program))
+        page = context.new_page()
+        page.on("console", lambda m: wrong.append(m.text))
+        page.on("pageerror", lambda e: wrong.append(str(e)))
+        page.on("request", lambda request: asked.append(request.url))
+        shown = View(page, None)  # type: ignore[arg-type]  # there is none
+        page.goto(path.as_uri())
+        shown.ready()
+        return shown
+
+    yield make
+    assert wrong == [] and all(url.startswith("file:") for url in asked)
+    context.close()
+
+
+def test_lesson_is_the_live_page_moment_by_moment_also_after_an_edit(app: App, view: View, alone: Any) -> None:
+    view.open("?program=weights")
+    taken = alone("weights")
+    for one in (view, taken):
+        one.js("backstep.select(backstep.scene().nodes[1].id)")
+        one.until("document.getElementById('inspect-body').innerText.includes('Saved')")
+    assert taken.page.evaluate(MOMENTS, 0.5) == view.page.evaluate(MOMENTS, 0.5)
+    for cell in (2, 1):  # the old numbers beside those of the second are those of the first
+        for one in (view, taken):
+            before = one.revision()
+            hot = ",".join("1" if i == cell else "0" for i in range(4))
+            one.js(f"backstep.edit({{ command: backstep.scene().commands[0].id, gradient: [[{hot}]] }})")
+            one.changed(before)
+            one.until("document.getElementById('inspect-body').innerText.includes('Saved')")
+        assert taken.page.evaluate(MOMENTS, 3) == view.page.evaluate(MOMENTS, 3)
+
+
+def test_keys_panels_and_foreseen_changes_work_without_a_server(alone: Any) -> None:
+    taken = alone("not_scalar")
+    page = taken.page
+    page.keyboard.press("End")
+    taken.until("document.getElementById('inspect-body').innerText.includes('grad can be implicitly created')")
+    base = taken.revision()
+    page.locator("#inspect-body .error-fix button, #inspect-body button.primary").first.click()
+    taken.changed(base)
+    assert not taken.js("backstep.scene().error")
+    page.keyboard.press("Control+z")
+    taken.until(f"backstep.scene().revision.id === {base!r}")
+    page.keyboard.press("m")
+    taken.until("backstep.scene().program.id === 'not_scalar_fixed'")
+    taken.tab("Commands")
+    page.locator("button.command").first.click()
+    page.locator("#command-presets [data-preset=random]").click()
+    taken.until("document.getElementById('notice').innerText.includes('pip install backstep')")
+    page.get_by_role("button", name="Go back").click()
+    taken.tab("Events")
+    page.locator("#events-filter").fill("accumulate")
+    page.locator(".event-row:not([hidden])").first.click()
+    taken.until("backstep.stop().step.kind === 'accumulate'")
+    page.locator("#act-theme").click()
+    assert taken.js("document.documentElement.dataset.theme") == "dark"
+    page.locator("#act-export").click()
+    with page.expect_download() as saved:
+        page.get_by_role("menuitem", name="Picture (SVG)").click()
+    assert saved.value.suggested_filename.endswith(".svg")

@@ -1,0 +1,1 @@
+"""The page as one HTML file: its parts, and what it holds."""

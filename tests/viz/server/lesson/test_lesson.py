@@ -1,0 +1,103 @@
+"""What a lesson holds: compared with what the server answers."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viz.server import programs
+from viz.server.lesson.page import lesson
+from viz.server.revisions import Computed
+from viz.server.store import Catalogue, Store
+
+from .test_parts import changed
+
+MOST = 1_500_000
+
+
+@pytest.fixture(scope="module")
+def store() -> Store:
+    return Store(Catalogue(programs.gallery_programs()), Computed())
+
+
+def held(page: str, what: str = "data") -> str:
+    found = re.search(rf'<script type="application/gzip" id="lesson-{what}">([^<]*)</script>', page)
+    assert found is not None
+    return gzip.decompress(base64.b64decode(found[1])).decode()
+
+
+def test_lesson_has_every_answer_as_the_server_gives_it(store: Store) -> None:
+    page = lesson(store, "not_scalar")
+    assert len(page) <= MOST
+    data = json.loads(held(page))
+    assert list(data["programs"]) == ["not_scalar", "not_scalar_fixed"]
+    for name, program in data["programs"].items():
+        section = program["sections"][""]
+        replays = [one for one in section["edited"] if "revision" in one]
+        assert len(replays) >= 3
+        for one in replays:
+            revision = store.revision(name, one["edits"])
+            scene = named(store.scene(revision, None, {}, "").json())
+            assert changed(section["base"], one["scene"]) == scene
+            for element, change in section["changed"][revision.id].items():
+                details = changed(section["details"].get(element), change)
+                assert details == store.details(revision, element).json()
+
+
+def test_every_one_hot_gradient_and_flag_of_a_call_is_foreseen(store: Store) -> None:
+    section = json.loads(held(lesson(store, "matrix_product")))["programs"]["matrix_product"]["sections"][""]
+    base = section["base"]
+    call = next(one for one in base["commands"] if one["kind"] == "backward")
+    rows, cols = base["values"][call["gradient"]]["shape"]
+    changes = [spec for one in section["edited"] for spec in one["edits"]["commands"] if spec["id"] == call["id"]]
+    hot = [[[int((r, c) == at) for c in range(cols)] for r in range(rows)] for at in np.ndindex(rows, cols)]
+    assert all(gradient in [spec["gradient"] for spec in changes] for gradient in hot)
+    assert {(spec["retain_graph"], spec["create_graph"]) for spec in changes} >= {
+        (False, False),
+        (True, False),
+        (True, True),
+    }
+
+
+def named(scene: Any) -> Any:
+    for file in scene["program"]["files"]:
+        file["name"] = Path(file["name"]).name
+    return scene
+
+
+def test_lesson_holds_the_fix_and_the_edits_on_the_screen(store: Store) -> None:
+    edits = {"leaves": {"0": [3.0, 2.0, 1.0]}, "commands": None}
+    section = json.loads(held(lesson(store, "not_scalar", [edits])))["programs"]["not_scalar"]["sections"][""]
+    fix = section["base"]["error"]["fix"]["edits"]
+    assert [one["edits"] for one in section["edited"]][:2] == [edits, fix]
+
+
+def test_largest_program_of_the_gallery_fits_and_names_no_folder_of_this_machine(store: Store) -> None:
+    page = lesson(store, "rnn_twenty")
+    assert len(page) <= MOST
+    assert str(Path(__file__).parents[4]) not in held(page)
+
+
+def test_nothing_in_a_program_can_leave_its_place_in_the_page() -> None:
+    source = (
+        "import engine\n# </script><script>alert(1)</script>\nengine.ones(1, requires_grad=True).sum().backward()\n"
+    )
+    trace = programs.record_source(source, Path("a.py"))
+    title = "</title><script>alert(1)</script>"
+    store = Store(Catalogue([programs.from_trace(trace, title)]), Computed())
+    page = lesson(store, store.catalogue.programs()[0].id)
+    assert "alert(1)" not in page.replace("&lt;script&gt;alert(1)", "")
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
+    assert policy is not None and "connect-src" not in policy[1] and "default-src 'none'" in policy[1]
+    inline = [held(page, "code"), *re.findall(r"<script>(.*?)</script>", page, re.DOTALL)]
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in inline]
+    assert len(inline) == 3 and all(f"'sha256-{one}'" in policy[1] for one in hashes)
+    assert not re.search(r'(?:src|href)="(?!data:|/|#)', page)

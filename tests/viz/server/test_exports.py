@@ -1,0 +1,65 @@
+"""Graphs and tables of a scene, read back by those who understand the formats."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+
+from viz import cli, gallery
+from viz.scene.scene import scene
+from viz.server.export import graphs, tables
+from viz.server.programs import record_source
+
+
+@pytest.fixture(scope="module")
+def document() -> Any:
+    entry = gallery.find("weights")
+    assert entry is not None
+    return scene(record_source(entry.source, entry.path), program={"title": entry.title})
+
+
+def test_graphs_have_the_nodes_and_edges_of_the_picture(document: Any) -> None:
+    read = nx.read_graphml(io.BytesIO(graphs.graphml(document)), force_multigraph=True)
+    assert set(read) == {node["id"] for node in document["nodes"]}
+    ends = sorted((edge["source"], edge["target"]) for edge in document["edges"])
+    assert sorted(read.edges()) == ends
+    assert read.nodes["t0"]["label"] == "x" and json.loads(read.nodes["t0"]["shape"]) == [1, 4]
+    said = graphs.dot(document)
+    assert sorted(re.findall(r'"(\w+)" -> "(\w+)"', said)) == ends and '"x\\n1×4 · leaf"' in said
+
+
+def test_table_and_timeline_have_every_step(document: Any) -> None:
+    rows = list(csv.DictReader(io.StringIO(tables.events(document))))
+    assert [row["sentence"] for row in rows] == [step["say"] for step in document["steps"]]
+    assert rows[0]["line"] == "4" and rows[0]["file"].endswith("weights.py")
+    slices = [one for one in json.loads(tables.timeline(document))["traceEvents"] if one["ph"] == "X"]
+    assert len(slices) == len(document["spans"]) + len(document["steps"])
+    ends = [one["ts"] + one["dur"] for one in slices]
+    assert min(one["ts"] for one in slices) == 0 and max(ends) == 1000 * len(document["steps"])
+
+
+def test_command_writes_what_the_ending_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "weights.dot"
+    assert cli.main(["export", "weights", "-o", str(path)]) == 0
+    assert path.read_text("utf-8").startswith("digraph") and "the graph for Graphviz" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["weights", "-o", "x.pdf"], "'x.pdf' has none of the endings .html, .backstep"),
+        (["no-such", "-o", "x.dot"], "no program of the gallery called 'no-such'"),
+        (["no-such.py", "-o", "x.dot"], "There is no script"),
+        (["no-such.backstep", "-o", "x.dot"], "no-such.backstep"),
+    ],
+)
+def test_command_refuses_in_words(argv: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["export", *argv]) == 2
+    assert words in capsys.readouterr().err

@@ -1,0 +1,21 @@
+"""What the page tells its own modules of its components."""
+
+from __future__ import annotations
+
+HEARD = (
+    ("scene", "data", "scene"),
+    ("details", "data", "details"),
+    ("tabs", "value", "tab"),
+    ("gallery-search", "value", "gallerySearch"),
+    ("run-figure", "clickData", "runClicked"),
+    ("events-filter", "value", "eventsFilter"),
+    ("events-grid", "cellClicked", "eventClicked"),
+    ("events-grid", "virtualRowData", "eventsReady"),
+    ("command-root", "value", "commandRoot"),
+    ("command-retain", "checked", "commandRetain"),
+    ("command-create", "checked", "commandCreate"),
+    ("command-inputs", "value", "commandInputs"),
+    ("command-grid", "cellValueChanged", "commandCell"),
+    ("command-grid", "cellClicked", "commandClicked"),
+)
+"""(component, property, function in the namespace `backstepHears` of the window)."""

@@ -1,0 +1,67 @@
+"""The files in which a revision is saved, by their endings."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.trace.file.tracefile import save
+from viz.server.export import graphs, tables
+from viz.server.lesson import page
+from viz.server.store import Revision, Store
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file: what it is for a person, its media type, and its content."""
+
+    what: str
+    media: str
+    content: Callable[[Store, Revision, Mapping[str, bool]], bytes]
+
+
+def _of_scene(write: Callable[[Mapping[str, Any]], str | bytes]) -> Callable[..., bytes]:
+    """The content that follows from the scene, with the groups folded that are folded on the screen."""
+
+    def content(store: Store, revision: Revision, folds: Mapping[str, bool]) -> bytes:
+        made = write(store.scene(revision, None, folds, "").json())
+        return made if isinstance(made, bytes) else made.encode()
+
+    return content
+
+
+def _lesson(store: Store, revision: Revision, _folds: Mapping[str, bool]) -> bytes:
+    return page.lesson(store, revision.program, [] if revision.is_base else [revision.edits]).encode()
+
+
+def _trace(store: Store, revision: Revision, _folds: Mapping[str, bool]) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
+        path = Path(folder) / "trace.backstep"
+        save(store.trace(revision), str(path))
+        return path.read_bytes()
+
+
+FORMATS: Mapping[str, Format] = {
+    "html": Format("a lesson that plays offline in any browser", "text/html", _lesson),
+    "backstep": Format("a trace file", "application/vnd.sqlite3", _trace),
+    "scene.json": Format(
+        "the scene (docs/scene-format.md)", "application/json", _of_scene(lambda scene: json.dumps(scene, indent=1))
+    ),
+    "dot": Format("the graph for Graphviz", "text/vnd.graphviz", _of_scene(graphs.dot)),
+    "graphml": Format("the graph as GraphML", "application/graphml+xml", _of_scene(graphs.graphml)),
+    "csv": Format("the steps as a table", "text/csv", _of_scene(tables.events)),
+    "trace.json": Format("the steps for Perfetto and chrome://tracing", "application/json", _of_scene(tables.timeline)),
+}
+
+
+def format_of(name: str) -> Format | None:
+    """The format that the ending of a file's name stands for; None for an ending that is none of these.
+
+    >>> format_of("run.dot").what, format_of("run.pdf")
+    ('the graph for Graphviz', None)
+    """
+    return next((one for ending, one in FORMATS.items() if name.endswith(f".{ending}")), None)

@@ -1,0 +1,61 @@
+"""The browser's modules as one script: each becomes a function that runs after those that it imports.
+
+A page that was opened from a file may not load modules, so they are put together when the page is written.  The
+modules need no build step for that, because all of them import and export in one of four forms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+_IMPORT = re.compile(r'^import (?:\{([^}]*)\} from |\* as (\w+) from )?"([^"]+)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async function|function\*?|class|const) (\w+))", re.MULTILINE)
+_LEFT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
+
+
+def bundle(entry: Path) -> str:
+    """One classic script that does what the module `entry` does.
+
+    Raises ValueError that names a module that imports or exports in a form unknown here, or imports itself.
+    """
+    modules: dict[Path, str] = {}
+    _add(entry.resolve(), modules, [])
+    root = entry.resolve().parent
+    names = {path: f"$m{number}" for number, path in enumerate(modules)}
+    bodies = (_function(path, text, names, root) for path, text in modules.items())
+    return "\n".join(['"use strict";', *bodies])
+
+
+def _add(path: Path, modules: dict[Path, str], above: list[Path]) -> None:
+    """Adds a module behind those that it imports."""
+    if path in above:
+        raise ValueError(f"{path.name} imports itself by way of {above[-1].name}")
+    if path in modules:
+        return
+    text = path.read_text("utf-8")
+    for other in _imports(path, text):
+        _add(other, modules, [*above, path])
+    modules[path] = text
+
+
+def _imports(path: Path, text: str) -> Iterator[Path]:
+    return ((path.parent / found[3]).resolve() for found in _IMPORT.finditer(text))
+
+
+def _function(path: Path, text: str, names: dict[Path, str], root: Path) -> str:
+    """A module as a function of no arguments, called at once, that returns what the module exports."""
+
+    def imported(found: re.Match[str]) -> str:
+        some, everything, address = found.groups()
+        name = names[(path.parent / address).resolve()]
+        if everything:
+            return f"const {everything} = {name};"
+        return f"const {{ {some.replace(' as ', ': ').strip()} }} = {name};" if some else ""
+
+    exports = [found[1] for found in _EXPORT.finditer(text)]
+    body = _EXPORT.sub("", _IMPORT.sub(imported, text))
+    if left := _LEFT.search(body):
+        raise ValueError(f"{path.name}: this line is not in a form that a lesson file can hold: {left[0]}")
+    return f"const {names[path]} = (() => {{\n{body}\nreturn {{ {', '.join(exports)} }};\n}})();"

@@ -1,0 +1,96 @@
+"""The edits that a lesson foresees: those that a visitor is most likely to make, in the browser's form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice, zip_longest
+from typing import Any
+
+from engine.replay.program import NONE_PASSED
+from viz.server.store import Json
+
+MOST_CELLS = 64
+"""Elements of a gradient up to which each of them has its one-hot gradient."""
+MOST = 160
+"""Edits of one program: of a program with more the first of each call."""
+
+
+def foreseen(scene: Mapping[str, Any], most: int = MOST) -> list[Json]:
+    """The edits of a recorded scene whose replays go into a lesson, those of all calls in turn.
+
+    Of each backward call: both flags on and off, ones, zeros, no gradient, and each one-hot gradient; and the fix of
+    an error that ends the program.
+    """
+    fix = ((scene.get("error") or {}).get("fix") or {}).get("edits")
+    calls = [list(_changes(scene, command)) for command in scene["commands"] if command["kind"] == "backward"]
+    turns = (edits for turn in zip_longest(*calls) for edits in turn if edits is not None)
+    specs = [_spec(command) for command in scene["commands"]]
+    changed = ({"leaves": {}, "commands": _changed(specs, *change)} for change in turns)
+    return [*([fix] if fix else []), *islice(changed, most)]
+
+
+def _changes(scene: Mapping[str, Any], command: Mapping[str, Any]) -> Iterator[tuple[str, Json]]:
+    name = command["id"]
+    for retain, create in ((False, False), (True, False), (True, True)):
+        if (retain, create) != (command["retain_graph"], command["create_graph"]):
+            yield name, {"retain_graph": retain, "create_graph": create}
+    shape = _shape(scene, command)
+    if shape is None:
+        return
+    size = _size(shape)
+    if not command["implicit"]:
+        yield name, {"gradient": NONE_PASSED}
+    for element in (1, 0):
+        yield name, {"gradient": _nested([element] * size, shape)}
+    if 1 < size <= MOST_CELLS:
+        for cell in range(size):
+            yield name, {"gradient": _nested([int(i == cell) for i in range(size)], shape)}
+
+
+def _shape(scene: Mapping[str, Any], command: Mapping[str, Any]) -> list[int] | None:
+    """The shape that the gradient of a call has, or that it has to have; None where the browser cannot edit it."""
+    value = None if command["gradient"] is None else scene["values"][command["gradient"]]
+    root = next((node for node in scene["nodes"] if node["id"] == command["root"]), None)
+    shape = value["shape"] if value and not command["implicit"] else root and root["shape"]
+    return shape if shape is not None and 0 < _size(shape) <= 4096 else None
+
+
+def _size(shape: list[int]) -> int:
+    size = 1
+    for length in shape:
+        size *= length
+    return size
+
+
+def _nested(data: list[int], shape: list[int]) -> Any:
+    """Flat data as nested lists in a shape; a number for no dimension.
+
+    >>> _nested([1, 2, 3, 4], [2, 2]), _nested([1], [])
+    ([[1, 2], [3, 4]], 1)
+    """
+    if not shape:
+        return data[0]
+    step = len(data) // shape[0]
+    return [_nested(data[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
+
+
+def _changed(specs: list[Json], name: str, change: Json) -> list[Json]:
+    return [{**spec, **change} if spec["id"] == name else spec for spec in specs]
+
+
+def _spec(command: Mapping[str, Any]) -> Json:
+    """A recorded command as assets/js/page/edits.mjs specifies it."""
+    is_call = command["kind"] == "backward"
+    return {
+        "id": command["id"], "kind": command["kind"], "after": command["after"],
+        "root": _tensor(command["root"]) if is_call else None, "gradient": None,
+        "retain_graph": command["retain_graph"], "create_graph": command["create_graph"],
+        "inputs": None if command["inputs"] is None else [_tensor(one) for one in command["inputs"]],
+        "leaf": None if is_call else _tensor(command["root"]),
+    }  # fmt: skip
+
+
+def _tensor(element: str | None) -> int | None:
+    """The number of a tensor from an element id: 3 of `t3`, `t3.1` and `t3@n5`."""
+    digits = (element or "").removeprefix("t").partition("@")[0].partition(".")[0]
+    return int(digits) if digits.isdigit() else None

@@ -1,0 +1,145 @@
+"""Everything that a page may ask about a program, computed beforehand and packed as differences.
+
+Of a section of a run these are its scene, the same with groups folded and unfolded, the scenes of all edits that are
+foreseen, and the details of all their elements.  assets/js/alone/answers.mjs answers from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from viz.server.lesson.difference import difference
+from viz.server.lesson.foreseen import foreseen
+from viz.server.store import Json, Problem, Revision, Store
+
+ROOM = 8_000_000
+"""Characters of JSON after which no further scene is packed: compressed, they are about a megabyte."""
+MOST_FOLDS = 24
+"""Pictures of a section with other groups folded."""
+
+
+class Lesson:
+    """What is packed for one lesson; `room` is what is left of ROOM."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.room = ROOM
+
+    def packed(self, program: str, also: Sequence[Json] = ()) -> Json:
+        """A program, and the one without its mistake; `also` are further edits of the first."""
+        other = (self.store.catalogue.find(program).about.get("other") or {}).get("id")
+        programs = {program: self.program(program, also), **({other: self.program(other, ())} if other else {})}
+        return {"opens": program, "programs": programs}
+
+    def program(self, program: str, also: Sequence[Json]) -> Json:
+        """All sections for which there is room, from the one that opens on; that one whatever its size."""
+        shown = self.store.scene(self.store.revision(program, None), None, {}, "").json()["section"]
+        if shown is None:
+            return {"opens": None, "sections": {"": self.section(program, None, also)}}
+        sections = {str(shown["at"]): self.section(program, shown["at"], also)}
+        for number in range(shown["at"] + 1, shown["count"]):
+            if self.room <= 0:
+                break
+            sections[str(number)] = self.section(program, number, ())
+        return {"opens": shown["at"], "sections": sections}
+
+    def section(self, program: str, number: int | None, also: Sequence[Json]) -> Json:
+        """`base`, `drawn` with other groups folded, `edited` (edits and scene, or why there is none), and the details
+        of `base` and of what was `changed`, by revision and element; all but those of `base` are differences."""
+        recorded = self.store.revision(program, None, section=number)
+        base = _shared(self.store.scene(recorded, None, {}, "").json())
+        found: Json = {"base": base, "drawn": [], "edited": [], "details": self.details(recorded, base), "changed": {}}
+        self.kept([base, found["details"]])
+        for scene in self.drawn(recorded, base):
+            new = {one: known for one, known in self.details(recorded, scene).items() if one not in found["details"]}
+            change = difference(base, scene)
+            if not self.kept([change, new]):
+                break
+            found["drawn"].append(change)
+            found["details"] |= new
+        for edits in (*also, *(one for one in foreseen(base) if one not in also)):
+            if self.room <= 0:
+                break
+            found["edited"].append(self.edited(found, program, number, edits))
+        return found
+
+    def edited(self, found: Json, program: str, number: int | None, edits: Json) -> Json:
+        """The scene of an edited section, with its details in `found`; the reason if the edit is refused."""
+        try:
+            revision = self.store.revision(program, edits, section=number)
+            scene = _shared(self.store.scene(revision, None, {}, "").json())
+        except Problem as problem:
+            return {"edits": edits, "problem": problem.as_json()}
+        known = found["details"]
+        details = {
+            element: difference(known.get(element), one) for element, one in self.details(revision, scene).items()
+        }
+        change = difference(found["base"], scene)
+        self.kept([change, details])
+        found["changed"][revision.id] = details
+        return {"edits": edits, "revision": revision.id, "scene": change}
+
+    def kept(self, documents: Any) -> bool:
+        """Takes the room that documents need; False where there is none."""
+        self.room -= len(json.dumps(documents, separators=(",", ":")))
+        return self.room > 0
+
+    def details(self, revision: Revision, scene: Mapping[str, Any]) -> Json:
+        """The details of all elements: a stub has those of its tensor."""
+        elements = [node["id"] for node in scene["nodes"] if node["kind"] != "stub"]
+        return {element: self.store.details(revision, element).json() for element in elements}
+
+    def drawn(self, revision: Revision, base: Mapping[str, Any]) -> Iterator[Json]:
+        """The recorded scene with other groups folded: as its chapters unfold them, all open, all folded, and each
+        group by itself opened or folded."""
+        seen = {frozenset(base["folded"])}
+        for folds in _folds(base, self.unfolded(revision, base)):
+            if len(seen) > MOST_FOLDS:
+                return
+            scene = _shared(self.store.scene(revision, None, folds, "").json())
+            if frozenset(scene["folded"]) not in seen:
+                seen.add(frozenset(scene["folded"]))
+                yield scene
+
+    def unfolded(self, revision: Revision, base: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The scene with all groups open, those in groups too."""
+        scene: Mapping[str, Any] = base
+        folds: dict[str, bool] = {}
+        while scene["folded"] and not folds.keys() >= set(scene["folded"]):
+            folds |= dict.fromkeys((*(group["id"] for group in scene["groups"]), *scene["folded"]), False)
+            scene = self.store.scene(revision, None, folds, "").json()
+        return scene
+
+
+def _shared(scene: Json) -> Json:
+    """A scene as it may leave this machine: files go by their names, without the folders that they are in."""
+    for file in scene["program"]["files"]:
+        file["name"] = PurePath(file["name"].replace("\\", "/")).name
+    return scene
+
+
+def _folds(base: Mapping[str, Any], whole: Mapping[str, Any]) -> Iterator[dict[str, bool]]:
+    """What is asked of `store.scene`, the likeliest first."""
+    told: dict[str, bool] = {}
+    for chapter in base["program"]["chapters"]:
+        told |= dict.fromkeys(chapter.get("unfold", ()), False)
+        yield dict(told)
+    groups = {group["id"]: group["within"] for group in whole["groups"]}
+    for group in groups:
+        if groups[group] is None or group in base["folded"]:
+            yield dict.fromkeys(_around(group, groups), False) if group in base["folded"] else {group: True}
+    yield dict.fromkeys(groups, False)
+    yield dict.fromkeys(groups, True)
+    for group in groups:
+        yield {group: True}
+
+
+def _around(group: str, within: Mapping[str, str | None]) -> Iterator[str]:
+    """A group and those around it."""
+    at: str | None = group
+    while at is not None:
+        yield at
+        at = within.get(at)
