@@ -493,7 +493,10 @@ class _Scene:
         return cast("Program", {**program, **given})
 
     def revision(self, given: Mapping[str, Any]) -> Revision:
-        revision: Revision = {"id": "", "number": 0, "label": "as recorded", "base": None, "doubt": self.doubt()}
+        revision: Revision = {
+            "id": "", "number": 0, "label": "as recorded", "base": None, "doubt": self.doubt(),
+            "recomputed": str(self.trace.meta.get("recomputed", "")),
+        }  # fmt: skip
         return cast("Revision", {**revision, **given})
 
     def doubt(self) -> Doubt | None:

@@ -599,6 +599,9 @@ class Revision(TypedDict):
     base: str | None
     """The revision as recorded; null for that itself."""
     doubt: Doubt | None
+    recomputed: str
+    """Of an edited program that ran on another library: who computed the numbers, and how well that agrees with the
+    recording; else empty."""
 
 
 class Chapter(TypedDict):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from engine.replay.program import Command, Edits, commands
 from engine.replay.replay import replay
 from engine.trace.events import BackwardStarted, Trace
 from viz.graph.folds import FOLD_ABOVE, FOLD_ABOVE_TOLD
+from viz.reading.library import library
 from viz.run.beginning import left_out
 from viz.run.run import Run
 from viz.scene import account, story
@@ -21,6 +23,7 @@ from viz.scene.run_overview import in_iterations, run_overview
 from viz.schema.details import Details
 from viz.schema.run import RunGraphs, RunOverview
 from viz.schema.scene import Scene, Section
+from viz.server.recomputed import Unlike, base_of, recomputed
 from viz.server.store import Json, Problem, Program, SceneJob
 
 LAYOUT = "layered"
@@ -33,10 +36,18 @@ class Computed:
     def replay(self, trace: Trace, edits: Mapping[str, Any], watch: Callable[[int], None] | None = None) -> Trace:
         """The trace run again; `watch` as in `engine.replay`.
 
-        Raises Problem where the edits do not fit this program.
+        A program that ran on another library is run again on the engine first, if that does the same.  Raises Problem
+        where the edits do not fit this program, or where the engine does not do what the library did.
         """
         try:
-            return replay(trace, to_edits(trace, edits), watch)
+            if not library(trace):
+                return replay(trace, to_edits(trace, edits), watch)
+            asked = to_edits(trace, edits)
+            own = recomputed(trace, asked.leaves)
+            made = replay(own.trace, asked, watch)
+            return replace(made, meta={**made.meta, "recomputed": own.text})
+        except Unlike as error:
+            raise Problem("edit-refused", "This edit cannot be computed here", f"{error} {AGAIN}") from error
         except (ValueError, TypeError, KeyError) as error:
             text = (str(error) or type(error).__name__).rstrip(".")
             raise Problem("edit-refused", "This edit does not fit the program", f"{text}. {AGAIN}") from error
@@ -69,11 +80,13 @@ def scene_of(job: SceneJob) -> Scene:
         "base": None if edits is None else job.base_id,
     }
     about["left_out"] = " ".join(filter(None, (left_out(job.base, job.run.whole), passed(job.base))))
+    base = job.base if edits is None else base_of(job.base)
+    previous = base if job.previous is job.base else job.previous
     made = viz_scene.scene(
         job.trace, revision=revision, program={"id": job.program.id, **about}, edits=edits, folds=job.folds,
-        layout=job.layout or LAYOUT, previous=job.previous,
+        layout=job.layout or LAYOUT, previous=previous,
         fold_above=FOLD_ABOVE if job.program.chapters is None else FOLD_ABOVE_TOLD,
-        changes=() if edits is None else changes(job.base, to_edits(job.base, edits)), base=job.base,
+        changes=() if edits is None else changes(job.base, to_edits(job.base, edits)), base=base,
     )  # fmt: skip
     made["section"] = section_of(job.run, job.section)
     inside = made.pop("inside", None)

@@ -78,6 +78,11 @@ export interface Revision {
   base: string | null;
   /** From this step on the program itself might take another path. */
   doubt: Doubt | null;
+  /**
+   * Of an edited program that ran on another library: who computed the numbers, and how well that agrees with the
+   * recording; else empty.
+   */
+  recomputed: string;
 }
 
 /** From this step on the program itself might take another path. */

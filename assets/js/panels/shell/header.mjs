@@ -145,7 +145,7 @@ const entriesOf = (button) => byId(button.getAttribute("aria-controls"))?.queryS
 /** Where replay can no longer promise what the program itself would do, and what is to be said of the recording. */
 function doubt(scene) {
   const place = byId("doubt");
-  const texts = [scene.revision.doubt?.text, scene.program.left_out, scene.program.note].filter(Boolean);
+  const texts = [scene.revision.recomputed, scene.revision.doubt?.text, scene.program.left_out, scene.program.note].filter(Boolean);
   place.hidden = !texts.length;
   delete place.dataset.by;
   if (!texts.length) return;

@@ -1,0 +1,198 @@
+"""Edits of a program that ran on another library: run again on the engine, which has to agree with the recording first.
+
+A replay without edits is the recording as the engine computes it.  If it has the same events, and its numbers are those
+of the recording up to rounding, edits are replays of *it*, bit for bit; how far the two agree is measured and said.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from engine.ops.op import REGISTRY
+from engine.replay.replay import replay
+from engine.replay.user_code import CUSTOM
+from engine.trace.events import (
+    Accumulated,
+    AnyEvent,
+    BackwardStarted,
+    ErrorRaised,
+    Frame,
+    GradSet,
+    HookRan,
+    LeafCreated,
+    OpCalled,
+    Refreshed,
+    Trace,
+    VjpRun,
+    WrittenOutside,
+)
+from viz.reading.library import gap, library
+from viz.reading.text import number
+
+FARTHEST = 1e-3
+"""The difference, relative to the largest number of a value, up to which the engine counts as doing the same."""
+
+
+class Unlike(ValueError):
+    """The engine cannot run this recording again: why, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputed:
+    """A recording as the engine computes it, with the largest relative difference of a value."""
+
+    trace: Trace
+    worst: float
+
+    @property
+    def text(self) -> str:
+        """What is said of an edited revision."""
+        measured = "to the last bit" if not self.worst else f"to {_short(self.worst)}"
+        return f"Recomputed by Backstep's engine, which agrees with the recording {measured}."
+
+
+_known: weakref.WeakKeyDictionary[Trace, Recomputed | str] = weakref.WeakKeyDictionary()
+"""By recording; or why there is none.  As long as the recording is in memory."""
+
+
+def base_of(trace: Trace) -> Trace:
+    """The trace that edits of a recording are replays of, if that was asked for before; else the recording."""
+    found = _known.get(trace) if library(trace) else None
+    return found.trace if isinstance(found, Recomputed) else trace
+
+
+def recomputed(trace: Trace, leaves: Mapping[int, object]) -> Recomputed:
+    """A recording of another library as the engine computes it, for edits that change these leaves.
+
+    Raises Unlike, with the reason, if the engine lacks an op that takes part in backward or that an edited leaf
+    reaches, if it does something else, or if its numbers differ by more than rounding explains.  Runs the engine.
+    """
+    found = _known.get(trace)
+    if found is None:
+        try:
+            found = _measured(trace)
+        except Unlike as error:
+            found = str(error)
+        except ValueError as error:  # a value that was not kept
+            found = f"{str(error).rstrip('.')}."
+        _known[trace] = found
+    if isinstance(found, str):
+        raise Unlike(found)
+    reached = _reached(trace, set(leaves))
+    if reached is not None:
+        raise Unlike(f"The edited leaf reaches {_said(trace, reached)}, which Backstep's engine does not have.")
+    return found
+
+
+def _measured(trace: Trace) -> Recomputed:
+    """Run a recording again and compare every value."""
+    again = replay(replace(trace, events=tuple(_with_fixed(trace))))
+    _same_events(trace, again)
+    worst = 0.0
+    for before, after in zip(trace.events, again.events, strict=True):
+        for mine, its in zip(_values(before), _values(after), strict=False):
+            worst = max(worst, _difference(trace, again, mine, its))
+    if worst > FARTHEST:
+        raise Unlike(f"Backstep's engine computes other numbers than the recording: they differ by {_short(worst)}.")
+    meta = {key: value for key, value in again.meta.items() if key not in ("doubt", "why", "edits")}
+    return Recomputed(replace(again, meta=meta), worst)
+
+
+def _short(difference: float) -> str:
+    """One digit of a difference."""
+    return number(float(f"{difference:.0e}"))
+
+
+def _difference(trace: Trace, again: Trace, mine: int | None, its: int | None) -> float:
+    if mine is None or its is None:
+        return 0.0 if mine is its else float("inf")
+    first, second = trace.value(mine).array, again.value(its).array
+    return 0.0 if first is None or second is None else gap(first, second)
+
+
+def _values(event: AnyEvent) -> Iterator[int | None]:
+    """The numbers of the values that an event is about, without those that only one of the two recorders notes."""
+    if isinstance(event, OpCalled):
+        yield from (out.value for out in event.outputs)
+    elif isinstance(event, BackwardStarted):
+        yield from (root.gradient for root in event.roots)
+    elif isinstance(event, VjpRun):
+        yield from event.upstream
+        yield from event.cotangents
+    elif isinstance(event, Accumulated):
+        yield from (event.added, event.after)
+    elif isinstance(event, HookRan):
+        yield event.after
+    elif isinstance(event, (GradSet, LeafCreated, Refreshed)):
+        yield event.value
+
+
+# -- ops that only the library has -------------------------------------------------------------------------------------
+
+
+def is_missing(event: AnyEvent) -> bool:
+    """Whether an event is an op that the engine does not have."""
+    return isinstance(event, OpCalled) and event.name not in REGISTRY and event.name != CUSTOM
+
+
+def _with_fixed(trace: Trace) -> Iterator[AnyEvent]:
+    """The events of a recording; an op that the engine lacks, and through which no gradient goes, gives what it gave.
+
+    Raises Unlike for any other one.
+    """
+    for event in trace.events:
+        if not is_missing(event):
+            yield event
+            continue
+        assert isinstance(event, OpCalled)
+        (out, *more) = event.outputs or (None,)
+        if event.node is not None or out is None or more or out.view_of is not None:
+            raise Unlike(f"The program uses {_said(trace, event)}, which Backstep's engine does not have.")
+        if event.inplace is not None:
+            yield WrittenOutside(event.index, event.stack, out.tensor, out.version, out.value, loops=event.loops)
+        else:
+            yield LeafCreated(
+                event.index, event.stack, out.tensor, out.storage, out.value, out.shape, out.dtype, "cpu", False,
+                "recorded", None, out.version, loops=event.loops,
+            )  # fmt: skip
+
+
+def _said(trace: Trace, event: OpCalled) -> str:
+    """An op with its line."""
+    frames: tuple[Frame, ...] = trace.stacks[event.stack] if event.stack >= 0 else ()
+    where = f" in line {frames[-1].line} of {frames[-1].file}" if frames else ""
+    return f"{event.name}{where}"
+
+
+def _reached(trace: Trace, tensors: set[int]) -> OpCalled | None:
+    """The first op that the engine lacks on the way from some tensors."""
+    for event in trace.events if tensors else ():
+        if isinstance(event, OpCalled) and any(one.tensor in tensors for one in event.inputs):
+            if is_missing(event):
+                return event
+            tensors.update(out.tensor for out in event.outputs)
+    return None
+
+
+def _same_events(trace: Trace, again: Trace) -> None:
+    """Raises Unlike where the replay does something that the recording does not."""
+    for before, after in zip(trace.events, again.events, strict=False):
+        if isinstance(after, ErrorRaised) and not isinstance(before, ErrorRaised):
+            raise Unlike(f"Backstep's engine stops where PyTorch goes on: {after.message}")
+        if not is_missing(before) and _outline(before) != _outline(after):
+            what = _said(trace, before) if isinstance(before, OpCalled) else type(before).__name__
+            raise Unlike(f"Backstep's engine does something else from event {before.index:,} on ({what}).")
+    if len(trace.events) != len(again.events):
+        raise Unlike("Backstep's engine does something else at the end of the program.")
+
+
+def _outline(event: AnyEvent) -> tuple[object, ...]:
+    """What has to be the same in both, besides the numbers."""
+    if isinstance(event, OpCalled):
+        edges = None if event.node is None else event.node.edges
+        return OpCalled, event.name, event.inputs, tuple(out.tensor for out in event.outputs), edges
+    if isinstance(event, VjpRun):
+        return VjpRun, event.node, tuple(one is None for one in event.cotangents)
+    return type(event), getattr(event, "tensor", None)
