@@ -15,7 +15,7 @@ FILE = Path(__file__).parents[1] / "assets" / "js" / "scene" / "shared.mjs"
 SHARED = {
     "viz.layout.cards": (
         "HEAD", "FOOT", "PAD", "CELL_ROW", "LABEL", "STRIP", "WIDEST_COLUMN", "BADGE", "BUNDLE", "CLEAR", "SEED_LABEL",
-        "DOT", "DOT_LINES", "DOTS_PAD",
+        "DOT", "DOT_LINES", "DOTS_PAD", "CELLS", "CELL_LINE",
     ),
     "viz.layout.views": ("WHOLE",),
     "viz.reading.text": ("SMALL", "DAMAGED", "EXACT", "NOISE"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ..reading import text
 from ..reading.facts import Facts
 from .graph import Drawing, Link
+from .groups import Grouping
 
 FOLD_ABOVE = 60
 """Nodes above which groups begin folded, from the level on at which more than OPEN_UP_TO would be seen."""
@@ -22,27 +23,37 @@ def begins_folded(drawing: Drawing, above: int = FOLD_ABOVE) -> list[frozenset[s
     """Ways to begin of a graph that is too large to be drawn whole, the most open first: whole levels of groups are
     folded, so that equals look equal.  None of a small one.
 
-    What stands beside a model is folded in all of them.
+    What stands beside a model is folded in all of them.  Of each stack that is seen one member is open, as an example,
+    or else none.
     """
     if len(drawing.items) <= above:
         return []
     grouping = drawing.grouping
     depth: dict[str | None, int] = {None: 0}
-    quiet: set[str | None] = set(grouping.quiet)
+    closed: set[str | None] = {*grouping.quiet, *grouping.stacks}
+    hidden: set[str | None] = set(grouping.quiet)
     for group, around in grouping.within.items():
         depth[group] = depth[around] + 1
-        if around in quiet:
-            quiet.add(group)
-    items = Counter(depth[item.group] for item in drawing.items.values() if item.group not in quiet)
-    groups = Counter(depth[group] for group in depth if group not in quiet)
+        if around in closed:
+            closed.add(group)
+            hidden.add(group)
+    items = Counter(depth[item.group] for item in drawing.items.values() if item.group not in closed)
+    groups = Counter(depth[group] for group in depth if group not in hidden)
     level, seen = 0, items[0]
     while groups[level + 1] and seen + items[level + 1] + groups[level + 2] <= OPEN_UP_TO:
         level += 1
         seen += items[level]
-    return [
-        frozenset(group for group in grouping.labels if depth[group] > most or group in grouping.quiet)
+    ways = [
+        frozenset(group for group in grouping.labels if depth[group] > most or group in closed)
         for most in range(level, -1, -1)
     ]
+    shown = grouping.stacks - hidden
+    return list(dict.fromkeys(way for folded in ways for way in (folded - _at(shown, folded, grouping), folded)))
+
+
+def _at(stacks: AbstractSet[str], folded: AbstractSet[str], grouping: Grouping) -> set[str]:
+    """The stacks that are seen where `folded` groups are."""
+    return {stack for stack in stacks if folded.isdisjoint(grouping.path(grouping.within[stack]))}
 
 
 @dataclass(frozen=True, slots=True)

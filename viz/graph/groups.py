@@ -26,8 +26,12 @@ from .scopes import Counted, Loop, Part, Reader, Scope, inner_first, place_of
 MOST_MEMBERS = 40
 """Direct members above which a group is cut into parts: what does not fit on a screen is not read."""
 
-MOST_PARTS, SERIES = 24, 6
-"""Direct members above which a series of so many modules of one class is cut into parts: `blocks.0–6`."""
+LONG = 150
+"""Ops up to which a program has no stacks: what is shorter is seen as a whole, with each iteration."""
+SERIES = 10
+"""Equal groups in a row from which on they are a stack: so many boxes are one thing to the eye, and fill a screen."""
+MOST_IN_STACK = 120
+"""Members of a stack at most, so that each is seen in its strip; of more, stacks of stacks are made."""
 
 MOST_NAMES = 2
 """Names of what is in a part that its own name has."""
@@ -36,6 +40,7 @@ LIBRARY, LIBRARY_OF_MANY = 8, 2
 """Ops of one call of the library from which on they are a group; in a program that is too long to draw all."""
 LINE = 40
 """Characters of a line of the program in the name of a part."""
+_NUMBER = re.compile(r"\d+$")
 _NAME = re.compile(r"(?:[\w.]*\.)?(\w+)\(.*\)$", re.DOTALL)
 """A call as a whole; its function's own name."""
 
@@ -66,6 +71,7 @@ class Grouping:
     modules: frozenset[str] = frozenset()
     owners: frozenset[str] = frozenset()
     quiet: Mapping[str, Part] = field(default_factory=dict)
+    stacks: frozenset[str] = frozenset()
     model: str = ""
     runs: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
@@ -123,21 +129,20 @@ def groups(trace: Trace) -> Grouping:
     _nest(reader.top, reader)
     rounds, of_calls = _rounds_around_all(reader.top)
     _wrap(reader.top, reader)
-    for scope in unroll(reader.top, reader):
-        _cut(scope, reader)
+    unroll(reader.top, reader)
     _number(reader.top)
     owning: frozenset[str] = owners(reader.top, reader) if k > MOST_MEMBERS else frozenset()
     kept = owning | telling(reader.top, reader) if k > MOST_MEMBERS else owning
     _prune(reader.top, kept)
-    for scope in flatten(reader.top, reader):
-        _cut(scope, reader)
+    flatten(reader.top, reader)
     _prune(reader.top, kept)
     model = ""
     if k > MOST_MEMBERS:
         model = lift(reader.top, reader, owning)
         gather(reader.top, reader, lines_of)
         for scope in inner_first(reader.top):
-            _stack(scope, reader)
+            if k > LONG:
+                _stack(scope, reader)
             _cut(scope, reader)
     if model:
         renamed = _by_place(reader.top)
@@ -332,28 +337,52 @@ def _only(member: int | Scope) -> str:
 
 
 def _stack(scope: Scope, reader: Reader) -> None:
-    """Cut series of modules of one class that stand in one list into parts, where a group has many members."""
-    if len(scope.members) <= MOST_PARTS:
-        return
+    """Make a stack of each series of equal groups: modules in one list, rounds of a loop, calls from one place."""
     members, scope.members = scope.members, []
-    for series, found in itertools.groupby(members, _series):
-        run = list(found)
-        length = math.ceil(math.sqrt(len(run))) if series is not None and len(run) >= SERIES else 1
-        for start in range(0, len(run), length):
-            part = run[start : start + length]
-            if len(part) == 1:
-                scope.members += part
-                continue
-            opened = reader.open(scope, _span(part, {}, reader), ("part", start))
-            opened.members, opened.kin = part, str(series)
+    for series, alike in itertools.groupby(members, lambda member: _series(member, reader)):
+        run = list(alike)
+        scope.members += run if series is None or len(run) < SERIES else [_stack_of(run, scope, reader)]
 
 
-def _series(member: int | Scope) -> tuple[object, str] | None:
-    """The class of a module and the list that holds it: `Block` and `blocks` of `blocks.3`; None of all else."""
-    if isinstance(member, int) or member.part != "module":
+def _stack_of(run: list[int | Scope], within: Scope, reader: Reader, name: str = "") -> Scope:
+    """One stack of a series; of a long one a stack of stacks, as many in it as each of them has members."""
+    ranges, labels = _ranges(run), [member.label for member in run if isinstance(member, Scope)]
+    holder, _, place = labels[0].partition(":")[0].rpartition(".")
+    in_list = f"{holder} × {len(run)}" if holder and place.isdigit() else ""
+    stack = reader.open(within, name or in_list or _span(run, ranges, reader), ("stack", within.id))
+    within.members.pop()
+    stack.ranges = ranges
+    depth = math.ceil(math.log(len(run), MOST_IN_STACK))
+    length = math.ceil(len(run) / math.ceil(len(run) ** (1 / depth)))
+    for start in range(0, len(run), length):
+        part, named = run[start : start + length], labels[start : start + length]
+        inner = between(plain(named[0]), plain(named[-1]))
+        stack.members.append(part[0] if len(part) == 1 else _stack_of(part, stack, reader, inner))
+    for member in stack.members:
+        if isinstance(member, Scope):
+            member.within = stack
+    return stack
+
+
+def plain(label: str) -> str:
+    """The name of a group without its class.
+
+    >>> plain("blocks.3: Block")
+    'blocks.3'
+    """
+    return label.partition(": ")[0]
+
+
+def _series(member: int | Scope, reader: Reader) -> tuple[object, ...] | None:
+    """What equal groups have in common: the loop, the function or the module (of `blocks.3` the class, and the list
+    `blocks` that holds it), and the ops in them; None of an op and of what stands alone."""
+    if isinstance(member, int) or member.part not in ("", "module") or member.key[0] not in ("loop", "call", "module"):
         return None
-    holder, _, place = str(member.key[1]).rpartition(".")
-    return (member.key[2], holder) if place.isdigit() else None
+    own: tuple[object, ...] = member.key
+    if member.part == "module":
+        holder, _, place = str(member.key[1]).rpartition(".")
+        own = ("module", holder, member.key[2]) if place.isdigit() else member.key[:3]
+    return (*own, tuple(reader.ops[op].name for op in _ops(member)))
 
 
 def _cut(scope: Scope, reader: Reader) -> None:
@@ -405,17 +434,19 @@ def _span(part: list[int | Scope], ranges: Mapping[str, tuple[Counted, Counted]]
         return lines_of(
             [op for member in part for op in ([member] if isinstance(member, int) else _ops(member))], reader
         )
-    return _between(labels[0].partition(": ")[0], labels[-1].partition(": ")[0])
+    return between(plain(labels[0]), plain(labels[-1]))
 
 
-def _between(first: str, last: str) -> str:
+def between(first: str, last: str) -> str:
     """`blocks.0–6`, and of names that are not numbers `tok.weight … head.weight`.
 
-    >>> _between("blocks.0", "blocks.6"), _between("tok.weight", "head.weight")
-    ('blocks.0–6', 'tok.weight … head.weight')
+    >>> between("blocks.0", "blocks.6"), between("t = 3", "t = 12"), between("tok.weight", "head.weight")
+    ('blocks.0–6', 't = 3–12', 'tok.weight … head.weight')
     """
-    (begin, _, one), (other, _, end) = first.rpartition("."), last.rpartition(".")
-    return f"{first}–{end}" if begin == other and one.isdigit() and end.isdigit() else f"{first} … {last}"
+    one, end = (_NUMBER.search(name) for name in (first, last))
+    if one is None or end is None or first[: one.start()] != last[: end.start()]:
+        return f"{first} … {last}"
+    return f"{first}–{end[0]}".replace("round ", "rounds ")
 
 
 def lines_of(ops: Sequence[int], reader: Reader) -> str:
@@ -469,6 +500,7 @@ def _collect(top: Scope) -> Grouping:
     library: set[str] = set()
     loops: dict[str, Loop] = {}
     parts: set[str] = set()
+    stacks: set[str] = set()
     modules: set[str] = set()
     quiet: dict[str, Part] = {}
     todo: list[tuple[Scope, str | None]] = [(top, None)]
@@ -486,8 +518,10 @@ def _collect(top: Scope) -> Grouping:
                 within[member.id] = ident
                 if member.key[0] in ("call", "module"):
                     callers[member.id] = member.key[-1]
-                if member.key[0] == "part":
+                if member.key[0] in ("part", "stack"):
                     parts.add(member.id)
+                if member.key[0] == "stack":
+                    stacks.add(member.id)
                 if member.loop is not None:
                     loops[member.id] = member.loop
                 if member.key[0] == "library":
@@ -499,5 +533,5 @@ def _collect(top: Scope) -> Grouping:
                 todo.append((member, member.id))
     return Grouping(
         labels, within, of, frozenset(callers), frozenset(library), loops, frozenset(parts), callers, kin,
-        modules=frozenset(modules), quiet=quiet,
+        modules=frozenset(modules), quiet=quiet, stacks=frozenset(stacks),
     )  # fmt: skip

@@ -82,6 +82,7 @@ def _dissolve(drawing: Drawing, gone: set[str]) -> None:
         within={group: around[outer] for group, outer in old.within.items() if group not in gone},
         of={op: around[group] for op, group in old.of.items()},
         calls=old.calls - gone, library=old.library - gone, modules=old.modules - gone, owners=old.owners - gone,
+        stacks=old.stacks - gone,
         quiet={group: part for group, part in old.quiet.items() if group not in gone},
     )  # fmt: skip
     for ident, item in drawing.items.items():

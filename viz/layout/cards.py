@@ -62,6 +62,12 @@ DOT_LINES = 2
 """Lines of dots at most; the last one says how many more there are."""
 DOTS_PAD = 11
 """Width that is free at the left and the right of the dots."""
+CELLS = 30
+"""Cells in a line of the strip of a stack at most."""
+CELL_LINE = 20
+"""Distance of two lines of such cells."""
+STACK_WIDTH = 260
+"""Least width of a stack, so that each cell of its strip can be hit."""
 WIDEST_GROUP = 280
 """Width up to which a folded group grows with the shapes that it takes and gives."""
 QUIET = 54.0
@@ -177,14 +183,18 @@ def stub_size(label: str, zoom: float = 1.0) -> Size:
     return max(96, round(name + 42)), 38
 
 
-def group_size(label: str, zoom: float = 1.0, dots: int = 0, is_quiet: bool = False, shapes: str = "") -> Size:
+def group_size(
+    label: str, zoom: float = 1.0, dots: int = 0, is_quiet: bool = False, shapes: str = "", cells: int = 0
+) -> Size:
     """The natural size of a folded group with so many parameters, or of one that no gradient comes to (`is_quiet`),
-    between tensors of some `shapes`; `zoom` as in `card_size`."""
+    between tensors of some `shapes`; of a stack of groups with so many `cells`; `zoom` as in `card_size`."""
     much, name = grown(zoom), text.width(label)
     wide = max(much, GROWN) * text.width(shapes, "sub") + 46
-    width = round(max(much * FOLDED[0], much * name + 60, GROWN_NAME * name + 44, min(wide, WIDEST_GROUP)))
+    least = STACK_WIDTH if cells else 0.0
+    width = round(max(much * FOLDED[0], much * name + 60, GROWN_NAME * name + 44, min(wide, WIDEST_GROUP), least))
     lines = min(math.ceil(dots / ((width - 2 * DOTS_PAD) // DOT)), DOT_LINES)
-    return width, QUIET if is_quiet else FOLDED[1] + DOT * lines
+    strip = math.ceil(cells / CELLS) * CELL_LINE + 4 if cells else 0
+    return width, QUIET if is_quiet else FOLDED[1] + DOT * lines + strip
 
 
 def saved_chips(op: int, facts: Facts) -> list[Chip]:

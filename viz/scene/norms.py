@@ -9,13 +9,16 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 
 from engine.trace.events import Accumulated, Trace, VjpRun
 
+from ..graph.folds import Borders
 from ..graph.graph import Link
+from ..graph.groups import plain
 from ..reading import text
 from ..reading.jacobian import value as number
-from ..schema.scene import Dot
+from ..schema.scene import Cell, Dot
 from ..schema.values import Num, Track
 from ..time.steps import Timeline
 from .visible import Visible
@@ -65,6 +68,18 @@ class Norms:
             found.append(dot)
         return found
 
+    def cells(self, stack: str) -> list[Cell]:
+        """The members of a stack that is shown as one node, each with the norm of the gradient that comes to it."""
+        labels = self.drawing.grouping.labels
+        return [
+            {"id": member, "label": plain(labels[member]), "norm": self._of_links(self._cells.back[member].values())}
+            for member in self.seen.cells.get(stack, ())
+        ]
+
+    @cached_property
+    def _cells(self) -> Borders:
+        return self.seen.borders_of_cells()
+
     def _gradient(self, tensor: int) -> Floats:
         """The norm of a leaf's `.grad`, which stands on the card of one version after the other."""
         found: Floats = [(0, None)]
@@ -82,7 +97,10 @@ class Norms:
 
     def group(self, group: str) -> NormTrack:
         """Of the gradient of all that a folded group gives, together."""
-        return _as_numbers(_joint([self._of_result(link) for link in self.seen.borders.back[group].values()]))
+        return self._of_links(self.seen.borders.back[group].values())
+
+    def _of_links(self, links: Iterable[Link]) -> NormTrack:
+        return _as_numbers(_joint([self._of_result(link) for link in links]))
 
     def edge(self, links: Sequence[Link]) -> NormTrack:
         """Of what several links carry that are drawn as one edge.

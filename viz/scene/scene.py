@@ -126,12 +126,13 @@ class _Scene:
     ) -> None:  # fmt: skip
         self.trace, self.layout_name, self.edits, self.changes = trace, layout_name, edits, changes
         read = self.read = reading(trace)
-        self.facts, self.drawing, self.line = read.facts, read.drawing, read.line
+        self.facts, self.line = read.facts, read.line
         self.values = Table()
         begin = opening(read, above)
         folded = {group for group in read.drawing.grouping.labels if folds.get(group, group in begin.folded)}
         kept = begin.lines if folded == begin.folded or not read.drawing.grouping.model else {}
         self.seen = Visible(read.facts, read.drawing, folded, kept, begin.limit, begin.folded, begin.zoom)
+        self.drawing = self.seen.drawing
         self.matrices: dict[str, np.ndarray | None] = {}
         self.written: dict[tuple[Any, ...], list[Formula]] = {}
         self.norms = Norms(trace, read.line, self.seen)
@@ -251,11 +252,13 @@ class _Scene:
     def folded_group(self, group: str, at: Point, size: Size) -> Node:
         grouping = self.drawing.grouping
         inside = self.seen.members[group]
-        ops, quiet, dots = self.seen.ops(group), grouping.quiet.get(group), self.norms.dots(group)
+        ops, quiet, cells = self.seen.ops(group), grouping.quiet.get(group), self.norms.cells(group)
+        dots = [] if cells else self.norms.dots(group)
         first = next(iter(ops), None)
         shapes, back = self.seen.borders.shapes(group, max(ops, default=None)), self.seen.borders.gradient(group)
         shapes = "" if quiet == "update" else shapes
-        sub = ", ".join([text.count(len(ops), "op"), *self.far(group, inside)]) + (f" · {shapes}" if shapes else "")
+        count = f"{len(cells)} × {text.count(len(ops) // len(cells), 'op')}" if cells else text.count(len(ops), "op")
+        sub = ", ".join([count, *self.far(group, inside)]) + (f" · {shapes}" if shapes else "")
         node: Node = {
             "id": group, "x": round(at[0], 2), "y": round(at[1], 2), "w": size[0], "h": size[1],
             "kind": "group", "role": "inner", "label": grouping.labels[group], "sub": sub,
@@ -272,6 +275,8 @@ class _Scene:
         }  # fmt: skip
         if dots:
             node["dots"] = dots
+        if cells:
+            node["cells"] = cells
         if quiet in ("data", "update", "aside"):
             node["quiet"] = quiet
         return node

@@ -11,6 +11,7 @@ import networkx as nx
 
 from ..graph.folds import Borders
 from ..graph.graph import Drawing, Item, Link
+from ..graph.stacks import members_of_stacks, with_runs
 from ..layout import cards, choice
 from ..layout.layered.ports import Anchors, OfGradient
 from ..layout.sheet import Size
@@ -32,7 +33,8 @@ class Visible:
     """The places on the screen.
 
     `shown` is the place of an element: its own, or that of the outermost folded group around it; `members` the elements
-    of a place; `merged` the links behind an edge, and `edge_of` the edge of a link; `rows` the rows of a card.
+    of a place; `merged` the links behind an edge, and `edge_of` the edge of a link; `rows` the rows of a card; `cells`
+    the members of each stack that is shown as one node.
     """
 
     def __init__(
@@ -44,9 +46,9 @@ class Visible:
         Into the groups `direct`, and what is in them, edges lead from a leaf itself and not from stubs.  At `zoom`
         what is written has room.
         """
+        drawing, self.folded = with_runs(drawing, folded)
         self.facts, self.drawing, self.lines, self.limit, self.zoom = facts, drawing, lines or {}, limit, zoom
         grouping = drawing.grouping
-        self.folded = folded
         self.home: dict[str | None, str | None] = {None: None}  # the outermost folded group around a group, if any
         for group, around in grouping.within.items():
             self.home[group] = self.home[around] or (group if group in self.folded else None)
@@ -61,6 +63,8 @@ class Visible:
             ]
             if len(within) <= MOST_USERS:
                 self.shown.update({stub: self.shown[drawing.items[stub].twin or stub] for stub in within})
+        stacks = members_of_stacks(grouping)
+        self.cells = {stack: members for stack, members in stacks.items() if self.home[stack] == stack}
         self.borders = Borders(drawing, self.shown)
         self.members: dict[str, list[str]] = defaultdict(list)
         for ident, place in self.shown.items():
@@ -116,7 +120,17 @@ class Visible:
         quiet, shapes = grouping.quiet.get(group) is not None, ""
         if grouping.model and not quiet:
             shapes = self.borders.shapes(group, max(self.ops(group), default=None))
-        return cards.group_size(grouping.labels[group], self.zoom, len(self.parameters(group)), quiet, shapes)
+        count = len(self.cells.get(group, ()))
+        dots = 0 if count else len(self.parameters(group))
+        return cards.group_size(grouping.labels[group], self.zoom, dots, quiet, shapes, count)
+
+    def borders_of_cells(self) -> Borders:
+        """The links over the borders of the members of stacks that are shown as one node."""
+        of: dict[str | None, str | None] = {None: None}
+        for group, around in self.drawing.grouping.within.items():
+            of[group] = of[around] or (group if around in self.cells else None)
+        shown = {ident: of[item.group] or self.shown[ident] for ident, item in self.drawing.items.items()}
+        return Borders(self.drawing, shown)
 
     def ops(self, place: str) -> list[int]:
         """The ops in a folded group."""
@@ -191,6 +205,8 @@ class Visible:
                     shown["parts"] = [rounded(part) for part in parts]
                 if group in grouping.loops:
                     shown["round"] = True
+                if group in grouping.stacks:
+                    shown["stack"] = True
                 found.append(shown)
         return found
 

@@ -169,6 +169,17 @@ class Dot(TypedDict):
     """Present if several modules use it."""
 
 
+class Cell(TypedDict):
+    """A member of a stack, drawn as a cell of its strip."""
+
+    id: ElementId
+    """Of its group, which can be unfolded."""
+    label: str
+    """Its name: `blocks.3`, `t = 4`."""
+    norm: Track[Num | None]
+    """The norm of the gradient of all that it gives, together; null where none has come."""
+
+
 class Node(TypedDict):
     """A tensor, an op, a stub or a folded group."""
 
@@ -205,6 +216,8 @@ class Node(TypedDict):
     """Of ops: the gradient per differentiable input of this call; else empty."""
     dots: NotRequired[list[Dot]]
     """Of folded groups with parameters, in the order of the program."""
+    cells: NotRequired[list[Cell]]
+    """Of a stack, which stands for several equal groups in a row: these, in the order of the program."""
     quiet: NotRequired[Literal["data", "update", "aside"]]
     """Of folded groups that stand beside a model: data that feeds it, an optimiser's step, and what no gradient comes
     to."""
@@ -278,6 +291,8 @@ class Group(TypedDict):
     """Its boxes line by line, if it continues in other lines of the picture."""
     round: NotRequired[Literal[True]]
     """Present for an iteration of a loop."""
+    stack: NotRequired[Literal[True]]
+    """Present for a series of equal groups."""
 
 
 class Flow(TypedDict):

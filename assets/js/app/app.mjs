@@ -395,7 +395,7 @@ export class App {
   /**
    * The object that the page and the tests speak to.  Events of `on(event, listener)`, which returns how to stop:
    * scene (scene), time (t), step (k, step; k = -1 before the first), select (id), hover (id), play (bool), space () and
-   * enter (id), edit ({ command, gradient } or { leaf, values }), fold (group id), unfold (group ids, what to do then).  A listener of `space` that returns
+   * enter (id), edit ({ command, gradient } or { leaf, values }), fold (group id), neighbour (by), unfold (group ids, what to do then).  A listener of `space` that returns
    * true has claimed the key: then it does not play.
    */
   answers() {

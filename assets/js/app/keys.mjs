@@ -36,6 +36,7 @@ function keyTable(app) {
       [["Escape"], "Esc", "Clear the selection; with nothing selected, go out of the step", () => app.escape()],
       [["/"], "/", "Search in the graph", () => app.search.toggle(true)],
       [["f", "F"], "F", "Fold or unfold the selected group", () => app.foldSelected()],
+      [["j", "J"], "J, Shift J", "In a stack of equal blocks: open the next one, or the one before", (key) => app.bus.emit("neighbour", key === "j" ? 1 : -1)],
       [["m", "M"], "M", "Switch between a mistake and its corrected version", () => app.bus.emit("other")],
       [["c", "C"], "C", "Show the wires from cell to cell everywhere", () => app.toggleCells()],
     ] },

@@ -10,6 +10,7 @@ import { normOfGroup } from "../scene/scale.mjs";
 import { OP_BADGE, paintBadge, paintChip, paintFinding, paintFold } from "./marks.mjs";
 import { paintCallout } from "./message.mjs";
 import { STACK } from "../geometry/plane.mjs";
+import { paintStrip } from "./stacks.mjs";
 import { findingsAt, isFaint, nodeState, runIn } from "../scene/state.mjs";
 import { cutName, fitting, fontsAt, writer } from "../geometry/text.mjs";
 
@@ -289,7 +290,8 @@ function paintGroupCard(brush, node, look) {
   paintNormEdge(brush, node, norm);
   groupName(brush, box, node.label, font.title, tokens.ink);
   paintFold(brush, box, true);
-  paintDots(brush, node);
+  if (node.cells) paintStrip(brush, node);
+  else paintDots(brush, node);
   if (brush.detail < 2) return;
   const run = runIn(moment, node);
   const line = (text, y, colour) => write(text, box[0] + 14, box[1] + y, font.plain, colour);

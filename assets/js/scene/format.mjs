@@ -263,3 +263,6 @@ export const firstSentence = (message) => message.split(/(?<=[.!?])\s/, 1)[0];
  */
 export const dotText = ({ name, shape, shared }, norm) => (
   `${name} ${shapeText(shape)}, ${norm === null ? "no gradient yet" : `gradient norm ${num(norm, 3)}`}${shared ? ", shared with another module" : ""}`);
+
+/** One line about a member of a stack: `blocks.3, gradient norm 0.021`. @type {(cell: { label: string }, norm: Num | null) => string} */
+export const cellText = ({ label }, norm) => `${label}, ${norm === null ? "no gradient yet" : `gradient norm ${num(norm, 3)}`}`;

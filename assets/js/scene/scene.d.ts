@@ -450,6 +450,8 @@ export interface Node {
   formula: Formula[];
   /** Of folded groups with parameters, in the order of the program. */
   dots?: Dot[];
+  /** Of a stack, which stands for several equal groups in a row: these, in the order of the program. */
+  cells?: Cell[];
   /**
    * Of folded groups that stand beside a model: data that feeds it, an optimiser's step, and what no gradient comes to.
    */
@@ -537,6 +539,16 @@ export interface Dot {
   norm: Track<Num | null>;
   /** Present if several modules use it. */
   shared?: true;
+}
+
+/** A member of a stack, drawn as a cell of its strip. */
+export interface Cell {
+  /** Of its group, which can be unfolded. */
+  id: ElementId;
+  /** Its name: `blocks.3`, `t = 4`. */
+  label: string;
+  /** The norm of the gradient of all that it gives, together; null where none has come. */
+  norm: Track<Num | null>;
 }
 
 /** What a node is over time. */
@@ -645,6 +657,8 @@ export interface Group {
   parts?: Box[];
   /** Present for an iteration of a loop. */
   round?: true;
+  /** Present for a series of equal groups. */
+  stack?: true;
 }
 
 /** The revision before, for ghosts. */

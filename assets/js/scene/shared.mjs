@@ -30,6 +30,10 @@ export const DOT = 18;
 export const DOT_LINES = 2;
 /** Width that is free at the left and the right of the dots. */
 export const DOTS_PAD = 11;
+/** Cells in a line of the strip of a stack at most. */
+export const CELLS = 30;
+/** Distance of two lines of such cells. */
+export const CELL_LINE = 20;
 
 // viz.layout.views
 /** A graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same. */

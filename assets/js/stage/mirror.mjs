@@ -1,10 +1,11 @@
 // What the canvas shows, as text: a list of the nodes in view for those who do not see it, and each step's sentence.
 
-import { dotText, element, normText, num } from "../scene/format.mjs";
+import { cellText, dotText, element, normText, num } from "../scene/format.mjs";
 import { normOfDot, normOfGroup } from "../scene/scale.mjs";
 import { SEED_LABEL } from "../scene/shared.mjs";
 import { savedNames } from "../paint/marks.mjs";
 import { h } from "../page/dom.mjs";
+import { at } from "../scene/timeline.mjs";
 import { isFaint, nodeState, rowState, savedState } from "../scene/state.mjs";
 
 /** @import { Held } from "../scene/format.mjs" */
@@ -44,6 +45,7 @@ function nodeText(moment, node) {
   if (node.saved.length && savedState(moment, node) !== "none") parts.push(`${savedState(moment, node)} ${savedNames(node)}`);
   const norm = normOfGroup(moment, node);
   if (norm !== null) parts.push(`gradient norm ${num(norm, 3)}`);
+  if (node.cells) parts.push(`stack of ${node.cells.length}: ${node.cells.map((cell) => cellText(cell, at(cell.norm, moment.t) ?? null)).join("; ")}`);
   if (node.dots) parts.push(`parameters: ${node.dots.map((dot) => dotText(dot, normOfDot(moment, dot))).join("; ")}`);
   for (const row of node.rows) {
     const { value, past, other, derived } = rowState(moment, row);

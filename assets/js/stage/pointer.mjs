@@ -2,20 +2,22 @@
 
 import { boxesOf, cellAt, contains, dotAt, foldMark, boxOf } from "../scene/card.mjs";
 import { toWorld } from "../geometry/camera.mjs";
-import { dotText, element, indexText, num } from "../scene/format.mjs";
+import { cellText, dotText, element, indexText, num } from "../scene/format.mjs";
 import { normOfDot, normOfEdge } from "../scene/scale.mjs";
+import { memberAt } from "../scene/stacks.mjs";
 import { isLeaf, placeAt, rowState } from "../scene/state.mjs";
+import { at } from "../scene/timeline.mjs";
 import { h } from "../page/dom.mjs";
 import { wireAt } from "../geometry/wiring.mjs";
 import { wireText } from "../paint/wires.mjs";
 
-/** @import { Dot, Edge, Group, Node, Row } from "../scene/scene.d.ts" */
+/** @import { Cell, Dot, Edge, Group, Node, Row } from "../scene/scene.d.ts" */
 /** @import { Held } from "../scene/format.mjs" */
 /** @import { ShownWire } from "../geometry/wiring.mjs" */
 /** @import { Stage } from "./stage.mjs" */
 /**
  * What is under a point of the plane; `cell` -1: no cell of the row.
- * @typedef {{ x: number, y: number, node: Node | null, row: Row | null, cell: number, group: Group | null, fold: boolean, wire: ShownWire | null, edge: Edge | null, dot: Dot | null }} Found
+ * @typedef {{ x: number, y: number, node: Node | null, row: Row | null, cell: number, group: Group | null, fold: boolean, wire: ShownWire | null, edge: Edge | null, dot: Dot | null, member: Cell | null }} Found
  */
 
 const CLICK = 5; // px that a hand may tremble
@@ -29,7 +31,7 @@ export function pick(stage, clientX, clientY) {
   const box = stage.host.getBoundingClientRect();
   const [x, y] = toWorld(stage.camera, stage.view, clientX - box.left, clientY - box.top);
   /** @type {Found} */
-  const found = { x, y, node: null, row: null, cell: -1, group: null, fold: false, wire: null, edge: null, dot: null };
+  const found = { x, y, node: null, row: null, cell: -1, group: null, fold: false, wire: null, edge: null, dot: null, member: null };
   const { moment } = stage;
   if (!stage.plane || !moment) return found;
   found.wire = stage.wires.length ? wireAt(stage.wires, x, y, HIT / stage.camera.zoom / 1.4) : null;
@@ -40,6 +42,7 @@ export function pick(stage, clientX, clientY) {
     const hit = node.rows.length ? cellAt(node, x, y, (place) => placeAt(moment, node, place)) : null;
     if (hit) Object.assign(found, hit);
     found.dot = dotAt(node, x, y);
+    found.member = memberAt(node, x, y);
     found.fold = node.kind === "group" && contains(foldMark(boxOf(node)), x, y);
     return found;
   }
@@ -116,6 +119,7 @@ function press(stage, acts, event) {
   const pressed = found.node ?? found.group;
   if (pressed && found.fold) acts.fold(pressed.id);
   else if (found.dot && !stage.choosing) acts.find(found.dot.id);
+  else if (found.member && !stage.choosing) acts.fold(found.member.id);
   else if (stage.choosing) {
     if (pressed) acts.choose(pressed);
   }
@@ -131,7 +135,7 @@ function nearOp(stage, edge) {
 function doublePress(stage, acts, event) {
   const found = pick(stage, event.clientX, event.clientY);
   const pressed = found.node ?? found.group;
-  if (found.dot) return; // its first click has opened it
+  if (found.dot || found.member) return; // its first click has opened it
   if (pressed && (found.node?.kind === "group" || found.group)) acts.fold(pressed.id);
   else if (stage.choosing) return;
   else if (found.node && found.row && found.cell >= 0 && acts.edit(found.node, found.row, found.cell)) return;
@@ -167,7 +171,7 @@ function setHover(stage, tip, found, event) {
 }
 
 /** @type {(stage: Stage, found: Found) => string} */
-function hoverText(stage, { node, row, cell, group, edge, wire, dot }) {
+function hoverText(stage, { node, row, cell, group, edge, wire, dot, member }) {
   const choice = node ?? group;
   if (stage.choosing && choice) return stage.choosing.refusal(choice) ?? `Choose ${choice.label}`;
   if (wire) return wireText(wire);
@@ -181,6 +185,7 @@ function hoverText(stage, { node, row, cell, group, edge, wire, dot }) {
     return `${name}${indexText(cell, isHere ? held.shape : node.shape ?? [])} = ${number}${derived ? `, ${derived.text}` : ""}${how}`;
   }
   if (node && dot && stage.moment) return `${dotText(dot, normOfDot(stage.moment, dot))}  \u00b7  click to open`;
+  if (member && stage.moment) return `${cellText(member, at(member.norm, stage.moment.t) ?? null)}  \u00b7  click to open`;
   if (node) return node.kind === "group" ? `${node.title || node.label}  \u00b7  double-click to unfold` : node.title || node.label;
   if (group) return `${group.label}  \u00b7  double-click to fold`;
   if (!edge) return "";

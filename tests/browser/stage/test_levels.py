@@ -137,3 +137,34 @@ def test_the_chart_zooms_by_wheel_and_keys_and_a_click_on_a_module_leads_to_its_
     rests(view, forward["end"])
     view.page.mouse.wheel(0, 3000)
     view.until(f"{chart} === {clicked!r}")
+
+
+OPEN = "backstep.scene().groups.filter(g => !g.folded).map(g => g.label)"
+CELL = """(({ id, w, h, cells }) => {
+    const at = backstep.screenPos(id), zoom = at.width / w;
+    return { x: at.x + zoom * ((5.5 - cells.length / 2) * (w - 22) / cells.length), y: at.y + zoom * (84 - h / 2) };
+})(backstep.scene().nodes.find(n => n.cells))"""  # the middle of the sixth of twelve cells, which stand in one line
+
+
+def test_a_stack_of_equal_blocks_opens_at_the_cell_that_is_clicked(
+    view_of: Callable[[App], View], start: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "model.py").write_text(MODEL.replace("range(4)", "range(12)"))
+    view = view_of(start("run", str(tmp_path / "model.py")))
+    view.open("?program=my-model&step=0")
+    assert view.js(OPEN) == ["blocks × 12", "blocks.0: Block"], "one is open as an example"
+    view.js("backstep.fold(backstep.scene().groups.find(g => g.stack).id)")
+    view.until("backstep.scene().nodes.filter(n => n.cells).map(n => n.label).join() === 'blocks × 12'")
+    cell = view.js(CELL)
+    view.page.mouse.click(cell["x"], cell["y"])
+    view.until(f"{OPEN}.join() === 'blocks × 12,blocks.5: Block'")
+    assert view.js("backstep.scene().nodes.filter(n => n.cells).map(n => n.label)") == ["blocks.0–4", "blocks.6–11"]
+    view.page.keyboard.press("j")
+    view.until(f"{OPEN}.join() === 'blocks × 12,blocks.6: Block'")
+    view.page.keyboard.press("J")
+    view.until(f"{OPEN}.join() === 'blocks × 12,blocks.5: Block'")
+    view.js("backstep.select(backstep.scene().nodes.find(n => n.cells).id)")
+    view.page.get_by_role("button", name="blocks.2", exact=True).click()
+    view.until(f"{OPEN}.join() === 'blocks × 12,blocks.2: Block'")
+    view.js("backstep.fold(backstep.scene().groups.find(g => g.label === 'blocks.2: Block').id)")
+    view.until(f"{OPEN}.length === 0")

@@ -316,11 +316,29 @@ def test_a_round_is_named_by_what_its_variable_holds(text: str, told: list[str],
     assert [found.labels[group] for group in sorted(found.labels, key=lambda group: first[group])] == told
 
 
-def test_a_part_of_many_rounds_says_which(tmp_path: Path) -> None:
+def test_a_stack_of_many_rounds_says_which(tmp_path: Path) -> None:
     text = f"for t in range(5, 55):\n    {TWO}\nk = 0\nwhile k < 50:\n    k += 1\n    {TWO}\n"
     found = groups(recorded(HEAD + text, tmp_path))
-    parts = [found.labels[group] for group in found.labels if group in found.parts]
-    assert parts[0] == "t = 5–14" and parts[-1] == "rounds 41–50", parts
+    assert [found.labels[group] for group in found.labels if group in found.stacks] == ["t = 5–54", "rounds 1–50"]
+    few = groups(recorded(HEAD + text.replace("range(5, 55)", "range(5)").replace("k < 50", "k < 9"), tmp_path))
+    assert not few.stacks, "what is short is seen as a whole"
+
+
+def test_a_stack_that_is_too_long_for_its_strip_is_one_of_stacks(tmp_path: Path) -> None:
+    found = groups(recorded(HEAD + f"for t in range(400):\n    {TWO}\n", tmp_path))
+    outer = next(iter(found.stacks - found.within.keys() | {g for g in found.stacks if found.within[g] is None}))
+    inner = [group for group in found.labels if found.within[group] == outer]
+    assert found.labels[outer] == "t = 0–399" and len(inner) == 20 and set(inner) <= found.stacks
+    assert [found.labels[group] for group in (inner[0], inner[-1])] == ["t = 0–19", "t = 380–399"]
+    assert all(sum(around == group for around in found.within.values()) == 20 for group in inner)
+
+
+def test_rounds_that_do_something_else_are_not_in_the_stack_of_the_others(tmp_path: Path) -> None:
+    text = f"for t in range(90):\n    {TWO}\n    if t == 30:\n        y = y * 2\n"
+    found = groups(recorded(HEAD + text, tmp_path))
+    assert [found.labels[group] for group in found.labels if found.within[group] is None] == [
+        "t = 0–29", "t = 30", "t = 31–89",
+    ]  # fmt: skip
 
 
 def test_what_a_function_s_variables_hold_is_not_kept_alive_by_the_look_at_its_loops() -> None:

@@ -329,8 +329,8 @@ def test_a_large_graph_opens_level_by_level_as_far_as_it_can_be_read(tmp_path: P
     )
     found = scene(recorded(source, tmp_path))
     shown = [n for n in found["nodes"] if n["kind"] == "group"]
-    assert 10 <= len(shown) <= len(found["nodes"]) <= 60
-    assert len({n["sub"] for n in shown}) <= 2 and len({g["within"] for g in found["groups"] if g["folded"]}) == 1
+    assert [len(node.get("cells", ())) for node in shown] == [0, 0, 0, 19], "one round is open"
+    assert len(found["nodes"]) < 20
 
 
 TWO_MODELS = """\

@@ -10,7 +10,7 @@ import { Figures } from "./figures.mjs";
 import { asked, Formula } from "./formula.mjs";
 import { codeText, lineText, orderOf, rowsOf, toneOf } from "../../page/read.mjs";
 import { cellsOf, latest, ledgerOf, linesOf } from "./sums.mjs";
-import { parametersOf } from "./parameters.mjs";
+import { membersOf, parametersOf } from "./parameters.mjs";
 import { throughTime } from "./through.mjs";
 
 const MOST_CACHED = 400;
@@ -101,7 +101,8 @@ export class Inspector {
   elementOf(id) {
     const node = this.nodeOf(id);
     if (!node) return null;
-    return node.kind === "stub" ? node.twin : node.id;
+    const isRun = node.cells && this.scene.groups.some((group) => group.stack && group.id === node.group); // a part of a stack, known to this picture alone
+    return node.kind === "stub" ? node.twin : isRun ? node.group : node.id;
   }
 
   refresh(force) {
@@ -357,11 +358,12 @@ export class Inspector {
 
   showGroup(node, details, time) {
     const norm = trackAt(node.tracks.norm, time);
-    this.writeParts(h("div.row.wrap", {}, h("span.chip.orange", {}, node.label), h("span.chip.grey", {}, "group, folded")),
+    this.writeParts(h("div.row.wrap", {}, h("span.chip.orange", {}, node.label), h("span.chip.grey", {}, node.cells ? "stack" : "group, folded")),
       h("p", {}, node.sub),
       h("p.hint", {}, norm === null ? "No gradient has come back into it at this step." : `The gradient that came back into it has norm ${num(norm, 4)}.`),
       parametersOf(this.scene, node, time),
-      h("p.hint", {}, "Press Enter or double-click to open it."),
+      membersOf(this.scene, node, time, (id) => this.player.fold(id)),
+      h("p.hint", {}, node.cells ? "Click a cell of its strip, or a name here, to open that one." : "Press Enter or double-click to open it."),
       details?.problem ? null : throughTime(details?.through, time, (step, element) => this.goTo(step, element)));
   }
 }

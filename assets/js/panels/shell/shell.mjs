@@ -17,6 +17,7 @@ import { isNarrow, isOpen, Panels } from "../../page/panels.mjs";
 import { RunView } from "../run/run.mjs";
 import { Sections } from "./sections.mjs";
 import { Session } from "../../page/session.mjs";
+import { neighbour, toggled } from "../../scene/stacks.mjs";
 import { Story } from "../program/story.mjs";
 import { Toast } from "../../page/toast.mjs";
 import * as tour from "./tour.mjs";
@@ -116,6 +117,7 @@ export class Shell {
     this.player.on("select", (id) => { this.code.select(id ?? null); this.inspector.select(id ?? null); if (id) this.reveal(id); this.write(true); });
     this.player.on("edit", (change) => this.commands.edited(change));
     this.player.on("fold", (id) => this.fold(id));
+    this.player.on("neighbour", (by) => this.neighbour(by));
     this.player.on("unfold", (groups, after) => this.session.unfold(groups, after));
     this.player.on("other", () => this.other());
     this.player.on("turn", (by, edge) => this.turn(by, edge));
@@ -217,10 +219,18 @@ export class Shell {
     this.visit({ ...url.view(""), program }, true);
   }
 
-  /** Opens a folded group, or folds an open one. */
+  /** Opens a folded group or a member of a stack, or folds what is open. */
   fold(id) {
-    const group = this.session.scene?.groups.find((one) => one.id === id);
-    if (group) this.session.redraw({ folds: { ...this.session.folds, [id]: !group.folded } });
+    this.refold(this.session.scene && toggled(this.session.scene, id, this.player.t()));
+  }
+
+  /** Opens the next member of a stack. */
+  neighbour(by) {
+    this.refold(this.session.scene && neighbour(this.session.scene, by, this.player.selection()));
+  }
+
+  refold(changes) {
+    if (changes) this.session.redraw({ folds: { ...this.session.folds, ...changes } });
   }
 
   /** A selection on a narrow screen opens the panel that tells about it, and shows the inspector. */

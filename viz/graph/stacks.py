@@ -1,0 +1,62 @@
+"""Stacks, series of equal groups that are drawn as one node with a strip of cells, and what is drawn where one is open.
+
+A stack is open where one of its members is: those before it and those behind it are a stack each.  These runs are
+groups like others, but for one picture only: what is open says which there are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from itertools import groupby
+
+from .graph import Drawing
+from .groups import Grouping, between, plain
+
+
+def with_runs(drawing: Drawing, folded: AbstractSet[str]) -> tuple[Drawing, frozenset[str]]:
+    """The drawing in which the folded members of open stacks stand in runs, and the groups that are folded in it.
+
+    Of a stack that is not folded, with no member that is open, the first one is.  Cost: linear in the groups.
+    """
+    grouping = drawing.grouping
+    if not grouping.stacks:
+        return drawing, frozenset(folded)
+    closed = set(folded)
+    runs: dict[str, Sequence[str]] = {}
+    for stack, members in members_of_stacks(grouping).items():
+        if stack in closed:
+            continue
+        if closed.issuperset(members):
+            closed.discard(members[0])
+        for is_folded, found in groupby(members, closed.__contains__):
+            run = list(found)
+            if is_folded and len(run) > 1:
+                runs[f"{run[0]}…{run[-1]}"] = run
+    return replace(drawing, grouping=_with(grouping, runs)), frozenset(closed.union(runs))
+
+
+def members_of_stacks(grouping: Grouping) -> Mapping[str, Sequence[str]]:
+    """The members of each stack in the order of the program; outer stacks come first."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for group, around in grouping.within.items():
+        if around in grouping.stacks:
+            found[around].append(group)
+    return {group: found[group] for group in grouping.within if group in found}
+
+
+def _with(grouping: Grouping, runs: Mapping[str, Sequence[str]]) -> Grouping:
+    """A grouping with further groups, each around some of it."""
+    begins = {members[0]: run for run, members in runs.items()}
+    around = {member: run for run, members in runs.items() for member in members}
+    labels: dict[str, str] = {}
+    within: dict[str, str | None] = {}
+    for group, label in grouping.labels.items():
+        if group in begins:
+            first, last = (plain(grouping.labels[runs[begins[group]][end]]) for end in (0, -1))
+            labels[begins[group]], within[begins[group]] = between(first, last), grouping.within[group]
+        labels[group], within[group] = label, around.get(group, grouping.within[group])
+    kin = {**grouping.kin, **{run: labels[run] for run in runs}}
+    return replace(grouping, labels=labels, within=within, kin=kin, stacks=grouping.stacks.union(runs))
