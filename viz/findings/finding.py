@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from ..schema.scene import FindingKind
+from ..schema.values import FindingKind
 
 Kind = FindingKind
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -31,6 +31,39 @@ Box = tuple[float, float, float, float]
 Wire = tuple[int, int, Num]
 """Source cell, target cell, and the local derivative of the one by the other, where it is not zero."""
 
+FindingKind = Literal[
+    "nan",  # an op of the forward pass gives the first nan
+    "inf",  # an op of the forward pass gives the first inf
+    "nan-gradient",  # a VJP sends on the first nan
+    "inf-gradient",  # a VJP sends on the first inf
+    "growth",  # numbers that overflow later pass a size here that those of a sound program seldom have
+    "divergence",  # each update makes the loss larger
+    "sum",  # a backward call adds to the gradient of an earlier one
+    "not-zeroed",  # the same, and a parameter was updated in between
+    "cleared",  # gradients are cleared after backward, before the optimiser's step
+    "unreached",  # an optimiser holds a parameter that no gradient comes to
+    "unheld",  # a module was changed after its optimiser was made, which does not hold the new parameter
+    "unlisted",  # a module uses a parameter that it does not list, so no optimiser holds it
+    "stalled",  # an op passes on zeros alone in every backward call
+    "vanishing",  # a gradient fades to a millionth on its way back through equal steps or layers
+    "exploding",  # a gradient grows a million times on its way back
+    "loss-dimension",  # probabilities sum to 1 along another dimension than that of the classes
+    "no-logarithm",  # nll_loss of probabilities
+    "softmax-twice",  # cross entropy of probabilities
+    "sigmoid-twice",  # binary cross entropy, which takes scores, of probabilities
+    "write",  # a saved value was changed in a way that no version counts
+    "cut",  # an op of a tensor and of its detached copy
+    "copy",  # torch.tensor() made a leaf of a tensor with a history
+    "leaf",  # `.grad` was asked of a tensor that is not a leaf
+    "tie",  # several elements are the largest or the smallest
+    "kink",  # a function has no derivative at this value
+    "cast",  # a gradient lost digits when it was cast
+    "shape",  # a column against a row is spread to a matrix
+    "rounded",  # a gradient is too small for float16
+]
+"""What is wrong though nothing was raised.  Whoever treats findings differently asks for their kind, never for a word
+of their texts."""
+
 
 class Code(TypedDict):
     """A position in the program's text; the first line is 1, the first column 0."""
