@@ -27,6 +27,8 @@ VIEW = (757.0, 607.0)
 """The stage for which a long chain is broken into lines: beside both panels at 1440 x 900 px, without its bars."""
 VIEW_OF_MODEL = (757.0, 560.0)
 """The same over the timeline of a program that is too long to draw whole, which has more rows."""
+VIEW_OF_SECTION = (757.0, 512.0)
+"""The same under which the row of the run stands too."""
 
 
 class Visible:
@@ -76,7 +78,9 @@ class Visible:
     @property
     def view(self) -> Size:
         """The room of the whole picture on a usual screen, in px."""
-        return VIEW_OF_MODEL if self.drawing.grouping.model else VIEW
+        if not self.drawing.grouping.model:
+            return VIEW
+        return VIEW_OF_SECTION if "section" in self.facts.trace.meta else VIEW_OF_MODEL
 
     def graph(self) -> nx.MultiDiGraph:
         """The graph with folded groups as nodes."""

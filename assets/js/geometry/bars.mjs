@@ -13,6 +13,7 @@ const AIR = 4; // px that are kept free around each
 const [TOP, LOW] = [54, 48]; // of a graph that is seen whole: as high as the buttons and the legend, all along
 const SLACK = 12; // px that a border of the graph may be out of view: there is no card
 const GIVEN = 6; // px that are no loss where a graph just fits
+const [WIDE, HIGH] = [900, 560]; // px of a stage that is low and wide
 const LEAST = 3; // of a view that is smaller than so many minimaps, it would cover too much
 const [BELOW_TOOLS, OVER_CHIP] = [64, 56];
 
@@ -28,10 +29,14 @@ export const CORNERS = {
 export const isWhole = ({ bounds }, camera, view) => holds(visibleBox(camera, view, SLACK / camera.zoom), bounds);
 
 /** Whether all of it is in view and under no bar, though the legend be a strip: nothing is to be followed there. */
-export function isUncovered({ bounds }, camera, view) {
+export function isUncovered(plane, camera, view) {
+  const { bounds } = plane;
   const [x0, y0, x1, y1] = visibleBox(camera, view, SLACK / camera.zoom);
-  return holds([x0, y0 + (SLACK + TOP - GIVEN) / camera.zoom, x1, y1 - (SLACK + LOW - GIVEN) / camera.zoom], bounds);
+  return holds([x0, y0 + (SLACK + TOP - GIVEN) / camera.zoom, x1, y1 - (isLegendOnTop(plane, view) ? 0 : SLACK + LOW - GIVEN) / camera.zoom], bounds);
 }
+
+/** Whether the scale of colours stands beside the buttons: on a low and wide stage a graph needs the room below. */
+export const isLegendOnTop = ({ index }, { width, height }) => Boolean(index.scene.norms) && width >= WIDE && height < HIGH;
 
 const holds = (outer, inner) => inner[0] >= outer[0] && inner[1] >= outer[1] && inner[2] <= outer[2] && inner[3] <= outer[3];
 

@@ -13,8 +13,8 @@ export const READABLE = 0.9; // of a graph that is not shown whole: one follows
 const LARGEST_FIT = 1.7;
 const LEAST_PAD = 10;
 const GLOW_PAD = 18; // what is active or selected has a halo and a ring around it: left and right there is room for them
-const BARS = 124; // of the height: under the buttons and over the legend, and clear of them
-const LEAST_BARS = 102; // just clear
+const BARS = 124; // of the height: under the buttons and over the legend, and clear of them; less where `pad` is less
+const CLEAR = 22; // as much less, just clear
 
 /** @type {(camera: Camera, view: View, x: number, y: number) => Point} */
 export function toScreen(camera, view, x, y) {
@@ -60,7 +60,8 @@ export function zoomAt(camera, view, sx, sy, factor, smallest = MIN_ZOOM) {
 export function fit(box, view, pad, floor = READABLE, focus = null, least = Math.min(floor, WHOLE)) {
   const room = { w: Math.max(view.width - pad.left - pad.right, 40), h: Math.max(view.height - pad.top - pad.bottom, 40) };
   const into = (w, h) => Math.min(w / Math.max(box[2] - box[0], 1), h / Math.max(box[3] - box[1], 1), LARGEST_FIT);
-  const tiers = [[GLOW_PAD, BARS], [LEAST_PAD, BARS], [GLOW_PAD, LEAST_BARS], [LEAST_PAD, LEAST_BARS]]
+  const most = Math.min(BARS, pad.top + pad.bottom);
+  const tiers = [[GLOW_PAD, most], [LEAST_PAD, most], [GLOW_PAD, most - CLEAR], [LEAST_PAD, most - CLEAR]]
     .map(([side, bars]) => into(Math.max(view.width - 2 * side, 40), Math.max(room.h, view.height - bars)));
   const tight = tiers.find((one) => one >= least) ?? tiers[tiers.length - 1];
   const wanted = Math.max(into(room.w, room.h), Math.min(tight, 1));

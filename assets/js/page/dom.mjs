@@ -36,6 +36,16 @@ export function h(tag, attributes = {}, ...content) {
  */
 export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
+/** The context of a canvas of this size, empty. @type {(canvas: HTMLCanvasElement, width: number, height: number, dpr: number) => CanvasRenderingContext2D} */
+export function sized(canvas, width, height, dpr) {
+  const [w, high] = [Math.round(width * dpr), Math.round(height * dpr)];
+  if (canvas.width !== w || canvas.height !== high) [canvas.width, canvas.height] = [w, high];
+  const context = contextOf(canvas);
+  context.setTransform(dpr, 0, 0, dpr, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
 /**
  * An element of the page; of a part that is not there yet, and of no test's page, null.
  * @type {(id: string) => HTMLElement}

@@ -13,7 +13,7 @@ import { fonts, writer } from "../geometry/text.mjs";
 
 export const OVERVIEW = 10; // px of the strip at the top
 const [BAR, OPS, GAP, MARKS] = [20, 12, 2, 16];
-const [GUTTER, EDGE, WIDE] = [58, 12, 640]; // the names of rows stand beside them where the chart is wide
+const [GUTTER, EDGE, WIDE] = [76, 12, 640]; // the names of rows stand beside them where the chart is wide
 const APART = 6; // px: from here on ops are drawn one by one
 const PAD = 5; // beside a label
 const PARTS = { phase: { forward: 0.35, backward: 0.45, write: 0.35 }, module: { forward: 0.15, backward: 0, write: 0.15 } }; // of the colour, where no norm is known
@@ -26,7 +26,7 @@ const OFF = [0, 0.06, -0.06, 0.12, -0.12, 0.18, -0.18, 0.24, -0.24];
  * @type {(chart: Chart, width: number, marked: boolean) => Sheet}
  */
 export function sheetOf(chart, width, marked) {
-  let y = OVERVIEW + 8; // rows of the run, as its iterations, belong here: above the phases
+  let y = OVERVIEW + 8;
   /** @type {Band[]} */
   const bands = chart.rows.map((row) => {
     const band = { y, h: BAR, row };

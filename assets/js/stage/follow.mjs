@@ -1,6 +1,6 @@
 // Following: which part of a large graph is shown with a step, and where the minimap stands meanwhile.  Pure.
 
-import { barsOver, CORNERS, hasMap, mapBox } from "../geometry/bars.mjs";
+import { barsOver, CORNERS, hasMap, isLegendOnTop, mapBox } from "../geometry/bars.mjs";
 import { fit, pan, READABLE, toScreen, visibleBox } from "../geometry/camera.mjs";
 import { boxOf, grown, rowsOf, shared } from "../scene/card.mjs";
 import { pointAlong } from "../geometry/curve.mjs";
@@ -15,6 +15,7 @@ import { changedBy } from "../scene/timeline.mjs";
 /** @typedef {{ dx: number, dy: number, cost: number, lost: number }} Move by so many px; what it costs, and what of the subjects is not seen then */
 
 export const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
+const UNDER_LEGEND = { ...PADDING, top: 67, bottom: 19 }; // where this stands on top
 const MINIMAP_ROOM = 132;
 const MESSAGE = 130; // above and below, where that costs no text: the callout of an error will stand there
 const LEAST_PAD = 1;
@@ -62,7 +63,8 @@ function isClear(camera, view, boxes) {
 
 /** The camera as a graph opens: all of it where that is readable, else a part of it, the `focus` point in it; `whole`: all of it at any size. */
 export function overview({ plane, view, error, focus = null, whole = false }) {
-  const pad = error ? { ...PADDING, top: PADDING.top + MESSAGE, bottom: PADDING.bottom + MESSAGE } : PADDING;
+  const own = isLegendOnTop(plane, view) ? UNDER_LEGEND : PADDING;
+  const pad = error ? { ...own, top: own.top + MESSAGE, bottom: own.bottom + MESSAGE } : own;
   const camera = fit(plane.framed, view, pad, whole ? 0 : READABLE, focus);
   const [x0, y0, x1, y1] = visibleBox(camera, view, LEAST_PAD / camera.zoom);
   const [a, b, c, d] = plane.framed;

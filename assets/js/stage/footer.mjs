@@ -23,7 +23,8 @@ export class Footer {
       button("nextCall", "Next backward call", "Page Down", acts.nextCall), button("last", "Last step", "End", acts.last));
     transport.addEventListener("mousedown", keepFocus);
     host.classList.add("bs-timeline");
-    host.replaceChildren(this.say, h("div.bs-controls", {}, transport, this.lane.element, h("div.bs-aside", {}, this.speed,
+    const run = h("div.bs-run-row", { id: "run-row", role: "slider", tabindex: "0", "aria-label": "Section of the run", "aria-valuemin": "1", hidden: true });
+    host.replaceChildren(this.say, run, h("div.bs-controls", {}, transport, this.lane.element, h("div.bs-aside", {}, this.speed,
       h("button.bs-key", { type: "button", title: "All keys (?)", "aria-label": "All keys", onclick: acts.help }, "?"))));
     this.buttons = transport;
   }

@@ -1,7 +1,7 @@
 // The timeline.  Of a small program a lane: a segment per phase with the call as written, a stroke per step, marks, the playhead.  Of a
 // large one a flame chart, which one zooms: an overview, rows of phases, modules and ops.
 
-import { contextOf, h } from "../page/dom.mjs";
+import { contextOf, h, sized } from "../page/dom.mjs";
 import { edgesOf, OVERVIEW, overviewPlace, paintFlame, placeOf, sheetOf } from "../paint/flame.mjs";
 import { fonts, Ruler, writer } from "../geometry/text.mjs";
 import { withMinus } from "../scene/format.mjs";
@@ -20,7 +20,8 @@ const EDGE = 12; // room at both ends, so that the playhead is never cut
 const TOP = 32; // labels are above, the bar from here on
 const BAR = 16;
 const HEIGHT = 68;
-const LOW = 780; // px: on a lower window fewer rows of modules are shown
+const BESIDE = 490; // px of the buttons beside a lane
+const LOW = 820; // px: on a lower window fewer rows of modules are shown
 const [CLOSER, WHEEL, PINCH] = [1.5, 0.0018, 0.012]; // zoom by a key, and per px of a wheel and of a pinch on a touchpad
 const NEAR = 9; // px around the playhead in which it is taken hold of
 const APART = 9; // px from a mark to the next
@@ -88,7 +89,7 @@ export class Lane {
   arrange() {
     if (!this.scene) return;
     const before = this.chart?.axis.total ?? null;
-    this.chart = this.width < 40 ? null : chartOf(this.scene, this.width, (span) => !isClosed(this.coarse, span), window.innerHeight < LOW ? 2 : undefined);
+    this.chart = this.width < 40 ? null : chartOf(this.scene, this.room, (span) => !isClosed(this.coarse, span), window.innerHeight < LOW ? 2 : undefined);
     if (this.chart) {
       this.sheet = sheetOf(this.chart, this.width, this.marks.length > 0 || this.prints.length > 0);
       this.kinds = this.scene.steps.map(({ kind }) => kind);
@@ -99,6 +100,11 @@ export class Lane {
     this.height = this.chart ? this.sheet.height : HEIGHT;
     this.element.style.height = this.canvas.style.height = `${this.height}px`;
     this.element.classList.toggle("chart", this.chart !== null);
+  }
+
+  /** The width beside the buttons, where a lane stands: a chart has more, but whether it is one does not depend on that. */
+  get room() {
+    return Math.max((this.element.closest(".bs-timeline")?.clientWidth ?? this.width) - BESIDE, 40);
   }
 
   /** Those that stand on a chart, which shows what the program itself does as spans. */
@@ -523,14 +529,4 @@ export class Lane {
     context.fill();
     context.stroke();
   }
-}
-
-/** The context of a canvas of this size, empty. @type {(canvas: HTMLCanvasElement, width: number, height: number, dpr: number) => CanvasRenderingContext2D} */
-function sized(canvas, width, height, dpr) {
-  const [w, h2] = [Math.round(width * dpr), Math.round(height * dpr)];
-  if (canvas.width !== w || canvas.height !== h2) [canvas.width, canvas.height] = [w, h2];
-  const context = contextOf(canvas);
-  context.setTransform(dpr, 0, 0, dpr, 0, 0);
-  context.clearRect(0, 0, width, height);
-  return context;
 }

@@ -1,6 +1,6 @@
 // The stage: two canvases, their size, the camera, and one frame at a time of what has changed.
 
-import { barsOfWhole, barsOver, isUncovered } from "../geometry/bars.mjs";
+import { barsOfWhole, barsOver, isLegendOnTop, isUncovered } from "../geometry/bars.mjs";
 import { boxesOf, boxOf, cellOf, rowsOf, shownAs } from "../scene/card.mjs";
 import { across, between, fit, keep, pan, READABLE, toScreen, visibleBox, zoomAt } from "../geometry/camera.mjs";
 import { follow, overview, PADDING, subjectsOf, WEIGHT } from "./follow.mjs";
@@ -371,7 +371,9 @@ export class Stage {
   /** The legend is a strip where it covers nothing of the graph, else one small button, beside a minimap. */
   settleBars(frame) {
     this.minimap.settle(frame, this.view);
-    this.host.classList.toggle("bs-in-part", !isUncovered(this.plane, this.camera, this.view));
+    const uncovered = isUncovered(this.plane, this.camera, this.view);
+    this.host.classList.toggle("bs-in-part", !uncovered);
+    this.host.classList.toggle("bs-legend-top", uncovered && isLegendOnTop(this.plane, this.view));
   }
 
   /** What lies over the graph now, in px: no number stands there. */

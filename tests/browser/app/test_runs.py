@@ -23,6 +23,7 @@ for step in range(9):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+    print("loss", loss.item())
 """
 
 
@@ -101,3 +102,39 @@ def test_link_leads_to_its_iteration_and_one_to_none_says_so(
     notice = view.page.locator("#notice")
     notice.wait_for()
     assert "no such iteration" in notice.inner_text() and "has 9" in notice.inner_text()
+
+
+def test_the_row_of_the_run_leads_to_an_iteration_and_prints_come_with_the_time(run: View) -> None:
+    row, page = run.page.locator("#run-row"), run.page
+    run.until("document.getElementById('run-row').ariaValueText.includes('gradient norm')")  # its numbers have come
+    box = row.bounding_box()
+    assert box is not None and "step = 0: loss " in str(row.get_attribute("aria-valuetext"))
+
+    def bead(number: int) -> tuple[float, float]:
+        return box["x"] + 76 + (number + 0.5) / 9 * (box["width"] - 88), box["y"] + 6
+
+    page.mouse.click(*bead(6))
+    at(run, 6)
+    page.mouse.move(*bead(6))
+    page.mouse.down()
+    page.mouse.move(*bead(3), steps=3)
+    assert "step = 3: loss " in row.inner_text() and run.js("backstep.scene().section.at") == 6
+    page.mouse.move(*bead(2), steps=2)
+    page.mouse.up()
+    at(run, 2)
+    row.focus()
+    page.keyboard.press("ArrowRight")
+    at(run, 3)
+    page.keyboard.press("End")
+    at(run, 8)
+
+    printed = page.locator("#code .printed")
+    run.seek(0)
+    assert printed.count() == 1 and printed.inner_text() == ""
+    height = printed.bounding_box()
+    run.end()
+    assert printed.inner_text().startswith("loss 0.") and printed.bounding_box() == height, "no line moves"
+    lane = page.locator(".bs-lane").bounding_box()
+    assert lane is not None
+    page.mouse.move(lane["x"] + lane["width"] - 12, lane["y"] + lane["height"] - 8)
+    assert page.locator(".bs-lane .bs-lane-tip").inner_text().startswith("Printed: loss 0.")

@@ -125,7 +125,7 @@ def test_the_chart_zooms_by_wheel_and_keys_and_a_click_on_a_module_leads_to_its_
     view.until(f"{chart} !== {whole!r}")
     view.page.keyboard.press("0")
     view.until(f"{chart} === {whole!r}")
-    left, right = box["x"] + 58, box["x"] + box["width"] - 12
+    left, right = box["x"] + 76, box["x"] + box["width"] - 12
     total = 1.15 * back["end"]  # with the update, which takes up little
     middle = left + (right - left) * (forward["start"] + forward["end"]) / 2 / total
     view.page.mouse.click(middle, box["y"] + 72)

@@ -11,10 +11,12 @@ import { figure, GAP, height, LOSS, ROW } from "./figure.mjs";
 export class RunView {
   /**
    * @param {import("../../page/session.mjs").Session} session
+   * @param {import("../../page/overview.mjs").Overview} overview
    * @param {(section: number, parameter: string | null) => void} go opens the graph at a section, at a parameter of it
    */
-  constructor(session, go) {
+  constructor(session, overview, go) {
     this.session = session;
+    this.overview = overview;
     this.go = go;
     this.shown = false;
     this.key = ""; // of the recording whose overview is here
@@ -44,16 +46,15 @@ export class RunView {
     if (this.run) { this.draw(); return; }
     const { key } = this;
     this.say("What the run did", "Reading the gradients of all iterations …");
-    const ask = async (path) => (await fetch(`${path}?program=${encodeURIComponent(this.session.program ?? "")}`)).json();
     try {
-      const answer = await ask("/run");
+      const answer = await this.overview.ask();
       if (key !== this.key) return;
-      if (answer.problem) { this.say(answer.problem.title, answer.problem.text); return; }
+      if (answer.problem || !answer.overview) { this.say(answer.problem?.title ?? "", answer.problem?.text ?? ""); return; }
       this.run = answer.overview;
       this.open = opened(answer.overview);
       this.frame(answer.overview);
       this.draw();
-      const more = (await ask("/run/graphs")).graphs; // what takes longer, and is mostly nothing
+      const more = (await this.overview.fetch("/run/graphs")).graphs; // what takes longer, and is mostly nothing
       if (key === this.key && more) this.list(more.findings);
     } catch {
       if (this.run) return; // it is all there but for the graphs

@@ -1,0 +1,50 @@
+// The overview of the run that is open: asked for when somebody wants it, once for each recording.
+
+/** @import { RunOverview } from "../scene/scene.d.ts" */
+/** @import { Session } from "./session.mjs" */
+/** @typedef {{ overview?: RunOverview, problem?: { title: string, text: string } }} Answer */
+
+export class Overview {
+  /** @param {Session} session */
+  constructor(session) {
+    this.session = session;
+    /** @type {{ key: string, answer: Promise<Answer> } | null} the latest question */
+    this.asked = null;
+    /** @type {{ key: string, run: RunOverview } | null} */
+    this.held = null;
+  }
+
+  /** Of the recording that is shown. */
+  get key() {
+    return `${this.session.program} ${this.session.version}`;
+  }
+
+  /** What is known by now. @returns {RunOverview | null} */
+  known() {
+    return this.held?.key === this.key ? this.held.run : null;
+  }
+
+  /** The answer of the server.  Fails where none came; then it may be asked again. @returns {Promise<Answer>} */
+  ask() {
+    const { key } = this;
+    if (this.asked?.key !== key) this.asked = { key, answer: this.numbers(key) };
+    return this.asked.answer;
+  }
+
+  /** @returns {Promise<Answer>} */
+  async numbers(key) {
+    try {
+      const answer = await this.fetch("/run");
+      if (answer.overview) this.held = { key, run: answer.overview };
+      return answer;
+    } catch (error) {
+      if (this.asked?.key === key) this.asked = null;
+      throw error;
+    }
+  }
+
+  /** What the server says of the run at an address. @param {string} path */
+  async fetch(path) {
+    return (await fetch(`${path}?program=${encodeURIComponent(this.session.program ?? "")}`)).json();
+  }
+}

@@ -1,0 +1,64 @@
+// The sections of a run in a row, with the loss and the gradient norm of each: where they are, and what is said of them.  Pure.
+
+import { num, toNumber } from "./format.mjs";
+
+/** @import { RunFinding, RunOverview, Section } from "./scene.d.ts" */
+/** @typedef {{ x: number, y: number }[]} Curve points in a unit square, upwards; a line between neighbours */
+/** @typedef {{ curves: Curve[], odd: number[] }} Track pieces of a line, and where it is nan or infinite */
+
+/** The section at a part of the row, from 0 to 1. @type {(part: number, count: number) => number} */
+export const sectionAt = (part, count) => Math.min(Math.max(Math.floor(part * count), 0), count - 1);
+
+/** The column of the overview that a section is in; null for none. @type {(run: RunOverview | null, section: number) => number | null} */
+function columnOf(run, section) {
+  const column = run ? run.first.findIndex((first, k) => first <= section && section <= run.last[k]) : -1;
+  return column < 0 ? null : column;
+}
+
+/**
+ * The loss and the norm of all gradients together over the run, each on its own scale: that of the norm is logarithmic.
+ * @type {(run: RunOverview, count: number) => { loss: Track, norm: Track }}
+ */
+export function tracksOf(run, count) {
+  const place = run.first.map((first, k) => (first + run.last[k] + 1) / 2 / Math.max(count, 1));
+  const loss = run.loss.map((one) => (one === null ? null : toNumber(one)));
+  const logs = run.total.map((one) => (one === null || one <= 0 ? null : Math.log10(one)));
+  return { loss: trackOf(place, loss, 0), norm: trackOf(place, logs, 1) };
+}
+
+/** @type {(place: number[], values: (number | null)[], least: number) => Track} `least` is the range that fills the height at least */
+function trackOf(place, values, least) {
+  const finite = values.filter((one) => one !== null && Number.isFinite(one)).map(Number);
+  const [low, high] = [finite.reduce((a, b) => Math.min(a, b), Infinity), finite.reduce((a, b) => Math.max(a, b), -Infinity)];
+  const size = Math.max(high - low, least) || 1;
+  const begin = (low + high - size) / 2;
+  /** @type {Track} */
+  const track = { curves: [], odd: [] };
+  let open = false;
+  values.forEach((value, k) => {
+    const known = value !== null && Number.isFinite(value);
+    if (known && !open) track.curves.push([]);
+    if (known) track.curves[track.curves.length - 1].push({ x: place[k], y: (value - begin) / size });
+    else if (value !== null) track.odd.push(place[k]);
+    open = known;
+  });
+  return track;
+}
+
+/** The sections that findings lead to, each once. @type {(findings: RunFinding[]) => number[]} */
+export const found = (findings) => [...new Set(findings.map(({ section }) => section))].sort((a, b) => a - b);
+
+/**
+ * What is said of a section: its name, its loss, the norm of its gradients, and what is wrong there.
+ * @type {(run: RunOverview | null, section: Section, at: number) => string}
+ */
+export function told(run, section, at) {
+  const column = columnOf(run, at);
+  const own = at === section.at ? section.label : at === section.at - 1 ? section.before : at === section.at + 1 ? section.after : null;
+  const name = own ?? (run && column !== null ? run.labels[column] : `section ${at + 1} of ${section.count}`);
+  if (!run || column === null) return name;
+  const [loss, norm] = [run.loss[column], run.total[column]];
+  const parts = [loss === null ? "" : `loss ${num(loss)}`, norm === null ? "" : `gradient norm ${num(norm, 3)}`].filter(Boolean);
+  const wrong = run.findings.filter((one) => one.section === at).map(({ label }) => label);
+  return [name, [...parts, ...wrong].join(" · ")].filter(Boolean).join(": ");
+}

@@ -1,0 +1,34 @@
+// The row of a run's sections: where each is, its curves, and what is said of it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { found, sectionAt, told, tracksOf } from "../../../assets/js/scene/sections.mjs";
+
+const run = {
+  labels: ["step = 0", "step = 1", "step = 2 to step = 3", "step = 4"], first: [0, 1, 2, 5], last: [0, 1, 4, 5],
+  loss: [4, 2, "nan", 3], total: [1, 0.01, null, 100],
+  findings: [{ section: 5, label: "The loss is nan" }, { section: 1, label: "a" }, { section: 5, label: "b" }],
+};
+const section = { at: 1, count: 6, label: "step = 1", before: "step = 0", after: "evaluate()" };
+
+test("a place of the row is a section, also past its ends", () => {
+  assert.deepEqual([-0.1, 0, 0.17, 0.5, 0.999, 1.2].map((part) => sectionAt(part, 6)), [0, 0, 1, 3, 5, 5]);
+});
+
+test("curves stand over the sections of their columns, broken where nothing is known", () => {
+  const { loss, norm } = tracksOf(run, 6);
+  assert.deepEqual(loss.curves.map((curve) => curve.map(({ y }) => y)), [[1, 0], [0.5]]);
+  assert.deepEqual(loss.curves[0].map(({ x }) => x), [0.5 / 6, 1.5 / 6]);
+  assert.deepEqual(loss.odd, [3.5 / 6], "of nan a mark");
+  assert.deepEqual(norm.curves.map((curve) => curve.map(({ y }) => y)), [[0.5, 0], [1]], "on a log scale");
+  const flat = tracksOf({ ...run, loss: [2, 2, 2, 2], total: [3, 3, 3, 3] }, 6);
+  assert.ok([...flat.loss.curves[0], ...flat.norm.curves[0]].every(({ y }) => y === 0.5), "what does not change is in the middle");
+});
+
+test("a section is told by its name, its numbers and what is wrong there", () => {
+  assert.equal(told(run, section, 1), "step = 1: loss 2 · gradient norm 0.01 · a");
+  assert.equal(told(run, section, 5), "step = 4: loss 3 · gradient norm 100 · The loss is nan · b");
+  assert.equal(told(run, section, 2), "evaluate(): loss nan", "the one beside it by its own name");
+  assert.equal(told(null, section, 4), "section 5 of 6");
+  assert.deepEqual(found(run.findings), [1, 5]);
+});
