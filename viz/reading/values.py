@@ -15,16 +15,28 @@ from . import text
 from .jacobian import value as number
 
 STRIP = 64
+Bits = tuple[str, tuple[int, ...], bytes]
+"""Element type, shape and elements."""
+
+
+Entry = tuple[Bits | None, Document]
+"""What tells a small value from others, None of a large one, and the value as the browser gets it."""
 
 
 class Table:
-    """The values of a scene, numbered as they are asked for.  Small values with equal bits are one entry."""
+    """The values of a scene, numbered as they are asked for.  Small values with equal bits are one entry.
 
-    def __init__(self, limit: int = text.SMALL) -> None:
-        self.limit = limit
+    `entries` are those of the trace `of` that another table has made; what this one makes of it is added.
+    """
+
+    def __init__(
+        self, limit: int = text.SMALL, of: Trace | None = None, entries: dict[int, Entry] | None = None
+    ) -> None:
+        self.limit, self.of = limit, of
+        self.entries: dict[int, Entry] = {} if entries is None else entries
         self.rows: list[Document] = []
         self._known: dict[tuple[int, int], int] = {}
-        self._equal: dict[tuple[str, tuple[int, ...], bytes], int] = {}
+        self._equal: dict[Bits, int] = {}
 
     def add(self, trace: Trace, index: int | None) -> int | None:
         """The number of a trace value in this table."""
@@ -33,20 +45,31 @@ class Table:
         key = (id(trace), index)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._number(trace.value(index))
+            found = self._known[key] = self._number(*self._entry(trace, index))
         return found
 
-    def _number(self, value: Value) -> int:
-        array = value.array
-        if array is None or array.size > text.SMALL:
-            self.rows.append(as_json(value, self.limit))
-            return len(self.rows) - 1
-        bits = (value.dtype, tuple(value.shape), array.tobytes())
-        found = self._equal.get(bits)
+    def _entry(self, trace: Trace, index: int) -> Entry:
+        if trace is not self.of:
+            return _entry(trace.value(index), self.limit)
+        if index not in self.entries:
+            self.entries[index] = _entry(trace.value(index), self.limit)
+        return self.entries[index]
+
+    def _number(self, bits: Bits | None, document: Document) -> int:
+        found = self._equal.get(bits) if bits is not None else None
         if found is None:
-            found = self._equal[bits] = len(self.rows)
-            self.rows.append(as_json(value, self.limit))
+            found = len(self.rows)
+            self.rows.append(document)
+            if bits is not None:
+                self._equal[bits] = found
         return found
+
+
+def _entry(value: Value, limit: int) -> Entry:
+    array = value.array
+    small = array is not None and array.size <= text.SMALL
+    bits = (value.dtype, tuple(value.shape), array.tobytes()) if array is not None and small else None
+    return bits, as_json(value, limit)
 
 
 def as_json(value: Value, limit: int = text.SMALL) -> Document:

@@ -8,13 +8,12 @@ from engine.trace.events import Frame, Trace
 
 from ..findings import nonfinite
 from ..findings.finding import EXPLODING, NONFINITE, NONFINITE_GRADIENT, OFTEN_MEANT, Finding, Kind
-from ..findings.findings import findings
 from ..reading.facts import Facts
 from ..reading.source_text import source
 from ..schema.scene import Chapter, Error, Scene
 from ..schema.scene import Step as StepOfScene
 from ..schema.values import Code
-from .reading import reading
+from .reading import Reading, reading
 
 _BIRTHS: Mapping[Kind, str] = {
     "nan": "A nan appears", "inf": "An inf appears",
@@ -29,7 +28,7 @@ def chapters(trace: Trace, scene: Scene) -> list[Chapter]:
     """
     read = reading(trace)
     told = []
-    for finding in _sure(read.facts):
+    for finding in read.once(("sure",), lambda: _sure(read)):
         step = read.line.step_of.get(finding.event)
         if step is not None:
             place = scene["steps"][step]["at"]
@@ -41,13 +40,18 @@ def chapters(trace: Trace, scene: Scene) -> list[Chapter]:
     return sorted(told, key=lambda chapter: chapter["step"] or 0)
 
 
-def _sure(facts: Facts) -> list[Finding]:
+def _sure(read: Reading) -> list[Finding]:
     """The findings that are seldom meant, without an inf of the forward pass that did no harm."""
-    sure = [finding for finding in findings(facts) if finding.kind not in OFTEN_MEANT]
-    harmless = {finding.kind for finding in sure} & NONFINITE == {"inf"} and facts.roots
-    if harmless and nonfinite.roots_are_finite(facts):
+    sure = [finding for finding in read.findings if finding.kind not in OFTEN_MEANT]
+    harmless = {finding.kind for finding in sure} & NONFINITE == {"inf"} and read.facts.roots
+    if harmless and _is_sound(read):
         return [finding for finding in sure if finding.kind != "inf"]
     return sure
+
+
+def _is_sound(read: Reading) -> bool:
+    """Whether what backward starts from has no wrong values."""
+    return read.once(("sound",), lambda: nonfinite.roots_are_finite(read.facts))
 
 
 def opens(trace: Trace, told: list[Chapter]) -> int | None:
@@ -56,7 +60,7 @@ def opens(trace: Trace, told: list[Chapter]) -> int | None:
 
     Where what backward starts from is sound, wrong values of forward were thrown away: then the first wrong gradient.
     """
-    sound = nonfinite.roots_are_finite(reading(trace).facts)
+    sound = _is_sound(reading(trace))
     stopped = [c for c in told if c["kind"] == "error"]
     wrong = [c for c in told if sound and c["kind"] in NONFINITE_GRADIENT]
     born = [c for c in told if c["kind"] in EXPLODING | NONFINITE]

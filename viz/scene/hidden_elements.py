@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..layout import cards
 from ..schema.scene import HiddenElements, HiddenGroup, NodeKind, Role
+from .reading import Reading
 from .visible import Visible
 
 
-def hidden(seen: Visible) -> HiddenElements | None:
+def hidden(read: Reading, seen: Visible) -> HiddenElements | None:
     """The elements that a folded group stands for, and the groups inside of it; None where nothing is folded.
 
     Equal rounds of a loop have equal names, so these are listed once.  Cost: linear in the elements of folded groups.
@@ -21,7 +21,7 @@ def hidden(seen: Visible) -> HiddenElements | None:
         item = drawing.items[ident]
         if seen.home[item.group] is None or item.kind == "stub":  # a stub is a tensor that is found at its own place
             continue
-        name = (item.kind, item.role, *cards.head(item, drawing))
+        name = (item.kind, item.role, *read.head(item))
         nodes.append((ident, names.setdefault(name, len(names)), item.group))
     inside = [group for group in grouping.labels if seen.home[group] not in (None, group)]
     groups: list[HiddenGroup] = []

@@ -4,16 +4,14 @@ the graph then has no op for it, or no edge to each receiver."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
-from engine.trace.events import Trace, VjpRun
+from engine.trace.events import VjpRun
 
-from ..reading import text
 from ..reading.values import Table
 from ..schema.scene import InGroup, Sent
 from ..schema.values import Formula
 from ..time.steps import Step
-from ..wording import sentences
+from .reading import Reading
 from .visible import Visible
 
 
@@ -21,11 +19,11 @@ class Within:
     """Tells it step by step; `formulas` are those of the ops in folded groups, each once, as the rounds of a loop have
     the same.
 
-    `values` are numbered as the scene has them, and `formula` has the formulas of an op.
+    `values` are numbered as the scene has them.
     """
 
-    def __init__(self, trace: Trace, seen: Visible, values: Table, formula: Callable[[int], list[Formula]]) -> None:
-        self.trace, self.seen, self.values, self.formula = trace, seen, values, formula
+    def __init__(self, read: Reading, seen: Visible, values: Table) -> None:
+        self.read, self.trace, self.seen, self.values = read, read.facts.trace, seen, values
         self.formulas: list[list[Formula]] = []
         self._numbers: dict[str, int] = {}
 
@@ -40,13 +38,13 @@ class Within:
         if step.at is None or self.seen.shown.get(step.at) not in groups:
             return found
         gets, gives = (
-            ", ".join(dict.fromkeys(text.brief(self.trace.value(one)) for one in values if one is not None))
+            ", ".join(dict.fromkeys(self.read.brief(one) for one in values if one is not None))
             for values in (event.upstream, event.cotangents)
         )
         upstream = next((one for one in event.upstream if one is not None), None)
         found["within"] = {
             "gets": gets, "gives": gives, "upstream": self.values.add(self.trace, upstream),
-            "formula": self.number(self.formula(step.op)),
+            "formula": self.number(self.read.formula(self.read.facts.ops[step.op].event)),
         }  # fmt: skip
         return found
 
@@ -64,7 +62,7 @@ class Within:
         if here not in groups and groups.keys().isdisjoint(places.values()):
             return []
         found: list[Sent] = []
-        for one in sentences.sent(event, drawing.facts.ops[step.op].event, drawing.facts):
+        for one in self.read.sent(event, drawing.facts.ops[step.op].event):
             sent = self.values.add(self.trace, event.cotangents[one.slot])
             told: Sent = {"name": one.name or "a leaf", "value": sent}
             place, link = places.get(one.slot), links.get(one.slot)

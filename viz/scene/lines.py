@@ -10,7 +10,6 @@ from typing import Literal
 
 from engine.trace.events import Accumulated, VjpRun
 
-from ..reading import text
 from ..reading.jacobian import value as number
 from ..schema.scene import Line, Print
 from ..schema.values import Code
@@ -58,7 +57,7 @@ def _gradients(read: Reading) -> Iterator[tuple[Place, float]]:
         else:
             continue
         for value in values:
-            yield _place(code), text.norm(trace.value(value).stats)
+            yield _place(code), read.norm(value)
     for span in read.spans:
         if span["code"] is not None and span["group"] is not None and span["norm"] is not None:
             yield _place(span["code"]), float(span["norm"])

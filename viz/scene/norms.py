@@ -11,16 +11,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
-from engine.trace.events import Accumulated, Trace, VjpRun
+from engine.trace.events import Accumulated, VjpRun
 
 from ..graph.folds import Borders
 from ..graph.graph import Link
 from ..graph.groups import plain
-from ..reading import text
 from ..reading.jacobian import value as number
 from ..schema.scene import Cell, Dot
 from ..schema.values import Num, Track
-from ..time.steps import Timeline
+from .reading import Reading
 from .visible import Visible
 
 NormTrack = Track[Num | None]
@@ -30,8 +29,8 @@ Floats = Track[float | None]
 class Norms:
     """The norms of one revision, as the picture shows it."""
 
-    def __init__(self, trace: Trace, line: Timeline, seen: Visible) -> None:
-        self.trace, self.line, self.seen = trace, line, seen
+    def __init__(self, read: Reading, seen: Visible) -> None:
+        self.trace, self.line, self.seen, self._norm = read.facts.trace, read.line, seen, read.norm
         self.drawing, self.facts = seen.drawing, seen.facts
         self.uses = Counter(link.tensor for link in self.drawing.links.values() if link.op is not None and link.grad)
 
@@ -144,9 +143,6 @@ class Norms:
                 begun = max((k for k, given in track if given is not None and k <= step + 1), default=step + 1.0)
                 found.append((begun, None if value is None else self._norm(value)))
         return sorted(found, key=lambda entry: entry[0])
-
-    def _norm(self, value: int) -> float:
-        return text.norm(self.trace.value(value).stats)
 
 
 def inner_name(name: str, label: str) -> str:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
-from engine.trace.events import Accumulated, Frame, Trace
+from engine.trace.events import Accumulated, Frame, OpCalled, Trace, VjpRun
 from engine.trace.file.database import Rows
 
 from ..findings.finding import Finding
 from ..findings.findings import findings
-from ..graph.graph import Drawing, draw
+from ..graph.graph import Drawing, Item, draw
 from ..graph.groups import groups
 from ..graph.scopes import place_of
 from ..graph.tangles import untangle
+from ..layout import cards
+from ..reading import text
 from ..reading.facts import Facts, collect
+from ..reading.formulas import call_key, formulas
 from ..reading.jacobian import value as number
 from ..reading.stale_values import Unseen, unseen
+from ..reading.values import Entry
 from ..schema.scene import Origin, Span
-from ..schema.values import Code
+from ..schema.values import Code, Formula
 from ..tasks.lru import Lru
 from ..tasks.single_flight import SingleFlight
 from ..time.spans import Span as TimeSpan
@@ -29,6 +34,7 @@ from ..time.timeline import timeline
 from ..wording import sentences
 from ..wording.spans import said, short
 
+T = TypeVar("T")
 Json = dict[str, Any]
 
 
@@ -39,6 +45,38 @@ class Reading:
     facts: Facts
     drawing: Drawing
     line: Timeline
+
+    entries: dict[int, Entry] = field(default_factory=dict)
+    """The values that a scene has shown, as the browser gets them: the next one shows most of them again."""
+    _known: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+
+    def once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+        """What is the same in all scenes of a trace, made when the first of them asks for it."""
+        if key not in self._known:
+            self._known[key] = make()
+        found: T = self._known[key]
+        return found
+
+    def head(self, item: Item) -> tuple[str, str, str]:
+        """Label, second line and tooltip of a node."""
+        return self.once(("head", item.id), lambda: cards.head(item, self.drawing))
+
+    def brief(self, value: int) -> str:
+        """A value of the trace in few characters."""
+        return self.once(("brief", value), lambda: text.brief(self.facts.trace.value(value)))
+
+    def norm(self, value: int) -> float:
+        """The norm of a value of the trace."""
+        return self.once(("norm", value), lambda: text.norm(self.facts.trace.value(value).stats))
+
+    def sent(self, event: VjpRun, op: OpCalled) -> list[sentences.Sent]:
+        """What a rule sends, with the names of what receives it."""
+        return self.once(("sent", event.index), lambda: sentences.sent(event, op, self.facts))
+
+    def formula(self, op: OpCalled) -> list[Formula]:
+        """What an op's rule computes, worked out once for all calls that read the same."""
+        key = self.once(("call", op.index), lambda: ("formula", *call_key(self.facts, op)))
+        return self.once(key, lambda: formulas(self.facts, op))
 
     @cached_property
     def unseen(self) -> dict[int, list[Unseen]]:

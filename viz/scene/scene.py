@@ -21,7 +21,6 @@ from ..layout import cards, choice
 from ..layout.layered.ports import begun
 from ..layout.sheet import Size
 from ..reading import jacobian, stale_values, text
-from ..reading.formulas import call_key, formulas
 from ..reading.values import Table
 from ..schema import scene as schema
 from ..schema.scene import (
@@ -127,17 +126,16 @@ class _Scene:
         self.trace, self.layout_name, self.edits, self.changes = trace, layout_name, edits, changes
         read = self.read = reading(trace)
         self.facts, self.line = read.facts, read.line
-        self.values = Table()
+        self.values = Table(of=trace, entries=read.entries)
         begin = opening(read, above)
         folded = {group for group in read.drawing.grouping.labels if folds.get(group, group in begin.folded)}
         kept = begin.lines if folded == begin.folded or not read.drawing.grouping.model else {}
         self.seen = Visible(read.facts, read.drawing, folded, kept, begin.limit, begin.folded, begin.zoom)
         self.drawing = self.seen.drawing
         self.matrices: dict[str, np.ndarray | None] = {}
-        self.written: dict[tuple[Any, ...], list[Formula]] = {}
-        self.norms = Norms(trace, read.line, self.seen)
-        self.scale = self.norms.range() if begin.folded else None
-        self.within = Within(trace, self.seen, self.values, self.formula)
+        self.norms = Norms(read, self.seen)
+        self.scale = read.once(("scale",), self.norms.range) if begin.folded else None
+        self.within = Within(read, self.seen, self.values)
 
     def document(
         self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None, room: list[schema.Place]
@@ -159,7 +157,7 @@ class _Scene:
             "steps": [self.step(step, said) for step, said in zip(line.steps, self.read.step_sentences, strict=True)],
             "phases": [self.phase(phase, edited) for phase in line.phases],
             "spans": self.read.spans,
-            "lines": lines(self.read),
+            "lines": self.read.once(("lines",), lambda: lines(self.read)),
             "prints": prints(self.read),
             "marks": self.marks(edited),
             "formulas": self.within.formulas,
@@ -173,7 +171,7 @@ class _Scene:
             "bounds": bounds(nodes, placed),
             "layout": placed.name, "layout_note": note,
             "folded": sorted(self.seen.folded),
-            "hidden": hidden(self.seen),
+            "hidden": hidden(self.read, self.seen),
         }  # fmt: skip
         if self.seen.folded and len(self.drawing.items) <= TOLD:
             document["inside"] = self.inside()
@@ -187,15 +185,16 @@ class _Scene:
         if ident in self.drawing.grouping.labels:
             return self.folded_group(ident, (x, y), size)
         item = self.drawing.items[ident]
-        label, sub, title = cards.head(item, self.drawing)
+        label, sub, title = self.read.head(item)
         fact = self.facts.tensors[item.tensor] if item.tensor is not None else None
         tracks: NodeTracks = {"state": self.track(ident, "state", "future"), "faint": self.track(ident, "faint", False)}
         saved: list[Chip] = []
+        written: list[Formula] = []
         stack = self.facts.begun_at(item.tensor) if fact is not None and fact.leaf is not None else -1
         if item.op is not None:
             tracks["saved"] = self.track(ident, "saved", "none")
             tracks["upstream"] = self.value_track(ident, "upstream")
-            saved = cards.saved_chips(item.op, self.facts)
+            saved, written = cards.saved_chips(item.op, self.facts), self.read.formula(self.facts.ops[item.op].event)
             stack = self.facts.ops[item.op].event.stack
         elif fact is not None and fact.producers.get(item.version) is not None:
             stack = self.facts.ops[fact.producers[item.version]].event.stack  # type: ignore[index]  # asked above
@@ -205,7 +204,7 @@ class _Scene:
             "group": item.group, "twin": self.seen.shown[item.twin] if item.twin is not None else None,
             "shape": list(fact.shape) if fact is not None else None, "dtype": fact.dtype if fact is not None else None,
             "rows": [self.row(ident, row) for row in self.seen.rows.get(ident, [])], "saved": saved, "tracks": tracks,
-            "code": self.read.code(stack), "formula": self.formula(item.op),
+            "code": self.read.code(stack), "formula": written,
         }  # fmt: skip
         if item.tensor in self.facts.retained:
             node["retains"] = self.retains(ident, item.tensor)
@@ -237,17 +236,6 @@ class _Scene:
         made, since = self.facts.made_by(tensor, len(self.trace.events)), self.facts.retained[tensor]
         passed = made is not None and any(vjp > since for vjp in self.facts.ops[made].vjps)
         return "unheld" if passed else "unreached"
-
-    def formula(self, op: int | None) -> list[Formula]:
-        """What an op's rule computes, worked out once for all calls that read the same."""
-        if op is None:
-            return []
-        event = self.facts.ops[op].event
-        key = call_key(self.facts, event)
-        found = self.written.get(key)
-        if found is None:
-            found = self.written[key] = formulas(self.facts, event)
-        return found
 
     def folded_group(self, group: str, at: Point, size: Size) -> Node:
         grouping = self.drawing.grouping
@@ -287,7 +275,7 @@ class _Scene:
         led = {shown[link.source] for link in self.seen.borders.coming[group].values()}
         twins = [items[m].twin for m in inside if items[m].kind == "stub"]
         found = dict.fromkeys(twin for twin in twins if twin and shown[twin] == twin and twin not in led)
-        names = [f"{cards.head(items[twin], self.drawing)[0]} ↗" for twin in found]
+        names = [f"{self.read.head(items[twin])[0]} ↗" for twin in found]
         return names if len(names) <= MOST_FAR else [*names[:MOST_FAR], "…"]
 
     def computed(self, member: str, with_ops: bool) -> Track[Any]:
@@ -379,14 +367,14 @@ class _Scene:
             item = self.drawing.items[ident]
             stack = self.facts.ops[item.op].event.stack if item.op is not None else -1
             found.append({
-                "id": self.seen.shown[ident], "kind": item.kind, "label": cards.head(item, self.drawing)[0],
+                "id": self.seen.shown[ident], "kind": item.kind, "label": self.read.head(item)[0],
                 "code": self.read.code(stack) if stack >= 0 else None,
                 "unfold": [group for group in self.drawing.grouping.path(item.group) if group in self.seen.folded],
             })  # fmt: skip
         items = self.drawing.items
         return {
             "nodes": found,
-            "at": [cards.head(items[one], self.drawing)[0] if one in items else None for one in at],
+            "at": [self.read.head(items[one])[0] if one in items else None for one in at],
         }
 
     # -- time -----------------------------------------------------------------------------------------------------
