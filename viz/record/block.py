@@ -41,13 +41,28 @@ class Block:
         self._open: list[AbstractContextManager[Trace]] = []
 
     def __enter__(self) -> Trace:
-        block = self._recording(sys._getframe(1))
-        trace = block.__enter__()
-        self._open.append(block)
-        return trace
+        return self._begin(sys._getframe(1))
 
     def __exit__(self, *error: Any) -> None:
         self._open.pop().__exit__(*error)
+
+    def start(self) -> Trace:
+        """Begin to record, as `with` does, where the end is in another function: in a callback."""
+        frame = sys._getframe(1)
+        while frame.f_back is not None:  # the function that calls this may have ended before the recording does
+            frame = frame.f_back
+        return self._begin(frame)
+
+    def stop(self) -> None:
+        """End what `start` began; nothing, if nothing was begun."""
+        if self._open:
+            self.__exit__(None, None, None)
+
+    def _begin(self, frame: FrameType) -> Trace:
+        block = self._recording(frame)
+        trace = block.__enter__()
+        self._open.append(block)
+        return trace
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
