@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..arrays.array import to_numpy
 from ..arrays.errors import message_of, notes_of
 from ..arrays.session import is_users
 from ..ops.op import CUSTOM, NUMBERED, REGISTRY
+from .columns import Column, Ids, Pairs
 from .events import (
     Accumulated,
     AnyEvent,
@@ -77,7 +78,7 @@ def read(
     """
     reader = _Reader(recording)
     if base is not None:
-        reader.tensors = _Seeded(seeds or {}, 1 + max(_tensors(base), default=-1))
+        reader.tensors = _Seeded(seeds or {}, 1 + max(tensors_of(base.events), default=-1))
     events = tuple(reader.read(entry) for entry in recording.log)
     if base is not None:
         stacks, files, names = base.stacks, base.files, base.names
@@ -129,9 +130,9 @@ def _without_folders(event: AnyEvent, places: Places) -> AnyEvent:
     return replace(event, message=places.stripped(event.message), traceback=places.stripped(event.traceback))
 
 
-def _tensors(trace: Trace) -> Iterator[int]:
-    """Every tensor id of a trace (some twice)."""
-    for event in trace.events:
+def tensors_of(events: Iterable[AnyEvent]) -> Iterator[int]:
+    """The tensors that events make (some twice)."""
+    for event in events:
         if isinstance(event, LeafCreated):
             yield event.tensor
         elif isinstance(event, OpCalled):
@@ -194,14 +195,12 @@ class _Reader:
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        self.tensors = Numbers()
-        self.storages = Numbers()
-        self.nodes = Numbers()
-        self.makers: dict[int, tuple[int, int]] = {}
-        self.requires: dict[int, bool] = {}
-        self.current: dict[int, int] = {}
+        self.tensors: Ids | _Seeded = Ids()
+        self.storages, self.nodes = Ids(), Ids()
+        self.makers = Pairs()  # of the tensors that a node made: the node, and which of its outputs
+        self.requires, self.current = Column("b"), Column("q")
         self.index = 0
-        self.storage_of: dict[int | None, int] = {}
+        self.storage_of = Column("q")
         self.latest: OpCalled | None = None
         self.inner: NodeRecord | None = None
         self.within: dict[int, int] = {}  # sequence of a write's own node -> the CopySlices that runs it
@@ -268,7 +267,7 @@ class _Reader:
             record = self.node(op, sequence, needs, inputs, edges_of, outputs)
         if inplace is not None and record is not None and self.writes_base(at):
             self.inner, record = record, None  # the base's node will run, CopySlices, which comes next
-            del self.nodes[sequence]
+            self.nodes.take_back(sequence)
             self.sequence = sequence
         for nr, out in enumerate(outputs):
             self.current[out.tensor] = out.value
@@ -279,14 +278,15 @@ class _Reader:
             ):  # a view made under no_grad: no gradient leads back from it
                 self.requires[out.tensor] = False
             elif inplace is None:
-                self.makers.pop(out.tensor, None)
+                self.makers.drop(out.tensor)
         written = None if inplace is None else self.tensors[inplace]
         self.latest = OpCalled(at, stack, name, inputs, dict(statics or {}), tuple(outputs), record, written, call)
         return self.latest
 
     def shared(self, storage: int, inputs: Any) -> int | None:
         """The input whose storage an output of a custom Function shares."""
-        return next((i.tensor for i in inputs if self.storage_of.get(i.tensor) == storage), None)
+        tensors = (i.tensor for i in inputs if i.tensor is not None)
+        return next((tensor for tensor in tensors if self.storage_of.get(tensor) == storage), None)
 
     def writes_base(self, at: int) -> bool:
         """Whether the write at an entry is to a view, so that the next entry updates its base."""

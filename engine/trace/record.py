@@ -7,6 +7,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -52,7 +53,6 @@ def recording(frame: FrameType, limit: int = LIMIT) -> Iterator[Trace]:
     if outer is None:
         recorder.stacks.begin(frame)
     trace = Trace.pending(unfinished)
-    recorder.is_read = True
     slot.active = recorder
     often = gc.get_threshold()
     gc.set_threshold(max(often[0], SELDOM) if often[0] else 0, *often[1:])
@@ -68,7 +68,7 @@ def recording(frame: FrameType, limit: int = LIMIT) -> Iterator[Trace]:
             recorder.store.settle()
         gc.set_threshold(*often)
         whole = recorder.recording
-        load = _reading(whole, argv, recorder.meta) if outer is None else _until_now(whole, argv, recorder.meta)
+        load = _reading(whole, argv, recorder.meta) if outer is None else _until_now(outer, argv)
         if recorder.errors:  # an exception holds frames: read it now and let them go
             load = functools.partial(_same, load())
         trace.__dict__["_load"] = load
@@ -84,9 +84,14 @@ def _reading(whole: Recording, argv: tuple[str, ...], meta: dict[str, Any]) -> C
     return lambda: read(whole, argv, dict(meta))
 
 
-def _until_now(whole: Recording, argv: tuple[str, ...], meta: dict[str, Any]) -> Callable[[], Trace]:
-    """Reads what a recording that goes on has by now; later, so that what is written meanwhile has been copied."""
+def _until_now(recorder: Recorder, argv: tuple[str, ...]) -> Callable[[], Trace]:
+    """Reads what a recording that goes on has by now; later, so that what is written meanwhile has been copied.  One
+    that is written to a file is read from there: memory has only its end.
+    """
+    whole, from_file, meta = recorder.recording, recorder.until, recorder.meta
     entries, values, stacks = len(whole.log), len(whole.values), len(whole.stacks)
+    if from_file is not None:
+        return lambda: replace(from_file(entries, values, stacks), argv=argv, meta=dict(meta))
     return lambda: read(whole.part(entries, values, stacks), argv, dict(meta))
 
 

@@ -15,6 +15,8 @@ from numpy import generic
 
 from ..arrays.errors import notes_of
 from .call_stacks import CallStacks
+from .columns import Column
+from .events import Trace
 from .log import NONE, OWN, OWN_SUM, SAME, SUM, Entry, Recording, in_full
 from .tensor_states import TensorStates, is_fresh, is_unwritten, next_id
 from .value_store import LIMIT, ValueStore
@@ -39,7 +41,10 @@ class Recorder:
         """Called after an op if the recording is written to a file meanwhile and the writing cannot keep up."""
         self.meta: dict[str, Any] = {}
         """What is said of the recording as a whole, beside how its program ended."""
-        self.is_read = False  # whether the values are read from memory too, and not only from a file
+        self.until: Callable[[int, int, int], Trace] | None = None
+        """Reads the recording up to an entry, a value and a stack from the file that it is written to meanwhile."""
+        self.forgotten = 0  # entries of the log that are written, and not here any more,
+        self.lines = Column("i")  # and the stacks of the ops among them, by sequence number
         # Looked up once, because each op needs them:
         self.limit, self.values, self.summary, self.first = limit, self.store.values, self.store.summary, tensors.first
         self.stack, self.see = self.stacks.number, tensors.see
@@ -314,8 +319,23 @@ class Recorder:
 
     def line_of(self, sequence_nr: int) -> str | None:
         """File and line of the user's call of the op with this sequence number; None if it was not recorded."""
-        ops = (in_full(entry) for entry in reversed(self.log) if entry[0] in ("op", "plain"))
-        return self.stacks.line(next((entry[1] for entry in ops if entry[6] == sequence_nr), -1))
+        entries = (self.log[place] for place in range(len(self.log) - 1, self.forgotten - 1, -1))
+        ops = (in_full(entry) for entry in entries if entry[:1] in (("op",), ("plain",)))
+        stack = next((entry[1] for entry in ops if entry[6] == sequence_nr), self.lines.get(sequence_nr))
+        return None if stack is None else self.stacks.line(stack)
+
+    def forget(self, until: int) -> None:
+        """Let go of the entries before one, which are written; the newest stays."""
+        log = self.log
+        until = min(until, len(log) - 1)
+        for entry in map(in_full, log[self.forgotten : until]):
+            if entry[0] == "op" and entry[6] >= 0:
+                self.lines[entry[6]] = entry[1]
+        for place in range(self.forgotten, until):
+            self.stacks.rounds.pop(place, None)
+        if until > self.forgotten:
+            log[self.forgotten : until] = [()] * (until - self.forgotten)
+            self.forgotten = until
 
     def is_within_call(self, tensor: Any) -> bool:
         """Whether `tensor` is the result of the last event, in an expression inside the parentheses of the call that

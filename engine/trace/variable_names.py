@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from .columns import Texts
 from .events import AnyEvent, BackwardEnded, BackwardStarted, CodeEntered, CodeLeft, Frame, LeafCreated, OpCalled
 from .source import _COMPREHENSIONS, File, Sources, first_name
 
@@ -290,7 +292,7 @@ def tensor_names(
     for event in events:
         naming.see(event, stacks[event.stack] if event.stack >= 0 else ())
     naming.settle()
-    return naming.names
+    return naming.names.as_dict()
 
 
 def _indexed(names: Sequence[str | None]) -> str | None:
@@ -305,9 +307,9 @@ class Naming:
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
         self.binder = Binder(sources)
-        self.names: dict[int, str] = {}
+        self.names = Texts()
         self.changed: set[int] = set()  # renamed since the file's writer last emptied this
-        self.unsure: dict[object, list[int]] = {}
+        self.unsure: dict[object, array[int]] = {}
         self.strangers: set[int] = set()
         self.at: tuple[Frame, ...] = ()
         self.run: list[tuple[str, list[int], Binding]] = []
@@ -353,7 +355,7 @@ class Naming:
         """Give a tensor a name, or remove its name."""
         if name is not None:
             self.names[tensor] = name
-        elif self.names.pop(tensor, None) is None:
+        elif not self.names.drop(tensor):
             return
         self.changed.add(tensor)
 
@@ -384,7 +386,7 @@ class Naming:
                 if tensor not in self.names:
                     self.name(tensor, name)
                     if not found.exact:
-                        self.unsure.setdefault(found.place, []).append(tensor)
+                        self.unsure.setdefault(found.place, array("q")).append(tensor)
         self.run = []
 
     def last_ones(self) -> list[tuple[str, list[int], Binding]]:

@@ -63,30 +63,25 @@ def as_sample(value: Value) -> Value:
 
 
 class Holding:
-    """The arrays of a recorder that are written, and still in memory: let go where only the recorder has them.
+    """What a recorder keeps of values that are written: let go where only the recorder has it.
 
     What the program has, a tensor or a node of its graph, costs nothing to hold.
     """
-
-    LEAST = 1024
-    """Bytes of an array that is worth it."""
 
     def __init__(self) -> None:
         self.bytes = 0
         self.numbers: dict[int, list[int]] = {}
         """By the id of an array: the values that it is.  A gradient that is passed on is several."""
         self._look_at = 256
+        self._gone: dict[tuple[tuple[int, ...], str], OnFile] = {}
 
     def add(self, number: int, kept: Any) -> None:
         """Note what the recorder keeps as a value that is written now."""
-        if not isinstance(kept, np.ndarray):
-            return
-        if kept.nbytes < self.LEAST:
-            self.bytes += kept.nbytes
+        if not isinstance(kept, (np.ndarray, Summary)):
             return
         numbers = self.numbers.setdefault(id(kept), [])
         if not numbers:
-            self.bytes += kept.nbytes
+            self.bytes += _bytes(kept)
         numbers.append(number)
 
     def let_go(self, values: list[Any], compared: Set[int] = frozenset()) -> None:
@@ -95,17 +90,26 @@ class Holding:
             return
         held = list(self.numbers.values())
         self.numbers = {}
-        self.bytes -= sum(values[numbers[0]].nbytes for numbers in held)
+        self.bytes -= sum(_bytes(values[numbers[0]]) for numbers in held)
         for numbers in held:
             self._look(values, numbers, compared)
         self._look_at = 256 + 2 * len(self.numbers)
+
+    def _on_file(self, kept: Any) -> OnFile:
+        """What stands for a value that is let go: one for all of a shape."""
+        key = kept.shape, str(kept.dtype)
+        if key not in self._gone:
+            if len(self._gone) >= MOST_SHAPES:
+                self._gone.clear()
+            self._gone[key] = OnFile(kept)
+        return self._gone[key]
 
     def _look(self, values: list[Any], numbers: list[int], compared: Set[int]) -> None:
         """Let go of one array, or note it again; of one that was written since, its values are copies by now."""
         count = sum(values[n] is values[numbers[0]] for n in numbers)
         is_alone = count == len(numbers) and sys.getrefcount(values[numbers[0]]) < ALONE + count
         if is_alone and compared.isdisjoint(numbers):
-            gone = OnFile(values[numbers[0]])
+            gone = self._on_file(values[numbers[0]])
             for number in numbers:
                 values[number] = gone
             return
@@ -113,6 +117,12 @@ class Holding:
             self.add(number, values[number])
 
 
+def _bytes(kept: Any) -> int:
+    """How much memory a value takes as it is kept."""
+    return int(kept.nbytes) if isinstance(kept, np.ndarray) else SAMPLE * int(kept.dtype.itemsize)
+
+
+MOST_SHAPES = 10_000
 _LIST = [object()]
 ALONE = sys.getrefcount(_LIST[0])
 """How many references there are to what one list has, as it is looked at."""

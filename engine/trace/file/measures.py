@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..events import Accumulated, AnyEvent, BackwardStarted, OpCalled, Refreshed, Value
+from ..columns import Column
+from ..events import Accumulated, AnyEvent, BackwardStarted, LeafCreated, OpCalled, Refreshed, Value
 
 MOST_HELD = 64 * 2**20
 """Bytes of weights that are held until their next update; of more, what is needed comes from the file again."""
@@ -67,6 +68,28 @@ TABLES = {"gradients": Gradients, "updates": Updates, "losses": Losses}
 COLUMNS = {name: tuple(column.name for column in fields(kind)) for name, kind in TABLES.items()}
 WHOLE = ("event", "tensor", "sampled")
 """The columns of whole numbers; all others are floats."""
+
+
+class Current:
+    """The number of the value that each tensor has, by the events that were seen."""
+
+    def __init__(self) -> None:
+        self._values = Column("q")
+
+    def see(self, event: AnyEvent) -> None:
+        """Take note of the next event."""
+        values = self._values
+        if isinstance(event, OpCalled):
+            for out in event.outputs:
+                values[out.tensor] = out.value
+        elif isinstance(event, (LeafCreated, Refreshed)):
+            values[event.tensor] = event.value
+        elif isinstance(event, Accumulated):
+            values[event.grad] = event.after
+
+    def of(self, tensor: int) -> int | None:
+        """The number of its value; None where that is not known."""
+        return self._values.get(tensor)
 
 
 class Meter:

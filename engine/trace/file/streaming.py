@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from ...arrays.session import slot
-from ..events import OpCalled, Value, last_value
-from ..log_reader import _Reader, _without_folders, name_of, value_of
+from ..events import OpCalled, Trace, Value, last_value
+from ..log_reader import _Reader, _without_folders, name_of, tensors_of, value_of
 from ..module_names import best_name
 from ..recorder import Recorder
 from ..source import Places, Sources
@@ -30,8 +30,8 @@ from ..summary import OnFile
 from ..variable_names import Naming
 from .budget import WHOLE, Budget, Holding, as_sample
 from .iterations import ALL, Selection
-from .measures import Meter
-from .tracefile import MOST_ARRAY, CannotWrite, Writer
+from .measures import Current, Meter
+from .tracefile import MOST_ARRAY, CannotWrite, Writer, open_trace
 
 INTERVAL = 0.25
 """Seconds between two flushes, and the most that one of them takes while there is more to write."""
@@ -46,9 +46,9 @@ AHEAD = 2000
 """Events that a program may be ahead of what is written without having to wait for it."""
 TELL_EVERY = 1.0
 """Seconds between two words on how far the writing of the rest is."""
-EVENT_BYTES = 1850
-"""Memory that an event takes besides its values: entries of tables here and in the recorder (measured: a loop of small
-ops whose result has a name)."""
+EVENT_BYTES = 200
+"""Memory that an event takes once it is written, in the tables of numbers by id here and in the recorder (measured: 130
+to 180 in a loop of small ops whose result has a name)."""
 WARN_AT = 0.8
 """The part of the memory limit at which it is said that the recording will end there."""
 
@@ -121,7 +121,8 @@ class Stream:
         self._written: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
         # a value that it is, and where the file has it
         self._goal = 0
-        self._meter = Meter(self._value, lambda tensor, _: self._reader.current.get(tensor))
+        self._current = Current()
+        self._meter = Meter(self._value, lambda tensor, _: self._current.of(tensor))
         self._warned = self._stopped = False
         self._lock = threading.RLock()
         self._stop = threading.Event()
@@ -131,6 +132,7 @@ class Stream:
         self._writer.flush()
         self._file = _identity(path)
         self._thread = threading.Thread(target=self._run, name="backstep-recording", daemon=True)
+        recorder.until = self.until
         _live.add(self)
 
     @property
@@ -144,6 +146,21 @@ class Stream:
         self._begun = self._told = time.monotonic()
         slot.active = self.recorder
         self._thread.start()
+
+    def until(self, entries: int, values: int, stacks: int) -> Trace:
+        """The recording up to an entry, a value and a stack of the recorder, as far as it could be written."""
+        with self._lock:
+            while self._done < entries and not self._is_over():
+                self._write(INTERVAL)
+            if not self._stop.is_set() and not self._is_over():
+                self._naming.settle()
+                self._write_names()
+                self._writer.flush()
+            found = open_trace(self.path)
+            events = found.events[:entries]
+            tensors = 1 + max(tensors_of(events), default=-1)
+            names = {tensor: name for tensor, name in found.names.items() if tensor < tensors}
+            return Trace(events, found.stacks[:stacks], found.files, names, found.values[:values])
 
     def stop(self) -> None:
         """Let `finish` write no more than it has; may be called by a signal's handler."""
@@ -263,8 +280,8 @@ class Stream:
                 self._writer.flush()
                 self.written = self._done
                 self._written.clear()
-                if not self.recorder.is_read:
-                    self._holding.let_go(self.recorder.values, self.recorder.store.compared)
+                self.recorder.forget(self._done)
+                self._holding.let_go(self.recorder.values, self.recorder.store.compared)
             except CannotWrite as error:
                 self._end(self._unwritable(error))
                 self._writer.undo()
@@ -313,6 +330,7 @@ class Stream:
                 event = self._reader.read(recorder.log[self._done])
                 self._write_values(last_value(event) + 1, self._budget.see(event))
                 self._meter.see(event)
+                self._current.see(event)
                 self._naming.see(event, self._stacks[event.stack] if event.stack >= 0 else ())
                 writer.event(_without_folders(event, self.places))
                 self._done += 1

@@ -50,6 +50,8 @@ APPLICATION = 0x42737470
 SUFFIX = ".backstep"
 EMPTY = 40_000
 """Bytes of a file without events."""
+MOST_CONTENTS = 2**14
+"""Contents that are known without asking SQLite: equal ones mostly follow each other soon."""
 EVENT_ROW, VALUE_ROW, CONTENT_ROW = 30, 15, 100
 """Bytes of a row of `events`, of `tensor_values` and of `contents` with its index, besides texts and elements."""
 QUICK_CHECK = 16 * 2**20
@@ -136,7 +138,8 @@ class Writer:
             raise CannotWrite(self.path, _reason(error, self.path)) from error
         self._events, self._values = _Batch(self._execute, "events", 5), _Batch(self._execute, "tensor_values", 3)
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
-        self._contents: dict[bytes, int] = {}
+        self._contents: dict[bytes, int] = {}  # by their digests, the latest
+        self._count = 0
         self._sketch = Sketch()
         self.measures: Measures | None = None
         """The numbers of the run that are written at the end, if they were noted."""
@@ -205,12 +208,27 @@ class Writer:
         digest = digest_of(dtype, shape, whole, stats, raw)
         content = self._contents.get(digest)
         if content is None:
-            content = self._contents[digest] = len(self._contents)
-            row = (content, digest, dtype, shape, whole, raw, stats)
-            told = checksum(content, digest.hex(), dtype, shape, whole, stats)
-            self.bytes += raw.nbytes + len(stats or "") + CONTENT_ROW
-            self._execute("INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, told))
+            content = self._content((digest, dtype, shape, whole, raw, stats))
+            if len(self._contents) >= MOST_CONTENTS:
+                self._contents.clear()
+            self._contents[digest] = content
         self.again(content)
+        return content
+
+    def _content(self, row: Row) -> int:
+        """Add a content; SQLite says whether it is there already, which it looks up anyway."""
+        digest, dtype, shape, whole, raw, stats = row
+        content = self._count
+        told = checksum(content, digest.hex(), dtype, shape, whole, stats)
+        added = self._execute(
+            "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
+            (content, *row, told),
+        )
+        if not added.rowcount:
+            known = self._execute("SELECT id FROM contents WHERE digest = ?", (digest,)).fetchone()
+            return int(known[0])
+        self.bytes += raw.nbytes + len(stats or "") + CONTENT_ROW
+        self._count += 1
         return content
 
     def stack(self, frames: Sequence[Frame]) -> None:

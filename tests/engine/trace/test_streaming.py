@@ -77,10 +77,18 @@ def streamed(path: Path, text: str) -> tuple[Recorder, Stream]:
     return recorder, stream
 
 
+def keeping(stream: Stream) -> Stream:
+    """A stream whose recorder lets go of nothing, so that both can be compared."""
+    stream.recorder.forget = lambda until: None  # type: ignore[method-assign]
+    stream._holding.let_go = lambda *_: None  # type: ignore[method-assign]
+    return stream
+
+
 def test_stream_writes_what_is_read_at_the_end(tmp_path: Path) -> None:
     recorder, stream = streamed(tmp_path / "t", TEXT)
+    expected = read(recorder.recording, ("program",), {"seed": 1}, root=str(tmp_path))  # what is flushed is let go
     stream.finish({"seed": 1})
-    expected = read(recorder.recording, ("program",), {"seed": 1}, root=str(tmp_path))
+    assert recorder.forgotten == len(recorder.log) - 1 and not any(recorder.log[:-1])
     found = open_trace(tmp_path / "t")
     assert traces_equal(found, expected) and len(found.events) > 15
     adds = [e for e in found.events if isinstance(e, OpCalled) and e.name == "add" and e.inplace is not None]
@@ -91,7 +99,7 @@ def test_stream_writes_what_is_read_at_the_end(tmp_path: Path) -> None:
 
 def test_thread_writes_what_is_read_at_the_end(tmp_path: Path) -> None:
     recorder = Recorder()
-    stream = Stream(recorder, str(tmp_path / "t"), Places(str(Path(__file__).parent)))
+    stream = keeping(Stream(recorder, str(tmp_path / "t"), Places(str(Path(__file__).parent))))
     stream.start()
     x: Any = engine.ones(50, requires_grad=True)
     for _ in range(200):
@@ -111,7 +119,7 @@ def test_gradient_that_is_several_values_is_written_once(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(Writer, "array", array)
     recorder = Recorder()
-    stream = Stream(recorder, str(tmp_path / "t"), Places(str(Path(__file__).parent)))
+    stream = keeping(Stream(recorder, str(tmp_path / "t"), Places(str(Path(__file__).parent))))
     monkeypatch.setattr(slot, "active", recorder)
     x: Any = engine.ones(20, requires_grad=True)
     y = (x + 1) + 1
@@ -127,7 +135,7 @@ def test_gradient_that_is_several_values_is_written_once(tmp_path: Path, monkeyp
 def test_what_comes_while_a_portion_is_written_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "BATCH", 2)
     recorder = Recorder()
-    stream = Stream(recorder, str(tmp_path / "t"), Places(str(Path(__file__).parent)))
+    stream = keeping(Stream(recorder, str(tmp_path / "t"), Places(str(Path(__file__).parent))))
     monkeypatch.setattr(slot, "active", recorder)
     x: Any = engine.ones(2, requires_grad=True) * 2
     y = x * x * x
