@@ -116,7 +116,7 @@ class View:
         if "program=" in query:
             self.ready()
         else:
-            self.page.wait_for_selector("#gallery .card")
+            self.page.wait_for_selector("html[data-app] #gallery .card")
 
     def ready(self) -> None:
         self.until("document.documentElement.dataset.ready && !document.documentElement.dataset.computing")

@@ -24,8 +24,10 @@ IMPORTERS = {
         "engine.trace.file.database",
         "engine.trace.file.tracefile",
         "viz.server.production.revision_file",  # not a trace: edits, for the processes of one server
+        "viz.server.front.search",  # the gallery, in memory
     },
     ("gunicorn",): {"viz.server.production"},
+    ("jinja2",): {"viz.server.front.page"},
 }
 
 

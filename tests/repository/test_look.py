@@ -81,9 +81,9 @@ def distance(one: str, other: str, sight: str) -> float:
 def sources() -> list[Path]:
     styles = [one for one in (ROOT / "assets" / "css").glob("*.css") if one != THEME]
     modules = [*(ROOT / "assets").rglob("*.mjs"), *(ROOT / "assets").rglob("*.js")]
-    return sorted(
-        [*styles, *modules, *(ROOT / "viz" / "server" / "components").glob("*.py"), ROOT / "viz" / "server" / "app.py"]
-    )
+    server = ROOT / "viz" / "server"
+    pages = [*(server / "components").glob("*.py"), *(server / "front").glob("*.html"), server / "app.py"]
+    return sorted([*styles, *modules, *pages])
 
 
 @pytest.mark.parametrize("file", sources(), ids=lambda file: file.name)
@@ -114,7 +114,8 @@ def test_canvases_read_tokens_that_are_defined() -> None:
 
 
 def test_distances_keep_the_rhythm() -> None:
-    for file in (ROOT / "assets" / "css" / "app.css", ROOT / "assets" / "css" / "stage.css"):
+    for name in ("app", "front", "stage"):
+        file = ROOT / "assets" / "css" / f"{name}.css"
         for values in DISTANCE.findall(file.read_text()):
             for px in re.findall(r"(?<![\w.])(\d+(?:\.\d+)?)px", values):
                 assert float(px) % 4 == 0 or float(px) in (1, 2, 6), f"{file.name}: {values}"
@@ -132,6 +133,7 @@ def test_text_has_the_contrast_of_aa_on_every_ground(theme: str) -> None:
     poor += [
         ("panel", name) for name in ("root", "forward", "ink", "error") if contrast(tokens["panel"], tokens[name]) < 4.5
     ]
+    poor += [("ink", "gradient-full")] if contrast(tokens["ink"], tokens["gradient-full"]) < 4.5 else []
     share = re.search(
         r"\.sum-line\.on \{ background: color-mix\(in srgb, var\(--gradient\) (\d+)%",
         (ROOT / "assets" / "css" / "app.css").read_text(),

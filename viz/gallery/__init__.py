@@ -17,7 +17,8 @@ from typing import Any
 from .chapters import Chapter, StepRef, find_line, read_chapter, resolve
 
 __all__ = [
-    "Chapter", "Program", "StepRef", "contents", "find", "find_line", "fixed_programs", "gallery", "read", "resolve",
+    "Chapter", "Group", "Program", "StepRef", "contents", "find", "find_line", "fixed_programs", "gallery", "read",
+    "resolve",
 ]  # fmt: skip
 
 HERE = Path(__file__).parent
@@ -30,6 +31,8 @@ FIXED = "_fixed"
 class Program:
     """A program of the gallery.  `rows` are the founding cases that it proves, `random` names without fixed values.
 
+    `learn` is what one has understood after it, `words` are topics and other words by which people search for it.
+
     Of one that makes a mistake `confusion` is its number in the list of those that people make, and `says` the message
     that it gets; where it gets none, `silence` is what goes wrong.  `holds` has expressions and what they are when the
     program has ended.  `data` says where measured data come from.
@@ -39,11 +42,14 @@ class Program:
     title: str
     question: str
     group: str
+    level: str
     legacy: bool
     chapters: tuple[Chapter, ...]
     source: str
     path: Path
     outcome: str
+    learn: str = ""
+    words: tuple[str, ...] = ()
     rows: tuple[int, ...] = ()
     random: tuple[str, ...] = ()
     confusion: int | None = None
@@ -63,20 +69,32 @@ class Program:
         return self.id.removesuffix(FIXED) if self.id.endswith(FIXED) else None
 
 
-@cache
-def contents() -> Mapping[str, tuple[Path, ...]]:
-    """The folders of the programs by the title of their group, in the order in which they are offered.
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of the gallery: its title, the level of its programs, and their folders in the order of the gallery."""
 
-    >>> [len(folders) for folders in contents().values()][:2]
+    title: str
+    level: str
+    folders: tuple[Path, ...]
+
+
+@cache
+def contents() -> tuple[Group, ...]:
+    """The groups, in the order in which they are offered.
+
+    >>> [len(group.folders) for group in contents()][:2]
     [22, 4]
     """
     groups = tomllib.loads((HERE / "contents.toml").read_text("utf-8"))
-    return {group["title"]: tuple(HERE / kind / name for name in group["programs"]) for kind, group in groups.items()}
+    return tuple(
+        Group(group["title"], group["level"], tuple(HERE / kind / name for name in group["programs"]))
+        for kind, group in groups.items()
+    )
 
 
 @cache
 def _programs() -> tuple[Program, ...]:
-    return tuple(program for group, folders in contents().items() for one in folders for program in read(one, group))
+    return tuple(program for group in contents() for folder in group.folders for program in read(folder, group))
 
 
 @cache
@@ -108,7 +126,7 @@ def find(name: str) -> Program | None:
     return next((program for program in _programs() if program.id == name), None)
 
 
-def read(folder: Path, group: str) -> Iterator[Program]:
+def read(folder: Path, group: Group) -> Iterator[Program]:
     """The program in a folder, and then the one without its mistake, if it makes one.
 
     Raises ValueError that names a story out of form.
@@ -124,14 +142,14 @@ def read(folder: Path, group: str) -> Iterator[Program]:
         raise ValueError(f"{folder.name}/story.toml: {error}; docs/gallery.md has the form") from error
 
 
-def _program(path: Path, group: str, story: Mapping[str, Any]) -> Program:
+def _program(path: Path, group: Group, story: Mapping[str, Any]) -> Program:
     about = dict(story)
     chapters = tuple(map(read_chapter, about.pop("chapter")))
-    rows, random = (tuple(about.pop(name, ())) for name in ("rows", "random"))
+    rows, random, words = (tuple(about.pop(name, ())) for name in ("rows", "random", "words"))
     wrong = about.get("says", about.get("silence"))
     if wrong is not None:
         about.setdefault("outcome", wrong)
     return Program(
-        path.stem, group=group, chapters=chapters, source=path.read_text("utf-8"), path=path, rows=rows, random=random,
-        **{"legacy": False, **about},
+        path.stem, group=group.title, chapters=chapters, source=path.read_text("utf-8"), path=path, rows=rows,
+        random=random, words=words, **{"legacy": False, "level": group.level, **about},
     )  # fmt: skip

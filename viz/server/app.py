@@ -8,11 +8,13 @@ from typing import Any
 
 from dash import Dash
 from dash.exceptions import DependencyException
-from flask import Flask, Response
+from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from viz.server.callbacks.register import Admit, add_requests, answer_callbacks, at_once, register
 from viz.server.components.shell import shell
+from viz.server.front.dropped import Dropped
+from viz.server.front.page import front
 from viz.server.http.compression import Compressed
 from viz.server.http.security import MAX_BODY, Application, Guard, headers, trusted_hosts
 from viz.server.http.static import Assets, assets_folder
@@ -30,23 +32,41 @@ INDEX = """<!DOCTYPE html>
 <link rel="icon" href="/ASSETS/icon.svg" type="image/svg+xml">
 <script src="/ASSETS/js/panels/shell/early.js"></script>
 {%css%}
+<script type="module" async src="/ASSETS/js/front/front.mjs"></script>
 </head>
 <body>
 <noscript><p>Backstep plays in the browser and needs JavaScript.</p></noscript>
+FRONT
 {%app_entry%}
 <div>{%config%}{%scripts%}{%renderer%}</div>
 </body>
 </html>"""
 
 
-def build(store: Store, admit: Admit = at_once) -> Dash:
+class Page(Dash):
+    """Dash behind the front door: where no program is asked for, its scripts wait until the first picture is there."""
+
+    def __init__(self, store: Store, **options: Any) -> None:
+        super().__init__(__name__, **options)
+        self.store = store
+
+    def interpolate_index(self, **parts: str) -> str:  # type: ignore[override]  # Dash names each of them
+        if "program" not in request.args:
+            parts["scripts"] = f'<template id="held">{parts["scripts"]}'  # assets/js/front/held.mjs
+            parts["renderer"] += "</template>"
+        page: str = super().interpolate_index(**parts)  # type: ignore[no-untyped-call]
+        return page.replace("FRONT", front(self.store.catalogue.programs()), 1)
+
+
+def build(store: Store, admit: Admit = at_once, dropped: Dropped | None = None) -> Dash:
     """The Dash app on this store, without the guard: `guarded` puts that in front for serving.
 
-    `admit` gives each client a place among those who wait for a computation.
+    `admit` gives each client a place among those who wait for a computation; `dropped` takes the trace files of whoever
+    sits at this machine.
     """
     assets = Assets(assets_folder())
-    app = Dash(
-        __name__,
+    app = Page(
+        store,
         assets_folder=str(assets_folder()),
         assets_url_path=assets.address,
         assets_path_ignore=["js"],
@@ -62,10 +82,10 @@ def build(store: Store, admit: Admit = at_once) -> Dash:
         on_error=_on_error,
     )
     app.enable_dev_tools(debug=False, dev_tools_disable_version_check=True)
-    app.layout = lambda: shell(store.catalogue.programs())
+    app.layout = shell
     register(app, store, admit)
     answer_callbacks(app)
-    add_requests(app, store, admit)
+    add_requests(app, store, admit, dropped)
     _harden(app.server)
     app.server.wsgi_app = Compressed(app.server.wsgi_app, assets)
     return app

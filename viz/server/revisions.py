@@ -72,7 +72,7 @@ class Computed:
 
 def scene_of(job: SceneJob) -> Scene:
     """The scene of a revision, with the story's chapters tied to its steps."""
-    about = {key: value for key, value in job.program.about.items() if key not in ("words", "chapters", "hidden")}
+    about = {key: value for key, value in job.program.about.items() if key not in ("card", "chapters", "hidden")}
     edits = None if job.revision.is_base else job.revision.edits
     revision = {
         "id": job.revision.id,

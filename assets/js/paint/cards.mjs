@@ -3,6 +3,7 @@
 import { cellOf, holding, rowsOf } from "../scene/card.mjs";
 import { fitNum, fitRow, isRounded, num, shapeText, statsText, toNumber, truth } from "../scene/format.mjs";
 import { DAMAGED, PAD, SEED_LABEL } from "../scene/shared.mjs";
+import { shade } from "../scene/scale.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "../scene/state.mjs";
 import { cut, fitting } from "../geometry/text.mjs";
 
@@ -133,7 +134,7 @@ function litCells(moment, node, count) {
   return cells.size < count ? cells : null;
 }
 
-function cellLook({ tokens }, row, value, state, lit, typed) {
+function cellLook({ tokens, magnitude }, row, value, state, lit, typed) {
   const nothing = value === null || value === undefined;
   const zero = !nothing && toNumber(value) === 0;
   const odd = !nothing && !Number.isFinite(toNumber(value));
@@ -143,7 +144,8 @@ function cellLook({ tokens }, row, value, state, lit, typed) {
     Object.assign(look, zero ? { ink: tokens.soft } : { fill: tokens.rootTint, stroke: tokens.root, ink: tokens.root, strong: true });
   } else if (row.key === "grad" && !nothing) {
     Object.assign(look, zero || state.past ? { ink: tokens.soft } : { ink: tokens.gradient, strong: true });
-    if (!zero && state.changed && !state.past) Object.assign(look, { fill: tokens.gradientTint, stroke: tokens.gradient, width: 2 });
+    if (magnitude && !zero && !state.past) Object.assign(look, { fill: shade(tokens.field, tokens.gradientFull, Math.abs(toNumber(value)) / magnitude), ink: tokens.ink });
+    else if (!zero && state.changed && !state.past) Object.assign(look, { fill: tokens.gradientTint, stroke: tokens.gradient, width: 2 });
   }
   if (lit && !odd) Object.assign(look, { stroke: tokens.ink, width: 2 }); // a value: what the gradient passes stands on its edge
   if (typed) Object.assign(look, { dashed: true, width: 1.5, stroke: tokens.changed, ink: tokens.changed });

@@ -145,7 +145,8 @@ export function paintEdges(brush, edges) {
       gradients.add(gradientRoute(plane, moment, edge), running ? tokens.gradient : shade(tokens.bg, tokens.gradient, look.part), (1.5 + 4 * look.part) * Math.min(thin, 6), 1);
       continue;
     }
-    gradients.add(gradientRoute(plane, moment, edge), odd ? tokens.error : tokens.gradient, width * Math.min(thin, 6), running ? 1 : PAST, kind);
+    const paler = brush.magnitude && typeof norm === "number" ? shade(tokens.bg, tokens.gradient, Math.min(norm / brush.magnitude, 1)) : tokens.gradient;
+    gradients.add(gradientRoute(plane, moment, edge), odd ? tokens.error : paler, width * Math.min(thin, 6), running ? 1 : PAST, kind);
   }
   rest.paint(context, detail, tokens.bg);
   gradients.paint(context, detail, tokens.bg);

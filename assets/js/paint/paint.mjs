@@ -31,7 +31,8 @@ function detailAt(zoom) {
 }
 
 /**
- * What a picture is of: a moment on a plane, how it is looked at, and what is chosen, hovered over or lit.
+ * What a picture is of: a moment on a plane, how it is looked at, and what is chosen, hovered over or lit; with a `magnitude`, gradients are coloured
+ * by their size, and one of that size has the full colour.
  * @typedef {{ moment: Moment, plane: Plane, camera: Camera, tokens: Record<string, any>, wires: any[], ruler: any, selection?: string | null, [key: string]: any }} Frame
  */
 /** @typedef {{ context: any, write: ReturnType<typeof writer>, font: ReturnType<typeof fontsAt>, detail: number, view: View & { dpr: number }, quiet?: any } & Frame} Brush */
@@ -51,7 +52,7 @@ export function brushFor(context, view, frame) {
   context.lineJoin = "round";
   context.globalAlpha = 1;
   /** @type {Brush} */
-  const brush = { context, write: writer(context), font: fontsAt(tokens, camera), detail: detailAt(camera.zoom), view, ...frame };
+  const brush = { context, write: writer(context), font: fontsAt(tokens, camera), detail: detailAt(camera.zoom), view, ...frame }; // a small picture asks for a detail of its own
   brush.quiet = { ...brush, tokens: { ...tokens, soft: tokens.ink, freed: tokens.ink } };
   return brush;
 }

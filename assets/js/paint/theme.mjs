@@ -1,6 +1,6 @@
 // The tokens of assets/css/theme.css as plain strings, for the canvases.
 
-const NAMES = ["bg", "panel", "field", "ink", "soft", "line", "edge", "focus", "forward", "forward-tint", "gradient", "gradient-tint",
+const NAMES = ["bg", "panel", "field", "ink", "soft", "line", "edge", "focus", "forward", "forward-tint", "gradient", "gradient-tint", "gradient-full",
   "on-gradient", "positive", "negative", "leaf", "leaf-tint", "root", "root-tint", "saved", "freed", "error", "error-tint", "warning",
   "changed", "changed-tint", "glow", "glow-forward", "font", "mono", "text-least", "text-note", "text-body"];
 

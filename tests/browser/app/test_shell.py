@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import http.client
 import json
+from pathlib import Path
 from urllib.parse import urlsplit
 
+import engine
 from tests.browser.conftest import App, View
 
 
@@ -17,12 +19,18 @@ def test_gallery_offers_the_programs_and_finds_them_by_word(view: View) -> None:
     view.open()
     cards = view.page.locator("#gallery .card >> visible=true")
     assert cards.count() >= 21
-    view.page.get_by_label("Search the gallery").fill("retain_graph second")
-    view.until("[...document.querySelectorAll('#gallery .card')].some(c => c.hidden)")
-    assert 0 < cards.count() < 21
+    view.page.get_by_label("Search the gallery").fill("a second backward without retain_grpah")
+    view.page.get_by_text("Did you mean graph for “grpah”?").wait_for()
+    first = [card.get_attribute("data-program") for card in cards.all()[:3]]
+    assert "second_backward" in first
+    assert cards.first.locator(".card-why mark").first.inner_text() == "second backward"
     view.page.get_by_label("Search the gallery").fill("qqqq")
-    view.page.wait_for_selector("#gallery-empty >> visible=true")
-    assert cards.count() == 0
+    view.page.get_by_text("No program says this").wait_for()
+    assert cards.count() > 0
+    view.page.keyboard.press("Escape")
+    view.page.get_by_role("button", name="Networks").click()
+    shown = {card.get_attribute("data-level") for card in cards.all()}
+    assert shown == {"Networks"}
 
 
 def test_gallery_opens_a_program_without_loading_the_page_again_and_back_returns(view: View) -> None:
@@ -35,31 +43,76 @@ def test_gallery_opens_a_program_without_loading_the_page_again_and_back_returns
     assert view.js("window.stayed") is True
 
 
-def test_gallery_plays_the_first_call_of_its_first_program_and_opens_it(view: View) -> None:
-    view.page.set_viewport_size({"width": 1280, "height": 720})
+SAID = "document.querySelector('.hero-say').textContent"
+PLAYS = "document.querySelector('#hero [data-do=toggle]').textContent"
+
+
+def test_first_program_plays_until_it_is_touched_and_its_gradient_can_be_dragged(view: View) -> None:
     view.page.emulate_media(reduced_motion="no-preference")
-    view.open()
-    said = "document.querySelector('#hero span')?.textContent ?? ''"
-    view.until(f"{said}.startsWith('MulBackward0 multiplies the upstream gradient [1 0 0 0]')")
-    view.until(f"{said}.endsWith('x.grad was None and now holds it.')")
-    view.page.locator("#hero").click()
-    view.until("backstep.scene()?.program.id === 'weights'")
-    view.page.go_back()
-    view.until(f"{said}.startsWith('MulBackward0')")  # it plays again for whoever comes back
+    view.page.goto(view.app.origin)  # nothing of the app is needed for this
+    view.until(f"{SAID}.startsWith('MulBackward0 multiplies the upstream gradient [1 0 0 0]')")
+    view.until(f"{SAID}.endsWith('x.grad was None and now holds it.') && {PLAYS} === 'Pause'")
+    cell = view.page.get_by_role("spinbutton", name="Gradient of z, element 3 of 4")
+    box = cell.bounding_box()
+    assert box is not None and view.js("document.documentElement.dataset.app ?? null") is None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    view.page.mouse.move(x, y)
+    view.page.mouse.down()
+    view.until(f"{PLAYS} === 'Play'")
+    view.page.mouse.move(x, y - 56, steps=4)  # 14 px a half
+    view.until(f"{SAID}.startsWith('The leaf x receives [2 0 4 0]')")
+    assert cell.get_attribute("aria-valuenow") == "2"
+    view.page.mouse.up()
+    view.until(f"{SAID}.startsWith('MulBackward0 multiplies the upstream gradient [1 0 2 0]')")  # it travels once more
+    view.until(f"{SAID}.startsWith('The leaf x receives [2 0 4 0]') && {PLAYS} === 'Play'")
     view.page.emulate_media(reduced_motion="reduce")
 
 
-def test_gallery_without_motion_shows_how_the_first_call_ends(view: View) -> None:
-    view.page.set_viewport_size({"width": 1280, "height": 720})
-    view.page.emulate_media(reduced_motion="reduce")
+def test_first_program_stands_without_motion_and_is_changed_by_keys(view: View) -> None:
     view.open()
-    view.until("document.querySelector('#hero span').textContent.endsWith('now holds it.')")
+    view.until(f"{SAID}.endsWith('x.grad was None and now holds it.') && {PLAYS} === 'Play'")
+    view.page.get_by_role("spinbutton", name="Gradient of z, element 1 of 4").focus()
+    for key in ("PageUp", "ArrowDown"):
+        view.page.keyboard.press(key)
+    view.until(f"{SAID}.startsWith('The leaf x receives [3 0 0 0]')")
+    view.page.keyboard.press("7")
+    view.until(f"{SAID}.startsWith('The leaf x receives [14 0 0 0]')")
+
+
+def test_cards_have_the_graph_of_their_program_and_its_number_of_steps(view: View) -> None:
+    view.open()
+    cards = "document.querySelectorAll('#gallery-groups .card')"
+    view.until(f"[...{cards}].slice(0, 4).every(card => card.querySelector('.card-picture').dataset.drawn)")
+    inks = view.js(
+        f"""[...{cards}].slice(0, 4).map(card => card.querySelector('canvas')).map(canvas => new Set(new Uint32Array(
+        canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size)"""
+    )
+    assert min(inks) > 20
+    steps = view.js(f"[...{cards}].slice(0, 2).map(card => card.querySelector('.card-steps').textContent)")
+    assert steps == ["14 steps", "11 steps"]
+
+
+def test_trace_file_is_opened_where_it_is_dropped_and_a_script_gets_its_command(view: View, tmp_path: Path) -> None:
+    with engine.record() as trace:
+        x = engine.tensor([3.0], requires_grad=True)
+        (x * x).backward()
+    trace.save(str(tmp_path / "square.backstep"))
+    (tmp_path / "my net.py").write_text("import torch\n")
+    (tmp_path / "broken.backstep").write_text("no trace")
+    view.open()
+    field = view.page.locator("#drop input[type=file]")
+    field.set_input_files(tmp_path / "my net.py")
+    view.page.get_by_text("backstep run 'my net.py'").wait_for()
+    field.set_input_files(tmp_path / "broken.backstep")
+    view.page.get_by_text("broken.backstep' is not a trace").wait_for()
+    field.set_input_files(tmp_path / "square.backstep")
+    view.until("window.backstep?.scene()?.program.title === 'square.backstep'")
 
 
 def test_first_program_can_be_played_with_the_keyboard_alone(view: View) -> None:
     view.open()
     keys = view.page.keyboard
-    for _ in range(12):
+    for _ in range(24):
         if focused(view) == "weights":
             break
         keys.press("Tab")

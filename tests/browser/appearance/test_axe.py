@@ -76,7 +76,7 @@ SCREENS: dict[str, tuple[str, str, str]] = {
     "damaged address": ("?program=weights&edits=nothing", "", "document.getElementById('notice').textContent"),
 }
 READY = "document.documentElement.dataset.ready"
-HOME = "(document.documentElement.dataset.page === 'gallery' && document.querySelector('#gallery .card'))"
+HOME = "(document.documentElement.dataset.page === 'gallery' && document.documentElement.dataset.app)"
 AXE = """() => axe.run(document, {resultTypes: ['violations']}).then(found => found.violations
   .filter(one => one.impact === 'serious' || one.impact === 'critical')
   .map(one => [one.id, one.nodes.slice(0, 3).map(node => node.html.slice(0, 160))]))"""
@@ -114,7 +114,7 @@ def test_screen_has_nothing_serious_or_critical(browser: Any, app: App, script: 
         view.until(there)
         if screen == "search without hits":
             view.page.keyboard.type("zzz")
-            view.until("!document.getElementById('gallery-empty').hidden")
+            view.until("document.querySelector('#gallery-found:not([hidden]) .card-picture[data-drawn]')")
         view.js(script)  # through the debugger: the page's own policy lets no foreign script in
         found += [view.js(AXE), contrast.poor(view)]
         view.js("document.getElementById('act-theme').click()")

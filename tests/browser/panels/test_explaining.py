@@ -183,7 +183,7 @@ def test_empty_places_teach(view: View) -> None:
     assert "No step contains" in view.page.locator("#events-note").inner_text()
     view.open()
     view.page.get_by_label("Search the gallery").fill("zzz")
-    view.page.get_by_text("No program contains").wait_for()
+    view.page.get_by_text("No program says this").wait_for()
 
 
 def test_term_of_a_formula_lights_its_tensor(view: View) -> None:

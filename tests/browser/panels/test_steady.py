@@ -21,7 +21,7 @@ SCREENS = [
     ("?program=forgotten_zero&step=3", END, ["#story", "#code"]),
     ("?program=rnn&step=30", LAST_OP, ["#inspect"]),
     ("?program=weights&step=0", "document.querySelector('#code [data-what]').click()", [".callout"]),
-    ("", "", ["#top", "#gallery"]),
+    ("", "", [".front-bar", "#gallery"]),
 ]  # fmt: skip
 """The address, what is done there first, and the panels whose controls are pressed."""
 

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 from engine.trace.events import ErrorRaised
-from viz.gallery import HERE, Program, contents, find, find_line, fixed_programs, gallery, read, resolve
+from viz.gallery import HERE, Group, Program, contents, find, find_line, fixed_programs, gallery, read, resolve
 
 from ..helpers.programs import ALL, grads, named, picture, recorded
 
+GROUP = Group("Group", "Level", ())
 PROGRAMS = [pytest.param(program, id=program.id) for program in ALL]
 INF, NAN = float("inf"), float("nan")
 WIDEST_NAME = 36  # letters of a name that fit beside the graph, where a line breaks between names only
@@ -111,7 +112,7 @@ def test_gallery_opens_with_founding_case_one() -> None:
 
 
 def test_contents_name_every_folder_once() -> None:
-    listed = [folder for folders in contents().values() for folder in folders]
+    listed = [folder for group in contents() for folder in group.folders]
     assert sorted(listed) == sorted(path.parent for path in HERE.rglob("story.toml"))
     assert len({folder.name for folder in listed}) == len(listed)
 
@@ -126,6 +127,12 @@ def test_folder_of_a_program_has_its_scripts_and_its_story_and_nothing_else() ->
     }
 
 
+def test_program_says_its_level_what_one_learns_and_by_which_words_it_is_found() -> None:
+    for program in gallery():
+        assert program.level and program.learn.endswith(".") and len(program.words) >= 3, program.id
+        assert len(set(program.words)) == len(program.words), program.id
+
+
 def test_contents_are_read_without_running_a_program(tmp_path: Path) -> None:
     folder = tmp_path / "loud"
     folder.mkdir()
@@ -133,7 +140,7 @@ def test_contents_are_read_without_running_a_program(tmp_path: Path) -> None:
     (folder / "story.toml").write_text(
         'title = "t"\nquestion = "q"\noutcome = "o"\n[[chapter]]\ntitle = "c"\ntext = "x"\nline = "raise"\n'
     )
-    assert [program.source for program in read(folder, "Group")] == ["raise SystemExit('ran')\n"]
+    assert [program.source for program in read(folder, GROUP)] == ["raise SystemExit('ran')\n"]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +159,7 @@ def test_story_out_of_form_is_named(tmp_path: Path, story: str, expected: str) -
     (folder / "broken.py").write_text("")
     (folder / "story.toml").write_text(story)
     with pytest.raises(ValueError, match=expected) as raised:
-        list(read(folder, "Group"))
+        list(read(folder, GROUP))
     assert "broken/story.toml" in str(raised.value)
     assert "docs/gallery.md" in str(raised.value)
 

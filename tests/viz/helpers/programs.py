@@ -14,7 +14,7 @@ from viz.scene import scene as drawn
 
 ALL = (*gallery(), *fixed_programs())
 MISTAKES = [program for program in gallery() if program.confusion is not None]
-SILENT = "Mistakes: silent"
+SILENT = "Mistakes without an error message"
 NETWORKS = [program for program in gallery() if program.group == "Networks"]
 
 

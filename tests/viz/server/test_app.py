@@ -67,9 +67,10 @@ def loaded(client: Client) -> list[str]:
     return re.findall(r"""src=["'](/assets/[^"'?]+)""", client.get("/", headers=OWN).text)
 
 
-def test_modules_are_served_and_only_one_is_loaded_by_the_page(client: Client) -> None:
-    early, first = sorted(loaded(client))
+def test_modules_are_served_and_the_page_loads_the_front_door_and_the_app(client: Client) -> None:
+    front, early, first = sorted(loaded(client))
     folder = first.removesuffix("viz.mjs")
+    assert front == f"{folder}js/front/front.mjs"
     assert early == f"{folder}js/panels/shell/early.js" and re.fullmatch(r"/assets/[0-9a-f]{12}/", folder)
     with client.get(f"{folder}js/panels/shell/shell.mjs", headers=OWN) as answer:
         assert answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/javascript")

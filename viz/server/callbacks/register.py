@@ -21,11 +21,14 @@ from viz.server.callbacks.answers import (
     run_answer,
     scene_answer,
 )
-from viz.server.callbacks.requests import EXPORT, DetailsAsk, Misshapen, SceneAsk, one_of, read, shape_of
+from viz.server.callbacks.requests import EXPORT, SCENE, DetailsAsk, Misshapen, SceneAsk, one_of, read, shape_of
 from viz.server.components.heard import HEARD
 from viz.server.export.formats import FORMATS
+from viz.server.front.dropped import Dropped, is_local, refusal
+from viz.server.front.search import Search
 from viz.server.http.compression import reads_gzip
 from viz.server.http.packed import gzip
+from viz.server.http.security import TRACE_PATH
 from viz.server.store import Problem, Store
 
 Admit = Callable[[str], Turn]
@@ -87,10 +90,11 @@ def answer_callbacks(app: Dash) -> None:
     app.server.view_functions[CALLBACKS] = answer
 
 
-def add_requests(app: Dash, store: Store, admit: Admit = at_once) -> None:
+def add_requests(app: Dash, store: Store, admit: Admit = at_once, dropped: Dropped | None = None) -> None:
     """The requests that are no callbacks: a newer recording, a program as it was recorded, the overview of
     its run, a revision's file."""
     server: Flask = app.server
+    search = Search(store.catalogue.programs)
 
     @server.errorhandler(Misshapen)
     def misshapen(error: Misshapen) -> Response:
@@ -112,6 +116,15 @@ def add_requests(app: Dash, store: Store, admit: Admit = at_once) -> None:
     def scene() -> Response:
         return _packed(scene_answer(store, {"program": request.args.get("program", "")}))
 
+    @server.post("/scene")
+    def edited_scene() -> Response:
+        ask = read(SCENE, request.get_data(cache=False))
+        return _packed(scene_answer(store, ask, admit(request.remote_addr or "")))
+
+    @server.get("/search")
+    def searched() -> Response:
+        return _json(search.find(request.args.get("q", "")))
+
     @server.get("/run")
     def run() -> Response:
         return _packed(run_answer(store, request.args.get("program", "")))
@@ -119,6 +132,12 @@ def add_requests(app: Dash, store: Store, admit: Admit = at_once) -> None:
     @server.get("/run/graphs")
     def graphs() -> Response:
         return _packed(graphs_answer(store, request.args.get("program", "")))
+
+    @server.post(TRACE_PATH)
+    def open_trace() -> Response:
+        if dropped is None or not is_local(request.environ):
+            return _json(refusal("Only the machine on which Backstep runs can open files here."))
+        return _json(dropped.open(request.args.get("name", ""), request.get_data(cache=False)))
 
     @server.post("/export/<ending>")
     def export(ending: str) -> Response:

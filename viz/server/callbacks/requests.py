@@ -151,6 +151,7 @@ class ExportAsk(TypedDict, total=False):
 
 
 EXPORT: TypeAdapter[ExportAsk] = TypeAdapter(ExportAsk)
+SCENE: TypeAdapter[SceneAsk] = TypeAdapter(SceneAsk)
 
 
 def read(shape: TypeAdapter[Any], body: bytes) -> Any:

@@ -6,7 +6,6 @@ HEARD = (
     ("scene", "data", "scene"),
     ("details", "data", "details"),
     ("tabs", "value", "tab"),
-    ("gallery-search", "value", "gallerySearch"),
     ("run-figure", "clickData", "runClicked"),
     ("events-filter", "value", "eventsFilter"),
     ("events-grid", "cellClicked", "eventClicked"),

@@ -1,20 +1,17 @@
-"""The whole page: stores, header, gallery, and the player with its panels."""
+"""The app behind the front door: stores, header, and the player with its panels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 
 from viz.server.components.extra import also, separator
-from viz.server.components.gallery import gallery
 from viz.server.components.header import header
 from viz.server.components.inspector import lazy_parts, right_panel
 from viz.server.components.run import run_view
 from viz.server.components.side import left_panel
-from viz.server.store import Program
 
 THEME: dict[str, Any] = {
     "fontFamily": "var(--font)",
@@ -26,13 +23,12 @@ THEME: dict[str, Any] = {
 }
 
 
-def shell(programs: Sequence[Program]) -> dmc.MantineProvider:
+def shell() -> dmc.MantineProvider:
     return dmc.MantineProvider(
         [
             *stores(),
             html.A("To the steps", href="#timeline", className="skip"),
             header(),
-            gallery(programs),
             player(),
             html.Div(id="ended", role="alert", className="ended", hidden=True),
             html.Div(id="toast", role="status", className="toast", hidden=True),

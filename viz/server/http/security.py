@@ -17,6 +17,8 @@ from typing import Any
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PAGE_PATHS = frozenset({"/"})
+TRACE_PATH, TRACE_TYPE = "/open", "application/vnd.sqlite3"
+"""Where a trace file is taken, and what it is called; like JSON's, no form of another site can send this type."""
 MAX_BODY = 16 * 1024 * 1024
 """Bytes of one request: an edit of a leaf with a million elements is about that long."""
 
@@ -94,8 +96,9 @@ def refusal(ask: Ask, trusted: frozenset[str]) -> Refusal | None:
         return Refusal("403 Forbidden", "Backstep answers only its own page; this request came from another site.")
     if ask.site not in ("", "same-origin", "none") and not _is_link(ask):
         return Refusal("403 Forbidden", "Backstep answers only its own page; this request came from another site.")
-    if ask.method == "POST" and ask.content_type.partition(";")[0].strip().lower() != "application/json":
-        return Refusal("415 Unsupported Media Type", "Backstep reads JSON (Content-Type: application/json).")
+    kind = TRACE_TYPE if ask.path == TRACE_PATH else "application/json"
+    if ask.method == "POST" and ask.content_type.partition(";")[0].strip().lower() != kind:
+        return Refusal("415 Unsupported Media Type", f"Backstep reads {kind} here.")
     return None
 
 

@@ -7,9 +7,8 @@ import { Events } from "./events.mjs";
 import { Explanations } from "../../page/explain.mjs";
 import { entries } from "../../scene/find.mjs";
 import * as exports from "./exports.mjs";
-import * as gallery from "./gallery.mjs";
+import { follow } from "../../front/cards.mjs";
 import { Header } from "./header.mjs";
-import { Hero } from "./hero.mjs";
 import { Inspector } from "../inspector/inspector.mjs";
 import { Live } from "../../page/live.mjs";
 import * as notice from "../../page/notice.mjs";
@@ -40,6 +39,8 @@ export async function install(player, program) {
   await until(() => window.backstepParts && byId("commands-count") && byId("gallery") && byId("inspect-body"));
   const shell = new Shell(player, program);
   shell.visit(url.view(location.search), false);
+  root().dataset.app = "ready";
+  document.dispatchEvent(new Event("backstep:app"));
 }
 
 export class Shell {
@@ -73,11 +74,10 @@ export class Shell {
     this.run = new RunView(session, this.overview, (section, parameter) => this.goTo(section, parameter));
     this.explanations = new Explanations(player, (panel) => this.bring(panel));
     this.tour = new tour.Tour({ show: (stop) => this.bring(stop), ended: () => this.ended() });
-    if (byId("hero")) new Hero(byId("hero"));
     this.connect();
     this.hear();
     this.follow();
-    gallery.setUp((program) => this.visit({ ...url.view(""), program }, true));
+    follow((view) => this.visit({ ...url.view(""), ...view }, true));
     window.addEventListener("popstate", () => this.visit(url.view(location.search), false));
   }
 
@@ -106,7 +106,7 @@ export class Shell {
     const { session, inspector, events, commands } = this;
     window.backstepHears = {
       scene: (answer) => session.receive(answer), details: (answer) => inspector.receive(answer), tab: (name) => events.open(name === "events"),
-      gallerySearch: gallery.search, eventsFilter: (text) => events.filter(text), runClicked: (data) => this.run.clicked(data), eventClicked: (cell) => events.clicked(cell), eventsReady: () => events.ready(),
+      eventsFilter: (text) => events.filter(text), runClicked: (data) => this.run.clicked(data), eventClicked: (cell) => events.clicked(cell), eventsReady: () => events.ready(),
       commandRoot: (value) => commands.flagChanged("root", value), commandRetain: (value) => commands.flagChanged("retain", value),
       commandCreate: (value) => commands.flagChanged("create", value), commandInputs: (value) => commands.flagChanged("inputs", value),
       commandCell: (cell) => commands.cellChanged(cell), commandClicked: (cell) => commands.cellClicked(cell),
@@ -315,7 +315,7 @@ export class Shell {
     delete root().dataset.view;
     this.header.clear();
     if (push) url.write({ theme: this.theme }, true);
-    byId("gallery-search")?.focus({ preventScroll: true });
+    if (push || document.activeElement === document.body) byId("gallery-search")?.focus({ preventScroll: true }); // who is busy on the page stays there
   }
 
   /** Another program is on its way: what belongs to the old one must not look current. */

@@ -1,0 +1,146 @@
+// The cards of the gallery: the levels, the search, and the arrow keys between cards.
+import { all, byId, fill, first, h } from "../page/dom.mjs";
+
+const CARD = "a[data-program]";
+const TYPED = 120; // ms after the last letter
+
+/**
+ * What a search finds: programs in their order, each with the part of its text that fits; `instead` are words that are searched for in place of unknown ones.
+ * @typedef {{ hits: { program: string, reason: string, text: string }[], instead: [string, string][], near: boolean }} Found
+ */
+
+export class Cards {
+  /**
+   * @param {HTMLElement} gallery
+   * @param {{ watch: (part: HTMLElement) => void }} pictures
+   */
+  constructor(gallery, pictures) {
+    this.gallery = gallery;
+    this.pictures = pictures;
+    this.field = /** @type {HTMLInputElement} */ (/** @type {unknown} */ (byId("gallery-search")));
+    this.timer = 0;
+    this.asked = 0; // the number of the latest question
+    gallery.addEventListener("keydown", arrows);
+    gallery.addEventListener("click", (event) => {
+      const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("button[data-level]"));
+      if (button) this.choose(button.dataset.level ?? "");
+    });
+    this.field.addEventListener("input", () => {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.search(), TYPED);
+    });
+    this.field.addEventListener("keydown", (event) => this.pressed(event));
+  }
+
+  /** The programs of one level, or with "" all. */
+  choose(level) {
+    this.field.value = "";
+    this.show(null);
+    all(".levels [data-level]", this.gallery).forEach((one) => one.setAttribute("aria-pressed", String(one.dataset.level === level)));
+    for (const group of all(".gallery-group", this.gallery)) {
+      const cards = all(CARD, group);
+      cards.forEach((card) => { card.hidden = level !== "" && card.dataset.level !== level; });
+      group.hidden = cards.every((card) => card.hidden);
+    }
+  }
+
+  async search() {
+    const text = this.field.value.trim();
+    const number = (this.asked += 1);
+    if (!text) { this.show(null); return; }
+    const found = await fetch(`/search?q=${encodeURIComponent(text.slice(0, LONGEST))}`).then((answer) => answer.json()).catch(() => undefined);
+    if (number === this.asked && found !== undefined) this.show(found);
+  }
+
+  /** @param {Found | null} found null shows the gallery */
+  show(found) {
+    byId("gallery-found").hidden = found === null;
+    byId("gallery-groups").hidden = found !== null;
+    first(".paths", this.gallery).hidden = found !== null;
+    if (found === null) return;
+    fill(byId("gallery-meant"), told(found));
+    const place = first("#gallery-found .cards");
+    fill(place, found.hits.map((hit) => this.card(hit)));
+    this.pictures.watch(place);
+  }
+
+  /** The card of a program once more, with the reason for which it was found. */
+  card({ program, reason, text }) {
+    const card = /** @type {HTMLElement} */ (first(`#gallery-groups a[data-program="${CSS.escape(program)}"]`)?.cloneNode(true));
+    card.hidden = false;
+    fill(first(".card-picture", card));
+    first(".card-says", card)?.remove();
+    first(".card-learn", card)?.remove();
+    first(".card-foot", card).before(h("span.card-why", {}, h("b", {}, `${reason}: `), marked(text)));
+    return card;
+  }
+
+  /** From the field the arrow down leads to the first card, and Enter opens it. */
+  pressed(event) {
+    if (event.key === "Escape" && this.field.value) {
+      event.preventDefault();
+      this.field.value = "";
+      this.search();
+      return;
+    }
+    if (event.key !== "ArrowDown" && event.key !== "Enter") return;
+    if (event.key === "Enter" && !this.field.value.trim()) return;
+    event.preventDefault();
+    const go = () => {
+      const card = all(CARD, this.gallery).find((one) => one.offsetParent);
+      if (event.key === "Enter") card?.click();
+      else card?.focus();
+    };
+    clearTimeout(this.timer);
+    if (event.key === "Enter") this.search().then(go);
+    else go();
+  }
+}
+
+const LONGEST = 1000; // characters of a question: a pasted message is longer, and begins with what counts
+
+/** What is said above the hits. */
+function told({ hits, instead, near }) {
+  const words = instead.map(([typed, meant]) => [h("b", {}, meant), ` for “${typed}”`]);
+  const listed = words.flatMap((one, i) => (i ? [", ", ...one] : one));
+  if (near) return ["No program says this. The nearest ones", words.length ? [" (did you mean ", ...listed, "?)"] : null, ":"];
+  return [`${hits.length} ${hits.length === 1 ? "program" : "programs"}`, words.length ? [". Did you mean ", ...listed, "?"] : null];
+}
+
+/** A text in which the words that were searched for stand between \u0001 and \u0002. */
+function marked(text) {
+  return text.split(/(\u0001[^\u0002]*\u0002)/).filter(Boolean).map((part) => (part.startsWith("\u0001") ? h("mark", {}, part.slice(1, -1)) : part));
+}
+
+/**
+ * Links to programs open in this page, once the app is there.
+ * @param {(view: { program: string, step: number, unplaced: boolean }) => void} open
+ */
+export function follow(open) {
+  byId("front").addEventListener("click", (event) => {
+    const link = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(`${CARD}, a[data-start]`));
+    if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.button) return; // a new tab or window was meant
+    event.preventDefault();
+    const start = link.dataset.start;
+    open({ program: start ?? link.dataset.program ?? "", step: 0, unplaced: !start });
+  });
+}
+
+/** The arrow keys move between cards as they lie on the page. */
+function arrows(event) {
+  const card = event.target.closest?.(CARD);
+  if (!card) return;
+  const cards = all(CARD, byId("gallery")).filter((one) => one.offsetParent);
+  const box = card.getBoundingClientRect();
+  const here = cards.indexOf(card);
+  const beside = { ArrowRight: here + 1, ArrowLeft: here - 1 }[event.key];
+  const rows = event.key === "ArrowDown" || event.key === "ArrowUp";
+  let next = beside === undefined ? null : cards[beside];
+  if (rows) {
+    const down = event.key === "ArrowDown";
+    const ahead = cards.filter((one) => (down ? one.getBoundingClientRect().top > box.bottom - 2 : one.getBoundingClientRect().bottom < box.top + 2));
+    const far = (one) => Math.abs(one.getBoundingClientRect().top - box.top) * 4 + Math.abs(one.getBoundingClientRect().left - box.left);
+    next = ahead.sort((a, b) => far(a) - far(b))[0];
+  }
+  if (next) { next.focus(); event.preventDefault(); }
+}

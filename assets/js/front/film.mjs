@@ -1,0 +1,89 @@
+// One program as a moving picture: its scene at any time on two canvases, painted by the painters of the app.
+import { fit } from "../geometry/camera.mjs";
+import { layPlane } from "../geometry/plane.mjs";
+import { paintGraph } from "../paint/paint.mjs";
+import { paintPulses } from "../paint/pulses.mjs";
+import { contextOf, h } from "../page/dom.mjs";
+import { toNumber } from "../scene/format.mjs";
+import { prepare, stateAt } from "../scene/state.mjs";
+
+/** @import { Box, Phase, Scene } from "../scene/scene.d.ts" */
+/** @typedef {{ width: number, height: number, dpr: number }} View */
+
+export class Film {
+  /** @param {Scene} scene */
+  constructor(scene) {
+    this.scene = scene;
+    this.index = prepare(scene);
+    this.plane = layPlane(this.index);
+    this.magnitude = largest(scene);
+  }
+
+  /**
+   * The picture at a time, as the painters take it.
+   * @param {number} t
+   * @param {View} view
+   * @param {{ tokens: any, ruler: any }} look
+   * @param {Map<string, any>} [pending] cells that are being changed
+   */
+  frame(t, view, { tokens, ruler }, pending = new Map()) {
+    const moment = stateAt(this.index, t);
+    return { moment, plane: this.plane, ruler, tokens, camera: fit(this.plane.framed, view, PAD, 0), magnitude: this.magnitude, selection: null, hover: null, lit: null,
+      wires: this.plane.wiring.at(moment, []), hoveredWire: null, pending };
+  }
+}
+
+const PAD = { top: 12, right: 12, bottom: 12, left: 12 };
+
+/** Two canvases, one over the other: what stands, and what moves. */
+export const sheets = () => [h("canvas"), h("canvas")];
+
+/**
+ * @param {HTMLCanvasElement[]} canvases
+ * @param {View} view
+ * @param {ReturnType<Film["frame"]>} frame
+ */
+export function paint(canvases, view, frame) {
+  canvases.forEach((canvas, k) => {
+    const [width, height] = [Math.round(view.width * view.dpr), Math.round(view.height * view.dpr)];
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    [paintGraph, paintPulses][k](contextOf(canvas), view, frame);
+  });
+}
+
+/**
+ * The largest number among the gradients on the cards: the one that is painted in the full colour.
+ * @type {(scene: Scene) => number}
+ */
+function largest(scene) {
+  const rows = scene.nodes.flatMap((node) => node.rows ?? []).filter(({ key }) => key === "grad" || key === "seed");
+  const ids = new Set(rows.flatMap(({ track }) => track.map(([, id]) => id)));
+  const numbers = [...ids].flatMap((id) => (id === null ? [] : scene.values[id].data ?? [])).map((one) => Math.abs(toNumber(one)));
+  return numbers.filter(Number.isFinite).reduce((a, b) => Math.max(a, b), 0);
+}
+
+/**
+ * The backward calls, in their order.
+ * @type {(scene: Scene) => Phase[]}
+ */
+export const callsOf = (scene) => scene.phases.filter(({ kind }) => kind === "backward");
+
+/**
+ * The time that a still picture shows: the error, or the end of the last backward call, else the end.
+ * @type {(scene: Scene) => number}
+ */
+export const stillOf = (scene) => (scene.error ? scene.error.step + 1 : callsOf(scene).at(-1)?.end ?? scene.steps.length);
+
+/**
+ * A program's scene, as recorded or with edits; null if nobody answers, or the edits are refused.
+ * @type {(program: string, edits?: any) => Promise<Scene | null>}
+ */
+export async function sceneOf(program, edits = null) {
+  const asked = edits === null ? fetch(`/scene?program=${encodeURIComponent(program)}`)
+    : fetch("/scene", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program, edits }) });
+  try {
+    return (await (await asked).json()).scene ?? null;
+  } catch {
+    return null; // nobody answers, as the page says; another time it is asked again
+  }
+}

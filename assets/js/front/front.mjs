@@ -1,0 +1,36 @@
+// The front door: what the page of the gallery does before the app is there, and beside it.
+import { startApp } from "./held.mjs";
+import { Cards } from "./cards.mjs";
+import { Drop } from "./drop.mjs";
+import { Hero } from "./hero.mjs";
+import { Pictures } from "./pictures.mjs";
+import { byId, first } from "../page/dom.mjs";
+
+const INTEREST = ["pointerover", "focusin"]; // in a link to a program: then the app is wanted soon
+
+function open() {
+  const front = byId("front");
+  const pictures = new Pictures();
+  new Cards(byId("gallery"), pictures);
+  new Drop(byId("drop"));
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const shown = () => {
+    pictures.watch(front);
+    document.documentElement.dataset.front = "ready";
+    setTimeout(startApp, calm ? 0 : PATIENCE);
+  };
+  const place = first("#hero");
+  if (place) new Hero(place, shown);
+  if (!place?.offsetParent) shown();
+  INTEREST.forEach((name) => front.addEventListener(name, (event) => /** @type {Element} */ (event.target).closest("a, [data-act]") && startApp()));
+  front.addEventListener("click", (event) => {
+    const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("button[data-act]"));
+    if (!button || document.documentElement.dataset.app) return;
+    document.addEventListener("backstep:app", () => button.click(), { once: true });
+    startApp();
+  });
+}
+
+const PATIENCE = 6000; // ms of the first picture, which nothing disturbs, before the app is got ready
+
+open();

@@ -1,0 +1,68 @@
+"""Trace files that are dropped on the front door, by whoever sits at this machine."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.trace.file.database import TraceFileError
+from viz.server.http.security import LOOPBACK, host_name
+from viz.server.programs import from_file
+from viz.server.store import Catalogue, Json, unreadable
+
+MOST = 32
+"""Files that are kept until the app ends; the next one is refused."""
+
+
+class Dropped:
+    """The files, in a folder that goes with the app, and the programs that they are."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._folder: Path | None = None
+        self._count = 0
+
+    def open(self, name: str, content: bytes) -> Json:
+        """`{program}`, the id under which the file is open now; or `{problem}`, which says why it is not."""
+        if self._count >= MOST:
+            return refusal(f"This app has opened {MOST} files. Open further ones with `backstep open FILE`.")
+        path = self._room() / file_name(name)
+        path.write_bytes(content)
+        try:
+            program = self._catalogue.add(from_file(path))
+        except (TraceFileError, OSError) as error:
+            path.unlink(missing_ok=True)
+            return {"problem": unreadable(error).as_json()}
+        self._count += 1
+        return {"program": program.id}
+
+    def _room(self) -> Path:
+        """A folder for one file: a file that is open is not written over."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="backstep-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        return Path(tempfile.mkdtemp(dir=self._folder))
+
+
+def refusal(text: str) -> Json:
+    return {"problem": {"kind": "bad-trace", "title": "This file cannot be opened", "text": text, "ways": []}}
+
+
+def file_name(name: str) -> str:
+    """A name of a file that stays in its folder.
+
+    >>> file_name("../my run.backstep"), file_name("..")
+    ('my run.backstep', 'trace.backstep')
+    """
+    return re.sub(r"[^\w .-]", "_", re.split(r"[\\/]", name)[-1]).strip(". ")[:100] or "trace.backstep"
+
+
+def is_local(environ: Mapping[str, Any]) -> bool:
+    """Whether a request comes from this machine, and to a loopback name: not through a server in front of us."""
+    sender = str(environ.get("REMOTE_ADDR", ""))
+    return host_name(environ.get("HTTP_HOST", "")) in LOOPBACK and (sender == "::1" or sender.startswith("127."))

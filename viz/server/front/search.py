@@ -1,0 +1,214 @@
+"""The search of the gallery: whole questions, pasted messages, topics, typing errors.
+
+SQLite's full-text search ranks (BM25, with Porter's stems); a program's fields have weights.  What it does not know is
+searched for by the nearest words that it does know.  Source: Robertson and Zaragoza, "The Probabilistic Relevance
+Framework: BM25 and Beyond" (2009); https://sqlite.org/fts5.html.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sqlite3
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+
+from typing_extensions import TypedDict
+
+from viz.server.store import Program
+
+FIELDS = {
+    "question": ("Question", 6.0),
+    "words": ("About", 6.0),
+    "title": ("Title", 4.0),
+    "name": ("Name", 4.0),
+    "message": ("Message", 4.0),
+    "learn": ("You learn", 3.0),
+    "chapters": ("Chapter", 1.5),
+    "outcome": ("Result", 1.0),
+    "source": ("Program", 0.5),
+}
+"""The fields of a program by their column: what a person reads as the reason, and how much a word in it counts."""
+MOST = 24
+"""Programs that are shown."""
+LONGEST = 60
+"""Different words of a question that count: a pasted traceback has more, and repeats them."""
+NEAR = 0.75
+"""How alike an unknown word and a known one are, from 0 to 1, that one may stand for the other."""
+FAR = 0.5
+"""The same, where nothing at all was found."""
+PREFIX = 3
+"""Letters from which on the word that is being typed may be the beginning of another one."""
+OPEN, CLOSE = "\x01", "\x02"
+"""Around the words that were found, in a reason."""
+IDLE = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    a about after all also am an and any are as at be because been being but by can cannot could did do does
+    doing don for from get gets getting give gives had has have having help how i if in into is isn it its
+    just like ll make me more must my need needs no not of on one only or our please pytorch same should so
+    some still t than that the their them then there these they this to torch try trying up us use used using
+    ve very want was way we were what when where which while who why will with without work working would you
+    your
+    """,
+    )
+)
+"""Words that say nothing of what is asked."""
+TABLES = {"stems": "porter unicode61", "plain": "unicode61"}
+"""Both are ranked, so that a whole word counts for more than another word of the same stem."""
+
+
+class Hit(TypedDict):
+    """A program that was found; `reason` names the field and `text` is the part of it with the words marked."""
+
+    program: str
+    reason: str
+    text: str
+
+
+class Found(TypedDict):
+    """What a search answers.  `instead` pairs each unknown word with the one that it was taken for; `near` says that
+    nothing has the words, and the hits are only the nearest."""
+
+    hits: list[Hit]
+    instead: list[tuple[str, str]]
+    near: bool
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text as the index has them: in small letters, names in their parts.
+
+    >>> words_of("loss.backward(retain_graph=True)")
+    ['loss', 'backward', 'retain', 'graph', 'true']
+    """
+    return re.findall(r"[^\W_]+", text.lower())
+
+
+def asked(question: str) -> list[str]:
+    """The words of a question that count, in their order; of one without such words, all of them.
+
+    >>> asked("Why is my gradient None?"), asked("how to do it")
+    (['gradient', 'none'], ['how', 'to', 'do', 'it'])
+    """
+    found = words_of(question)
+    return ([word for word in found if word not in IDLE and not word.isdigit()] or found)[:LONGEST]
+
+
+class Search:
+    """An index of the programs, in memory: made in some milliseconds when it is first asked, and again for others."""
+
+    def __init__(self, programs: Callable[[], Sequence[Program]]) -> None:
+        self._programs = programs
+        self._lock = threading.Lock()
+        self._made: list[tuple[str, int]] = []
+        self._base = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self._base.close)
+        self._words: dict[str, set[str]] = {}
+
+    def find(self, question: str) -> Found:
+        """The programs that answer a question, the best first; for an empty question none."""
+        with self._lock:
+            self._renew()
+            words = asked(question)
+            if not words or not self._made:
+                return {"hits": [], "instead": [], "near": False}
+            instead = self._instead(words, NEAR)
+            hits = self._hits(_terms(words, instead))
+            if hits:
+                return {"hits": hits, "instead": list(instead.items()), "near": False}
+            instead = self._instead(words, FAR)
+            first = [one for one, _ in self._made[:3]]
+            rest: list[Hit] = [{"program": one, "reason": "Begin here", "text": ""} for one in first]
+            return {"hits": self._hits(_terms(words, instead)) or rest, "instead": list(instead.items()), "near": True}
+
+    def _renew(self) -> None:
+        listed = [program for program in self._programs() if not program.about.get("hidden")]
+        key = [(program.id, program.version) for program in listed]
+        if key == self._made:
+            return
+        columns, places = ", ".join(FIELDS), ", ".join("?" for _ in FIELDS)
+        for table, tokens in TABLES.items():
+            self._base.execute(f"DROP TABLE IF EXISTS {table}")
+            self._base.execute(f"DROP TABLE IF EXISTS {table}_words")
+            self._base.execute(
+                f"CREATE VIRTUAL TABLE {table} USING fts5(id UNINDEXED, {columns}, tokenize = '{tokens}')"
+            )
+            rows = [(program.id, *_fields(program)) for program in listed]
+            self._base.executemany(f"INSERT INTO {table} VALUES (?, {places})", rows)  # noqa: S608  # names of ours
+            self._base.execute(f"CREATE VIRTUAL TABLE {table}_words USING fts5vocab({table}, row)")
+            known = self._base.execute(f"SELECT term FROM {table}_words")  # noqa: S608
+            self._words[table] = {term for (term,) in known}
+        self._made = key
+
+    def _instead(self, words: Iterable[str], alike: float) -> dict[str, str]:
+        """For each word that nothing has, and that does not begin another one, the nearest that something has."""
+        known = self._words["plain"]
+        found = {}
+        for word in words:
+            if self._knows(word) or (len(word) >= PREFIX and any(one.startswith(word) for one in known)):
+                continue
+            near = difflib.get_close_matches(word, known, n=1, cutoff=alike)
+            if near:
+                found[word] = near[0]
+        return found
+
+    def _knows(self, word: str) -> bool:
+        query = "SELECT 1 FROM stems WHERE stems MATCH ? LIMIT 1"
+        return self._base.execute(query, (_quoted(word),)).fetchone() is not None
+
+    def _hits(self, terms: Sequence[str]) -> list[Hit]:
+        """The programs by their rank.  A term that no program has whole may be the beginning of a word."""
+        match = " OR ".join(term if self._has(term) else f"{term}*" for term in terms)
+        weights = ", ".join(str(weight) for _, weight in FIELDS.values())
+        ranks: dict[str, float] = {}
+        for table in TABLES:
+            query = f"SELECT id, bm25({table}, 0, {weights}) FROM {table} WHERE {table} MATCH ?"  # noqa: S608
+            for program, rank in self._base.execute(query, (match,)):
+                ranks[program] = ranks.get(program, 0.0) + rank  # the lower, the better
+        best = sorted(ranks, key=lambda program: ranks[program])[:MOST]
+        return [self._reason(program, match) for program in best]
+
+    def _has(self, term: str) -> bool:
+        return self._base.execute("SELECT 1 FROM stems WHERE stems MATCH ? LIMIT 1", (term,)).fetchone() is not None
+
+    def _reason(self, program: str, match: str) -> Hit:
+        """The part of its text in which most of the words stand."""
+        query = """SELECT {} FROM stems WHERE stems MATCH ? AND id = ?"""
+        parts = ", ".join(f"snippet(stems, {k}, '{OPEN}', '{CLOSE}', '…', 16)" for k in range(1, len(FIELDS) + 1))
+        texts = self._base.execute(query.format(parts), (match, program)).fetchone()
+        named = list(zip(FIELDS.values(), texts, strict=True))
+        (reason, _), text = max(named, key=lambda one: one[1].count(OPEN) * one[0][1])
+        return {"program": program, "reason": reason, "text": text}
+
+
+def _fields(program: Program) -> list[str]:
+    """The texts of a program in the order of FIELDS."""
+    about = program.about
+    told = about.get("card") or {}
+    chapters = " · ".join(f"{one['title']}: {one['text']}" for one in about.get("chapters") or [])
+    texts = {
+        "question": str(about.get("question", program.id)),
+        "words": ", ".join(told.get("words", ())),
+        "title": str(about.get("title", program.id)),
+        "name": program.id,
+        "message": " ".join(filter(None, (about.get("says"), about.get("silence")))),
+        "learn": told.get("learn", ""),
+        "chapters": chapters.replace("**", "").replace("`", ""),
+        "outcome": told.get("outcome", ""),
+        "source": told.get("source", ""),
+    }
+    return [texts[field] for field in FIELDS]
+
+
+def _terms(words: Sequence[str], instead: dict[str, str]) -> list[str]:
+    """The words and the pairs of neighbours, as FTS5 has them."""
+    meant = [instead.get(word, word) for word in words]
+    pairs = [f"{one} {other}" for one, other in pairwise(meant) if one != other]
+    return [_quoted(term) for term in dict.fromkeys([*meant, *pairs])]
+
+
+def _quoted(term: str) -> str:
+    return f'"{term}"'
