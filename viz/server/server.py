@@ -19,6 +19,7 @@ import waitress.server
 from waitress.task import ThreadedTaskDispatcher
 
 from viz.server.app import build, guarded
+from viz.server.front.dropped import Dropped
 from viz.server.http.security import MAX_BODY, Application
 from viz.server.store import Store
 
@@ -164,7 +165,7 @@ def start(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[
 
 
 def _server(store: Store, made: socket.socket, allowed: Iterable[str]) -> Any:
-    return http_server(guarded(build(store), allowed), [made])
+    return http_server(guarded(build(store, dropped=Dropped(store.catalogue)), allowed), [made])
 
 
 def http_server(app: Application, made: Sequence[socket.socket], **more: Any) -> Any:

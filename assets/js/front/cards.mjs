@@ -49,7 +49,7 @@ export class Cards {
     const number = (this.asked += 1);
     if (!text) { this.show(null); return; }
     const found = await fetch(`/search?q=${encodeURIComponent(text.slice(0, LONGEST))}`).then((answer) => answer.json()).catch(() => undefined);
-    if (number === this.asked && found !== undefined) this.show(found);
+    if (number === this.asked && found !== undefined) this.show(found.hits.length ? found : null);
   }
 
   /** @param {Found | null} found null shows the gallery */

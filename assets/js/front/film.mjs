@@ -7,7 +7,7 @@ import { contextOf, h } from "../page/dom.mjs";
 import { toNumber } from "../scene/format.mjs";
 import { prepare, stateAt } from "../scene/state.mjs";
 
-/** @import { Box, Phase, Scene } from "../scene/scene.d.ts" */
+/** @import { Phase, Scene } from "../scene/scene.d.ts" */
 /** @typedef {{ width: number, height: number, dpr: number }} View */
 
 export class Film {

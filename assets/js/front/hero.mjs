@@ -32,6 +32,7 @@ export class Hero {
     this.film = null;
     this.asked = false;
     this.again = 0;
+    /** @type {import("../scene/scene.d.ts").Edits} */
     this.edits = NONE;
     /** @type {{ command: string, gradient: any } | null} the newest change while another one is on its way */
     this.next = null;

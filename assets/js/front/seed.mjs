@@ -59,7 +59,7 @@ export class Seed {
   }
 
   value(cell) {
-    return this.draft?.[cell] ?? toNumber(this.now.subject.data[cell]);
+    return this.draft?.[cell] ?? numberOf(this.now.subject.data[cell]);
   }
 
   take(event, cell) {
@@ -95,11 +95,12 @@ export class Seed {
     const { subject, node, row } = this.now;
     const value = Math.max(-MOST, Math.min(MOST, wanted));
     if (value === this.value(cell)) return;
-    this.draft ??= subject.data.map(toNumber);
-    this.draft[cell] = value;
+    const draft = this.draft ?? subject.data.map(numberOf);
+    draft[cell] = value;
+    this.draft = draft;
     this.pending.set(`${node.id}|${row.key}|${cell}`, value);
     this.acts.painted();
-    this.acts.changed(editOf(subject, this.draft.slice()));
+    this.acts.changed(editOf(subject, draft.slice()));
   }
 
   /** What was changed has come back as a replay, or was refused. */
@@ -108,6 +109,9 @@ export class Seed {
     this.pending.clear();
   }
 }
+
+/** @type {(one: any) => number} */
+const numberOf = (one) => toNumber(one) ?? 0;
 
 /** The row of the gradient that the running call receives, if it can be changed. */
 function rowAt(moment) {

@@ -134,7 +134,8 @@ function litCells(moment, node, count) {
   return cells.size < count ? cells : null;
 }
 
-function cellLook({ tokens, magnitude }, row, value, state, lit, typed) {
+/** @type {(brush: { tokens: any, magnitude?: number }, row: Row, value: any, state: any, lit: boolean, typed: boolean) => any} */
+function cellLook({ tokens, magnitude = 0 }, row, value, state, lit, typed) {
   const nothing = value === null || value === undefined;
   const zero = !nothing && toNumber(value) === 0;
   const odd = !nothing && !Number.isFinite(toNumber(value));
@@ -144,7 +145,7 @@ function cellLook({ tokens, magnitude }, row, value, state, lit, typed) {
     Object.assign(look, zero ? { ink: tokens.soft } : { fill: tokens.rootTint, stroke: tokens.root, ink: tokens.root, strong: true });
   } else if (row.key === "grad" && !nothing) {
     Object.assign(look, zero || state.past ? { ink: tokens.soft } : { ink: tokens.gradient, strong: true });
-    if (magnitude && !zero && !state.past) Object.assign(look, { fill: shade(tokens.field, tokens.gradientFull, Math.abs(toNumber(value)) / magnitude), ink: tokens.ink });
+    if (magnitude && !zero && !state.past) Object.assign(look, { fill: shade(tokens.field, tokens.gradientFull, Math.abs(toNumber(value) ?? 0) / magnitude), ink: tokens.ink });
     else if (!zero && state.changed && !state.past) Object.assign(look, { fill: tokens.gradientTint, stroke: tokens.gradient, width: 2 });
   }
   if (lit && !odd) Object.assign(look, { stroke: tokens.ink, width: 2 }); // a value: what the gradient passes stands on its edge

@@ -94,7 +94,16 @@ def asked(question: str) -> list[str]:
     (['gradient', 'none'], ['how', 'to', 'do', 'it'])
     """
     found = words_of(question)
-    return ([word for word in found if word not in IDLE and not word.isdigit()] or found)[:LONGEST]
+    return ([word for word in found if not (word in IDLE or word.isdigit())] or found)[:LONGEST]
+
+
+def names(question: str) -> list[str]:
+    """The names of code in a question, as phrases: each counts as one word, whatever its parts are.
+
+    >>> names("Why does torch.where() give nan?")
+    ['torch where']
+    """
+    return [" ".join(words_of(name)) for name in re.findall(r"\w+(?:\.\w+)+", question)][:LONGEST]
 
 
 class Search:
@@ -116,7 +125,7 @@ class Search:
             if not words or not self._made:
                 return {"hits": [], "instead": [], "near": False}
             instead = self._instead(words, NEAR)
-            hits = self._hits(_terms(words, instead))
+            hits = self._hits([*_terms(words, instead), *map(_quoted, names(question))])
             if hits:
                 return {"hits": hits, "instead": list(instead.items()), "near": False}
             instead = self._instead(words, FAR)
