@@ -113,11 +113,11 @@ function marked(text) {
 }
 
 /**
- * Links to programs open in this page, once the app is there.
+ * Links to programs open in this page, once the app is there; a lesson has no front door.
  * @param {(view: { program: string, step: number, unplaced: boolean }) => void} open
  */
 export function follow(open) {
-  byId("front").addEventListener("click", (event) => {
+  byId("front")?.addEventListener("click", (event) => {
     const link = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(`${CARD}, a[data-start]`));
     if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.button) return; // a new tab or window was meant
     event.preventDefault();

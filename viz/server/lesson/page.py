@@ -104,7 +104,7 @@ def _code() -> str:
 
 @cache
 def _markup() -> str:
-    return markup(shell([]), WITHOUT)
+    return markup(shell(), WITHOUT)
 
 
 @cache

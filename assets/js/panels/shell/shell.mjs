@@ -36,7 +36,7 @@ const root = () => document.documentElement;
  * @param {string | null} program the one that a page without a gallery is about
  */
 export async function install(player, program) {
-  await until(() => window.backstepParts && byId("commands-count") && byId("gallery") && byId("inspect-body"));
+  await until(() => window.backstepParts && byId("commands-count") && byId("inspect-body"));
   const shell = new Shell(player, program);
   shell.visit(url.view(location.search), false);
   root().dataset.app = "ready";

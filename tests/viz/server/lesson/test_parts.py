@@ -81,9 +81,9 @@ def test_text_and_attributes_are_escaped() -> None:
 
 def test_every_component_of_the_page_is_known() -> None:
     """One that is not would be missing in a lesson: only stores, and what is mounted later, have no HTML."""
-    found = {str(part["type"]) for part in _described(shell([]))}
+    found = {str(part["type"]) for part in _described(shell())}
     assert found - COMPONENTS.keys() == {"Store"}
-    said = markup(shell([]))
+    said = markup(shell())
     ids = re.findall(r' id="([^"]+)"', said)
     assert len(ids) == len(set(ids)) and {"stage", "timeline", "story", "code", "inspect-body"} <= set(ids)
 
