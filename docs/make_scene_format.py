@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 SCHEMA = ROOT / "viz" / "schema"
 PAGE = Path(__file__).parent / "scene-format.md"
 TYPES = ROOT / "assets" / "js" / "scene" / "scene.d.ts"
-MODULES = ("scene", "values", "edits", "details", "run")
+MODULES = ("scene", "story", "values", "edits", "details", "run")
 """In the order in which the page has them, each between marks of its name."""
 ROOTS = ("Scene", "Edits", "Details", "RunOverview", "RunGraphs")
 """The documents; all other types are parts of one."""
@@ -71,7 +71,7 @@ def _sentence(field: Field, known: Mapping[str, Type]) -> str:
 def declared() -> dict[str, Type]:
     """All types of the schema by name."""
     found: dict[str, Type] = {}
-    for module in ("values", "edits", "scene", "details", "run"):  # those that others extend come first
+    for module in ("values", "edits", "story", "scene", "details", "run"):  # those that others extend come first
         for name, node, about in _statements(module):
             if isinstance(node, ast.ClassDef):
                 own = {field.name: field for field in _fields(node)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..schema.scene import Chapter as ChapterOfScene
+from ..schema.story import Question
 
 T = TypeVar("T")
 
@@ -45,6 +46,18 @@ class Chapter:
     select: tuple[str, ...] = ()
     inspect: bool = False
     unfold: bool = False
+    notes: str = ""
+    ask: Question | None = None
+
+
+def question(text: str, choices: Sequence[str], right: int) -> Question:
+    """A question with its choices, of which the one with the number `right` (from 1) is true.
+
+    Raises ValueError where there is no such choice.
+    """
+    if choices and not 1 <= right <= len(choices):
+        raise ValueError(f"the right choice is one of 1 to {len(choices)}, not {right}")
+    return {"text": text, "choices": [{"text": one, "right": i == right} for i, one in enumerate(choices, 1)]}
 
 
 def read_chapter(entry: Mapping[str, Any]) -> Chapter:
@@ -53,7 +66,9 @@ def read_chapter(entry: Mapping[str, Any]) -> Chapter:
     step, select = about.pop("step", None), tuple(about.pop("select", ()))
     if step is not None and step["kind"] not in KINDS:
         raise ValueError(f"a step is one of {', '.join(sorted(KINDS))}, not {step['kind']!r}")
-    return Chapter(**about, step=StepRef(**step) if step else None, select=select)
+    ask = about.pop("ask", None)
+    asked = question(ask["question"], ask.get("choices", ()), ask.get("right", 0)) if ask else None
+    return Chapter(**about, step=StepRef(**step) if step else None, select=select, ask=asked)
 
 
 def find_line(source: str, name: str) -> int | None:
@@ -100,6 +115,10 @@ class _Place:
             found["unfold"] = groups
         if chapter.inspect:
             found["inspect"] = True
+        if chapter.notes:
+            found["notes"] = chapter.notes
+        if chapter.ask is not None:
+            found["ask"] = chapter.ask
         return found
 
     def lines(self, line: str, until: str | None) -> tuple[int, int] | None:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from .edits import Edits
+from .story import Question
 from .values import Box, Chip, Code, ElementId, FindingKind, Formula, Num, Point, RowSize, Track, Value, ValueId, Wire
 
 State = Literal[
@@ -607,6 +608,10 @@ class Chapter(TypedDict):
     """Whether it describes something in the inspector, which then opens."""
     unfold: NotRequired[list[ElementId]]
     """The folded groups around the elements it describes: its move ends by opening them."""
+    notes: NotRequired[str]
+    """What only the presenter of a lecture sees."""
+    ask: NotRequired[Question]
+    """What it asks before its move."""
     gone: NotRequired[str]
     """Why, after an edit, the events it describes no longer happen. Its step is then null."""
     now: NotRequired[str]

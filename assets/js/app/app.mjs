@@ -408,7 +408,7 @@ export class App {
       edit: (change) => this.edit(change), choose: (ask) => this.choose(ask), choosing: () => Boolean(this.choosing?.on), fold: (id) => this.fold(id), fit: () => this.stage?.fit(), light: (term) => this.stage?.light(term), help: () => this.help(),
       clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),
       picture: () => this.picture(), state: () => this.state(), screenPos: (id, row, cell) => this.stage?.screenPos(id, row, cell) ?? null,
-      frameCount: () => this.frames, serverCalls: this.serverCalls,
+      enlarge: (large) => this.stage.enlarge(large), leastText: () => this.stage.leastText(), frameCount: () => this.frames, serverCalls: this.serverCalls,
     };
   }
 }

@@ -51,6 +51,7 @@ function keyTable(app) {
       [["l", "L"], "L", "Follow the steps while playing", () => app.toggleFollow()],
       [["["], "[", "Show or hide the left panel", () => app.bus.emit("panel", "left")],
       [["]"], "]", "Show or hide the right panel", () => app.bus.emit("panel", "right")],
+      [["p", "P"], "P", "Lecture mode: the whole screen for a hall", () => app.bus.emit("present")],
     ] },
     { title: "Explanations", rows: [
       [["k", "K"], "K", "Legend: what the signs mean", () => app.legend.toggle()],

@@ -20,6 +20,8 @@ export function unpack(text) {
   }
 }
 
+const PRESENT = ["1", "notes"]; // the hall, and the presenter's own window
+
 const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** Whether these are edits in their form; what the commands and values in them say, the server looks at. */
@@ -40,6 +42,7 @@ export function query(view) {
   if (view.layout) pairs.push(["layout", view.layout]);
   if (view.folds && Object.keys(view.folds).length) pairs.push(["folds", pack(view.folds)]);
   if (view.theme) pairs.push(["theme", view.theme]);
+  if (view.present) pairs.push(["present", view.present]);
   return `?${new URLSearchParams(pairs.filter(([, value]) => value !== null && value !== undefined))}`;
 }
 
@@ -65,6 +68,7 @@ export function view(search) {
     layout: given.get("layout") || "",
     folds: isObject(folds) ? Object.fromEntries(Object.entries(folds).filter(([, folded]) => typeof folded === "boolean")) : {},
     theme: theme === "dark" || theme === "light" ? theme : null,
+    present: PRESENT.find((name) => name === given.get("present")) ?? null,
   };
 }
 

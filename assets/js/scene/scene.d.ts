@@ -163,6 +163,10 @@ export interface Chapter {
   inspect?: boolean;
   /** The folded groups around the elements it describes: its move ends by opening them. */
   unfold?: ElementId[];
+  /** What only the presenter of a lecture sees. */
+  notes?: string;
+  /** What it asks before its move. */
+  ask?: Question;
   /** Why, after an edit, the events it describes no longer happen. Its step is then null. */
   gone?: string;
   /** If an edit may have changed what it describes: the sentence of its step now, empty for no step. */
@@ -769,6 +773,22 @@ export interface HiddenGroup {
   within: ElementId | null;
   /** There where it is a round of a loop. */
   round?: true;
+}
+
+/** A question that a chapter asks before its move; the move shows the answer. */
+export interface Question {
+  /** The question. */
+  text: string;
+  /** The answers that are offered; none for an open question. */
+  choices: Choice[];
+}
+
+/** An answer that is offered to a question. */
+export interface Choice {
+  /** The answer. */
+  text: string;
+  /** Whether it is true. */
+  right: boolean;
 }
 
 /**

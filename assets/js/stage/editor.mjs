@@ -92,12 +92,12 @@ export class CellEditor {
     if (!this.open) return;
     const spot = this.stage.screenPos(this.open.node.id, this.open.row.key, this.open.cell);
     if (!spot) return;
-    const origin = this.stage.host.getBoundingClientRect();
-    const width = Math.max(spot.width, 64);
-    const [left, top] = [spot.x - origin.left - width / 2, spot.y - origin.top - spot.height / 2];
+    const [x, y] = this.stage.local(spot.x, spot.y);
+    const [width, height] = [Math.max(spot.width / this.stage.large, 64), spot.height / this.stage.large];
+    const [left, top] = [x - width / 2, y - height / 2];
     const size = Math.max(13, Math.min(14 * this.stage.camera.zoom, 24));
     Object.assign(this.element.style, { left: `${left}px`, top: `${top}px`, width: `${width}px` });
-    Object.assign(this.input.style, { height: `${spot.height}px`, fontSize: `${size}px` });
+    Object.assign(this.input.style, { height: `${height}px`, fontSize: `${size}px` });
     this.element.classList.toggle("bs-at-right", left + 180 > this.stage.view.width);
   }
 

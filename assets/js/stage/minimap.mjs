@@ -55,7 +55,8 @@ export class Minimap {
     if (!this.transform) return;
     const box = this.canvas.getBoundingClientRect();
     const { sx, sy, x, y } = this.transform;
-    moveTo((event.clientX - box.left - x) / sx, (event.clientY - box.top - y) / sy);
+    const large = box.width / W;
+    moveTo(((event.clientX - box.left) / large - x) / sx, ((event.clientY - box.top) / large - y) / sy);
   }
 
   paint(frame, view) {

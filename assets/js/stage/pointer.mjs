@@ -28,8 +28,7 @@ const HIT = 7; // px around an edge or a wire that count as on it
  * @type {(stage: Stage, clientX: number, clientY: number) => Found}
  */
 export function pick(stage, clientX, clientY) {
-  const box = stage.host.getBoundingClientRect();
-  const [x, y] = toWorld(stage.camera, stage.view, clientX - box.left, clientY - box.top);
+  const [x, y] = toWorld(stage.camera, stage.view, ...stage.local(clientX, clientY));
   /** @type {Found} */
   const found = { x, y, node: null, row: null, cell: -1, group: null, fold: false, wire: null, edge: null, dot: null, member: null };
   const { moment } = stage;
@@ -91,7 +90,7 @@ export function listen(stage, acts) {
     drag.moved = true;
     tip.hidden = true;
     host.classList.add("bs-dragging");
-    stage.pan(event.clientX - drag.x, event.clientY - drag.y);
+    stage.pan((event.clientX - drag.x) / stage.large, (event.clientY - drag.y) / stage.large);
     Object.assign(drag, { x: event.clientX, y: event.clientY });
     acts.panned();
   });
@@ -109,8 +108,7 @@ export function listen(stage, acts) {
     event.preventDefault();
     acts.panned();
     const lines = event.deltaMode === 1 ? 16 : 1;
-    const box = host.getBoundingClientRect();
-    stage.zoom(Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0016)), [event.clientX - box.left, event.clientY - box.top]);
+    stage.zoom(Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0016)), stage.local(event.clientX, event.clientY));
   }, { passive: false });
 }
 
@@ -163,9 +161,9 @@ function setHover(stage, tip, found, event) {
   tip.hidden = !text;
   if (!text || !event) return;
   if (tip.textContent !== text) tip.textContent = text;
-  const box = stage.host.getBoundingClientRect();
-  const x = Math.min(event.clientX - box.left + 14, stage.view.width - tip.offsetWidth - 8);
-  const y = event.clientY - box.top + 20;
+  const [left, top] = stage.local(event.clientX, event.clientY);
+  const x = Math.min(left + 14, stage.view.width - tip.offsetWidth - 8);
+  const y = top + 20;
   const over = y + tip.offsetHeight > stage.view.height ? y - tip.offsetHeight - 30 : y;
   tip.style.transform = `translate(${Math.round(Math.max(x, 8))}px, ${Math.round(over)}px)`;
 }

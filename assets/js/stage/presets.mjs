@@ -83,16 +83,15 @@ export class Presets {
     if (!this.node) return;
     const spot = this.stage.screenPos(this.node.id);
     if (!spot) return; // another scene may not have it; then the strip goes with the next update
-    const origin = this.stage.host.getBoundingClientRect();
     const { width, height } = this.stage.view;
     const [w, h] = [this.element.offsetWidth, this.element.offsetHeight];
-    const [x, y] = [spot.x - origin.left, spot.y - origin.top];
-    const [dx, dy] = [(spot.width + w) / 2 + GAP, (spot.height + h) / 2 + GAP];
+    const [x, y] = this.stage.local(spot.x, spot.y);
+    const [dx, dy] = [(spot.width / this.stage.large + w) / 2 + GAP, (spot.height / this.stage.large + h) / 2 + GAP];
     const within = (at) => Math.min(Math.max(at, w / 2 + EDGE), width - w / 2 - EDGE);
     const spots = [[within(x), y - dy], [within(x), y + dy], [x - dx, y], [x + dx, y], [within(x), y - dy + GAP - 1], [within(x), y + dy - GAP + 1]]
       .filter(([cx, cy]) => cy - h / 2 >= EDGE && cy + h / 2 <= height - EDGE && cx - w / 2 >= EDGE && cx + w / 2 <= width - EDGE);
     const bars = [...document.querySelectorAll(BARS)].map((bar) => bar.getBoundingClientRect())
-      .map((bar) => [bar.left - origin.left, bar.top - origin.top, bar.right - origin.left, bar.bottom - origin.top]);
+      .map((bar) => [...this.stage.local(bar.left, bar.top), ...this.stage.local(bar.right, bar.bottom)]);
     const { camera, view, callout } = this.stage;
     if (callout) bars.push([...toScreen(camera, view, callout[0], callout[1]), ...toScreen(camera, view, callout[2], callout[3])]);
     const costs = spots.map((at) => this.covered(at, w, h, bars));

@@ -31,6 +31,7 @@ export class Stage {
   /** @type {Camera} */
   camera = { x: 0, y: 0, zoom: 1 };
   view = { width: 0, height: 0, dpr: 1 };
+  large = 1; // px of the page per px of the view: a hall sees all of it larger
   /** @type {number | undefined} px of the page's right that a panel takes; undefined before the first look */
   beside = undefined;
   /** @type {Index} none before the first scene, as `plane` and the moment */
@@ -117,8 +118,9 @@ export class Stage {
   }
 
   resize() {
-    const { width, height } = this.host.getBoundingClientRect();
-    const dpr = window.devicePixelRatio || 1;
+    const box = this.host.getBoundingClientRect();
+    const [width, height] = [box.width / this.large, box.height / this.large];
+    const dpr = (window.devicePixelRatio || 1) * this.large;
     if (width === this.view.width && height === this.view.height && dpr === this.view.dpr) return;
     const first = this.view.width < 2 && width >= 2;
     const beside = parseFloat(getComputedStyle(this.host).right) || 0;
@@ -132,6 +134,31 @@ export class Stage {
     else if (fitted && this.plane) this.fit(false);
     this.touch("graph");
     if (this.view.width) this.paint(); // in the same task, so that a resized canvas is never seen empty
+  }
+
+  /** Shows all of the stage, its text too, so many times as large: a smaller view of the same place in the page. */
+  enlarge(large) {
+    if (large === this.large) return;
+    this.large = large;
+    const size = `${100 / large}%`;
+    Object.assign(this.host.style, large === 1 ? { width: "", height: "", transform: "" } : { width: size, height: size, transform: `scale(${large})` });
+    this.resize();
+    this.fit(false);
+  }
+
+  /**
+   * A point of the page in px of the view.
+   * @type {(clientX: number, clientY: number) => Point}
+   */
+  local(clientX, clientY) {
+    const { left, top } = this.host.getBoundingClientRect();
+    return [(clientX - left) / this.large, (clientY - top) / this.large];
+  }
+
+  /** The size of the smallest text of the graph, in px of the page. */
+  leastText() {
+    const sizes = Object.values(fontsAt(this.tokens, this.camera)).map((font) => parseFloat(/([\d.]+)px/.exec(String(font))?.[1] ?? "Infinity"));
+    return Math.min(...sizes) * this.camera.zoom * this.large;
   }
 
   /** Keeps everything where it is on screen, now that the middle of the view has moved so many px to the left. */
@@ -269,7 +296,7 @@ export class Stage {
   /** Out from under a panel that takes or covers the right of the graph, from so many px of the page on. */
   uncover(id, from) {
     this.resize(); // the panel may have come just now
-    const covered = Math.max(0, this.host.getBoundingClientRect().right - from);
+    const covered = Math.max(0, this.host.getBoundingClientRect().right - from) / this.large;
     const node = this.index?.nodes.get(id);
     if (!node) return;
     const now = this.glide?.to ?? this.camera;
@@ -418,8 +445,8 @@ export class Stage {
     const box = place && moment ? cellOf(placeAt(moment, node, place), cell) : { x: node.x - node.w / 2, y: node.y - node.h / 2, w: node.w, h: node.h };
     const [x, y] = toScreen(this.camera, this.view, box.x + box.w / 2, box.y + box.h / 2);
     const origin = this.host.getBoundingClientRect();
-    const { zoom } = this.camera;
-    return { x: origin.left + x, y: origin.top + y, width: box.w * zoom, height: box.h * zoom,
+    const zoom = this.camera.zoom * this.large;
+    return { x: origin.left + x * this.large, y: origin.top + y * this.large, width: box.w * zoom, height: box.h * zoom,
       visible: x >= 0 && y >= 0 && x <= this.view.width && y <= this.view.height };
   }
 }

@@ -288,7 +288,7 @@ test("a tensor's number is read from every kind of element id", () => {
 });
 
 test("an address gives the same view back", () => {
-  const view = { program: "weights", section: 3, run: true, edits: { leaves: { 0: [["nan", 1.5]] }, commands: null }, revision: "ab", step: 9, select: "t0@n1", theme: "dark", layout: "spring", folds: { g1: true } };
+  const view = { program: "weights", section: 3, run: true, edits: { leaves: { 0: [["nan", 1.5]] }, commands: null }, revision: "ab", step: 9, select: "t0@n1", theme: "dark", present: "notes", layout: "spring", folds: { g1: true } };
   const back = url.view(url.query(view));
   assert.deepEqual(back, { ...view, revision: null, damaged: false, unplaced: false });
 });

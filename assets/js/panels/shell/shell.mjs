@@ -10,6 +10,7 @@ import * as exports from "./exports.mjs";
 import { follow } from "../../front/cards.mjs";
 import { Header } from "./header.mjs";
 import { Inspector } from "../inspector/inspector.mjs";
+import { Lecture } from "../lecture/lecture.mjs";
 import { Live } from "../../page/live.mjs";
 import * as notice from "../../page/notice.mjs";
 import { Overview } from "../../page/overview.mjs";
@@ -62,6 +63,7 @@ export class Shell {
     this.panels = new Panels();
     const { session, toast, panels } = this;
     this.story = new Story(player, session, panels, { choose: (id) => this.choose(id), bring: (id) => this.inspect(id) });
+    this.lecture = new Lecture(player, this.story, { changed: () => this.write(false), open: (program) => this.visit({ ...url.view(""), program, present: "notes" }, false) });
     this.code = new Code(player);
     this.inspector = new Inspector(player, session);
     this.commands = new Commands(player, { session, inspector: this.inspector, panels, toast });
@@ -116,7 +118,7 @@ export class Shell {
   follow() {
     this.session.on("scene", (scene) => this.shown(scene));
     this.session.on("problem", (problem, stay) => this.refused(problem, stay));
-    this.player.on("time", (t) => [this.code, this.story, this.inspector, this.events].forEach((panel) => panel.seek(t)));
+    this.player.on("time", (t) => [this.code, this.story, this.inspector, this.events, this.lecture].forEach((panel) => panel.seek(t)));
     this.player.on("step", () => { clearTimeout(this.resting); this.resting = setTimeout(() => this.write(false), SETTLED); });
     this.player.on("select", (id) => { this.code.select(id ?? null); this.inspector.select(id ?? null); if (id) this.reveal(id); this.write(true); });
     this.player.on("edit", (change) => this.commands.edited(change));
@@ -128,6 +130,7 @@ export class Shell {
     this.player.on("view", () => Boolean(this.session.scene?.section) && this.view(root().dataset.view === "run" ? "graph" : "run"));
     this.player.on("panel", (side) => this.panels.toggle(side));
     this.player.on("tour", () => this.takeTour());
+    this.player.on("present", () => this.lecture.toggle());
     this.player.on("escape", () => isNarrow() && isOpen("right") && (this.panels.toggle("right", false), true));
   }
 
@@ -269,7 +272,7 @@ export class Shell {
     if (!push && this.isShown(view)) { this.place(view); this.display(view.run ? "run" : "graph"); return; }
     if (!scene || program !== view.program) this.blank();
     this.quiet = true; // the address of a view is written when its moment and selection are there
-    this.session.open(view, () => { this.place(view); this.display(this.opens(view)); this.write(push); });
+    this.session.open(view, () => { this.place(view); this.display(this.opens(view)); this.lecture.show(view.present); this.write(push); });
   }
 
   /** A run of more than a few iterations opens as a whole, unless the address leads to a place in it, or it ends with an error. */
@@ -329,7 +332,7 @@ export class Shell {
     delete root().dataset.blank;
     root().dataset.page = "player";
     this.player.load(scene);
-    [this.header, this.sections, this.story, this.code, this.inspector, this.commands, this.events, this.live, this.run, this.row].forEach((panel) => panel.load(scene));
+    [this.header, this.sections, this.story, this.code, this.inspector, this.commands, this.events, this.live, this.run, this.row, this.lecture].forEach((panel) => panel.load(scene));
     const now = this.player.t();
     this.code.seek(now);
     this.story.seek(now);
@@ -366,7 +369,7 @@ export class Shell {
     if (this.quiet || !program || !scene || root().dataset.page !== "player") return;
     url.write({
       program, section, edits: shortEdits(edits), revision: scene.revision.id, run: root().dataset.view === "run", step: Math.ceil(this.player.t()), first: Number.isInteger(scene.program.opens),
-      select: this.player.selection(), theme: this.theme, layout, folds,
+      select: this.player.selection(), theme: this.theme, layout, folds, present: this.lecture.kind,
     }, push);
   }
 }

@@ -1,0 +1,38 @@
+// The few lines of the program that matter at a moment, for those who cannot read all of it.  Pure.
+
+/** @import { Code, Scene, Step } from "../../scene/scene.d.ts" */
+
+const MOST = 5;
+
+/**
+ * The lines that a chapter is about, or those of a step with its expression marked: each as its number and its parts, [text, whether it is marked].
+ * @param {Scene} scene
+ * @param {Step | null} step
+ * @param {[number, number] | null} chapter the first and the last line, where the chapter is read
+ * @returns {{ number: number, parts: [string, boolean][] }[]}
+ */
+export function excerptOf(scene, step, chapter) {
+  /** @type {Code | null} */
+  const code = chapter ? null : step?.from ?? step?.code ?? null;
+  const lines = scene.program.files[code?.file ?? 0]?.text.split("\n") ?? [];
+  const [first, last] = chapter ?? (code ? [code.line, code.end] : [0, 0]);
+  if (!first) return [];
+  const spare = Math.max(0, MOST - (last - first + 1));
+  const from = Math.max(1, first - Math.ceil(spare / 2));
+  const to = Math.min(lines.length, Math.max(last, from + MOST - 1), first + MOST - 1 + Math.floor(spare / 2));
+  const shown = Array.from({ length: to - from + 1 }, (_, i) => ({ number: from + i, text: lines[from + i - 1] }));
+  while (shown.length && !shown[shown.length - 1].text.trim()) shown.pop();
+  while (shown.length && !shown[0].text.trim()) shown.shift();
+  return shown.map(({ number, text }) => ({ number, parts: partsOf(text, number, code, [first, last]) }));
+}
+
+/** @returns {[string, boolean][]} */
+function partsOf(text, number, code, [first, last]) {
+  if (number < first || number > last) return [[text || " ", false]];
+  if (!code) return [[text || " ", true]];
+  const start = number === code.line ? code.col : text.length - text.trimStart().length;
+  const stop = number === code.end ? code.stop : text.length;
+  /** @type {[string, boolean][]} */
+  const parts = [[text.slice(0, start), false], [text.slice(start, stop), true], [text.slice(stop), false]];
+  return parts.filter(([part]) => part);
+}

@@ -1,0 +1,250 @@
+// Lecture mode: the graph for the last row, with the chapter and the lines that run below it, and a second window for the presenter.
+// The hall's window is the one that moves; the presenter's sends it keys, and follows it.
+import { currentStep } from "../../scene/timeline.mjs";
+import { sentence, stopAt } from "../../scene/levels.mjs";
+import { fill, h, prose } from "../../page/dom.mjs";
+import { endOf, restOf, stageOf } from "../program/chapters.mjs";
+import { questionOf } from "../program/question.mjs";
+import { excerptOf } from "./excerpt.mjs";
+import { Pointing } from "./pointing.mjs";
+
+/** @typedef {"1" | "notes"} Kind the hall's window, or the presenter's */
+
+const CHANNEL = "backstep-lecture";
+const LEGIBLE = 0.025; // of the height of the screen: the smallest text of the graph
+const LEAST = 12; // px: the same elsewhere
+const SECOND = 1000;
+const TYPED = "input, textarea, select, dialog, [contenteditable='true']";
+
+/** What a clicker and the keyboard send; other keys go to the app. */
+const KEYS = {
+  PageDown: "next", ArrowRight: "next", ArrowDown: "next", " ": "next", Enter: "next", PageUp: "back", ArrowLeft: "back", ArrowUp: "back", Backspace: "back",
+  b: "black", B: "black", ".": "black", l: "laser", L: "laser", s: "spot", S: "spot", n: "notes", N: "notes", F5: "again", Escape: "escape",
+};
+
+export class Lecture {
+  /**
+   * @param {any} player `window.backstep`
+   * @param {import("../program/story.mjs").Story} story
+   * @param {{ changed: () => void, open: (program: string) => void }} page `changed`: the address has to be written, `open`: the hall shows another program
+   */
+  constructor(player, story, page) {
+    this.player = player;
+    this.story = story;
+    this.page = page;
+    /** @type {Kind | null} */
+    this.kind = null;
+    this.was = false; // whether F5 leads back into the lecture
+    this.begun = 0; // when the timer was started
+    this.timer = 0;
+    this.told = "";
+    /** @type {any} what the hall has told last */
+    this.heard = null;
+    /** @type {BroadcastChannel | null} */
+    this.channel = null;
+    this.place = h("section#lecture", { id: "lecture", hidden: true, "aria-label": "Lecture" });
+    this.pointing = new Pointing();
+    document.getElementById("player")?.append(this.place, this.pointing.element);
+    window.addEventListener("keydown", (event) => this.pressed(event), true);
+    window.addEventListener("resize", () => this.enlarge());
+    document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement && this.full) this.show(null); });
+    this.full = false;
+    player.on("play", () => this.write());
+  }
+
+  /** The key P: into the lecture, on the whole screen, or out of it. */
+  toggle() {
+    this.show(this.kind === "1" ? null : "1");
+    if (this.kind && document.fullscreenEnabled) document.documentElement.requestFullscreen().then(() => { this.full = true; }, () => {});
+  }
+
+  /** @param {Kind | null} kind null: the page as one works with it */
+  show(kind) {
+    if (kind === this.kind) return;
+    this.kind = kind;
+    this.was = this.was || kind === "1";
+    const { dataset } = document.documentElement;
+    if (kind) dataset.present = kind === "1" ? "hall" : "notes";
+    else delete dataset.present;
+    this.place.hidden = !kind;
+    this.pointing.clear();
+    this.listen(kind !== null);
+    if (!kind && this.full && document.fullscreenElement) document.exitFullscreen();
+    this.full = false;
+    clearInterval(this.timer);
+    if (kind === "notes") {
+      this.begun = Date.now();
+      this.timer = window.setInterval(() => this.showTime(), SECOND);
+      this.send({ act: "hello" });
+    }
+    this.told = "";
+    this.write();
+    this.enlarge();
+    this.page.changed();
+  }
+
+  /** The smallest text of the graph has its part of the height of the screen. */
+  enlarge() {
+    this.player.enlarge(this.kind === "1" ? Math.max(1, (LEGIBLE * window.innerHeight) / LEAST) : 1);
+  }
+
+  listen(on) {
+    this.channel?.close();
+    this.channel = on ? new BroadcastChannel(CHANNEL) : null;
+    if (this.channel) this.channel.onmessage = ({ data }) => this.hear(data);
+  }
+
+  send(message) {
+    this.channel?.postMessage(message);
+  }
+
+  hear({ act, now }) {
+    if (this.kind === "1" && act === "hello") this.tell();
+    else if (this.kind === "1" && act) this.acts()[act]?.();
+    else if (this.kind === "notes" && now) this.follow(now);
+  }
+
+  /** The presenter's window goes where the hall is. */
+  follow(now) {
+    this.heard = now;
+    const { scene } = this.story;
+    if (now.program !== scene?.program.id) this.page.open(now.program);
+    else {
+      if (this.story.chapter !== now.chapter) this.story.turn(now.chapter);
+      if (this.player.t() !== now.t) this.player.seek(now.t);
+    }
+    this.write();
+  }
+
+  /** Tells the presenter's window what the hall sees. */
+  tell() {
+    const { scene, chapter } = this.story;
+    if (this.kind === "1" && scene) this.send({ now: { program: scene.program.id, t: Math.ceil(this.player.t()), chapter, black: this.pointing.black } });
+  }
+
+  pressed(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.target.closest?.(TYPED)) return;
+    const act = this.kind ? KEYS[event.key] : this.was && event.key === "F5" ? "again" : undefined;
+    if (!act || (event.shiftKey && event.key.startsWith("Arrow"))) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (this.kind === "notes" && act !== "escape") this.send({ act });
+    else this.acts()[act]();
+  }
+
+  /** @returns {Record<string, () => void>} */
+  acts() {
+    return {
+      next: () => this.next(), back: () => this.back(), black: () => this.dark(), laser: () => this.pointing.toggle("laser"), spot: () => this.pointing.toggle("spot"),
+      notes: () => { window.open(`${location.pathname}${location.search.replace(/([?&])present=1/, "$1present=notes")}`, "backstep-notes"); },
+      again: () => { this.show("1"); if (!this.story.scene.program.chapters.length) this.player.seek(0); else this.story.turn(0); }, escape: () => this.escape(),
+    };
+  }
+
+  /** What Space does; a move that is under way is over at once. */
+  next() {
+    if (this.pointing.black) { this.dark(); return; }
+    if (this.player.playing()) {
+      const { until } = this.story;
+      if (until === null) this.player.pause();
+      else this.player.seek(until);
+    } else if (!this.player.emit("space")) this.player.step();
+    this.write();
+  }
+
+  /** To the text of the chapter, then to the chapter before; without a story a step back. */
+  back() {
+    const { chapter, scene } = this.story;
+    const { chapters } = scene.program;
+    if (!chapters.length) this.player.back();
+    else this.story.turn(this.player.t() > restOf(chapters, chapter) ? chapter : chapter - 1);
+    this.write();
+  }
+
+  dark() {
+    this.pointing.toggle("black");
+    this.tell();
+  }
+
+  escape() {
+    if (!this.pointing.clear()) this.show(null);
+  }
+
+  load() {
+    this.told = "";
+    this.write();
+  }
+
+  seek() {
+    this.write();
+  }
+
+  /** Writes what has changed since it was written last. */
+  write() {
+    const { scene, chapter } = this.story;
+    if (!this.kind || !scene) return;
+    const t = this.player.t();
+    const { chapters } = scene.program;
+    const stage = chapters.length ? stageOf(chapters, chapter, t) : "over";
+    const key = [scene.revision.id, this.kind, chapter, stage, Math.ceil(t), this.player.playing(), JSON.stringify(this.heard)].join("|");
+    if (key === this.told) return;
+    this.told = key;
+    const one = chapters[chapter];
+    fill(this.place, this.kind === "1" ? this.caption(one, stage) : this.notes(one, chapters[chapter + 1], stage));
+    this.tell();
+  }
+
+  /** The chapter, its question, and the lines that run. */
+  caption(one, stage) {
+    const { scene, chapter } = this.story;
+    const { said } = this.now();
+    const says = one && (stage === "ahead" || !said) ? prose(one.text) : h("p", {}, said);
+    return [
+      h("div.lecture-words", { "aria-live": "polite" },
+        one ? h("h2", {}, h("span.count", {}, `${chapter + 1} of ${scene.program.chapters.length}`), one.title) : h("h2", {}, scene.program.title),
+        says, one?.ask ? questionOf(one.ask, stage === "ahead") : null),
+      this.excerpt(one, stage),
+    ];
+  }
+
+  /** What happens now, in words. */
+  now() {
+    const level = this.player.level();
+    const t = this.player.t();
+    const { text } = sentence(level, t);
+    return { said: t > 0 ? text : "", step: stopAt(level, t)?.step ?? null };
+  }
+
+  excerpt(one, stage) {
+    const { scene } = this.story;
+    const lines = excerptOf(scene, scene.steps[currentStep(this.player.t())] ?? null, stage === "ahead" || this.player.t() === 0 ? one?.lines ?? null : null);
+    return lines.length ? h("pre.lecture-code", {}, lines.map(({ number, parts }) => h("div", { "data-line": number }, parts.map(([text, marked]) => (marked ? h("mark", {}, text) : text))))) : null;
+  }
+
+  /** The presenter's own: notes, the question and its answer, what comes next, the time. */
+  notes(one, next, stage) {
+    const { scene, chapter } = this.story;
+    const { chapters } = scene.program;
+    return [
+      h("div.row", {}, h("b.lecture-time", { role: "timer" }, this.elapsed()), h("button.btn", { type: "button", onclick: () => { this.begun = Date.now(); this.showTime(); } }, "Start the timer again"),
+        h("span.space"), this.heard?.black ? h("b", {}, "The hall is dark") : null, h("span.count", {}, this.heard ? "" : "No hall window yet: press P in the other one"), h("span", {}, chapters.length ? `${chapter + 1} of ${chapters.length}` : "")),
+      h("h2", {}, one?.title ?? scene.program.title),
+      one?.notes ? h("div.lecture-notes", {}, prose(one.notes)) : h("p.hint", {}, "This chapter has no notes."),
+      one ? prose(one.text) : null,
+      h("p", {}, this.now().said),
+      one?.ask ? questionOf(one.ask, false) : null,
+      h("p.lecture-next", {}, h("b", {}, "Next: "), stage === "ahead" && one && endOf(chapters, chapter) > restOf(chapters, chapter) ? "the move of this chapter" : next?.title ?? "the end"),
+      h("div.row", {}, ["back", "next", "black"].map((act) => h("button.btn", { type: "button", onclick: () => this.send({ act }) }, { back: "Back", next: "Next", black: "Dark" }[act]))),
+    ];
+  }
+
+  elapsed() {
+    const seconds = Math.floor((Date.now() - this.begun) / SECOND);
+    return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  }
+
+  showTime() {
+    const place = this.place.querySelector(".lecture-time");
+    if (place) place.textContent = this.elapsed();
+  }
+}

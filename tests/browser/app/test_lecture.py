@@ -1,0 +1,68 @@
+"""Lecture mode with a clicker's keys alone: legible from the last row, and in step with the presenter's window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..conftest import App, View
+
+LEAST = """[...document.querySelectorAll('#lecture *')]
+  .filter((one) => [...one.childNodes].some((part) => part.nodeType === 3 && part.data.trim()))
+  .filter((one) => !one.matches('.unseen'))
+  .map((one) => parseFloat(getComputedStyle(one).fontSize))"""
+INSIDE = """backstep.state().visible.every((id) => {
+  const { x, y, width, height } = backstep.screenPos(id);
+  const stage = document.getElementById('middle').getBoundingClientRect();
+  return x - width / 2 >= 0 && x + width / 2 <= innerWidth && y - height / 2 >= 0 && y + height / 2 <= stage.bottom;
+})"""
+
+
+def text(view: View) -> str:
+    return str(view.js("document.getElementById('lecture').innerText"))
+
+
+def test_a_lecture_is_given_with_a_clicker(app: App, view_of: Callable[[App], View]) -> None:
+    hall = view_of(app)
+    hall.open("?program=weights&present=1")
+    for width, height in ((3840, 2160), (1920, 1080), (1280, 720)):
+        hall.page.set_viewport_size({"width": width, "height": height})
+        hall.until(f"backstep.leastText() >= {0.025 * height} && {INSIDE}")
+        sizes = hall.js(LEAST)
+        assert min(sizes) >= 0.025 * height and max(sizes) >= 28
+    notes = view_of(app)
+    notes.open("?program=weights&present=notes")
+    press = hall.page.keyboard.press
+    for key in ("PageDown", "PageDown", "ArrowRight", "PageDown"):  # a move and the next text, twice
+        press(key)
+        hall.until("!backstep.playing()")
+    assert "All ones" in text(hall) and "2 4 6 8" in text(hall) and "✓" not in text(hall)
+    notes.until("document.getElementById('lecture').innerText.includes('Let the hall vote')")
+    assert "✓" in notes.js("getComputedStyle(document.querySelector('.ask [data-right]'), '::after').content")
+    press("PageDown")
+    right = "document.querySelector('#lecture [data-right]')?.innerText.includes('2 2 2 2')"
+    hall.until(f"{right} && backstep.t() === 10")
+    notes.until("backstep.t() === 10")
+    notes.page.keyboard.press("PageUp")  # the presenter's keys are the hall's
+    hall.until(f"backstep.t() === 7 && !{right}")
+    shown = "document.querySelector('.pointing').dataset.shows"
+    for key, name in (
+        (".", "black"),
+        ("PageDown", ""),
+        ("b", "black"),
+        ("b", ""),
+        ("l", "laser"),
+        ("s", "spot"),
+        ("Escape", ""),
+    ):
+        press(key)
+        hall.until(f"({shown} ?? '') === {name!r}")
+    assert hall.js("backstep.t()") == 7
+    press("Escape")
+    hall.until("!document.documentElement.dataset.present && !location.search.includes('present')")
+    assert hall.js("backstep.leastText()") < 0.025 * 720
+    press("F5")
+    hall.until("document.documentElement.dataset.present === 'hall' && backstep.t() === 0")
+    spot: Any = hall.js(f"backstep.screenPos({hall.node('z')!r}, 'seed', 1)")
+    hall.page.mouse.move(spot["x"], spot["y"])
+    hall.until("backstep.state().hover === backstep.scene().nodes.find((one) => one.label === 'z').id")
