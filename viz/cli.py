@@ -31,7 +31,7 @@ MOST_WORKERS = 64
 EXAMPLES = """examples:
   backstep                          the gallery
   backstep run train.py --epochs 2  record a script and open it
-  backstep run --as-torch train.py  the same for a script that imports torch
+  backstep run --as-torch train.py  the same with Backstep's engine for `import torch`
   backstep run --watch lesson.py    record again on every save
   backstep run -m my.training       the same for a module, as `python -m` would run it
   backstep record -o run.backstep train.py   record a script without opening it

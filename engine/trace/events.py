@@ -209,6 +209,15 @@ class OpCalled(Event):
     call: int | None
 
 
+def is_foreign(name: str) -> bool:
+    """Whether an op is one that only the library has from which it was recorded: it keeps the name that it has there.
+
+    >>> is_foreign("aten::istft"), is_foreign("mul")
+    (True, False)
+    """
+    return "::" in name
+
+
 @dataclass(frozen=True, slots=True)
 class Refreshed(Event):
     """A tensor was found changed by a write through another name of its storage (a view, its base)."""

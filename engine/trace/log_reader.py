@@ -469,6 +469,10 @@ class _Reader:
     def leave(self, at: int, stack: int) -> AnyEvent:
         return GroupLeft(at, stack)
 
+    def made(self, at: int, stack: int, make: Callable[..., AnyEvent], *fields: Any) -> AnyEvent:
+        """The event of a recorder of another library, which says how its entries are read."""
+        return make(self, at, stack, *fields)
+
     def end(self, at: int, stack: int, call: int, completed: bool, results: Any) -> AnyEvent:
         return BackwardEnded(at, stack, call, completed, self.several(results))
 
@@ -479,7 +483,7 @@ HANDLERS: dict[str, Callable[..., AnyEvent]] = {
     "escape": _Reader.escape, "error": _Reader.error, "warning": _Reader.warning, "end": _Reader.end,
     "refresh": _Reader.refresh, "outside": _Reader.outside, "data": _Reader.data, "raised": _Reader.raised,
     "enter": _Reader.enter, "leave": _Reader.leave, "code": _Reader.code, "left": _Reader.left,
-    "print": _Reader.printed,
+    "print": _Reader.printed, "made": _Reader.made,
 }  # fmt: skip
 """The method that reads an entry, by its kind; outside of the reader, which would otherwise refer to itself and keep
 the whole recording alive."""

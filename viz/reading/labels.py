@@ -99,7 +99,7 @@ def written_name(event: OpCalled) -> str:
     if not name:
         called = presentation(event).called
         name = (
-            _INNER_NAMES.sub(r"\1", event.name.partition(".")[0])
+            _INNER_NAMES.sub(r"\1", event.name.rpartition("::")[2].partition(".")[0])
             if called is None
             else called(event.attrs, len(event.outputs[0].shape))
         )

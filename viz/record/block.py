@@ -21,6 +21,7 @@ from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz.record.record_command import unfit
 from viz.record.runner import new_folder
+from viz.record.torch.arrival import watching
 
 
 class Block:
@@ -74,6 +75,9 @@ class Block:
         return recorded
 
     def _recording(self, frame: FrameType) -> AbstractContextManager[Trace]:
+        return self._part(frame) if slot.active is not None else with_torch(self._part(frame))
+
+    def _part(self, frame: FrameType) -> AbstractContextManager[Trace]:
         if slot.active is None and (self.path is not None or not self.selection.is_all):
             return streamed(self.path or new_folder() / "block.backstep", self.selection, frame)
         return recording(frame) if self.path is None else saved(self.path, frame)
@@ -93,6 +97,13 @@ def selection(every: int | None, steps: Iterable[int] | None) -> Selection:
     starts = [one for place, one in enumerate(numbers) if not place or numbers[place - 1] != one - 1]
     ends = [one + 1 for place, one in enumerate(numbers) if numbers[place + 1 : place + 2] != [one + 1]]
     return Selection(tuple(zip(starts, ends, strict=True)), every) if numbers or every else ALL
+
+
+@contextmanager
+def with_torch(block: AbstractContextManager[Trace]) -> Iterator[Trace]:
+    """A recording of the engine, and of torch where the program uses that."""
+    with block as trace, watching(slot.active, _say):
+        yield trace
 
 
 @contextmanager

@@ -55,6 +55,7 @@ from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz.record import prints, torch_import
 from viz.record.limits import in_words
+from viz.record.torch.arrival import Arrival, without_ours
 
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(viz.__file__))), "engine", "")
 GRACE = 5.0
@@ -81,7 +82,8 @@ def main(argv: list[str]) -> int:
         selection=Selection(tuple((first, end) for first, end in limits["steps"]), limits["every"]),
         most=Most(limits["max_ops"], limits["max_bytes"]), tell=_tell if asked["tells"] and _is_terminal() else None,
     )  # fmt: skip
-    outcome = _Outcome(recorder, as_torch)
+    arrival = Arrival(recorder, _say)
+    outcome = _Outcome(recorder, as_torch, arrival)
     atexit.register(outcome.at_exit)  # the first to be registered is the last to run
     try:
         code = _read(filename)
@@ -93,7 +95,10 @@ def main(argv: list[str]) -> int:
         module = _main_module(filename)
         prints.note_prints(recorder)
         stream.start()
+        if not as_torch:
+            arrival.wait()
         outcome.run(code, module, name)
+        arrival.stop()
     _mark(ended)
     seconds = stream.progress.seconds
     with _signals_stop(stream):
@@ -192,8 +197,8 @@ def _as_module(main: types.ModuleType, name: str) -> None:
 class _Outcome:
     """How a script ended."""
 
-    def __init__(self, recorder: Recorder, as_torch: bool) -> None:
-        self.recorder, self.as_torch = recorder, as_torch
+    def __init__(self, recorder: Recorder, as_torch: bool, arrival: Arrival) -> None:
+        self.recorder, self.as_torch, self.arrival = recorder, as_torch, arrival
         self.status = 0
         self.interrupted = False
         self.error = ""
@@ -237,6 +242,7 @@ class _Outcome:
         if note:
             error.add_note(note)
             self.note = note
+        self.arrival.finish()
         if slot.active is self.recorder:
             self.recorder.error(error)
             slot.active = None  # a recording ends with the error that ended its program, whatever threads do then
@@ -246,7 +252,7 @@ class _Outcome:
         kept = error.__traceback__
         while kept is not None and not is_users(kept.tb_frame.f_code.co_filename):
             kept = kept.tb_next
-        error.__traceback__ = kept = _without_engine(kept, self.interrupted)
+        error.__traceback__ = kept = _without_engine(without_ours(kept), self.interrupted)
         sys.excepthook(type(error), error, kept)
 
     def unreadable(self, error: Exception) -> None:

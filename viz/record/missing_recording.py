@@ -77,12 +77,6 @@ def nothing_recorded(script: str, text: str, counts: Counts, as_torch: bool, err
 def _no_ops(script: str, found: Imports, as_torch: bool, error: str, leaves: int) -> str:
     if error in ("SyntaxError", "IndentationError", "TabError"):
         return f"{script} is not valid Python ({error}), so none of it ran. The message names the line."
-    if found.torch and not found.engine and not as_torch:
-        return (
-            f"{script} imports torch (line {found.torch}), whose ops Backstep does not see. Run it with "
-            "--as-torch to use Backstep's engine for that import, or write `import engine as torch` in "
-            f"line {found.torch}."
-        )
     if error and leaves:
         it = "it" if leaves == 1 else "them"
         return (
@@ -93,12 +87,13 @@ def _no_ops(script: str, found: Imports, as_torch: bool, error: str, leaves: int
         return f"{script} stopped with {error} before its first op. The traceback names the line."
     if not found.engine and not found.torch:
         return (
-            f"{script} does not import the engine, and no op of the engine ran. Write `import engine as torch` where "
+            f"{script} imports neither torch nor the engine, and no op ran. Write `import engine as torch` where "
             "the tensors are made. Ops that other processes run are not recorded."
         )
     line = found.engine or found.torch
+    library = "torch" if found.torch and not found.engine and not as_torch else "the engine"
     return (
-        f"{script} imports the engine (line {line}), but no op ran. If its work needs "
+        f"{script} imports {library} (line {line}), but no op ran. If its work needs "
         "arguments, give them after the script's name. Ops that other processes run are not recorded."
     )
 

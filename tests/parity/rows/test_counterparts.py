@@ -70,7 +70,7 @@ class Calls:
 
         calls: list[tuple[Any, dict[str, Any], Any]] = []
 
-        class Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's own is untyped
+        class Mode(TorchDispatchMode):  # type: ignore[misc]  # of PyTorch mypy sees nothing
             def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 arguments = bound(func, args, kwargs or {})
                 given = {name: copied(value) for name, value in arguments.items()}
@@ -78,7 +78,7 @@ class Calls:
                 calls.append((func, given, out))
                 return out
 
-        self.calls, self.mode = calls, Mode()  # type: ignore[no-untyped-call]  # likewise
+        self.calls, self.mode = calls, Mode()
 
 
 def bound(func: Any, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ..helpers.scripts import ROOT, SMALL, Capture, Script, kinds
 
 
 def test_script_that_recorded_nothing_is_explained(script: Script) -> None:
-    assert "does not import the engine" in script("print(1)")[0].explanation
+    assert "imports neither torch nor the engine" in script("print(1)")[0].explanation
     assert "imports the engine (line 2), but no op ran" in script("\nimport engine")[0].explanation
     assert "requires_grad=True" in script("import engine\ny = engine.ones(2) * 2")[0].explanation
     assert "never called backward" in script("import engine\ny = engine.ones(2, requires_grad=True) * 2")[0].explanation
@@ -23,7 +23,7 @@ def test_script_of_real_torch_is_told_of_as_torch() -> None:
     said = missing_recording.nothing_recorded(
         "s.py", "\nimport torch\n", missing_recording.Counts(0, 0, 0), as_torch=False, error=""
     )
-    assert said.startswith("s.py imports torch (line 2), whose ops Backstep does not see. Run it with --as-torch")
+    assert said.startswith("s.py imports torch (line 2), but no op ran.")
     assert "SyntaxError" in missing_recording.nothing_recorded(
         "s.py", "x = =", missing_recording.Counts(0, 0, 0), False, "SyntaxError"
     )

@@ -1,0 +1,127 @@
+"""The gallery's programs give the same trace on the real torch as on the engine; each difference has a reason."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib
+import io
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.trace.events import AnyEvent, ErrorRaised, OpCalled, Trace, VjpRun
+from tests.batches import batches
+from viz.gallery import Program, gallery
+from viz.record.block import Block
+
+pytestmark = pytest.mark.parity
+
+torch: Any
+try:
+    torch = importlib.import_module("torch")
+except ImportError:
+    torch = None
+
+GRADCHECK = "torch's gradcheck is written in Python, and each op of it is seen"
+PARAMETER = "Parameter(tensor) is a tensor of its own in torch"
+DIFFERENT = {
+    "anomaly": "torch looks for nan after the node has run, so its run is seen",
+    "copied_tensor": "torch.tensor(x) detaches and copies x",
+    "forgotten_count": "torch refuses what backward returned before it tells of it",
+    "gradcheck": GRADCHECK,
+    "gradcheck_float": GRADCHECK,
+    "graph_in_grad": "torch warns after the call has begun",
+    "inference": "tensors made in inference mode count no versions",
+    "layer_norm": "torch saves no number of the eps, and sums the gradients of weight and bias inside of one rule",
+    "leaf_facts": "FloatTensor and Variable leave no op",
+    "leaf_view": "a number that is assigned is a tensor of torch's own first",
+    "once": "once_differentiable is written in Python there",
+    "pooling": "torch saves the weight of a convolution whether it is needed or not",
+    "slice_written": "torch does not take a written view again before it is used",
+    "training_loop": PARAMETER,
+    "two_layers": PARAMETER,
+    "unused_input": "torch finds an unused input before it returns",
+    "wrong_shape": "torch refuses what backward returned before it tells of it",
+}
+"""Programs whose traces differ, by their last name, and why."""
+
+PROGRAMS = [program for program in gallery() if not program.legacy]
+
+
+@pytest.fixture(autouse=True)
+def oracle() -> None:
+    if torch is None and os.environ.get("CI", "").lower() in ("1", "true"):
+        pytest.fail("the parity tests need torch; in CI they may not be left out: pip install torch")
+    if torch is None:
+        pytest.skip("torch is not installed")
+
+
+def recorded(source: str) -> Trace:
+    """The trace of a text that is run as a script."""
+    code = compile(source, "program.py", "exec")
+    quiet = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())
+    with quiet[0], quiet[1], warnings.catch_warnings(record=True), contextlib.suppress(Exception), Block() as trace:
+        warnings.simplefilter("always")
+        exec(code, {"__name__": "__main__"})
+    return trace
+
+
+def plain(event: AnyEvent) -> dict[str, Any]:
+    """The fields of an event that say what happened, without the numbers of values, and without texts about it."""
+    found = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
+    for name in ("stack", "loops", "value", "values", "gradient", "before", "added", "after", "note", "traceback"):
+        found.pop(name, None)
+    if isinstance(event, OpCalled):
+        found["outputs"] = tuple(dataclasses.replace(out, value=0) for out in event.outputs)
+        node = event.node
+        if node is not None:
+            saved = tuple(dataclasses.replace(one, value=None) for one in node.saved)
+            found["node"] = dataclasses.replace(node, saved=saved)
+    elif isinstance(event, VjpRun):
+        for name in ("upstream", "cotangents", "unsummed"):
+            found[name] = tuple(number is not None for number in getattr(event, name))
+    elif isinstance(event, ErrorRaised):
+        del found["tensors"]  # torch does not say which tensors an error is about
+    elif "roots" in found:
+        found["roots"] = tuple(dataclasses.replace(root, gradient=0) for root in found["roots"])
+    return {"kind": type(event).__name__, **found}
+
+
+def numbers(event: AnyEvent) -> list[int | None]:
+    """The values that an event names."""
+    if isinstance(event, OpCalled):
+        return [out.value for out in event.outputs]
+    if isinstance(event, VjpRun):
+        return [*event.upstream, *event.cotangents, *event.unsummed]
+    names = ("value", "before", "added", "after")
+    return [found for name in names if type(found := getattr(event, name, None)) is int]
+
+
+def same_values(here: Trace, there: Trace, one: AnyEvent, other: AnyEvent) -> bool:
+    for left, right in zip(numbers(one), numbers(other), strict=True):
+        if left is not None and right is not None:
+            a, b = here.value(left).array, there.value(right).array
+            if a is None or b is None or not np.allclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True):
+                return False
+    return True
+
+
+def difference(program: Program) -> str:
+    """The first event in which the traces differ; "" where they are the same."""
+    here, there = recorded(program.source), recorded(program.source.replace("import engine as torch", "import torch"))
+    for one, other in zip(here.events, there.events, strict=False):
+        if plain(one) != plain(other) or not same_values(here, there, one, other):
+            return f"{one}\n{other}"
+    if len(here.events) != len(there.events):
+        return f"{len(here.events)} events, {len(there.events)} in torch"
+    return "" if here.names == there.names else f"{here.names}\n{there.names}"
+
+
+@batches("program", PROGRAMS, lambda program: program.id, size=12)
+def test_program_gives_the_same_trace_on_torch(program: Program) -> None:
+    found = difference(program)
+    assert bool(found) == (program.id in DIFFERENT), found or "it is the same by now: take it out of the list"

@@ -1,0 +1,173 @@
+"""The recorder of the real torch: a program runs as without it, and is recorded by `backstep run` without a flag."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.trace.events import ErrorRaised, GroupEntered, OpCalled, Trace, VjpRun
+from engine.trace.file.coherence import open_checked
+from viz.record.block import Block
+from viz.record.runner import run_script
+
+pytestmark = pytest.mark.parity
+
+torch: Any
+try:
+    torch = importlib.import_module("torch")
+except ImportError:
+    torch = None
+
+NET = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.save_for_backward(x)
+        ctx.factor = factor
+        return x * factor
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * ctx.factor, None
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 4, 3, padding=1)
+        self.norm = nn.BatchNorm2d(4)
+        self.rnn = nn.LSTM(8, 6, batch_first=True)
+        self.head = nn.Linear(6, 3)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.norm(self.conv(x)), inplace=True), 2)
+        states, _ = self.rnn(x.flatten(2)[:, :, :8])
+        return Scale.apply(self.head(F.dropout(states[:, -1], 0.2)), 2.0)
+
+torch.manual_seed(3)
+net = Net()
+optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
+data = torch.utils.data.TensorDataset(torch.randn(12, 1, 6, 6), torch.randint(0, 3, (12,)))
+losses = []
+for images, labels in torch.utils.data.DataLoader(data, batch_size=4, shuffle=True):
+    optimizer.zero_grad()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        scores = net(images)
+    loss = F.cross_entropy(scores.float(), labels)
+    loss.backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    optimizer.step()
+    losses.append(loss.item())
+with torch.no_grad():
+    net.eval()
+    scores = net(torch.ones(1, 1, 6, 6))
+hooked = torch.ones(3, requires_grad=True)
+hooked.register_hook(lambda gradient: gradient * 3)
+(first,) = torch.autograd.grad((hooked ** 3).sum(), hooked, create_graph=True)
+first.sum().backward()
+print(losses, scores, hooked.grad, torch.rand(2))
+"""
+
+
+@pytest.fixture(autouse=True)
+def oracle() -> None:
+    if torch is None and os.environ.get("CI", "").lower() in ("1", "true"):
+        pytest.fail("the parity tests need torch; in CI they may not be left out: pip install torch")
+    if torch is None:
+        pytest.skip("torch is not installed")
+
+
+def run(source: str) -> tuple[str, list[str]]:
+    """What a text prints that is run as a script, to the last bit, and its warnings."""
+    out = io.StringIO()
+    torch.set_printoptions(precision=17)
+    with contextlib.redirect_stdout(out), warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        exec(compile(source, "net.py", "exec"), {"__name__": "__main__"})
+    return out.getvalue(), [str(one.message) for one in given]
+
+
+def patched() -> list[Any]:
+    """What the recorder replaces in torch while it runs."""
+    places = [
+        (torch.nn.Module, "__call__"), (torch.Tensor, "grad"), (torch.Tensor, "data"), (torch.Tensor, "item"),
+        (torch.Tensor, "requires_grad"), (torch.autograd, "backward"), (torch.autograd.graph, "_engine_run_backward"),
+        (torch.autograd.Function, "apply"), (torch.no_grad, "__enter__"), (warnings, "_showwarnmsg_impl"),
+    ]  # fmt: skip
+    hooks = importlib.import_module("torch.optim.optimizer")
+    found: list[Any] = [vars(owner).get(name) for owner, name in places]
+    return [*found, len(hooks._global_optimizer_pre_hooks), torch._C._len_torch_dispatch_stack()]
+
+
+def test_program_runs_to_the_last_bit_as_without_recording_and_torch_is_left_as_it_was() -> None:
+    before = patched()
+    alone = run(NET)
+    with Block() as trace:
+        recorded = run(NET)
+    assert recorded == alone and patched() == before
+    assert_is_consistent(trace)
+    assert "aten::" not in {op.name.partition(".")[0] for op in ops(trace)}
+    names = {event.name for event in trace.events if isinstance(event, GroupEntered)}
+    assert {"net", "conv", "norm", "rnn", "head", "AdamW.step"} <= names
+    assert any(op.name == "custom_function" and op.attrs["function"] == "Scale" for op in ops(trace))
+    assert {"net.conv.weight", "net.head.bias"} <= set(trace.names.values())
+
+
+def ops(trace: Trace) -> list[OpCalled]:
+    return [event for event in trace.events if isinstance(event, OpCalled)]
+
+
+def assert_is_consistent(trace: Trace) -> None:
+    """What arrives at a node is what the nodes before it sent there, added up."""
+    nodes = {op.node.node: op.node for op in ops(trace) if op.node is not None}
+    arriving: dict[tuple[int, int, int], list[int]] = {}
+    for event in trace.events:
+        if not isinstance(event, VjpRun):
+            continue
+        for nr, number in enumerate(event.upstream):
+            sent = arriving.pop((event.call, event.node, nr), [])
+            if number is not None and sent and trace.value(number).array is not None:
+                total = sum(trace.value(one).array for one in sent)  # type: ignore[misc]
+                assert trace.value(number).array == pytest.approx(total, rel=1e-4, abs=1e-6, nan_ok=True), nodes[
+                    event.node
+                ]
+        for edge, number in zip(nodes[event.node].edges, event.cotangents, strict=False):
+            if edge is not None and edge.node is not None and number is not None:
+                arriving.setdefault((event.call, edge.node, edge.output_nr), []).append(number)
+
+
+def test_error_passes_through_and_is_the_last_event() -> None:
+    before = patched()
+    source = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x.exp()\ny.add_(1)\ny.sum().backward()\n"
+    with pytest.raises(RuntimeError, match="modified by an inplace operation") as raised, Block() as trace:
+        run(source)
+    assert patched() == before and not getattr(raised.value, "__notes__", ())
+    error = next(event for event in trace.events if isinstance(event, ErrorRaised))
+    node = next(op.node for op in ops(trace) if op.node is not None and op.node.node == error.node)
+    assert (node.name, error.call) == ("ExpBackward0", 0)
+
+
+def test_script_is_recorded_without_a_flag(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import torch\nimport engine\n"
+        "w = torch.ones(3, requires_grad=True)\n"
+        "for step in range(2):\n    loss = (w * 2).sum()\n    loss.backward()\n    print(loss.item())\n"
+        "other = engine.ones(1, requires_grad=True)\n(other * 3).sum().backward()\nraise SystemExit(4)\n"
+    )
+    recording = run_script(script, trace_path=tmp_path / "train.backstep")
+    assert (recording.returncode, recording.iterations) == (4, 2)
+    assert capfd.readouterr().out == "6.0\n6.0\n"
+    trace = open_checked(recording.trace_path, 1000)
+    assert [op.name for op in ops(trace)] == ["mul", "sum"] * 3
+    assert set(trace.names.values()) == {"w", "loss", "other"}

@@ -1,0 +1,366 @@
+"""Backward calls as they run: the nodes in torch's order, what each receives and sends, and what leaves accumulate."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch._C import _len_torch_dispatch_stack, _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from engine.arrays.errors import notes_of
+
+from . import reading
+from .forward import grad_fn_of
+from .graph import Node
+from .tensors import Known, version_of
+
+if TYPE_CHECKING:
+    from .watch import Watch
+
+
+class Sent(weakref.ref):  # type: ignore[type-arg]
+    """A gradient on its way, in the version that was sent."""
+
+    __slots__ = ("value", "version")
+    value: int
+    version: int
+
+
+class Sums(TorchDispatchMode):
+    """Sees what is summed while a node runs."""
+
+    def __init__(self, backward: Backward) -> None:
+        self.backward = backward
+        self.seen: list[int] = []
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.ops.aten.sum.dim_IntList:
+            value = self.backward.watch.while_off(self.backward.receive, args[0])
+            if value is not None:
+                self.seen.append(value)
+        return func(*args, **kwargs) if kwargs else func(*args)
+
+    def before(self, sent: Sequence[Any], received: Sequence[Any]) -> tuple[int | None, ...]:
+        """Each gradient before it was summed over what was broadcast."""
+        shape = next((g.shape for g in received if g is not None), None)
+        seen = iter(self.seen)
+        return tuple(None if g is None or g.shape == shape else next(seen, None) for g in sent)
+
+
+def remove(mode: TorchDispatchMode) -> None:
+    """Take a mode off the stack, wherever it is in it."""
+    above = []
+    while _len_torch_dispatch_stack():
+        last = _pop_torch_dispatch_stack(None)
+        if last is mode:
+            break
+        above.append(last)
+    for last in reversed(above):
+        _push_on_torch_dispatch_stack(last)
+
+
+class Backward:
+    """Records backward calls.  `call` is the number of the one that runs, `keep` whether it keeps what is saved."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch, self.tensors, self.graph = watch, watch.tensors, watch.graph
+        self.recorder, self.log = watch.recorder, watch.log
+        self.call: int | None = None
+        self.keep = self.create = False
+        self.stack = -1
+        self.sent: dict[int, Sent] = {}
+        self.sums: Sums | None = None
+        self.kept_gradients: dict[int, int] = {}  # by tensor that retains its gradient: the value of that
+        self.asked: list[Any] = []  # the inputs of the call that runs,
+        self.given = 0  # and how many gradients it was given
+        self.running: Node | None = None  # whose code of the user's runs
+        self.nodes_run: set[int] = set()
+        self.implicit: frozenset[int] = frozenset()
+
+    # -- a call ----------------------------------------------------------------------------------------------------
+
+    def run(self, real: Any, outputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A backward call: torch's own, with its arguments as they are."""
+        watch = self.watch
+        if not watch.is_looking():
+            return real(outputs, *args, **kwargs)
+        gradients, keep, create = args[0], bool(args[1]), bool(args[2])
+        inputs = args[3] if len(args) > 3 else ()
+        is_grad = kwargs.get("accumulate_grad") is False
+        outer = self.call, self.keep, self.create, self.recorder.call, self.stack, watch.forward.grad_enabled
+        with watch.aside():
+            watch.guarded(self.begin, "grad" if is_grad else "backward", outputs, gradients, inputs, keep, create)
+        popped = not create and watch.pop()
+        out, error = None, None
+        running, self.running = self.running, None
+        try:
+            out = real(outputs, *args, **kwargs)
+            return out
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            if self.sums is not None:  # an error left it in place
+                remove(self.sums)
+                self.sums = None
+            if popped:
+                remove(watch.mode)  # likewise
+                watch.push()
+            with watch.aside():
+                watch.guarded(self.end, outputs, out if is_grad else (), error, outer)
+            self.running = running
+
+    def begin(self, function: str, outputs: Any, gradients: Any, inputs: Any, keep: bool, create: bool) -> None:
+        """The event of its beginning."""
+        tensors = self.tensors
+        self.watch.forward.settle()
+        self.stack = stack = self.watch.stack(5)
+        roots = []
+        for nr, root in enumerate(outputs):
+            if not isinstance(root, torch.Tensor):  # an edge of the graph
+                continue
+            known = tensors.see(root, stack)
+            gradient = gradients[nr] if nr < len(gradients) else None
+            source = None
+            if gradient is None:
+                gradient = torch.ones_like(root)
+            elif id(gradient) not in self.implicit:
+                source = tensors.see(gradient, stack).number
+            if gradient.dtype is not root.dtype:
+                gradient = gradient.to(root.dtype)
+            roots.append((known.number, self.receive(gradient), source))
+        self.asked, self.given = [t for t in inputs or () if isinstance(t, torch.Tensor)], len(gradients)
+        asked = [tensors.see(t, stack).number for t in self.asked]
+        self.call = self.recorder.call = self.recorder.calls
+        self.recorder.calls += 1
+        self.keep, self.create, self.watch.forward.grad_enabled = keep, create, create
+        anomaly = torch.is_anomaly_enabled()
+        self.log.append(
+            (
+                "made", stack, reading.start, self.call, function, tuple(roots), tuple(asked) if inputs else None, keep,
+                create, anomaly,
+            )
+        )  # fmt: skip
+
+    def end(self, outputs: Any, out: Any, error: BaseException | None, outer: Any, is_refused: bool = False) -> None:
+        """The event of its end, and of the error that ended it."""
+        if self.watch.forward.pending:
+            self.watch.forward.settle()
+        results: tuple[int | None, ...] = ()
+        if error is not None:
+            self.stopped(outputs, error, is_refused)
+        else:
+            results = tuple(None if g is None else self.tensors.see(g, self.stack, "grad").number for g in out)
+        self.log.append(("made", -1, reading.end, self.call, error is None, results))
+        forward, self.asked = self.watch.forward, []
+        self.call, self.keep, self.create, self.recorder.call, self.stack, forward.grad_enabled = outer
+        if self.call is None:
+            self.sent.clear()
+            self.nodes_run.clear()
+
+    def stopped(self, outputs: Any, error: BaseException, is_refused: bool) -> None:
+        """An error ended a call, at a node perhaps."""
+        if self.running is not None:  # code of the user's, or what it returned
+            self.running = None
+            self.log.append(("made", -1, reading.left, None, False))
+        if id(error) in self.recorder.errors:
+            return
+        self.recorder.errors[id(error)] = error
+        roots = [grad_fn_of(root) for root in outputs if isinstance(root, torch.Tensor)]
+        node = None if is_refused or self.refuses(outputs) else self.graph.stopped_at(roots, self.nodes_run)
+        note = notes_of(error)
+        line = None if node is None else self.recorder.stacks.line(node.stack)
+        if node is not None and line is not None and not note:
+            note = f"Backstep: {node.name}() stands for the op in {line}."
+        self.raised(error, note, self.call, None if node is None else node.key)
+
+    def refuses(self, outputs: Any) -> bool:
+        """Whether torch did not begin with the call."""
+        asked = self.asked and not all(t.requires_grad for t in self.asked)
+        return not self.nodes_run and (asked or self.given != len(outputs))
+
+    def raised(self, error: BaseException, note: str, call: int | None, node: int | None) -> None:
+        """The event of an error."""
+        self.log.append(("made", self.stack, reading.raised, error, note, call, node))
+
+    def refused(
+        self, function: str, error: BaseException, outputs: Any, gradients: Any, keep: bool, create: bool
+    ) -> None:
+        """torch refused the arguments of a call before it began."""
+        outer = self.call, self.keep, self.create, self.recorder.call, self.stack, self.watch.forward.grad_enabled
+        given = gradients if isinstance(gradients, (list, tuple)) else [gradients]
+        listed = outputs if isinstance(outputs, (list, tuple)) else [outputs]
+        self.begin(function, listed, [g if isinstance(g, torch.Tensor) else None for g in given], (), keep, create)
+        self.end(listed, (), error, outer, is_refused=True)
+
+    # -- gradients -------------------------------------------------------------------------------------------------
+
+    def receive(self, gradient: Any) -> int:
+        """The value of a gradient that arrives or is sent: the same one, as long as nobody wrote it."""
+        sent = self.sent.get(id(gradient))
+        version = version_of(gradient)
+        if sent is not None and sent.version == version and sent() is gradient:
+            return sent.value
+        self.sent[id(gradient)] = sent = Sent(gradient)
+        sent.version, sent.value = version, self.tensors.keep(gradient)
+        return sent.value
+
+    def ran(self, node: Node, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
+        """A node ran."""
+        if self.watch.forward.pending:
+            self.watch.forward.settle()
+        receive = self.receive
+        upstream = tuple([None if g is None else receive(g) for g in received])
+        if node.retaining:
+            self.retained(node, upstream)
+        cotangents = tuple([None if g is None else receive(g) for g in sent])
+        self.nodes_run.add(node.key)
+        freed = node.frees and not self.keep
+        before: tuple[int | None, ...] = (None,) * len(cotangents)
+        if self.sums is not None:
+            remove(self.sums)
+            before, self.sums = self.sums.before(sent, received), None
+        self.log.append(("made", -1, reading.vjp, self.call, node.key, upstream, cotangents, before, freed))
+
+    def sums_begin(self, node: Node) -> None:
+        """A node of an op that broadcast an input runs: torch sums its gradient afterwards."""
+        self.sums = Sums(self)
+        _push_on_torch_dispatch_stack(self.sums)
+
+    def retained(self, node: Node, upstream: tuple[int | None, ...]) -> None:
+        """Tensors that retain their gradient have it now."""
+        for nr, held in node.retaining or ():
+            tensor = held()
+            value = upstream[nr] if nr < len(upstream) else None
+            if tensor is None or value is None or tensor.grad is None:
+                continue
+            known = self.tensors.see(tensor, -1)
+            before = self.kept_gradients.get(known.number)
+            grad = self.held_gradient(tensor.grad, value if before is None else None)
+            self.kept_gradients[known.number] = grad.value
+            self.log.append(
+                ("made", -1, reading.accumulate, self.call, known.number, grad.number, before, value, grad.value, True)
+            )
+
+    def held_gradient(self, grad: Any, value: int | None = None) -> Known:
+        """A tensor that is the `.grad` of one, with the value that it has now."""
+        tensors = self.tensors
+        known = tensors.find(grad)
+        version = version_of(grad)
+        if known is None:
+            value = tensors.keep(grad) if value is None else value
+            known = tensors.enter(grad, value, 0, bool(grad.requires_grad))
+            known.offset = version
+            return known
+        known.version, known.value = version - known.offset, tensors.keep(grad) if value is None else value
+        known.requires = bool(grad.requires_grad)
+        return known
+
+    def gradient_before(self, known: Known) -> int | None:
+        """The value of the `.grad` of a leaf that a gradient is about to be added to."""
+        tensor = known()
+        grad = None if tensor is None else tensor.grad
+        if grad is None:
+            return None
+        found = self.tensors.find(grad)
+        if found is not None and found.version == version_of(grad) - found.offset:
+            return found.value
+        return self.tensors.see(grad, -1).value
+
+    def accumulated(self, known: Known, gradient: Any, before: int | None) -> None:
+        """A gradient was added to the `.grad` of a leaf."""
+        if self.watch.forward.pending:
+            self.watch.forward.settle()
+        tensor = known()
+        if tensor is None or tensor.grad is None:
+            return
+        added = self.receive(gradient)
+        grad = self.held_gradient(tensor.grad, added if before is None else None)
+        self.log.append(
+            (
+                "made", -1, reading.accumulate, self.call, known.number, grad.number, before, added, grad.value,
+                False,
+            )
+        )  # fmt: skip
+
+    # -- code of the user's in it ------------------------------------------------------------------------------------
+
+    def let_in(self) -> bool:
+        """Code of the user's begins: its ops are recorded.  Whether our mode had been away, for `keep_out`."""
+        watch = self.watch
+        was_away = not self.create
+        if was_away:
+            watch.push()
+        return was_away
+
+    def keep_out(self, was_away: bool) -> None:
+        """It ended."""
+        if was_away:
+            self.watch.pop()
+
+    def begins(self, node: Node, received: tuple[Any, ...]) -> None:
+        """The backward of a custom Function begins."""
+        if not self.watch.is_looking() or self.call is None:
+            return
+
+        def record() -> None:
+            given = self.watch.gradients(received)
+            self.log.append(("made", -1, reading.code, self.call, "backward", None, node.key, 0, given, 0))
+
+        self.watch.while_off(record)
+        node.entered, self.running = self.let_in(), node
+
+    def ends(self, node: Node, sent: Sequence[Any]) -> None:
+        """It ended."""
+        was_away, node.entered, self.running = bool(node.entered), None, None
+        self.keep_out(was_away)
+        self.watch.while_off(self.code_left, sent, True)
+
+    def code_left(self, results: Sequence[Any] | None, completed: bool) -> None:
+        """Code of the user's ended."""
+        if self.watch.forward.pending:
+            self.watch.forward.settle()
+        numbers = None if results is None else self.watch.gradients(results)
+        self.log.append(("made", -1, reading.left, numbers, completed))
+
+    def hook(self, hook: Any, tensor: Any, gradient: Any) -> Any:
+        """Run a hook on the gradient of a tensor."""
+        watch = self.watch
+        number = watch.while_off(self.hook_begins, tensor, gradient)
+        was_away = self.let_in()
+        completed, result = False, None
+        try:
+            result = hook(gradient)
+            completed = True
+            return result
+        finally:
+            self.keep_out(was_away)
+            watch.while_off(self.code_left, None if result is None else (result,), completed)
+            if result is not None:
+                watch.while_off(self.replaced, number, gradient, result)
+
+    def hook_begins(self, tensor: Any, gradient: Any) -> int | None:
+        """The number of the tensor that a hook is on."""
+        if self.watch.forward.pending:
+            self.watch.forward.settle()
+        known = self.tensors.find(tensor)
+        number = None if known is None else known.number
+        fn = tensor.grad_fn
+        node = None if fn is None else self.graph.nodes.get(fn._sequence_nr())
+        key = None if node is None else node.key
+        given = self.watch.gradients((gradient,))
+        nr = 0 if fn is None else tensor.output_nr
+        self.log.append(("made", -1, reading.code, self.call, "tensor", number, key, nr, given, 0))
+        return number
+
+    def replaced(self, number: int | None, before: Any, after: Any) -> None:
+        """A hook returned another gradient."""
+        values = self.receive(before), self.receive(after)
+        self.log.append(("made", -1, reading.hook, self.call, number, *values, None, "tensor", 0))

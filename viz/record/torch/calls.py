@@ -1,0 +1,94 @@
+"""What is known of an operator of torch before it runs: its arguments, what it writes, and its name in a trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+FACTORIES_OF_ONE = frozenset({"lift_fresh", "lift", "alias"})
+"""Ops that give their input a name: `torch.tensor(...)` ends with one."""
+UNWRITTEN = ("empty", "new_empty", "empty_like", "empty_strided", "new_empty_strided", "resize", "resize_as")
+"""Functions whose results have no elements yet."""
+
+
+class Held:
+    """A tensor among the arguments of a call, as it was: its number, version and value, and its form."""
+
+    __slots__ = ("dtype", "number", "offset", "shape", "strides", "value", "version")
+
+    def __init__(self, known: Any, tensor: Any) -> None:
+        self.number, self.version, self.value = known.number, known.version, known.value
+        self.shape, self.dtype = tensor.shape, tensor.dtype
+        self.strides: Any = None
+        self.offset = 0
+
+    def stride(self) -> Any:
+        """The steps in memory, where an op needs them."""
+        return self.strides or ()
+
+    def storage_offset(self) -> int:
+        """The first element in memory, likewise."""
+        return self.offset
+
+
+class Call:
+    """What is known of an operator, once for all of its calls.
+
+    `names` are its arguments, `writes` those that it changes, `views` whether each result shares the memory of its
+    first input.  `kind` is "op", "factory" (no tensor goes in), "escape" (a number comes out) or "none".
+    """
+
+    __slots__ = ("base", "detaches", "func", "kind", "name", "names", "one", "strided", "unwritten", "view", "writes")
+
+    def __init__(self, func: Any) -> None:
+        schema = func._schema
+        self.func = func
+        self.name = schema.name.partition("::")[2] + (f".{schema.overload_name}" if schema.overload_name else "")
+        self.base = schema.name.partition("::")[2]
+        arguments = schema.arguments
+        self.names = tuple(argument.name for argument in arguments)
+        self.writes = tuple(a.name for a in arguments if a.alias_info is not None and a.alias_info.is_write)
+        results = [r for r in schema.returns if "Tensor" in str(r.type)]
+        self.view = any(r.alias_info is not None and not r.alias_info.is_write for r in results)
+        self.one = len(schema.returns) == 1 and str(schema.returns[0].type) == "Tensor"
+        takes = any("Tensor" in str(argument.type) for argument in arguments)
+        self.detaches = self.base in ("detach", "detach_")
+        self.strided = self.base.startswith("as_strided")
+        self.unwritten = self.base.rstrip("_") in UNWRITTEN
+        if schema.name.startswith(("profiler::", "prim::", "prims::", "c10d::", "_c10d")):
+            self.kind = "none"
+        elif not results and not self.writes:
+            self.kind = "escape" if self.base == "_local_scalar_dense" else "none"
+        elif (not takes and results) or self.base in FACTORIES_OF_ONE or self.is_like(results):
+            self.kind = "factory"
+        else:
+            self.kind = "op"
+
+    def is_like(self, results: list[Any]) -> bool:
+        """Whether it makes a tensor of a size that another one has: `zeros_like`, `new_ones`."""
+        made = self.base.endswith("_like") or self.base.startswith("new_")
+        return made and bool(results) and not self.writes
+
+    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
+        """The arguments of a call with their names."""
+        pairs = list(zip(self.names, args, strict=False))
+        return pairs + list(kwargs.items()) if kwargs else pairs
+
+    @property
+    def full_name(self) -> str:
+        """`aten::add.Tensor`."""
+        return f"{self.func.namespace}::{self.name}"
+
+    def whole(self, arguments: list[tuple[str, Any]]) -> dict[str, Any]:
+        """All arguments of a call by their names, defaults filled in."""
+        given = dict(arguments)
+        schema = self.func._schema.arguments
+        return {a.name: given.get(a.name, a.default_value) for a in schema}
+
+
+def plain(value: Any) -> Any:
+    """An argument as a file can have it."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return tuple(plain(item) for item in value)
+    return str(value)[:200]

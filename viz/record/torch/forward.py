@@ -1,0 +1,494 @@
+"""The ops of a program as they run: their arguments, results and nodes."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from engine.trace.tensor_states import next_id
+
+from . import reading
+from .calls import Call, Held
+from .graph import SINK
+from .tensors import Known, version_of
+from .values import Unknown
+
+if TYPE_CHECKING:
+    from .watch import Watch
+
+_getframe: Any = sys._getframe
+_grad_enabled = torch.is_grad_enabled
+BROADCAST = frozenset(
+    {
+        "add",
+        "sub",
+        "rsub",
+        "mul",
+        "div",
+        "pow",
+        "where",
+        "maximum",
+        "minimum",
+        "fmax",
+        "fmin",
+        "addcmul",
+        "addcdiv",
+        "lerp",
+        "atan2",
+        "hypot",
+        "fmod",
+        "remainder",
+        "xlogy",
+        "logaddexp",
+        "addmm",
+        "addmv",
+        "baddbmm",
+        "addbmm",
+        "masked_fill",
+        "mse_loss",
+        "copysign",
+        "clamp",
+    }
+)
+"""Ops that broadcast their inputs."""
+FACTORS = frozenset({"mat1", "mat2", "mat", "vec", "batch1", "batch2"})
+"""Inputs of theirs that have a shape of their own."""
+UNSEEN = "it ran before the recording, or where the recorder cannot look"
+
+
+class Waiting:
+    """An op that ran: autograd makes its node only after it has come back."""
+
+    __slots__ = ("arguments", "base", "call", "during", "enabled", "outs", "place", "stack", "written")
+    call: Call
+    stack: int
+    arguments: list[tuple[str, Any]]
+    base: Known | None
+    """The tensor whose memory the results share, of a view."""
+    written: tuple[Known, Any] | None
+    """The tensor that it wrote, and the base of that if it is a view."""
+    enabled: bool
+    during: int | None
+    outs: list[tuple[Known, int, bool]]
+    """The results: what is known of each, its value, and whether it is new."""
+    place: tuple[int, int]
+
+
+class Made:
+    """A tensor that a function has made: its flag is set after the op has come back."""
+
+    __slots__ = ("held", "place", "source", "stack")
+
+    def __init__(self, source: str, stack: int, tensor: Any, caller: Any) -> None:
+        self.source, self.stack = source, stack
+        self.held = weakref.ref(tensor)
+        self.place = id(caller), caller.f_lasti
+
+
+class Forward:
+    """Records ops.  `pending` are those whose nodes are not known yet."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch, self.tensors, self.graph = watch, watch.tensors, watch.graph
+        self.log, self.stack = watch.log, watch.stack
+        self.calls: dict[Any, Call] = {}
+        self.pending: list[Waiting | Made] = []
+        self.grad_enabled = True
+        self.switched: int | None = None  # where the program switched it off, until an op runs that way
+        self.escapes = "item"
+
+    # -- one op --------------------------------------------------------------------------------------------------
+
+    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run an op and record it.  It runs exactly once, and its error is the program's."""
+        call = self.calls.get(func)
+        if call is None:
+            call = self.calls[func] = Call(func)
+        if call.kind == "none" or (call.detaches and self.pending and self.is_saving(args[0])):
+            return func(*args, **kwargs)
+        watch = self.watch
+        watch.off += 1
+        try:
+            try:
+                if call.detaches and is_parameter_made(_getframe(3)):
+                    return self.as_parameter(func, args, kwargs)
+                if self.pending:
+                    self.settle()
+                waiting = None if call.kind == "factory" else self.before(call, args, kwargs)
+            except Exception:  # noqa: BLE001 ours
+                watch.failed()
+                return func(*args, **kwargs)
+            out = func(*args, **kwargs)
+            try:
+                if type(waiting) is Waiting:
+                    self.after(waiting, out)
+                elif call.kind == "factory":
+                    self.made(call, out)
+                elif waiting is not None:
+                    self.filled(call, waiting)
+            except Exception:  # noqa: BLE001 ours
+                watch.failed()
+            return out
+        finally:
+            watch.off -= 1
+
+    def before(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The arguments of an op that is about to run.  None for one that is no part of the program, the tensor itself
+        for the first write to one without elements."""
+        tensors = self.tensors
+        if self.is_aside(call, args):
+            return None
+        stack = self.stack(4)
+        enabled = _grad_enabled()
+        if enabled is not self.grad_enabled:
+            self.mode_changed(enabled, stack if self.switched is None else self.switched)
+        waiting = Waiting()
+        waiting.call, waiting.stack, waiting.enabled, waiting.during = call, stack, enabled, self.watch.backward.call
+        waiting.arguments = arguments = []
+        waiting.written = None
+        first: Known | None = None
+        for name, value in call.bound(args, kwargs):
+            if isinstance(value, torch.Tensor):
+                writes = name in call.writes
+                if writes and tensors.unwritten and id(value) in tensors.unwritten:
+                    return value
+                known = tensors.see(value, stack)
+                if first is None:
+                    first = known
+                held: Any = Held(known, value)
+                if call.strided:
+                    held.strides, held.offset = value.stride(), value.storage_offset()
+                if writes:
+                    waiting.written = known, (value._base if value._is_view() else None)
+            elif type(value) in (list, tuple) and any(isinstance(one, torch.Tensor) for one in value):
+                held = []
+                for one in value:
+                    if isinstance(one, torch.Tensor):
+                        known = tensors.see(one, stack)
+                        held.append(Held(known, one))
+                        if name in call.writes:
+                            waiting.written = known, (one._base if one._is_view() else None)
+                    else:
+                        held.append(one)
+            else:
+                held = value
+            arguments.append((name, held))
+        waiting.base = first if call.view else None
+        if call.kind == "escape":
+            known = tensors.see(args[0], stack)
+            self.log.append(("made", stack, reading.escape, known.number, self.escapes, known.value))
+            return None
+        return waiting
+
+    def after(self, waiting: Waiting, out: Any) -> None:
+        """Its results."""
+        if waiting.call.one:
+            waiting.outs = [self.result(out, waiting.base)]
+        else:
+            waiting.outs = [self.result(one, waiting.base) for one in flat(out) if isinstance(one, torch.Tensor)]
+        caller = _getframe(3)
+        waiting.place = id(caller), caller.f_lasti
+        self.pending.append(waiting)
+        if self.watch.recorder.pace is not None:
+            self.watch.recorder.pace()
+
+    def result(self, tensor: Any, base: Known | None) -> tuple[Known, int, bool]:
+        """A result.  No reference to it is kept: torch makes a copy of the handle where somebody else has one."""
+        tensors = self.tensors
+        value = tensors.keep(tensor)
+        known = tensors.find(tensor)
+        if known is None:
+            return tensors.enter(tensor, value, 0, False, None if base is None else base.storage), value, True
+        known.value = value
+        return known, value, False
+
+    def made(self, call: Call, out: Any) -> None:
+        """A tensor is made: a leaf, once the function that makes it has set its flag."""
+        if not isinstance(out, torch.Tensor) or self.watch.backward.call is not None or is_library(_getframe(4)):
+            return
+        if call.unwritten:
+            self.tensors.without_elements(out)
+        elif self.tensors.find(out) is None:
+            source = "tensor" if call.base == "lift_fresh" else call.base
+            stack = self.stack(4)
+            enabled = _grad_enabled()
+            if enabled is not self.grad_enabled:
+                self.mode_changed(enabled, stack if self.switched is None else self.switched)
+            self.pending.append(Made(source, stack, out, _getframe(3)))
+
+    def as_parameter(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """`Parameter(...)` takes a tensor: a new one is the parameter from now on."""
+        out = func(*args, **kwargs)
+        last = self.pending[-1] if self.pending else None
+        if type(last) is Made and last.held() is args[0]:
+            last.held = weakref.ref(out)
+        return out
+
+    def filled(self, call: Call, target: Any) -> None:
+        """The first write to a tensor that had no elements yet."""
+        self.tensors.unwritten.pop(id(target), None)
+        if self.tensors.find(target) is None and not is_library(_getframe(4)):
+            self.pending.append(Made(call.base.rstrip("_"), self.stack(4), target, _getframe(3)))
+
+    def is_saving(self, tensor: Any) -> bool:
+        """Whether autograd detaches the result of the last op, to save it: at the same place of the program."""
+        last, caller = self.pending[-1], _getframe(3)
+        if last.place != (id(caller), caller.f_lasti):
+            return False
+        if isinstance(last, Made):  # a tensor that is made is detached once more
+            return last.held() is tensor
+        return any(known() is tensor for known, _, _ in last.outs)
+
+    def is_aside(self, call: Call, args: tuple[Any, ...]) -> bool:
+        """Whether an op is no part of the program: a layer makes its parameters, of which the trace knows nothing."""
+        known = self.tensors.known
+        if any(id(one) in known for one in args if isinstance(one, torch.Tensor)):
+            return False
+        return is_library(_getframe(5))
+
+    def mode_changed(self, enabled: bool, stack: int) -> None:
+        """Ops record gradients from now on, or do not."""
+        self.grad_enabled, self.switched = enabled, None
+        self.log.append(("made", stack, reading.mode, enabled))
+
+    # -- and its node --------------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Record the ops that ran: autograd has made their nodes by now."""
+        waiting, self.pending = self.pending, []
+        for one in waiting:
+            if type(one) is Waiting:
+                self.record(one)
+            elif type(one) is Made:
+                tensor = one.held()
+                if tensor is not None and self.tensors.find(tensor) is None:
+                    self.tensors.leaf(tensor, one.stack, one.source)
+
+    def record(self, waiting: Waiting) -> None:
+        """An op and its results, with the node that autograd made for it."""
+        written = waiting.written
+        results = []
+        fn = None
+        for known, value, is_new in waiting.outs:
+            out = known()
+            if out is not None:
+                known.version = version_of(out) - known.offset
+                if waiting.enabled or not is_new or waiting.base is not None:
+                    known.requires = bool(out.requires_grad)
+                if fn is None and known.requires and waiting.enabled:
+                    fn = grad_fn_of(out)
+            elif written is not None and written[1] is not None:  # a view that the program has let go of
+                known.version, known.requires = version_of(written[1]) - known.offset, bool(written[1].requires_grad)
+            elif written is not None and not is_new:
+                known.version += 1
+            view_of = waiting.base.number if waiting.base is not None and is_new else None
+            results.append((known.number, known.version, value, known.requires, known.storage, view_of))
+        part, base = (None, None) if written is None else written
+        joins = base is not None and waiting.enabled and base.requires_grad and self.is_new(grad_fn_of(base))
+        record = None
+        if fn is not None and not joins and self.is_new(fn):
+            record = self.graph.node(fn, waiting.stack, results, waiting.arguments, broadcasts=self.broadcasts(waiting))
+        inplace = None if part is None else part.number
+        self.log.append(
+            (
+                "made", waiting.stack, reading.op, waiting.call, waiting.arguments, tuple(results), record, inplace,
+                waiting.during,
+            )
+        )  # fmt: skip
+        if joins and part is not None:
+            self.join(waiting, part, base)
+        elif part is not None and self.tensors.behind:
+            self.beside(part)
+
+    def beside(self, part: Known | None) -> None:
+        """What `x.data` gave was written: x has other elements, and no version counts it."""
+        owner = None if part is None else self.tensors.behind.get(part.number)
+        tensor = None if owner is None else owner()
+        if owner is not None and tensor is not None:
+            owner.offset -= 1
+            self.tensors.refresh(owner, tensor, version_of(tensor) - owner.offset)
+
+    def data(self, tensor: Any, given: Any, stack: int) -> None:
+        """`x.data` gives the elements of x, without a version of their own."""
+        tensors = self.tensors
+        self.settle()
+        known = tensors.find(tensor)
+        if known is None:
+            return
+        result = tensors.enter(given, known.value, 0, False)
+        result.offset = version_of(given)
+        tensors.behind[result.number] = known
+        fields = (result.number, 0, known.value, False, result.number, None)
+        self.log.append(("made", stack, reading.data_given, known.number, known.version, fields))
+
+    def broadcasts(self, waiting: Waiting) -> bool:
+        """Whether an input of an op is smaller than its result, as one that is broadcast is."""
+        if waiting.call.base.rstrip("_") not in BROADCAST:
+            return False
+        out = waiting.outs[0][0]()
+        return out is not None and any(
+            type(one) is Held and one.shape != out.shape for name, one in waiting.arguments if name not in FACTORS
+        )
+
+    def is_new(self, fn: Any) -> bool:
+        """Whether a node has to be recorded."""
+        return fn is not None and type(fn).__name__ != SINK and fn._sequence_nr() not in self.graph.nodes
+
+    def join(self, waiting: Waiting, part: Known, base: Any) -> None:
+        """A view was written: its base has a new history from now on, and the view is taken from it again."""
+        known = self.tensors.find(base)
+        if known is None:
+            return
+        (_, before), *others = reading.flat_inputs(waiting.arguments)
+        inputs = [("self", known.number, known.version), ("source", part.number, before.version)]
+        inputs += [(name, one.number, one.version) for name, one in others]
+        known.version, known.value, known.requires = version_of(base) - known.offset, self.tensors.keep(base), True
+        result = (known.number, known.version, known.value, True, known.storage, None)
+        attrs = {"writer": waiting.call.base.rstrip("_")}
+        self.hidden(grad_fn_of(base), waiting.stack, inputs, [result], attrs, known.number, waiting.during)
+        view = part()
+        fn = None if view is None else grad_fn_of(view)
+        if self.is_new(fn):
+            inputs = [("self", known.number, known.version)]
+            taken = (part.number, part.version, part.value, True, part.storage, known.number)
+            self.hidden(fn, waiting.stack, inputs, [taken], {}, None, waiting.during)
+
+    def hidden(self, fn: Any, stack: int, inputs: Any, results: Any, attrs: dict[str, Any], inplace: int | None,
+               during: int | None) -> None:  # fmt: skip
+        """An op that torch did not tell of, but whose node is there."""
+        record = self.graph.node(fn, stack, results, ())
+        self.log.append(
+            ("made", stack, reading.hidden, record[1], tuple(inputs), attrs, tuple(results), record, inplace, during)
+        )
+
+    def unseen(self, fn: Any, stack: int) -> None:
+        """A node that none of the recorded ops made: its results are not known, only their shapes."""
+        graph = self.graph
+        inputs: list[tuple[str, int, int]] = []
+        for up, nr in fn.next_functions:
+            if up is None:
+                continue
+            if type(up).__name__ == SINK:
+                known = graph.sink(up, stack)
+                inputs.append((f"input[{len(inputs)}]", known.number, known.version))
+            else:
+                number, version = graph.nodes[up._sequence_nr()].outputs[nr]
+                inputs.append((f"input[{len(inputs)}]", number, version))
+        results = []
+        for shape in shapes_of(fn):
+            value = len(self.tensors.values)
+            self.tensors.values.append(Unknown(shape, prod(shape)))
+            number = next_id()
+            results.append((number, 0, value, True, number, None))
+        self.hidden(fn, stack, inputs, results, {"not_seen": UNSEEN}, None, self.watch.backward.call)
+
+    # -- custom Functions ----------------------------------------------------------------------------------------
+
+    def custom(self, real: Any, kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A custom Function runs: its forward is code of the user's, its result has a node of its own."""
+        watch = self.watch
+        with watch.aside():
+            begun = watch.guarded(self.custom_begins, args)
+        enabled, self.grad_enabled = self.grad_enabled, False
+        completed, out = False, None
+        try:
+            out = real(kind, *args, **kwargs)
+            completed = True
+            return out
+        finally:
+            if begun is not None and watch.is_looking():
+                with watch.aside():
+                    watch.guarded(self.custom_ended, kind, args, begun, out, completed)
+            self.grad_enabled = enabled
+
+    def custom_begins(self, args: tuple[Any, ...]) -> Any:
+        """Its inputs: (stack, references)."""
+        self.settle()
+        stack = self.stack(5)
+        seen = [self.tensors.see(one, stack) for one in args if isinstance(one, torch.Tensor)]
+        refs = tuple((f"input[{i}]", one.number, one.version) for i, one in enumerate(seen))
+        given = [ref[1] for ref in refs]
+        self.log.append(("made", -1, reading.code, self.watch.backward.call, "forward", None, None, 0, given, 0))
+        return stack, refs
+
+    def custom_ended(self, kind: type, args: Any, begun: Any, out: Any, completed: bool) -> None:
+        """Its results, with their node."""
+        stack, refs = begun
+        self.settle()
+        outs = [one for one in flat(out) if isinstance(one, torch.Tensor)]
+        results, fn = [], None
+        for one in outs:
+            known = self.tensors.find(one)
+            if known is None or known.version != version_of(one) - known.offset:
+                known = self.tensors.see(one, stack)
+            known.requires = bool(one.requires_grad)
+            results.append((known.number, known.version, known.value, known.requires, known.storage, None))
+            fn = fn or grad_fn_of(one)
+        told = tuple(one[0] for one in results) if completed else None
+        self.log.append(("made", -1, reading.left, told, completed))
+        if not results:
+            return
+        record = None
+        if self.is_new(fn):
+            record = self.graph.node(fn, stack, results, (), code=True)
+        attrs: dict[str, Any] = {"function": kind.__name__}
+        tensors = tuple(isinstance(one, torch.Tensor) for one in args)
+        if not all(tensors):
+            attrs["tensors"] = tensors
+        self.log.append(("made", stack, reading.custom, refs, attrs, tuple(results), record, self.watch.backward.call))
+
+
+def grad_fn_of(tensor: Any) -> Any:
+    """The node of a tensor; None where torch refuses to say."""
+    try:
+        return tensor.grad_fn
+    except RuntimeError:  # a view made under no_grad whose base was written
+        return None
+
+
+def shapes_of(fn: Any) -> list[tuple[int, ...]]:
+    """The shapes of the results of the op of a node."""
+    try:
+        return [tuple(int(n) for n in one.shape) for one in fn._input_metadata]
+    except (AttributeError, RuntimeError, TypeError, ValueError):
+        return [()]
+
+
+def flat(out: Any) -> Iterator[Any]:
+    """The results of an op, out of tuples and lists."""
+    if isinstance(out, (tuple, list)):
+        for one in out:
+            yield from flat(one)
+    else:
+        yield out
+
+
+_LAYERS: dict[Any, int] = {}
+
+
+def kind_of(code: Any) -> int:
+    """Where in torch code stands: 1 in a layer that makes its parameters, 2 where it is helped, 0 anywhere else."""
+    kind = _LAYERS.get(code)
+    if kind is None:
+        name = code.co_filename.replace("\\", "/")
+        is_init = "/torch/nn/" in name and code.co_name in ("__init__", "reset_parameters", "_reset_parameters")
+        helps = name.endswith(("torch/nn/init.py", "torch/nn/parameter.py")) or "/torch/utils/_" in name
+        kind = _LAYERS[code] = 1 if is_init else 2 if helps or "/record/torch/" in name else 0
+    return kind
+
+
+def is_library(frame: Any) -> bool:
+    """Whether a layer of torch's is being made in a frame."""
+    while frame is not None and kind_of(frame.f_code) == 2:
+        frame = frame.f_back
+    return frame is not None and kind_of(frame.f_code) == 1
+
+
+def is_parameter_made(frame: Any) -> bool:
+    """Whether `Parameter(...)` runs in a frame."""
+    return frame is not None and frame.f_code.co_filename.endswith("parameter.py")

@@ -1,0 +1,207 @@
+"""The nodes of the backward graph, as long as torch has them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from engine.trace.tensor_states import next_id
+
+from .tensors import Known
+
+if TYPE_CHECKING:
+    from .watch import Watch
+
+SINK = "AccumulateGrad"
+RESULT = "result"
+
+
+class Node:
+    """A node of the graph: torch calls `ran` after each run of it.
+
+    `outputs` are the results of its op, each a tensor and its version.  `retaining` are those that retain their
+    gradient, `entered` is set while it runs code of the user's.
+    """
+
+    __slots__ = ("__weakref__", "entered", "frees", "key", "name", "outputs", "retaining", "stack", "watch")
+
+    def __init__(self, watch: Watch, name: str, stack: int, outputs: list[tuple[int, int]]) -> None:
+        self.watch, self.name, self.stack, self.outputs = watch, name, stack, outputs
+        self.key = next_id()
+        self.frees = False
+        self.entered: bool | None = None
+        self.retaining: list[tuple[int, Any]] | None = None
+
+    def ran(self, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
+        """After a run: the gradients that it sends, and those that it received."""
+        self.watch.while_off(self.watch.backward.ran, self, sent, received)
+
+    def sums(self, received: tuple[Any, ...]) -> None:
+        """Before a run whose gradients are summed over what was broadcast."""
+        self.watch.while_off(self.watch.backward.sums_begin, self)
+
+    def begins(self, received: tuple[Any, ...]) -> None:
+        """Before a run of code of the user's."""
+        self.watch.backward.begins(self, received)
+
+    def ends(self, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
+        """After a run of code of the user's."""
+        if self.entered is not None:
+            self.watch.backward.ends(self, sent)
+        self.ran(sent, received)
+
+
+class Sink:
+    """The node that accumulates the gradient of a leaf."""
+
+    __slots__ = ("__weakref__", "before", "known", "watch")
+
+    def __init__(self, watch: Watch, known: Known) -> None:
+        self.watch, self.known = watch, known
+        self.before: int | None = None
+
+    def begins(self, received: tuple[Any, ...]) -> None:
+        """Before a gradient is added."""
+        self.before = self.watch.while_off(self.watch.backward.gradient_before, self.known)
+
+    def ran(self, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
+        """After it was added."""
+        self.watch.while_off(self.watch.backward.accumulated, self.known, received[0], self.before)
+
+
+class Graph:
+    """The nodes of a recording, by torch's sequence numbers."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch, self.tensors = watch, watch.tensors
+        self.nodes: weakref.WeakValueDictionary[int, Node] = weakref.WeakValueDictionary()
+        self.saved_names: dict[type, tuple[tuple[str, str], ...]] = {}
+        self.packing = 0  # how many hooks of the user's pack what is saved
+
+    def node(self, fn: Any, stack: int, results: Sequence[Any], arguments: Any, code: bool = False,
+             broadcasts: bool = False) -> Any:  # fmt: skip
+        """Watch a new node; the fields of its record."""
+        node = Node(self.watch, fn.name().rpartition("::")[2], stack, [(one[0], one[1]) for one in results])
+        edges = tuple([None if up is None else self.edge(up, nr, stack) for up, nr in fn.next_functions])
+        saved = () if self.packing else self.saved(fn, results, arguments)
+        node.frees = bool(saved)
+        self.nodes[fn._sequence_nr()] = node
+        if code:
+            fn.register_prehook(node.begins)
+            fn.register_hook(node.ends)
+        else:
+            if broadcasts:
+                fn.register_prehook(node.sums)
+            fn.register_hook(node.ran)
+        return node.key, node.name, edges, saved
+
+    def edge(self, up: Any, nr: int, stack: int) -> tuple[int, ...]:
+        """Where a gradient goes: (node, output) or (leaf,)."""
+        if type(up).__name__ == SINK:
+            return (self.sink(up, stack).number,)
+        node = self.nodes.get(up._sequence_nr())
+        if node is None:
+            node = self.unseen(up, stack)
+        return node.key, nr
+
+    def sink(self, up: Any, stack: int) -> Known:
+        """The leaf of an AccumulateGrad, which is watched from now on."""
+        tensor = up.variable
+        known = self.tensors.find(tensor) or self.tensors.see(tensor, stack)
+        if known.sink is None or known.sink() is None:
+            sink = Sink(self.watch, known)
+            up.register_prehook(sink.begins)
+            up.register_hook(sink.ran)
+            known.sink = weakref.ref(sink)
+        return known
+
+    def unseen(self, fn: Any, stack: int) -> Node:
+        """A node that no recorded op made, and those before it: ops of their own that say so."""
+        last = fn
+        waiting = [(fn, False)]
+        while waiting:
+            fn, ready = waiting.pop()
+            if fn._sequence_nr() in self.nodes:
+                continue
+            before = [up for up, _ in fn.next_functions if up is not None and type(up).__name__ != SINK]
+            if not ready and any(up._sequence_nr() not in self.nodes for up in before):
+                waiting.append((fn, True))
+                waiting += [(up, False) for up in before]
+            else:
+                self.watch.forward.unseen(fn, stack)
+        return self.nodes[last._sequence_nr()]
+
+    def saved(self, fn: Any, results: Sequence[Any], arguments: Any) -> tuple[Any, ...]:
+        """(name, value, tensor, bytes) of what a node saved, without unpacking what a hook of the user's packed."""
+        kind = type(fn)
+        names = self.saved_names.get(kind)
+        if names is None:
+            found = (name for name in dir(kind) if name.startswith("_saved_"))
+            names = self.saved_names[kind] = tuple((name, name.removeprefix("_saved_")) for name in found)
+        if not names:
+            return self.saved_by_user(fn) if hasattr(fn, "saved_tensors") else ()
+        known = {name: one for name, one in arguments if type(one).__name__ == "Held"}
+        saved = []
+        for attribute, name in names:
+            try:
+                kept = getattr(fn, attribute)
+            except RuntimeError:  # written in place since, or freed
+                continue
+            if hasattr(kept, "_version"):
+                saved.append(self.held(name, kept, known, results))
+            elif type(kept) is tuple and kept and hasattr(kept[0], "_version"):
+                saved += [self.held(f"{name}[{i}]", one, {}, ()) for i, one in enumerate(kept) if one is not None]
+        return tuple(saved)
+
+    def saved_by_user(self, fn: Any) -> tuple[Any, ...]:
+        """What the forward of a custom Function saved."""
+        try:
+            kept = fn.saved_tensors
+        except RuntimeError:
+            return ()
+        return tuple(self.held(f"saved_tensors[{i}]", one, {}, ()) for i, one in enumerate(kept) if one is not None)
+
+    def held(self, name: str, kept: Any, arguments: Any, results: Sequence[Any]) -> Any:
+        """A saved tensor: an input or a result has a value already."""
+        size = kept.numel() * kept.element_size()
+        given = arguments.get(name)
+        if given is not None and given.shape == kept.shape:
+            return name, given.value, given.number, size
+        if name.startswith(RESULT):
+            nr = int(name.removeprefix(RESULT) or 0)
+            if nr < len(results):
+                return name, results[nr][2], results[nr][0], size
+        known = self.tensors.find(kept)
+        if known is None:
+            return name, self.tensors.keep(kept), None, size
+        return name, known.value, known.number, size
+
+    def stopped_at(self, roots: Sequence[Any], ran: set[int]) -> Node | None:
+        """The node at which a backward call failed: of those that had all of their gradients and did not run, the one
+        that torch takes first."""
+        missing: dict[int, int] = {}
+        functions: dict[int, Any] = {}
+        waiting = [fn for fn in roots if fn is not None]
+        while waiting:
+            fn = waiting.pop()
+            sequence = fn._sequence_nr()
+            if sequence in functions or type(fn).__name__ == SINK:
+                continue
+            functions[sequence] = fn
+            for up, _ in fn.next_functions:
+                if up is not None and type(up).__name__ != SINK:
+                    missing[up._sequence_nr()] = missing.get(up._sequence_nr(), 0) + 1
+                    waiting.append(up)
+        for sequence, fn in functions.items():
+            node = self.nodes.get(sequence)
+            if node is not None and node.key in ran:
+                for up, _ in fn.next_functions:
+                    if up is not None and type(up).__name__ != SINK:
+                        missing[up._sequence_nr()] -= 1
+        ready = [
+            sequence
+            for sequence in functions
+            if not missing.get(sequence) and (node := self.nodes.get(sequence)) is not None and node.key not in ran
+        ]
+        return self.nodes.get(max(ready)) if ready else None

@@ -1,0 +1,113 @@
+"""The names under which a program holds its modules, and those of their parameters and buffers."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from engine.trace.module_names import held_as
+
+from . import reading
+
+if TYPE_CHECKING:
+    from .watch import Watch
+
+
+class ModuleNames:
+    """The modules of a recording by their id; an entry goes with its module."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.names: dict[int, str] = {}
+        self.holders: dict[int, str] = {}  # of outermost modules: the prefix of the names in them
+        self.parts: dict[int, int] = {}  # of outermost modules: how many parts they had when they were called last
+        self.held: dict[int, tuple[int | None, ...]] = {}  # of optimisers: the last report
+        self.depth = 0
+        self._alive: dict[int, Any] = {}
+
+    def enter(self, module: Any) -> None:
+        """A module is called."""
+        watch = self.watch
+        watch.forward.settle()
+        stack = watch.stack(4)
+        name = self.entered(module, stack)
+        self.depth += 1
+        watch.log.append(("made", stack, reading.enter, name, type(module).__name__, ()))
+
+    def leave(self) -> None:
+        """Its call ended."""
+        if not self.depth:
+            return
+        self.watch.forward.settle()
+        self.depth -= 1
+        self.watch.log.append(("made", -1, reading.leave))
+
+    def step(self, optimizer: Any) -> None:
+        """A step of an optimiser begins."""
+        watch = self.watch
+        watch.forward.settle()
+        name = f"{type(optimizer).__name__}.step"
+        self.depth += 1
+        watch.log.append(("made", watch.stack(4), reading.enter, name, name, self.held_by(optimizer)))
+
+    def entered(self, module: Any, stack: int) -> str:
+        """The name of a module that is called: in its program the outermost one, else within that one."""
+        known, held = self.names.get(id(module)), ""
+        if known is None or not self.depth:
+            for name, inner in module.named_modules():
+                self.note(inner)
+                self.names[id(inner)] = name
+            if not self.depth:
+                held = self.bring(module, stack).removesuffix(".")
+            known = self.names[id(module)]
+        return held or known or type(module).__name__
+
+    def note(self, module: Any) -> None:
+        """Forget a module when it is gone: its id may become another's."""
+        key = id(module)
+        if key not in self._alive:
+
+            def gone(_: Any) -> None:
+                for table in (self._alive, self.names, self.holders, self.parts):
+                    table.pop(key, None)
+
+            self._alive[key] = weakref.ref(module, gone)
+
+    def bring(self, module: Any, stack: int) -> str:
+        """Record the parameters and buffers of a module under the names by which the program reaches them; returns the
+        prefix of these."""
+        if id(module) not in self.holders:
+            held = held_as(module, sys._getframe(4))
+            self.holders[id(module)] = f"{held}." if held else ""
+        before = self.holders[id(module)]
+        parts = list(parts_of(module))
+        if self.parts.get(id(module)) == len(parts):
+            return before
+        self.parts[id(module)] = len(parts)
+        tensors, called = self.watch.tensors, self.watch.recorder.names.called
+        for source, qualified, tensor in parts:
+            name = before + qualified
+            known = tensors.find(tensor)
+            if known is None:
+                known = tensors.leaf(tensor, stack, source, name)
+            said = called.get(known.number)
+            if said is None or name.endswith(f".{said}"):
+                called[known.number] = name
+        return before
+
+    def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
+        """The tensors that an optimiser updates, None for one that is not known; () if they are as in its last step."""
+        params = [param for group in optimizer.param_groups for param in group["params"] if param.requires_grad]
+        entries = [self.watch.tensors.find(param) for param in params]
+        found = tuple(None if one is None else one.number for one in entries)
+        told = self.held.get(id(optimizer))
+        self.held[id(optimizer)] = found
+        return () if found == told else found
+
+
+def parts_of(module: Any) -> Iterator[tuple[str, str, Any]]:
+    """(source, qualified name, tensor) of the parameters and buffers of a module."""
+    for source in ("parameter", "buffer"):
+        yield from ((source, name, tensor) for name, tensor in getattr(module, f"named_{source}s")())

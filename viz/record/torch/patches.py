@@ -1,0 +1,398 @@
+"""The functions of torch that are replaced while a recording runs, because no op tells of what they do.
+
+Each replacement calls what was there with the same arguments and returns what it returns.  `remove` puts all of them
+back.  A replacement that a program has kept does nothing more once the recording is over.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from engine.arrays.session import is_users, slot
+
+from . import reading
+from .forward import grad_fn_of
+
+if TYPE_CHECKING:
+    from .watch import Watch
+
+MISSING = object()
+Undo = tuple[Any, str, Any]
+
+
+def install(watch: Watch) -> list[Any]:
+    """Replace them; what `remove` needs."""
+    undo: list[Any] = []
+
+    def replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+        own = vars(owner).get(name, MISSING)
+        undo.append((owner, name, own))
+        setattr(owner, name, make(getattr(owner, name)))
+
+    replace(torch.nn.Module, "__call__", functools.partial(module_call, watch))
+    for module in (torch.autograd, torch.autograd.graph):
+        replace(module, "_engine_run_backward", functools.partial(run_backward, watch))
+    replace(torch.autograd, "_make_grads", functools.partial(make_grads, watch))
+    for kind in (torch.no_grad, torch.enable_grad, torch.set_grad_enabled, torch.inference_mode):
+        for name in ("__enter__", "__exit__"):
+            replace(kind, name, functools.partial(grad_mode, watch))
+    replace(torch.Tensor, "grad", functools.partial(gradient, watch))
+    replace(torch.Tensor, "requires_grad", functools.partial(flag_set, watch))
+    replace(torch.Tensor, "requires_grad_", functools.partial(flag, watch))
+    replace(torch.Tensor, "retain_grad", functools.partial(retain_grad, watch))
+    replace(torch.Tensor, "data", functools.partial(data, watch))
+    replace(torch.Tensor, "register_hook", functools.partial(register_hook, watch))
+    for name in ("item", "__bool__", "__float__", "__int__"):
+        replace(torch.Tensor, name, functools.partial(scalar, watch))
+    for name in ("numpy", "tolist"):
+        replace(torch.Tensor, name, functools.partial(escape, watch))
+    own = vars(torch.autograd.Function)["apply"]
+    undo.append((torch.autograd.Function, "apply", own))
+    setattr(torch.autograd.Function, "apply", classmethod(custom_function(watch, own.__func__)))  # noqa: B010 see above
+    replace(torch._tensor_str, "_str", functools.partial(escape, watch, kind="repr"))
+    for name in ("backward", "grad"):
+        replace(torch.autograd, name, functools.partial(backward_call, watch, name))
+    replace(warnings, "_showwarnmsg_impl", functools.partial(show_warning, watch))
+    hooks = importlib.import_module("torch.optim.optimizer")  # torch takes the name out of its package
+    undo.append(hooks.register_optimizer_step_pre_hook(functools.partial(step_begins, watch)))
+    undo.append(hooks.register_optimizer_step_post_hook(functools.partial(step_ended, watch)))
+    loader = importlib.import_module("torch.utils.data.dataloader")
+    replace(loader._BaseDataLoaderIter, "__next__", functools.partial(loaded, watch))
+    replace(loader.DataLoader, "__iter__", functools.partial(aside, watch))
+    return undo
+
+
+def remove(undo: list[Any]) -> None:
+    """Put everything back."""
+    for entry in reversed(undo):
+        if not isinstance(entry, tuple):
+            entry.remove()
+            continue
+        owner, name, own = entry
+        if own is MISSING:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, own)
+
+
+def module_call(watch: Watch, real: Any) -> Any:
+    """A group for each call of a module."""
+
+    @functools.wraps(real)
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 its name in tracebacks
+        if watch.off or slot.active is not watch.recorder:
+            return real(self, *args, **kwargs)
+        depth = watch.modules.depth
+        watch.while_off(watch.modules.enter, self)
+        try:
+            return real(self, *args, **kwargs)
+        finally:
+            if watch.modules.depth > depth:
+                watch.while_off(watch.modules.leave)
+
+    return __call__
+
+
+def run_backward(watch: Watch, real: Any) -> Any:
+    """A backward call."""
+
+    @functools.wraps(real)
+    def _engine_run_backward(t_outputs: Any, *args: Any, **kwargs: Any) -> Any:
+        return watch.backward.run(real, t_outputs, args, kwargs)
+
+    return _engine_run_backward
+
+
+def make_grads(watch: Watch, real: Any) -> Any:
+    """Which gradients a backward call fills in."""
+
+    @functools.wraps(real)
+    def _make_grads(outputs: Any, grads: Any, *args: Any, **kwargs: Any) -> Any:
+        if not watch.is_looking():
+            return real(outputs, grads, *args, **kwargs)
+        watch.finish()
+        with watch.aside():
+            made = real(outputs, grads, *args, **kwargs)
+        watch.backward.implicit = frozenset(id(one) for one, own in zip(made, grads, strict=False) if own is None)
+        return made
+
+    return _make_grads
+
+
+def grad_mode(watch: Watch, real: Any) -> Any:
+    """Switches of gradient recording."""
+
+    @functools.wraps(real)
+    def switch(self: Any, *args: Any) -> Any:
+        result = real(self, *args)
+        if watch.is_looking():
+            watch.while_off(switched, watch, torch.is_grad_enabled(), watch.stack(2))
+        return result
+
+    return switch
+
+
+def switched(watch: Watch, enabled: bool, stack: int) -> None:
+    """Gradient recording is on or off from now on; that it is off counts once an op runs that way."""
+    forward = watch.forward
+    forward.settle()
+    forward.switched = None
+    if enabled is not forward.grad_enabled:
+        if enabled:
+            forward.mode_changed(enabled, stack)
+        else:
+            forward.switched = stack
+
+
+def gradient(watch: Watch, real: Any) -> Any:
+    """`x.grad`, and `x.grad = ...`."""
+
+    def get(self: Any) -> Any:
+        return real.__get__(self)
+
+    def put(self: Any, value: Any) -> None:
+        watch.finish()
+        real.__set__(self, value)
+        if watch.is_looking():
+            watch.while_off(watch.grad_set, self, value, watch.stack(2))
+
+    def delete(self: Any) -> None:
+        watch.finish()
+        real.__delete__(self)
+        if watch.is_looking():
+            watch.while_off(watch.grad_set, self, None, watch.stack(2))
+
+    return property(get, put, delete, real.__doc__)
+
+
+def flag(watch: Watch, real: Any) -> Any:
+    """`requires_grad_()`."""
+
+    @functools.wraps(real)
+    def requires_grad_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        watch.finish()
+        result = real(self, *args, **kwargs)
+        known = watch.tensors.find(self)
+        if known is not None and watch.is_looking() and self.requires_grad is not known.requires:
+            watch.while_off(watch.tensors.flag, known, self, watch.stack(2))
+        return result
+
+    return requires_grad_
+
+
+def flag_set(watch: Watch, real: Any) -> Any:
+    """`x.requires_grad`, and `x.requires_grad = ...`."""
+    read = real.__get__
+
+    def get(self: Any) -> Any:
+        return read(self)
+
+    def put(self: Any, value: Any) -> None:
+        watch.finish()
+        real.__set__(self, value)
+        known = watch.tensors.find(self)
+        if known is not None and watch.is_looking() and value is not known.requires:
+            watch.while_off(watch.tensors.flag, known, self, watch.stack(2))
+
+    return property(get, put, None, real.__doc__)
+
+
+def retain_grad(watch: Watch, real: Any) -> Any:
+    """`retain_grad()`."""
+
+    @functools.wraps(real)
+    def retain_grad(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = real(self, *args, **kwargs)
+        if watch.is_looking():
+            watch.while_off(retains, watch, self, watch.stack(2))
+        return result
+
+    return retain_grad
+
+
+def data(watch: Watch, real: Any) -> Any:
+    """`x.data`, and `x.data = ...`."""
+
+    def get(self: Any) -> Any:
+        if not watch.is_looking() or watch.tensors.find(self) is None:
+            return real.__get__(self)
+        watch.finish()
+        with watch.aside():
+            given = real.__get__(self)
+        watch.while_off(watch.forward.data, self, given, watch.stack(2))
+        return given
+
+    def put(self: Any, value: Any) -> None:
+        watch.finish()
+        real.__set__(self, value)
+        if watch.is_looking():
+            watch.while_off(watch.data_set, self, value, watch.stack(2))
+
+    return property(get, put, None, real.__doc__)
+
+
+def register_hook(watch: Watch, real: Any) -> Any:
+    """A hook on a tensor's gradient."""
+
+    @functools.wraps(real)
+    def register_hook(self: Any, hook: Any) -> Any:
+        if not watch.is_looking() or not callable(hook):
+            return real(self, hook)
+        return real(self, watch.hooked(hook, self))
+
+    return register_hook
+
+
+def scalar(watch: Watch, real: Any) -> Any:
+    """A number that leaves for Python: an op tells of it, but not what it was asked for."""
+    kind = {"__bool__": "bool", "__float__": "float", "__int__": "int"}.get(real.__name__, real.__name__)
+
+    @functools.wraps(real)
+    def leave(self: Any) -> Any:
+        watch.forward.escapes = kind
+        try:
+            return real(self)
+        finally:
+            watch.forward.escapes = "item"
+
+    return leave
+
+
+def escape(watch: Watch, real: Any, kind: str = "") -> Any:
+    """Elements that leave for Python or numpy, of which no op tells."""
+    kind = kind or real.__name__
+
+    @functools.wraps(real)
+    def leave(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not watch.is_looking():
+            return real(self, *args, **kwargs)
+        watch.finish()
+        with watch.aside():
+            result = real(self, *args, **kwargs)
+        watch.while_off(watch.leaves, kind, self, watch.stack(2))
+        return result
+
+    return leave
+
+
+def custom_function(watch: Watch, real: Any) -> Any:
+    """A custom Function."""
+
+    @functools.wraps(real)
+    def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        if not watch.is_looking():
+            return real(cls, *args, **kwargs)
+        return watch.forward.custom(real, cls, args, kwargs)
+
+    return apply
+
+
+def retains(watch: Watch, tensor: Any, stack: int) -> None:
+    """A tensor retains its gradient from now on."""
+    watch.forward.settle()
+    known = watch.tensors.see(tensor, stack)
+    watch.log.append(("made", stack, reading.flag, known.number, "retain_grad", True))
+    fn = grad_fn_of(tensor)
+    node = None if fn is None else watch.graph.nodes.get(fn._sequence_nr())
+    if node is not None:
+        node.retaining = [*(node.retaining or ()), (tensor.output_nr, weakref.ref(tensor))]
+
+
+def aside(watch: Watch, real: Any) -> Any:
+    """What is no part of the program: the text of a tensor, the loading of a batch."""
+
+    @functools.wraps(real)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if not watch.is_looking():
+            return real(*args, **kwargs)
+        watch.finish()
+        with watch.aside():
+            return real(*args, **kwargs)
+
+    return function
+
+
+def loaded(watch: Watch, real: Any) -> Any:
+    """A batch that a loader hands out."""
+
+    @functools.wraps(real)
+    def __next__(self: Any) -> Any:  # noqa: N807 its name in tracebacks
+        if not watch.is_looking():
+            return real(self)
+        watch.finish()
+        with watch.aside():
+            batch = real(self)
+            watch.guarded(watch.tensors.loaded, batch)
+        return batch
+
+    return __next__
+
+
+def backward_call(watch: Watch, function: str, real: Any) -> Any:
+    """`backward` and `grad` in torch.autograd: their arguments may be refused."""
+
+    @functools.wraps(real)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not watch.is_looking():
+            return real(*args, **kwargs)
+        before = watch.recorder.calls
+        try:
+            return real(*args, **kwargs)
+        except Exception as error:
+            if watch.recorder.calls == before and watch.is_looking() and args:
+                watch.while_off(refused, watch, function, error, args, kwargs)
+            raise
+
+    return call
+
+
+def refused(watch: Watch, function: str, error: Exception, args: Any, kwargs: Any) -> None:
+    """torch refused a backward call."""
+    inputs = kwargs.get("inputs")
+    if isinstance(inputs, (list, tuple)) and not inputs:
+        return  # no leaf to go to: no call
+    given = args[1] if function == "backward" and len(args) > 1 else args[2] if len(args) > 2 else None
+    given = kwargs.get("grad_tensors", kwargs.get("grad_outputs", given))
+    keep, create = bool(kwargs.get("retain_graph")), bool(kwargs.get("create_graph"))
+    watch.backward.refused(function, error, args[0], given, keep, create)
+
+
+def show_warning(watch: Watch, real: Any) -> Any:
+    """A warning that is shown."""
+
+    @functools.wraps(real)
+    def _showwarnmsg_impl(msg: Any) -> Any:
+        if watch.is_looking() and not is_engines(sys._getframe(1)):
+            watch.while_off(
+                watch.warned, msg.category.__name__, str(msg.message).partition(" (Triggered internally at")[0]
+            )
+        return real(msg)
+
+    return _showwarnmsg_impl
+
+
+def is_engines(frame: Any) -> bool:
+    """Whether the engine runs in a frame or around it: it tells of its warnings itself."""
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        if frame.f_globals.get("__name__", "").startswith("engine."):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def step_begins(watch: Watch, optimizer: Any, *_: Any) -> None:
+    """A group for each step of an optimiser."""
+    watch.while_off(watch.modules.step, optimizer)
+
+
+def step_ended(watch: Watch, optimizer: Any, *_: Any) -> None:
+    """It ended."""
+    watch.while_off(watch.modules.leave)

@@ -1,0 +1,286 @@
+"""From the entries of this recorder to events: functions that the log's reader calls, later and perhaps elsewhere.
+
+Each takes the reader, the number of the event and its stack, then the fields of the entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from engine.arrays.errors import message_of
+from engine.trace.events import (
+    Accumulated,
+    AnyEvent,
+    BackwardEnded,
+    BackwardStarted,
+    CodeEntered,
+    CodeLeft,
+    DataSet,
+    Edge,
+    ErrorRaised,
+    Escaped,
+    FlagChanged,
+    GradSet,
+    GroupEntered,
+    GroupLeft,
+    HookRan,
+    Input,
+    LeafCreated,
+    ModeChanged,
+    NodeRecord,
+    OpCalled,
+    Output,
+    Refreshed,
+    Root,
+    Saved,
+    VjpRun,
+)
+from engine.trace.file.argument_types import first_misfit
+from engine.trace.log_reader import users_traceback
+
+from .calls import Call, Held, plain
+from .ops import Counterpart, counterpart
+
+Result = tuple[int, int, int, bool, int, int | None]
+"""A result: number, version, value, whether it requires a gradient, its memory, and the tensor that it is a view of."""
+
+
+def leaf(reader: Any, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
+         source: str, grad: int | None, name: str | None, device: str) -> AnyEvent:  # fmt: skip
+    shape, dtype = reader.shape(value)
+    held = None if grad is None else reader.tensors[grad]
+    number = reader.tensors[tensor]
+    reader.current[number] = value
+    return LeafCreated(
+        at, stack, number, reader.storages[storage], value, shape, dtype, device, requires, source, held, version, name
+    )
+
+
+def op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, Any]],
+       results: Sequence[Result], node: Any, inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
+    """An op ran: the engine's, where it has the same, else under torch's name and with torch's arguments."""
+    tensors = reader.tensors
+    given: list[tuple[str, Any]]
+    shape, _ = reader.shape(results[0][2]) if results else ((), "")
+    same = counterpart_of(call, arguments, shape)
+    if same is None:
+        name, given = call.full_name, flat_inputs(arguments)
+        attrs = {key: plain(value) for key, value in arguments if not holds_tensors(value)}
+    else:
+        name, given, attrs = same.op, list(same.inputs), dict(same.attrs)
+        results = results[: same.results]
+    inputs = tuple(
+        Input(key, tensors[value.number], value.version) if isinstance(value, Held) else Input(key, None, 0, value)
+        for key, value in given
+    )
+    outputs = tuple(output(reader, one) for one in results)
+    record = None if node is None else node_record(reader, node, inputs, outputs)
+    written = None if inplace is None else tensors[inplace]
+    return OpCalled(at, stack, name, inputs, attrs, outputs, record, written, during)
+
+
+def counterpart_of(call: Call, arguments: list[tuple[str, Any]], shape: tuple[int, ...]) -> Counterpart | None:
+    """The engine's call; None if it has none, or takes no such arguments: a file with them could not be read."""
+    try:
+        same = counterpart(call.full_name, call.whole(arguments), shape)
+    except (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError):  # bfloat16, no dimensions
+        return None
+    if same is None or first_misfit(same.op, same.attrs) is not None:
+        return None
+    numbers = all(type(one) is Held or isinstance(one, (bool, int, float)) for _, one in same.inputs)
+    return same if numbers else None
+
+
+def holds_tensors(value: Any) -> bool:
+    return type(value) is Held or (type(value) is list and any(type(one) is Held for one in value))
+
+
+def flat_inputs(arguments: list[tuple[str, Any]]) -> list[tuple[str, Held]]:
+    """The tensors among the arguments; those of a list with their places."""
+    found = []
+    for name, value in arguments:
+        if type(value) is Held:
+            found.append((name, value))
+        elif holds_tensors(value):
+            found += [(f"{name}[{place}]", one) for place, one in enumerate(value) if type(one) is Held]
+    return found
+
+
+def hidden(reader: Any, at: int, stack: int, name: str, refs: Sequence[tuple[str, int, int]], attrs: dict[str, Any],
+           results: Any, node: Any, inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
+    """An op that torch did not tell of: it is called by the name of its node."""
+    inputs = tuple(Input(argument, reader.tensors[number], version) for argument, number, version in refs)
+    outputs = tuple(output(reader, one) for one in results)
+    record = node_record(reader, node, inputs, outputs)
+    written = None if inplace is None else reader.tensors[inplace]
+    return OpCalled(at, stack, f"torch::{name}", inputs, attrs, outputs, record, written, during)
+
+
+def custom(reader: Any, at: int, stack: int, refs: Any, attrs: dict[str, Any], results: Any, node: Any,
+           during: int | None) -> AnyEvent:  # fmt: skip
+    """A custom Function ran."""
+    inputs = tuple(Input(argument, reader.tensors[number], version) for argument, number, version in refs)
+    outputs = tuple(output(reader, one) for one in results)
+    record = None if node is None else node_record(reader, node, inputs, outputs)
+    return OpCalled(at, stack, "custom_function", inputs, attrs, outputs, record, None, during)
+
+
+def data(reader: Any, at: int, stack: int, tensor: int, version: int, value: int, source: int) -> AnyEvent:
+    number = reader.tensors[tensor]
+    reader.current[number] = value
+    return DataSet(at, stack, number, version, value, reader.tensors[source])
+
+
+def data_given(reader: Any, at: int, stack: int, tensor: int, version: int, result: Result) -> AnyEvent:
+    """`x.data` was asked for."""
+    inputs = (Input("self", reader.tensors[tensor], version),)
+    return OpCalled(at, stack, "data", inputs, {}, (output(reader, result),), None, None, None)
+
+
+def output(reader: Any, result: Result) -> Output:
+    number, version, value, requires, storage, base = result
+    shape, dtype = reader.shape(value)
+    view_of = None if base is None else reader.tensors[base]
+    reader.current[reader.tensors[number]] = value
+    return Output(reader.tensors[number], version, value, shape, dtype, requires, reader.storages[storage], view_of)
+
+
+def node_record(reader: Any, node: Any, inputs: Sequence[Input], outputs: Sequence[Output]) -> NodeRecord:
+    """The node of an op, with an input of the op behind each of its edges."""
+    key, name, edges, saved = node
+    found = tuple(edge_of(reader, edge) for edge in edges)
+    while len(found) > len(inputs) and found[-1] is None:
+        found = found[:-1]  # of arguments that the call was not given
+    number = reader.nodes[key]
+    for nr, out in enumerate(outputs):
+        if out.requires_grad:
+            reader.makers[out.tensor] = (number, nr)
+    names = behind(reader, inputs, found)
+    return NodeRecord(number, name, len(reader.nodes) - 1, names, found, saved_of(reader, saved, inputs, outputs))
+
+
+def edge_of(reader: Any, edge: Any) -> Edge | None:
+    """(node, output) or (leaf,)."""
+    if edge is None:
+        return None
+    return Edge(None, reader.tensors[edge[0]]) if len(edge) == 1 else Edge(reader.nodes[edge[0]], None, edge[1])
+
+
+def behind(reader: Any, inputs: Sequence[Input], edges: Sequence[Edge | None]) -> tuple[str, ...]:
+    """The name of the input that each edge leads to: the tensor that comes from there, else the next one in order."""
+    left = list(inputs)
+    names = []
+    for edge in edges:
+        found = next((one for one in left if is_from(reader, one, edge)), None)
+        if found is None:
+            found = left[0] if left else None
+        if found is not None:
+            left = left[left.index(found) + 1 :] if edge is not None or len(left) > 1 else left[1:]
+        names.append(inputs[-1].name if found is None and inputs else "" if found is None else found.name)
+    return tuple(names)
+
+
+def is_from(reader: Any, given: Input, edge: Edge | None) -> bool:
+    if given.tensor is None:
+        return False
+    if edge is None:
+        return False
+    if edge.leaf is not None:
+        return edge.leaf == given.tensor
+    return bool(reader.makers.get(given.tensor) == (edge.node, edge.output_nr))
+
+
+def saved_of(reader: Any, saved: Any, inputs: Sequence[Input], outputs: Sequence[Output]) -> tuple[Saved, ...]:
+    """The saved tensors, (name, value, tensor, bytes), in the order of the inputs, results after them."""
+    order = {one.name: place for place, one in enumerate(inputs)}
+    numbers = {one.name: one.scalar for one in inputs if one.tensor is None}
+    return tuple(
+        Saved(name, None, numbers[name], None, 8)
+        if name in numbers
+        else Saved(name, value, None, None if tensor is None else reader.tensors[tensor], size)
+        for name, value, tensor, size in sorted(saved, key=lambda one: order.get(one[0], len(order)))
+    )
+
+
+def refresh(reader: Any, at: int, stack: int, tensor: int, version: int, value: int) -> AnyEvent:
+    number = reader.tensors[tensor]
+    reader.current[number] = value
+    return Refreshed(at, stack, number, version, value)
+
+
+def flag(reader: Any, at: int, stack: int, tensor: int, name: str, value: bool) -> AnyEvent:
+    return FlagChanged(at, stack, reader.tensors[tensor], name, value)
+
+
+def mode(reader: Any, at: int, stack: int, enabled: bool) -> AnyEvent:
+    return ModeChanged(at, stack, enabled)
+
+
+def grad_set(reader: Any, at: int, stack: int, tensor: int, value: int | None, held: int | None) -> AnyEvent:
+    return GradSet(at, stack, reader.tensors[tensor], value, None if held is None else reader.tensors[held])
+
+
+def start(reader: Any, at: int, stack: int, call: int, function: str, roots: Any, inputs: Any, keep: bool,
+          graph: bool, anomaly: bool) -> AnyEvent:  # fmt: skip
+    tensors = reader.tensors
+    starts = tuple(Root(tensors[t], v, s is None, None if s is None else tensors[s]) for t, v, s in roots)
+    asked = None if inputs is None else tuple(tensors[t] for t in inputs)
+    return BackwardStarted(at, stack, call, function, starts, asked, keep, graph, anomaly=anomaly)
+
+
+def vjp(reader: Any, at: int, stack: int, call: int, node: int, upstream: Any, cotangents: Any, unsummed: Any,
+        freed: bool) -> AnyEvent:  # fmt: skip
+    return VjpRun(at, stack, call, reader.nodes[node], upstream, cotangents, unsummed, freed)
+
+
+def accumulate(reader: Any, at: int, stack: int, call: int, tensor: int, grad: int, before: int | None, added: int,
+               after: int, retained: bool) -> AnyEvent:  # fmt: skip
+    held = reader.tensors[grad]
+    reader.current[held] = after
+    return Accumulated(at, stack, call, reader.tensors[tensor], held, before, added, after, retained)
+
+
+def hook(reader: Any, at: int, stack: int, call: int, tensor: int | None, before: int | None, after: int | None,
+         node: int | None, place: str, nr: int) -> AnyEvent:  # fmt: skip
+    number = None if tensor is None else reader.tensors[tensor]
+    return HookRan(at, stack, call, number, before, after, None if node is None else reader.nodes[node], place, nr)
+
+
+def code(reader: Any, at: int, stack: int, call: int | None, place: str, tensor: int | None, node: int | None,
+         nr: int, given: Any, split: int) -> AnyEvent:  # fmt: skip
+    number = None if tensor is None else reader.tensors[tensor]
+    ran = None if node is None else reader.nodes[node]
+    return CodeEntered(at, stack, call, place, number, ran, nr, several(reader, given), split)
+
+
+def left(reader: Any, at: int, stack: int, results: Any, completed: bool) -> AnyEvent:
+    return CodeLeft(at, stack, None if results is None else several(reader, results), completed)
+
+
+def several(reader: Any, tensors: Any) -> tuple[int | None, ...]:
+    """Tensors, or None in their place."""
+    return tuple(None if t is None else reader.tensors[t] for t in tensors)
+
+
+def escape(reader: Any, at: int, stack: int, tensor: int, kind: str, value: int) -> AnyEvent:
+    return Escaped(at, stack, reader.tensors[tensor], kind, value)
+
+
+def raised(reader: Any, at: int, stack: int, error: BaseException, note: str, call: int | None,
+           node: int | None) -> AnyEvent:  # fmt: skip
+    number = None if node is None else reader.nodes[node]
+    text, traceback = message_of(error), users_traceback(error)
+    return ErrorRaised(at, stack, type(error).__name__, text, note, call, number, (), traceback)
+
+
+def enter(reader: Any, at: int, stack: int, name: str, kind: str, held: Any) -> AnyEvent:
+    return GroupEntered(at, stack, name, kind, several(reader, held))
+
+
+def leave(reader: Any, at: int, stack: int) -> AnyEvent:
+    return GroupLeft(at, stack)
+
+
+def end(reader: Any, at: int, stack: int, call: int, completed: bool, results: Any) -> AnyEvent:
+    return BackwardEnded(at, stack, call, completed, several(reader, results))

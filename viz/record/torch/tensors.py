@@ -1,0 +1,153 @@
+"""The tensors that a recording knows, and what it knows of each: by identity, as long as they live.
+
+Nothing is written on a tensor.  An entry is a weak reference that goes when its tensor does, so no tensor lives longer
+for being recorded, and the id of one that is gone may belong to another.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import torch
+
+from engine.trace.recorder import Recorder
+from engine.trace.tensor_states import next_id
+
+from . import reading
+from .values import kept_of
+
+
+class Known(weakref.ref):  # type: ignore[type-arg]
+    """A tensor: its number, and the version, value and flag that the trace has of it.
+
+    `storage` is the number of the memory, `sink` the watch on the node that accumulates its gradient.  Versions count
+    from `offset`: torch adds up gradients in place before anybody has them.
+    """
+
+    __slots__ = ("key", "number", "offset", "requires", "sink", "storage", "value", "version")
+    key: int
+    number: int
+    version: int
+    value: int
+    storage: int
+    requires: bool
+    offset: int
+    sink: Any
+
+
+GRADIENTS = ("grad", "gradient")
+"""Sources of tensors that torch made in a backward call."""
+
+
+def version_of(tensor: Any) -> int:
+    """How often a tensor was written; 0 where it does not count, as in inference mode."""
+    try:
+        return int(tensor._version)
+    except RuntimeError:
+        return 0
+
+
+class Tensors:
+    """The known tensors of a recording."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.log, self.values, self.limit = recorder.log, recorder.store.values, recorder.limit
+        self.known: dict[int, Known] = {}
+        self.unwritten: dict[int, Any] = {}  # tensors without elements yet, by id
+        self.fresh: dict[int, Any] = {}  # tensors that a loader has handed out, by id
+
+        self.behind: dict[int, Known] = {}  # by the number of what `x.data` gave: x
+
+        known = self.known
+
+        def gone(entry: Known) -> None:
+            if known.get(entry.key) is entry:
+                del known[entry.key]
+
+        self._gone = gone
+
+    def keep(self, tensor: Any) -> int:
+        """Keep the elements of a tensor as they are now; the number of the value."""
+        values = self.values
+        values.append(kept_of(tensor, self.limit))
+        return len(values) - 1
+
+    def enter(self, tensor: Any, value: int, version: int, requires: bool, storage: int | None = None) -> Known:
+        """Make a tensor known, with a new number."""
+        known = Known(tensor, self._gone)
+        known.key = id(tensor)
+        known.number = number = next_id()
+        known.version, known.value, known.requires = version, value, requires
+        known.storage = number if storage is None else storage
+        known.sink, known.offset = None, 0
+        self.known[known.key] = known
+        return known
+
+    def without_elements(self, tensor: Any) -> None:
+        """Note that nothing was written into a new tensor so far."""
+        self.note(self.unwritten, tensor)
+
+    @staticmethod
+    def note(table: dict[int, Any], tensor: Any) -> None:
+        """Enter a tensor in a table by its id, until it is gone."""
+        key = id(tensor)
+        table[key] = weakref.ref(tensor, lambda _: table.pop(key, None))
+
+    def loaded(self, batch: Any) -> None:
+        """Note that the tensors of a batch come from a loader."""
+        for one in (
+            batch.values() if isinstance(batch, dict) else batch if isinstance(batch, (list, tuple)) else [batch]
+        ):
+            if isinstance(one, torch.Tensor):
+                self.note(self.fresh, one)
+            elif isinstance(one, (list, tuple, dict)):
+                self.loaded(one)
+
+    def find(self, tensor: Any) -> Known | None:
+        """What is known of a tensor; None if the recording has not met it."""
+        return self.known.get(id(tensor))
+
+    def see(self, tensor: Any, stack: int, source: str | None = None, name: str | None = None) -> Known:
+        """A tensor that is used now, in the version that it has: recorded where the trace does not know it."""
+        known = self.known.get(id(tensor))
+        if known is not None:
+            version = version_of(tensor) - known.offset
+            if version != known.version:
+                self.refresh(known, tensor, version)
+            if tensor.requires_grad is not known.requires:
+                self.flag(known, tensor, stack)
+            return known
+        if source is None:
+            source = "DataLoader" if id(tensor) in self.fresh else "seen"
+        return self.leaf(tensor, stack, source, name)
+
+    def leaf(self, tensor: Any, stack: int, source: str, name: str | None = None) -> Known:
+        """Record a tensor that no recorded op made."""
+        version, requires = version_of(tensor), bool(tensor.requires_grad)
+        base = tensor._base if tensor._is_view() else None
+        shared = None if base is None else self.find(base)
+        value = self.keep(tensor)
+        grad = tensor.grad if tensor.is_leaf and requires else None
+        held = None if grad is None else self.see(grad, stack)
+        known = self.enter(tensor, value, version, requires, None if shared is None else shared.storage)
+        if source in GRADIENTS:
+            known.offset, known.version, version = version, 0, 0
+        self.log.append(
+            (
+                "made", stack, reading.leaf, known.number, known.storage, version, value, requires, source,
+                None if held is None else held.number, name, str(tensor.device),
+            )
+        )  # fmt: skip
+        return known
+
+    def refresh(self, known: Known, tensor: Any, version: int) -> None:
+        """A tensor has changed since it was recorded: through another name of its memory, or while nobody looked."""
+        known.version, known.value = version, self.keep(tensor)
+        self.log.append(("made", -1, reading.refresh, known.number, version, known.value))
+
+    def flag(self, known: Known, tensor: Any, stack: int) -> None:
+        """`requires_grad` was set."""
+        known.requires = bool(tensor.requires_grad)
+        self.log.append(("made", stack, reading.flag, known.number, "requires_grad", known.requires))

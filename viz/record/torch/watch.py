@@ -1,0 +1,204 @@
+"""The recorder of the real torch: it watches the ops of a program and the nodes that run backwards.
+
+Ops are seen by a dispatch mode, below autograd; nodes by a hook on each.  What torch's Python code does between is seen
+by a few of its functions that are replaced meanwhile (`patches`).  Nothing that the program computes is changed, and a
+fault of ours ends the recording of torch, never the program.
+"""
+
+from __future__ import annotations
+
+import functools
+import traceback
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch._C import _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
+
+from engine.arrays.session import slot
+from engine.trace.recorder import Recorder
+
+from . import patches, reading
+from .backward import Backward, remove
+from .forward import Forward
+from .graph import Graph
+from .modules import ModuleNames
+from .tensors import Tensors, version_of
+
+FOREVER = 1 << 40
+
+
+class Mode(TorchDispatchMode):
+    """What torch calls for each op."""
+
+    supports_higher_order_operators = True
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch  # nothing of the mode's own: it is pushed and popped by us
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # so that no compiler is imported for it
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        watch = self.watch
+        if watch.off or slot.active is not watch.recorder:
+            return func(*args, **kwargs) if kwargs else func(*args)
+        return watch.forward.run(func, args, kwargs or {})
+
+
+class Watch:
+    """The torch side of a recording; it writes into the log of `recorder` while that one is active.
+
+    `off` counts the reasons not to look: we are at work ourselves, or torch does what is no part of the program.
+    `say` hears of a fault of ours.
+    """
+
+    def __init__(self, recorder: Recorder, say: Callable[[str], None] = lambda text: None) -> None:
+        self.recorder, self.say = recorder, say
+        self.log, self.stack = recorder.log, recorder.stacks.number
+        self.off = 0
+        self.fault = ""
+        self.tensors = Tensors(recorder)
+        self.graph = Graph(self)
+        self.forward = Forward(self)
+        self.backward = Backward(self)
+        self.modules = ModuleNames(self)
+        self.mode = Mode(self)
+        self.undo: list[Any] = []
+
+    # -- beginning and end ---------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Watch from now on, in this thread."""
+        self.forward.grad_enabled = torch.is_grad_enabled()
+        self.undo = patches.install(self)
+        _push_on_torch_dispatch_stack(self.mode)
+
+    def stop(self) -> None:
+        """Leave everything as it was."""
+        self.finish()
+        remove(self.mode)
+        patches.remove(self.undo)
+        self.undo = []
+
+    def finish(self) -> None:
+        """Write down the ops that wait for their nodes."""
+        if self.forward.pending and self.is_looking():
+            with self.aside():
+                self.guarded(self.forward.settle)
+
+    def is_looking(self) -> bool:
+        """Whether what happens now is recorded."""
+        return not self.off and slot.active is self.recorder
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What runs inside is no part of the recording.  Without our mode, its ops cost nothing."""
+        self.off += 1
+        popped = self.pop()
+        try:
+            yield
+        finally:
+            self.push(popped)
+            self.off -= 1
+
+    def pop(self) -> bool:
+        """Take our mode away, if it is the innermost one; whether it was."""
+        is_innermost = _get_current_dispatch_mode() is self.mode
+        if is_innermost:
+            _pop_torch_dispatch_stack(None)
+        return is_innermost
+
+    def push(self, popped: bool = True) -> None:
+        """Put it back."""
+        if popped:
+            _push_on_torch_dispatch_stack(self.mode)
+
+    def failed(self) -> None:
+        """A fault of ours: nothing of torch is recorded from here on, and the program goes on."""
+        self.off += FOREVER
+        if not self.fault:
+            self.fault = traceback.format_exc()
+            self.say(
+                "the recording of torch ends here, by a fault of Backstep itself. Please report it:\n" + self.fault
+            )
+
+    def guarded(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Do work of ours, which must not end in an error of the program's; None if it fails."""
+        try:
+            return work(*args, **kwargs)
+        except Exception:  # noqa: BLE001 whatever it is, it is ours
+            self.failed()
+            return None
+
+    def while_off(self, work: Callable[..., Any], *args: Any) -> Any:
+        """Do guarded work of ours, if we are looking: no op of it is recorded."""
+        if self.off or slot.active is not self.recorder:
+            return None
+        self.off += 1
+        try:
+            return work(*args)
+        except Exception:  # noqa: BLE001 likewise
+            self.failed()
+            return None
+        finally:
+            self.off -= 1
+
+    # -- what several parts record -------------------------------------------------------------------------------
+
+    def gradients(self, gradients: Sequence[Any]) -> tuple[int | None, ...]:
+        """The numbers of gradients that code of the user's is called with, or returns."""
+        return tuple(
+            self.tensors.see(g, self.backward.stack, "gradient").number if isinstance(g, torch.Tensor) else None
+            for g in gradients
+        )
+
+    def leaves(self, kind: str, tensor: Any, stack: int) -> None:
+        """The elements of a tensor left for Python or numpy."""
+        self.forward.settle()
+        known = self.tensors.see(tensor, stack)
+        self.log.append(("made", stack, reading.escape, known.number, kind, known.value))
+
+    def data_set(self, tensor: Any, source: Any, stack: int) -> None:
+        """`x.data = y`."""
+        known = self.tensors.find(tensor)
+        if known is None:
+            self.tensors.see(tensor, stack)
+            return
+        other = self.tensors.see(source, stack)
+        known.version, known.value, known.storage = (
+            version_of(tensor) - known.offset,
+            self.tensors.keep(tensor),
+            other.storage,
+        )
+        self.log.append(("made", stack, reading.data, known.number, known.version, known.value, other.number))
+
+    def grad_set(self, tensor: Any, value: Any, stack: int) -> None:
+        """`x.grad = y`."""
+        known = self.tensors.see(tensor, stack)
+        held = None if value is None else self.tensors.see(value, stack)
+        fields = (None, None) if held is None else (held.value, held.number)
+        self.log.append(("made", stack, reading.grad_set, known.number, *fields))
+
+    def hooked(self, hook: Any, tensor: Any) -> Any:
+        """A hook on the gradient of a tensor, recorded when it runs."""
+        held = weakref.ref(tensor)
+
+        @functools.wraps(hook, updated=())
+        def run(gradient: Any) -> Any:
+            target = held()
+            if target is None or not self.is_looking() or self.backward.call is None:
+                return hook(gradient)
+            return self.backward.hook(hook, target, gradient)
+
+        return run
+
+    def warned(self, category: str, message: str) -> None:
+        """A warning was shown."""
+        self.forward.settle()
+        stack = self.recorder.stacks.number(3)
+        self.log.append(("warning", stack, category, message))
