@@ -710,6 +710,10 @@ class Previous(TypedDict):
 
     values: dict[str, Track[ValueId | None]]
     """The tracks of the rows that differ, by `<node id>|<key of the row>`."""
+    norms: NotRequired[dict[ElementId, Track[Num | None]]]
+    """Beside a section, where the browser puts the one before it: the norms of folded groups."""
+    label: NotRequired[str]
+    """Its name."""
 
 
 class Section(TypedDict):

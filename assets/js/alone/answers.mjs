@@ -1,6 +1,7 @@
 // What a server would answer, from what was packed when the lesson was written (viz/server/lesson/packing.py).
 import { changed } from "./difference.mjs";
 import { isNone } from "../page/edits.mjs";
+import { same, withGhosts } from "../scene/ghosts.mjs";
 
 const UNFORESEEN = {
   kind: "unforeseen", title: "This change is not in the lesson",
@@ -71,32 +72,4 @@ export class Answers {
     const problem = details ? undefined : { kind: "unknown-element", title: "This element has no details here", text: "The lesson does not hold them.", ways: [] };
     return { request, revision, element, details, problem };
   }
-}
-
-/** Whether two values are the same JSON, in whatever order their keys stand. */
-export function same(one, other) {
-  if (one === other) return true;
-  if (one === null || other === null || typeof one !== "object" || typeof other !== "object" || Array.isArray(one) !== Array.isArray(other)) return false;
-  const keys = Object.keys(one);
-  return keys.length === Object.keys(other).length && keys.every((key) => key in other && same(one[key], other[key]));
-}
-
-const KEYS = ["value", "grad", "seed"];
-
-/** A scene with the values of another revision where they differ, as `previous` of viz/scene/scene.py has them. */
-export function withGhosts(scene, before) {
-  const values = [...scene.values];
-  /** @type {Record<string, any>} */
-  const ghosts = {};
-  const nodes = new Map(scene.nodes.map((node) => [node.id, node]));
-  for (const node of before.nodes) {
-    for (const row of node.rows) {
-      if (!KEYS.includes(row.key) || !nodes.has(node.id)) continue;
-      const now = nodes.get(node.id).rows.find(({ key }) => key === row.key)?.track ?? [[0, null]];
-      const told = (track, of) => track.map(([t, id]) => [t, id === null ? null : of[id]]);
-      if (same(told(row.track, before.values), told(now, scene.values))) continue;
-      ghosts[`${node.id}|${row.key}`] = row.track.map(([t, id]) => [t, id === null ? null : values.push(before.values[id]) - 1]);
-    }
-  }
-  return { ...scene, values, previous: { values: ghosts } };
 }

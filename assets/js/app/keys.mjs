@@ -26,6 +26,7 @@ function keyTable(app) {
       [["n", "N"], "N", "Run to the selected node", () => app.runToSelected()],
       [[","], ",", "Previous iteration of a long run", () => app.bus.emit("turn", -1), "anywhere"],
       [["."], ".", "Next iteration", () => app.bus.emit("turn", 1), "anywhere"],
+      [["g", "G"], "G", "Show the numbers of the previous iteration beside these", () => app.bus.emit("compare")],
       [["r", "R"], "R", "Switch between the whole run and the graph of an iteration", () => app.bus.emit("view"), "anywhere"],
       [["<", ">"], "< >", "Slower, faster", (key) => app.changeSpeed(key === ">" ? 1 : -1)],
     ] },

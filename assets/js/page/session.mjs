@@ -2,6 +2,7 @@
 // Answers are matched by the number of the request, so that a late one is never shown as current.
 import { byId, setProps } from "./dom.mjs";
 import { NONE, isNone, same } from "./edits.mjs";
+import { Ghosts } from "./ghosts.mjs";
 
 const PATIENCE = 140; // ms before "computing" is shown: a quick answer should not flicker
 const LONG = 8000; // ms after which it is said that the server takes long
@@ -22,6 +23,7 @@ export class Session {
     this.history = [NONE];
     this.index = 0;
     this.request = 0;
+    this.ghosts = new Ghosts(this);
     /** @type {any} { request, commit, after } of the latest question */
     this.waiting = null;
     /** @type {any} the question for another program that the server was no longer there to answer */
@@ -180,9 +182,14 @@ export class Session {
     this.note = answer.note;
     this.section = answer.scene.section?.at ?? null;
     waiting.commit?.(answer);
-    this.scene = this.numbered(answer.scene);
-    this.tell("scene", this.scene);
+    this.show(this.ghosts.take(this.numbered(answer.scene)));
     waiting.after?.();
+  }
+
+  /** Shows a scene: one that has come, or the same with other numbers beside its own. */
+  show(scene) {
+    this.scene = scene;
+    this.tell("scene", scene);
   }
 
   /** The scene with the number that its revision has in this session's list: the server knows no order of edits. */

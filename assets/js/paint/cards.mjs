@@ -169,7 +169,8 @@ function paintBox({ context }, box, look, future) {
   context.globalAlpha /= look.alpha;
 }
 
-function paintNumber({ context, write, ruler, font, tokens, detail }, box, { value, text, ghost }, look, line) {
+function paintNumber({ context, write, ruler, font, tokens, detail, moment }, box, { value, text, ghost }, look, line) {
+  const isOfSection = moment.scene.previous?.label !== undefined; // nothing was edited: it is faint, and not struck through
   context.globalAlpha *= look.alpha;
   if (detail < 2) {
     if (toNumber(value) !== 0) {
@@ -182,7 +183,9 @@ function paintNumber({ context, write, ruler, font, tokens, detail }, box, { val
     const y = ghost === null ? middle : middle + box.h / 4;
     write(text, box.x + box.w / 2, y, face, look.ink, "center");
     if (!line.truths && isRounded(text, value)) paintRounded(context, box.x + box.w / 2, y, text.length * (line.small ? font.smallPitch : font.cellPitch), look.ink);
-    if (ghost !== null) paintGhost({ context, write, ruler, font, tokens }, box, line.truths ? truth(ghost, line.letters) : fitNum(ghost, line.letters));
+    const old = ghost === null ? "" : line.truths ? truth(ghost, line.letters) : fitNum(ghost, line.letters);
+    if (old && isOfSection) write(old, box.x + box.w / 2, box.y + box.h / 4, font.small, tokens.soft, "center");
+    else if (old) paintGhost({ context, write, ruler, font, tokens }, box, old);
   }
   context.globalAlpha /= look.alpha;
 }

@@ -6,7 +6,7 @@ import { paintRows } from "./cards.mjs";
 import { paintEdges } from "./edges.mjs";
 import { paintDots, paintNormEdge } from "./dots.mjs";
 import { num, withMinus } from "../scene/format.mjs";
-import { normOfGroup } from "../scene/scale.mjs";
+import { normBefore, normOfGroup } from "../scene/scale.mjs";
 import { OP_BADGE, paintBadge, paintChip, paintFinding, paintFold } from "./marks.mjs";
 import { paintCallout } from "./message.mjs";
 import { STACK } from "../geometry/plane.mjs";
@@ -14,13 +14,15 @@ import { paintStrip } from "./stacks.mjs";
 import { findingsAt, isFaint, nodeState, runIn } from "../scene/state.mjs";
 import { cutName, fitting, fontsAt, writer } from "../geometry/text.mjs";
 
-/** @import { Box, Node, State } from "../scene/scene.d.ts" */
+/** @import { Box, Node, Num, State } from "../scene/scene.d.ts" */
 /** @import { Moment } from "../scene/state.mjs" */
 /** @import { Camera, View } from "../geometry/camera.mjs" */
 /** @import { Plane } from "../geometry/plane.mjs" */
 
 const LATER = [4, 4]; // dashes of the outline of what is not computed yet
 const LONGEST = "gradient norm 0.00123"; // of what a folded group says of its gradient
+const OLD = "0.0123"; // as long as most norms
+const BESIDE = [["gradient norm ", " was ", ""], ["norm ", " was ", ""], ["", " was ", ""], ["", " (", ")"]]; // around a norm and that of the section before
 const [CONTINUED, PAST_SIDE] = ["\u21b3 ", 12]; // before the name of a group that goes on here from another line; units from the side that is open
 const ROUND = 14; // corners of a group's box
 const QUIET = 0.72; // what takes no part, or is not there yet: paler, and all of its text in ink, so that it is read at 3 to 1
@@ -279,6 +281,19 @@ function paintStub(brush, node, look) {
 }
 
 /**
+ * The norm in words, and behind it what it was in the section before, where that stands beside: as long as cards of this width have room for.
+ * @type {(brush: Brush, node: Node, norm: Num, long: boolean) => [string, string]}
+ */
+function normTexts({ ruler, font, moment }, node, norm, long) {
+  const [now, was] = [num(norm, 3), normBefore(moment, node)];
+  if (was === null) return [`${long ? "gradient " : ""}norm ${now}`, ""];
+  /** @param {string[]} form */
+  const room = ([before, between, after]) => ruler.widthOf(font.plain, `${before}${OLD}${between}${OLD}${after}`) <= node.w - 24;
+  const [before, between, after] = BESIDE.find(room) ?? BESIDE[BESIDE.length - 1];
+  return [`${before}${now}`, `${between}${num(was, 3)}${after}`];
+}
+
+/**
  * A folded group: a card on two others, with its shapes, and the norm of the gradient that came to it; while a step runs in it, with that.
  * @type {(brush: Brush, node: Node, look: any) => void}
  */
@@ -305,7 +320,9 @@ function paintGroupCard(brush, node, look) {
   }
   if (norm !== null && node.h >= 70) {
     const long = ruler.widthOf(font.plain, LONGEST) <= node.w - 24; // equal cards say the same, whatever the number
-    line(`${long ? "gradient " : ""}norm ${num(norm, 3)}`, 62, typeof norm === "string" ? tokens.error : tokens.gradient);
+    const [text, was] = normTexts(brush, node, norm, long);
+    line(text, 62, typeof norm === "string" ? tokens.error : tokens.gradient);
+    if (was) write(was, box[0] + 14 + ruler.widthOf(font.plain, text), box[1] + 62, font.plain, tokens.soft);
   }
 }
 

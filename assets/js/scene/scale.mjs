@@ -29,6 +29,12 @@ export function lookOf(norms, norm) {
  */
 export const normOfGroup = (moment, node) => at(node.tracks.norm ?? [], moment.t) ?? null;
 
+/**
+ * The same in the section before, where that stands beside.
+ * @type {(moment: Moment, node: Node) => Num | null}
+ */
+export const normBefore = ({ scene, t }, { id }) => at(scene.previous?.norms?.[id], t) ?? null;
+
 /** @type {(moment: { t: number }, dot: Dot) => Num | null} */
 export const normOfDot = (moment, dot) => at(dot.norm, moment.t) ?? null;
 

@@ -634,6 +634,10 @@ export interface Group {
 export interface Previous {
   /** The tracks of the rows that differ, by `<node id>|<key of the row>`. */
   values: Record<string, Track<ValueId | null>>;
+  /** Beside a section, where the browser puts the one before it: the norms of folded groups. */
+  norms?: Record<ElementId, Track<Num | null>>;
+  /** Its name. */
+  label?: string;
 }
 
 /** A call of the program to autograd, or one that an edit adds. */

@@ -6,7 +6,7 @@ import { edgesOf, OVERVIEW, overviewPlace, paintFlame, placeOf, sheetOf } from "
 import { fonts, Ruler, writer } from "../geometry/text.mjs";
 import { withMinus } from "../scene/format.mjs";
 import { chartOf, following, isWhole, shifted, spanAt, viewOf, zoomed } from "../scene/flame.mjs";
-import { inOneLine } from "../scene/prints.mjs";
+import { inOneLine } from "../scene/lines.mjs";
 import { isClosed, levelOf, sentence, stopAt } from "../scene/levels.mjs";
 import { currentStep, isNamed, isPlain, phaseIndex, phaseLabels, spoken, strokeStride, withLabelOf } from "../scene/timeline.mjs";
 

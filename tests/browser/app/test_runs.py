@@ -138,3 +138,33 @@ def test_the_row_of_the_run_leads_to_an_iteration_and_prints_come_with_the_time(
     assert lane is not None
     page.mouse.move(lane["x"] + lane["width"] - 12, lane["y"] + lane["height"] - 8)
     assert page.locator(".bs-lane .bs-lane-tip").inner_text().startswith("Printed: loss 0.")
+
+
+def test_numbers_stand_beside_those_of_the_iteration_before(run: View) -> None:
+    label = "backstep.scene().previous?.label"
+    page = run.page
+    run.open("?program=my-run&section=4")
+    at(run, 4)
+    page.keyboard.press("g")
+    run.until(f"{label} === 'step = 3'")
+    loss = "backstep.scene().nodes.find((n) => n.role === 'root')"
+    old = f"backstep.scene().previous.values[{loss}.id + '|value'].at(-1)[1]"
+    before = run.js(f"backstep.scene().values[{old}].data")
+    asked = "performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/scene')).length"
+    assert run.js(asked) == 1
+    page.keyboard.press(".")
+    run.until(f"{label} === 'step = 4'")  # the one that was shown: nobody asks for it
+    page.keyboard.press("g")
+    run.until("backstep.scene().previous === null && backstep.scene().section.at === 5")
+    page.keyboard.press("g")
+    run.until(f"{label} === 'step = 4'")
+    assert run.js(asked) == 1
+    page.keyboard.press(",")
+    run.until(f"{label} === 'step = 3'")
+    assert run.js(f"backstep.scene().values[{old}].data") == before
+    page.keyboard.press("Home")
+    page.locator("#run-row").focus()
+    page.keyboard.press("Home")
+    at(run, 0)
+    button = page.get_by_role("button", name="Numbers of the previous iteration")
+    assert button.get_attribute("aria-pressed") == "true" and "first section" in str(button.get_attribute("title"))

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Answers, same } from "../../../assets/js/alone/answers.mjs";
+import { Answers } from "../../../assets/js/alone/answers.mjs";
 import { changed } from "../../../assets/js/alone/difference.mjs";
+import { same } from "../../../assets/js/scene/ghosts.mjs";
 
 const scene = (id, folded) => ({ revision: { id }, folded, nodes: [], values: [] });
 const edits = (gradient) => ({ leaves: {}, commands: [{ id: "c0", gradient }] });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { inOneLine, latestOf, linesShown, mostLines, printsOf } from "../../../assets/js/scene/prints.mjs";
+import { inOneLine, latestOf, linesShown, mostLines, printsOf } from "../../../assets/js/scene/lines.mjs";
 
 const print = (step, line, text, more = 0, file = 0) => ({ step, code: { file, line, end: line + 1, col: 0, stop: 4 }, stream: "stdout", text, more });
 

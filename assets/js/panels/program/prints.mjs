@@ -1,5 +1,5 @@
 // What the program printed, under the lines that printed it: of each the latest at the present time.
-import { latestOf, linesShown, moreLines, mostLines, printsOf } from "../../scene/prints.mjs";
+import { latestOf, linesShown, moreLines, mostLines, printsOf } from "../../scene/lines.mjs";
 import { fill, h } from "../../page/dom.mjs";
 
 /** @import { Print, Scene } from "../../scene/scene.d.ts" */

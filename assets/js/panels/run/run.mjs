@@ -11,7 +11,7 @@ import { figure, GAP, height, LOSS, ROW } from "./figure.mjs";
 export class RunView {
   /**
    * @param {import("../../page/session.mjs").Session} session
-   * @param {import("../../page/overview.mjs").Overview} overview
+   * @param {import("./overview.mjs").Overview} overview
    * @param {(section: number, parameter: string | null) => void} go opens the graph at a section, at a parameter of it
    */
   constructor(session, overview, go) {

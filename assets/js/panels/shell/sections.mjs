@@ -23,7 +23,20 @@ export class Sections {
     });
     fill(place, this.way(-1, before, "‹", "Previous"),
       h("span.section", {}, around.length ? h("span.around", {}, `${around.join(" · ")} · `) : null, h("b", {}, label)),
-      h("span.count", {}, input, ` of ${count}`), this.way(1, after, "›", "Next"));
+      h("span.count", {}, input, ` of ${count}`), this.way(1, after, "›", "Next"), this.beside());
+  }
+
+  /** Whether each number stands beside what it was in the section before. */
+  beside() {
+    const { ghosts } = this.session;
+    const said = ghosts.on ? ghosts.lack || "Hide the numbers of the previous iteration (G)" : "Show the numbers of the previous iteration beside these (G)";
+    return h("button.beside", { type: "button", "aria-label": "Numbers of the previous iteration", "aria-pressed": ghosts.on ? "true" : "false", title: said, onclick: () => this.compare() }, "Δ");
+  }
+
+  compare() {
+    if (!this.session.scene?.section) return false;
+    this.session.ghosts.toggle();
+    return true;
   }
 
   way(by, label, sign, word) {

@@ -13,8 +13,8 @@ import { Inspector } from "../inspector/inspector.mjs";
 import { Lecture } from "../lecture/lecture.mjs";
 import { Live } from "../../page/live.mjs";
 import * as notice from "../../page/notice.mjs";
-import { Overview } from "../../page/overview.mjs";
 import { isNarrow, isOpen, Panels } from "../../page/panels.mjs";
+import { Overview } from "../run/overview.mjs";
 import { RunRow } from "../run/row.mjs";
 import { RunView } from "../run/run.mjs";
 import { Sections } from "./sections.mjs";
@@ -127,6 +127,7 @@ export class Shell {
     this.player.on("unfold", (groups, after) => this.session.unfold(groups, after));
     this.player.on("other", () => this.other());
     this.player.on("turn", (by, edge) => this.turn(by, edge));
+    this.player.on("compare", () => this.sections.compare());
     this.player.on("view", () => Boolean(this.session.scene?.section) && this.view(root().dataset.view === "run" ? "graph" : "run"));
     this.player.on("panel", (side) => this.panels.toggle(side));
     this.player.on("tour", () => this.takeTour());

@@ -1,8 +1,8 @@
 // The sections of a run in a row, with the loss and the gradient norm of each: where they are, and what is said of them.  Pure.
 
-import { num, toNumber } from "./format.mjs";
+import { num, toNumber } from "../../scene/format.mjs";
 
-/** @import { RunFinding, RunOverview, Section } from "./scene.d.ts" */
+/** @import { RunFinding, RunOverview, Section } from "../../scene/scene.d.ts" */
 /** @typedef {{ x: number, y: number }[]} Curve points in a unit square, upwards; a line between neighbours */
 /** @typedef {{ curves: Curve[], odd: number[] }} Track pieces of a line, and where it is nan or infinite */
 

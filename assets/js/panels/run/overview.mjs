@@ -1,7 +1,7 @@
 // The overview of the run that is open: asked for when somebody wants it, once for each recording.
 
-/** @import { RunOverview } from "../scene/scene.d.ts" */
-/** @import { Session } from "./session.mjs" */
+/** @import { RunOverview } from "../../scene/scene.d.ts" */
+/** @import { Session } from "../../page/session.mjs" */
 /** @typedef {{ overview?: RunOverview, problem?: { title: string, text: string } }} Answer */
 
 export class Overview {

@@ -1,8 +1,8 @@
 // The row of a run's sections on a canvas: a bead for each, and below them the loss and the gradient norm.
 
-import { fonts, writer } from "../geometry/text.mjs";
+import { fonts, writer } from "../../geometry/text.mjs";
 
-/** @import { Track } from "../scene/sections.mjs" */
+/** @import { Track } from "./sections.mjs" */
 /** @typedef {{ context: CanvasRenderingContext2D, tokens: any, width: number, count: number, at: number, over: number | null, tracks: { loss: Track, norm: Track } | null, found: number[] }} Frame `over` is the section under the hand */
 
 export const LEFT = 76; // px for the names of rows, as on the chart below

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { found, sectionAt, told, tracksOf } from "../../../assets/js/scene/sections.mjs";
+import { found, sectionAt, told, tracksOf } from "../../../assets/js/panels/run/sections.mjs";
 
 const run = {
   labels: ["step = 0", "step = 1", "step = 2 to step = 3", "step = 4"], first: [0, 1, 2, 5], last: [0, 1, 4, 5],
