@@ -14,7 +14,7 @@ import { currentStep, isNamed, isPlain, phaseIndex, phaseLabels, spoken, strokeS
 /** @import { Level } from "../scene/levels.mjs" */
 /** @import { Sheet } from "../paint/flame.mjs" */
 /** @import { Scene, Span } from "../scene/scene.d.ts" */
-/** @typedef {"scrub" | "pan" | "brush" | "pinch" | "press"} Drag `press`: it is not yet known which */
+/** @typedef {"scrub" | "pan" | "brush" | "range" | "pinch" | "press"} Drag `press`: it is not yet known which; `range`: one marks what is to be seen */
 
 const EDGE = 12; // room at both ends, so that the playhead is never cut
 const TOP = 32; // labels are above, the bar from here on
@@ -63,7 +63,7 @@ export class Lane {
     this.height = HEIGHT;
     /** @type {Drag | null} */
     this.drag = null;
-    this.begin = { x: 0, y: 0, view: this.view };
+    this.begin = { x: 0, y: 0, view: this.view, t: 0 };
     /** @type {import("../scene/scene.d.ts").Print[]} those whose signs are painted */
     this.signed = [];
     /** @type {Map<number, PointerEvent>} fingers on the chart */
@@ -192,10 +192,11 @@ export class Lane {
     this.element.setPointerCapture(event.pointerId);
     this.fingers.set(event.pointerId, event);
     const { x, y } = this.spot(event);
-    this.begin = { x, y, view: this.view };
-    if (this.chart && this.fingers.size === 2) this.drag = "pinch";
+    if (this.chart && this.fingers.size === 2) { this.beginPinch(); return; }
+    this.begin = { x, y, view: this.view, t: this.t };
+    if (this.chart && this.fingers.size > 2) return;
     else if (this.chart && event.button === 1) this.drag = "pan";
-    else if (this.chart && y < OVERVIEW + 2 && !isWhole(this.view, this.total)) this.takeBrush(x);
+    else if (this.chart && y < OVERVIEW + 2) this.takeBrush(x);
     else if (this.printAt(event)) this.drag = "press";
     else if (this.chart && (this.under(event)?.row ?? 0) > 0 && Math.abs(x - this.x(this.t)) > NEAR) this.drag = "press";
     else this.scrub(event);
@@ -207,12 +208,27 @@ export class Lane {
     this.seek(this.scrubTime(event));
   }
 
-  /** The piece of the overview that is seen is taken hold of; beside it, it comes to the pointer first. */
-  takeBrush(x) {
-    this.drag = "brush";
-    const { from, to } = this.view;
+  /** A second finger: what the first one did to time is taken back. */
+  beginPinch() {
+    const { drag } = this;
+    this.drag = "pinch";
+    if (drag !== "scrub") return;
+    this.seek(this.begin.t);
+    this.scrubbing(false);
+  }
+
+  /** The place of the chart at a point of its overview. */
+  overviewAt(x) {
     const { left, right } = this.sheet;
-    const place = ((x - left) / (right - left)) * this.total;
+    return ((x - left) / (right - left)) * this.total;
+  }
+
+  /** The piece of the overview that is seen is taken hold of; beside it, it comes to the pointer first.  Where that is all, a piece is marked. */
+  takeBrush(x) {
+    this.drag = isWhole(this.view, this.total) ? "range" : "brush";
+    if (this.drag === "range") return;
+    const { from, to } = this.view;
+    const place = this.overviewAt(x);
     if (place < from || place > to) this.look(shifted(this.view, this.total, place - (from + to) / 2));
     this.begin.view = this.view;
   }
@@ -229,6 +245,7 @@ export class Lane {
     this.hideTip(); // the sentence above says where one is
     const { x, y } = this.spot(event);
     const by = x - this.begin.x;
+    if (this.drag !== "pinch" && this.fingers.has(event.pointerId)) this.fingers.set(event.pointerId, event);
     if (this.drag === "press" && Math.hypot(by, y - this.begin.y) > MOVED) {
       if (isWhole(this.view, this.total)) this.scrub(event);
       else this.drag = "pan";
@@ -237,7 +254,14 @@ export class Lane {
     if (this.drag === "scrub") this.seek(this.scrubTime(event));
     else if (this.drag === "pan") this.look(shifted(this.begin.view, this.total, (-by * (to - from)) / (this.sheet.right - this.sheet.left)));
     else if (this.drag === "brush") this.look(shifted(this.begin.view, this.total, (by * this.total) / (this.sheet.right - this.sheet.left)));
+    else if (this.drag === "range" && Math.abs(by) > MOVED) this.look(viewOf(this.marked(x), this.total));
     else if (this.drag === "pinch") this.pinch(event);
+  }
+
+  /** What was marked on the overview, up to a point. */
+  marked(x) {
+    const [start, end] = [this.begin.x, x].map((one) => this.overviewAt(one)).sort((a, b) => a - b);
+    return { start, end };
   }
 
   /** Two fingers: what is under each stays under it. */
@@ -257,10 +281,18 @@ export class Lane {
     this.fingers.delete(event.pointerId);
     const { drag } = this;
     this.drag = null;
-    if (drag === "press") this.seek(this.clicked(event));
+    if (drag === "pinch" && this.fingers.size) { this.goOnWithOne(); return; }
+    if (drag === "press" || (drag === "range" && isWhole(this.view, this.total))) this.seek(this.clicked(event));
     if (drag !== "scrub") return;
     this.seek(Math.round(this.timeAt(event)));
     this.scrubbing(false);
+  }
+
+  /** One of two fingers is left: it moves the chart. */
+  goOnWithOne() {
+    const [finger] = this.fingers.values();
+    this.drag = this.fingers.size === 1 ? "pan" : "pinch";
+    this.begin = { ...this.spot(finger), view: this.view, t: this.t };
   }
 
   /** A click on a module leads to its end, one on an op to that of the op. */

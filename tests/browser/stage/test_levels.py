@@ -168,3 +168,54 @@ def test_a_stack_of_equal_blocks_opens_at_the_cell_that_is_clicked(
     view.until(f"{OPEN}.join() === 'blocks × 12,blocks.2: Block'")
     view.js("backstep.fold(backstep.scene().groups.find(g => g.label === 'blocks.2: Block').id)")
     view.until(f"{OPEN}.length === 0")
+
+
+def test_two_fingers_zoom_the_chart_and_a_drag_on_its_overview_chooses_and_moves_what_is_seen(model: View) -> None:
+    view, mouse = model, model.page.mouse
+    chart = "document.querySelector('.bs-lane canvas').toDataURL()"
+    box = view.page.locator(".bs-lane").bounding_box()
+    assert box is not None
+    left, width, top = box["x"] + 76, box["width"] - 88, box["y"]
+
+    def time_at(part: float) -> float:
+        """The time under a point of the row of phases, which a press there leads to."""
+        mouse.click(left + part * width, top + 28)
+        return float(view.js(TIME))
+
+    whole = view.js(chart)
+    view.js("document.querySelector('.bs-lane').focus()")
+    near, far = time_at(0.3), time_at(0.6)
+    mouse.move(left + 0.3 * width, top + 5)
+    mouse.down()
+    mouse.move(left + 0.6 * width, top + 5, steps=4)
+    mouse.up()
+    assert abs(time_at(0.04) - near) <= 1 and abs(time_at(0.96) - far) <= 1, "the piece that was marked"
+    mouse.move(left + 0.45 * width, top + 5)
+    mouse.down()
+    mouse.move(left + 0.35 * width, top + 5, steps=4)
+    mouse.up()
+    assert time_at(0.04) < near - 1 and time_at(0.96) < far - 1, "the piece that is seen was moved"
+    view.page.keyboard.press("0")
+    view.seek(0)
+    view.until(f"{chart} === {whole!r}")
+
+    touch = view.page.context.new_cdp_session(view.page)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+
+    def fingers(kind: str, *parts: float) -> None:
+        points = [{"x": left + part * width, "y": top + 28, "id": nr} for nr, part in enumerate(parts)]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    view.seek(3)
+    fingers("touchStart", 0.4)
+    fingers("touchStart", 0.4, 0.6)
+    rests(view, 3)  # the first finger did not move time
+    for k in range(1, 5):
+        fingers("touchMove", 0.4 - 0.05 * k, 0.6 + 0.05 * k)
+    fingers("touchEnd")
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    seen = [time_at(part) for part in (0.2, 0.8)]
+    view.page.keyboard.press("0")
+    assert all(abs(time_at(part) - time) <= 1 for part, time in zip((0.4, 0.6), seen, strict=True)), (
+        "it stays under them"
+    )
