@@ -38,6 +38,8 @@ EXAMPLES = """examples:
   backstep record --steps 100:103 train.py   keep the values of three iterations, statistics of all others
   backstep open run.backstep        open a recorded trace
   backstep serve traces --workers 4 the gallery and a folder of traces, for a class
+  backstep new lesson.py            write a lesson to begin with
+  backstep course lessons           open a folder of lessons
   backstep export run.backstep -o lesson.html   one HTML file that plays offline in any browser
 """
 
@@ -62,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _serving(top, suppress=False)
-    commands = top.add_subparsers(dest="command", metavar="{run,record,open,export,serve}")
+    commands = top.add_subparsers(dest="command", metavar="{run,record,open,export,new,course,serve}")
     run = commands.add_parser("run", help="run a script as Python would, record it, and open it")
     _serving(run, suppress=True)
     run.add_argument("--watch", action="store_true", help="record again whenever the script is saved")
@@ -98,6 +100,11 @@ def parser() -> argparse.ArgumentParser:
     _events(export)
     export.add_argument("--as-torch", action="store_true", help="use Backstep's engine for a script's `import torch`")
     export.add_argument("file", help="a trace file, a Python file to run, or a program of the gallery by its name")
+    new = commands.add_parser("new", help="write a lesson to begin with: a script whose comments are its chapters")
+    new.add_argument("file", type=Path, help="the Python file to write")
+    course = commands.add_parser("course", help="open a folder of lessons")
+    _serving(course, suppress=True)
+    course.add_argument("folder", type=Path, help="a folder of lessons: scripts with chapters, and trace files")
     _served(commands.add_parser("serve", help="serve the gallery and a folder of traces to many people"))
     return top
 
@@ -266,7 +273,7 @@ def _main(options: argparse.Namespace) -> int:
     wrong = _mistaken(options)
     if wrong:
         return _refuse(wrong)
-    commands = {"record": _record, "export": _export, "serve": _serve_many}
+    commands = {"record": _record, "export": _export, "new": _new, "serve": _serve_many}
     return commands.get(options.command, _serve)(options)
 
 
@@ -318,6 +325,20 @@ def _record(options: argparse.Namespace) -> int:
         options.script, options.args, options.as_torch, module=options.module or "", output=options.output,
         limits=_limits_of(options),
     )  # fmt: skip
+
+
+def _new(options: argparse.Namespace) -> int:
+    """Writes a lesson to begin with."""
+    from viz.server.lesson import own
+
+    try:
+        own.write(options.file)
+    except FileExistsError:
+        return _refuse(f"{str(options.file)!r} exists. Give the name of a new file.")
+    except OSError as error:
+        return _refuse(str(error))
+    print(f"backstep: wrote {options.file}. Edit it, and see every save: backstep run --watch {options.file}")
+    return 0
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -402,9 +423,13 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
     from viz.server import programs
     from viz.server.store import Catalogue, Problem
 
-    catalogue = Catalogue(programs.gallery_programs())
     most = getattr(options, "events", None) or MOST
     try:
+        if options.command == "course":
+            from viz.server.lesson import own
+
+            return Catalogue(own.course(options.folder)), "/"
+        catalogue = Catalogue(programs.gallery_programs())
         if options.command == "open":
             return catalogue, page(catalogue.add(programs.from_file(options.file, most)))
         if options.command == "run":

@@ -70,10 +70,14 @@ def test_command_starts_the_app_or_writes_its_file(
     options = parser().parse_args(arguments)
     if options.command == "open":
         recorded("lesson.py", tmp_path).trace_path.rename(tmp_path / options.file)
-    if options.command == "export":
+    if options.command in ("export", "new"):
         monkeypatch.chdir(tmp_path)
-        assert main(arguments) == 0 and options.output.stat().st_size > 0
+        written = options.output if options.command == "export" else options.file
+        assert main(arguments) == 0 and written.stat().st_size > 0
         return
+    if options.command == "course":
+        (tmp_path / options.folder).mkdir()
+        (tmp_path / "lesson.py").rename(tmp_path / options.folder / "lesson.py")
     app = App(*arguments, cwd=tmp_path)
     try:
         with urllib.request.urlopen(app.address) as answer:

@@ -8,6 +8,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ import engine
 from engine.trace.events import Trace
 from engine.trace.file.coherence import open_checked
 from viz import gallery
+from viz.gallery import comments
 from viz.reading.text import join, one_line
 from viz.record.missing_recording import ended
 from viz.run.beginning import MOST
-from viz.server.store import Program
+from viz.server.store import HEAVY, Program
 from viz.server.workers import TraceFile
 from viz.wording.text_difference import changed
 
@@ -107,7 +109,7 @@ def quiet() -> Iterator[None]:
 
 def from_trace(trace: Trace, title: str = "trace", name: str | None = None) -> Program:
     """A trace in memory."""
-    return Program(name or slug(title), about_script(title), lambda: trace)
+    return with_lesson(Program(name or slug(title), about_script(title), lambda: trace), trace)
 
 
 def from_file(path: Path, most: int = MOST) -> Program:
@@ -120,7 +122,25 @@ def from_file(path: Path, most: int = MOST) -> Program:
         **about_script(path.name),
         "note": " ".join(filter(None, (ended(file.meta), harmed(file), unchecked(file)))),
     }
-    return Program(slug(path.stem), about, lambda: file, file=TraceFile.of(path, most), most=most)
+    program = Program(slug(path.stem), about, lambda: file, file=TraceFile.of(path, most), most=most)
+    return with_lesson(program, file)
+
+
+def with_lesson(program: Program, trace: Trace) -> Program:
+    """The program with the chapters that its script has in comments; a long run has none, because it is a run first."""
+    found = comments.lesson_of(list(trace.files.values()))
+    if found is None or len(trace.events) >= HEAVY:
+        return program
+    return as_lesson(program, found[1])
+
+
+def as_lesson(program: Program, lesson: comments.Lesson) -> Program:
+    """The program with the title and the chapters of a lesson."""
+    title = lesson.title or str(program.about["title"])
+    crumbs = [*program.about["crumbs"][:-1], title]
+    listed = [{"title": part.title} for part in lesson.parts]
+    about = {**program.about, "title": title, "question": title, "crumbs": crumbs, "chapters": listed}
+    return replace(program, about=about, chapters=comments.told)
 
 
 def unchecked(file: Trace) -> str:

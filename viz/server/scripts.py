@@ -13,7 +13,7 @@ from engine.trace.file.tracefile import open_trace
 from viz.record.limits import NONE, Limits
 from viz.record.runner import Recording, ScriptError, Watch, run_script, text_of
 from viz.run.beginning import MOST
-from viz.server.programs import about_script, slug
+from viz.server.programs import about_script, slug, with_lesson
 from viz.server.store import Catalogue, Problem, Program
 from viz.server.workers import TraceFile
 
@@ -68,7 +68,8 @@ def program_of(script: Path, recording: Recording, watched: bool = False, most: 
     about = {**about_script(script.name), "note": recording.explanation}
     path = recording.trace_path
     file = TraceFile.of(path, most) if path.is_file() else None
-    return Program(slug(script.stem), about, lambda: trace, watched=watched, file=file, most=most)
+    program = Program(slug(script.stem), about, lambda: trace, watched=watched, file=file, most=most)
+    return with_lesson(program, trace)
 
 
 def _opened(script: Path, recording: Recording) -> Trace:

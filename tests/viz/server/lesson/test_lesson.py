@@ -86,14 +86,18 @@ def test_largest_program_of_the_gallery_fits_and_names_no_folder_of_this_machine
     assert str(Path(__file__).parents[4]) not in held(page)
 
 
-def test_nothing_in_a_program_can_leave_its_place_in_the_page() -> None:
+def test_nothing_in_a_program_can_leave_its_place_in_the_page(tmp_path: Path) -> None:
     source = (
         "import engine\n# </script><script>alert(1)</script>\nengine.ones(1, requires_grad=True).sum().backward()\n"
     )
-    trace = programs.record_source(source, Path("a.py"))
+    path = tmp_path / "a.py"
+    path.write_text(source)
+    trace = programs.record_source(source, path)
     title = "</title><script>alert(1)</script>"
     store = Store(Catalogue([programs.from_trace(trace, title)]), Computed())
     page = lesson(store, store.catalogue.programs()[0].id)
+    (program,) = json.loads(held(page))["programs"].values()
+    assert program["sections"][""]["base"]["program"]["files"] == [{"name": "a.py", "text": source}]
     assert "alert(1)" not in page.replace("&lt;script&gt;alert(1)", "")
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
     assert policy is not None and "connect-src" not in policy[1] and "default-src 'none'" in policy[1]

@@ -1,0 +1,127 @@
+"""Lessons in the comments of a script, from their text to the chapters of a scene."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.trace.events import Trace
+from viz import cli
+from viz.gallery import comments
+from viz.scene.scene import scene
+from viz.server import programs
+from viz.server.lesson import own
+from viz.server.revisions import Computed
+from viz.server.store import Catalogue, Store
+
+LOOP = '''"""Two rounds."""
+import engine as torch
+
+# # not a chapter
+# ## Begin
+# One
+# line.
+#
+# Another paragraph with `code`.
+# > Say hello.
+# > And wait.
+
+w = torch.tensor(1.0, requires_grad=True)  # ## not a chapter either
+y = 3 * w
+
+# ## Round
+for step in range(2):
+    # a comment of the program
+    z = y * w
+    z.backward(retain_graph=True)
+
+# ## End
+# ? Which number
+# ? is it?
+# - 6
+# + 12
+# - or neither
+print(w.grad)
+'''
+
+
+def recorded(source: str, folder: Path, name: str = "loop.py") -> Trace:
+    path = folder / name
+    path.write_text(source)
+    return programs.record_source(source, path)
+
+
+def test_a_lesson_is_read_as_it_is_written() -> None:
+    lesson = comments.read(LOOP)
+    assert lesson is not None and lesson.title == "Two rounds"
+    begin, again, end = lesson.parts
+    assert begin.text == ["One", "line.", "", "Another paragraph with `code`."]
+    assert begin.notes == ["Say hello.", "And wait."] and begin.ask is None
+    lines = LOOP.splitlines()
+    assert [lines[part.first - 1] for part in lesson.parts] == [
+        "w = torch.tensor(1.0, requires_grad=True)  # ## not a chapter either",
+        "for step in range(2):", "print(w.grad)",
+    ]  # fmt: skip
+    assert [lines[part.last - 1].strip() for part in lesson.parts] == [
+        "y = 3 * w", "z.backward(retain_graph=True)", "print(w.grad)",
+    ]  # fmt: skip
+    assert end.ask == {
+        "text": "Which number is it?",
+        "choices": [
+            {"text": "6", "right": False},
+            {"text": "12", "right": True},
+            {"text": "or neither", "right": False},
+        ],
+    }
+    assert again.ask is None
+
+
+def test_chapters_lead_to_the_last_step_of_their_lines(tmp_path: Path) -> None:
+    made = scene(recorded(LOOP, tmp_path))
+    begin, again, end = comments.told(made)
+    assert begin["step"] == 1 and again["step"] == len(made["steps"]) and end["step"] is None
+    assert begin["lines"] == (13, 14) and begin["notes"] == "Say hello.\nAnd wait."
+    assert again["select"] == [made["steps"][-1]["at"]] and end["ask"]["choices"][1]["right"]
+    assert comments.told(scene(recorded("import engine\nengine.ones(1) * 2\n", tmp_path, "plain.py"))) == []
+
+
+def test_a_chapter_in_a_loop_ends_before_the_next_one_begins(tmp_path: Path) -> None:
+    source = LOOP.replace("    z.backward", "    # in the loop\n# ## Backward\n    z.backward")
+    made = scene(recorded(source, tmp_path))
+    steps = [chapter["step"] for chapter in comments.told(made)]
+    assert steps[:3] == [1, 2, len(made["steps"])]
+
+
+def test_new_lesson_runs_and_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "double.py"
+    assert cli.main(["new", str(path)]) == 0 and "backstep run --watch" in capsys.readouterr().out
+    assert cli.main(["new", str(path)]) == 2 and "exists" in capsys.readouterr().err
+    (program,) = own.course(tmp_path)
+    store = Store(Catalogue([program]), Computed())
+    document = store.scene(store.revision(program.id, None), None, {}, "").json()
+    assert document["program"]["title"] == "What the seed gradient chooses"
+    assert [chapter["step"] for chapter in document["program"]["chapters"]] == [1, 3]
+    assert document["program"]["chapters"][1]["ask"]["choices"][1] == {"text": "2 0", "right": True}
+
+
+def test_course_is_a_folder_of_lessons_in_the_order_of_their_names(tmp_path: Path) -> None:
+    folder = tmp_path / "week-1"
+    folder.mkdir()
+    with pytest.raises(FileNotFoundError, match="no lesson"):
+        own.course(folder)
+    for name in ("b.py", "a.py"):
+        own.write(folder / name)
+    (folder / "helper.py").write_text("import os\n")
+    programs.record_source(own.SKELETON, folder / "a.py").save(str(folder / "c.backstep"))
+    found = own.course(folder)
+    assert [program.id for program in found] == ["my-a", "my-b", "my-c"]
+    assert {tuple(program.about["crumbs"][:2]) for program in found} == {("Gallery", "Week 1")}
+    assert cli.main(["course", str(tmp_path / "no")]) == 2
+
+
+def test_long_run_has_no_chapters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = recorded(LOOP, tmp_path)
+    assert programs.from_trace(trace).chapters is comments.told
+    monkeypatch.setattr(programs, "HEAVY", 3)
+    assert programs.from_trace(trace).chapters is None

@@ -1,0 +1,74 @@
+"""Lessons of one's own: a script to begin with, and a folder of them as a course."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from engine.trace.events import Trace
+from engine.trace.file.tracefile import open_trace
+from viz.gallery import comments
+from viz.record.runner import run_script
+from viz.server import programs
+from viz.server.store import Program
+
+SKELETON = '''\
+"""What the seed gradient chooses."""
+
+import engine as torch
+
+# ## Two numbers, doubled
+# **x** is a leaf: it keeps its gradient. **y** is twice **x**.
+# > Ask who has called backward() on a tensor of two elements.
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = 2 * x
+
+# ## Only the first counts
+# The gradient that is passed says how much each element of **y** counts.
+# ? What does x.grad hold then?
+# - 1 0
+# + 2 0
+# - 2 4
+y.backward(torch.tensor([1.0, 0.0]))
+print(x.grad)
+'''
+"""Plain Python that runs as it is; viz/gallery/comments.py describes the comments."""
+
+
+def write(path: Path) -> None:
+    """Writes a lesson to begin with.  Raises FileExistsError rather than replace a file."""
+    with path.open("x", encoding="utf-8") as file:
+        file.write(SKELETON)
+
+
+def course(folder: Path) -> list[Program]:
+    """The lessons of a folder by their names: scripts with chapters, which run when they are opened, and trace files.
+
+    Raises NotADirectoryError, and FileNotFoundError where the folder has no lesson.
+    """
+    if not folder.is_dir():
+        raise NotADirectoryError(f"{str(folder)!r} is not a folder.")
+    title = folder.resolve().name.replace("-", " ").replace("_", " ").capitalize()
+    found = [_lesson(path, title) for path in sorted(folder.iterdir()) if path.suffix in (".py", ".backstep")]
+    lessons = [one for one in found if one is not None]
+    if not lessons:
+        raise FileNotFoundError(f"{str(folder)!r} has no lesson: no script with a comment `# ## Title`, no trace file.")
+    return lessons
+
+
+def _lesson(path: Path, course: str) -> Program | None:
+    if path.suffix == ".backstep":
+        return _in_course(programs.from_file(path), course)
+    lesson = comments.read(path.read_text("utf-8", "replace"))
+    if lesson is None:
+        return None
+
+    def record() -> Trace:
+        return open_trace(str(run_script(path, quiet=True).trace_path))
+
+    program = Program(programs.slug(path.stem), programs.about_script(path.name), record)
+    return _in_course(programs.as_lesson(program, lesson), course)
+
+
+def _in_course(program: Program, course: str) -> Program:
+    return replace(program, about={**program.about, "crumbs": [programs.GALLERY, course, program.about["title"]]})
