@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import Counter, deque
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ LEAST, MOST = 2**15, 2**22
 """Bytes of an array that goes into a block: smaller ones have memory that was used before, larger ones large pages of
 their own."""
 ALIGNED = 64
+ALONE = next(map(sys.getrefcount, [object()])) - 1
+"""How many references there are to what no list has, counted as `_shared` does."""
 
 
 class ValueStore:
@@ -100,27 +103,40 @@ class ValueStore:
 
         Linear in the number of values, and in the elements of those that are copied.
         """
-        written = self._held_elsewhere()
-        for number in range(len(self.values)):
+        shared = self._shared()
+        written = self._held_elsewhere(shared)
+        for number in shared:
             owner = owner_of(array_of(self.values[number]))
             if owner is not None and id(owner) in written:
                 self.preserve(number)
 
-    def _held_elsewhere(self) -> set[int]:
+    def _shared(self) -> list[int]:
+        """The values that may have memory in common with anything: not arrays of their own to which only values refer,
+        one or several, as most are."""
+        counts, ids = list(map(sys.getrefcount, self.values)), list(map(id, self.values))
+        times = Counter(ids)
+        return [
+            number
+            for number, (value, count, key) in enumerate(zip(self.values, counts, ids, strict=True))
+            if count != ALONE + times[key] or type(value) is not np.ndarray or value.base is not None
+        ]
+
+    def _held_elsewhere(self, numbers: Iterable[int]) -> set[int]:
         """The ids of the arrays that own the memory of values, and that someone else has, or a view of theirs."""
-        arrays, places = self._places()
+        arrays, places = self._places(numbers)
         alone = np.empty(0)
         arrays[id(alone)], places[id(alone)] = alone, 1  # held by this variable as a value is by its place
         more = {key: sys.getrefcount(found) - places[key] for key, found in arrays.items()}
         return {id(owner_of(arrays[key])) for key, count in more.items() if count > more[id(alone)]}
 
-    def _places(self) -> tuple[dict[int, Any], Counter[int]]:
-        """The arrays behind the values by their ids, and how many references this store has to each."""
+    def _places(self, numbers: Iterable[int]) -> tuple[dict[int, Any], Counter[int]]:
+        """The arrays behind some values by their ids, and how many references this store has to each."""
         arrays: dict[int, Any] = {}
         places: Counter[int] = Counter()
         counted: set[int] = set()
         places[id(self.copies.block)] += 1  # whose copies nobody writes
-        for value in self.values:
+        for number in numbers:
+            value = self.values[number]
             data = array_of(value)
             if owner_of(data) is None or (isinstance(value, Summary) and value.same in counted):
                 continue

@@ -73,7 +73,7 @@ class Holding:
         self.numbers: dict[int, list[int]] = {}
         """By the id of an array: the values that it is.  A gradient that is passed on is several."""
         self._look_at = 256
-        self._gone: dict[tuple[tuple[int, ...], str], OnFile] = {}
+        self._gone: dict[tuple[tuple[int, ...], Any], OnFile] = {}
 
     def add(self, number: int, kept: Any) -> None:
         """Note what the recorder keeps as a value that is written now."""
@@ -97,7 +97,7 @@ class Holding:
 
     def _on_file(self, kept: Any) -> OnFile:
         """What stands for a value that is let go: one for all of a shape."""
-        key = kept.shape, str(kept.dtype)
+        key = kept.shape, kept.dtype
         if key not in self._gone:
             if len(self._gone) >= MOST_SHAPES:
                 self._gone.clear()
