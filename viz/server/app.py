@@ -13,7 +13,7 @@ from werkzeug.exceptions import HTTPException
 
 from viz.server.callbacks.register import Admit, add_requests, answer_callbacks, at_once, register
 from viz.server.components.shell import shell
-from viz.server.front.dropped import Dropped
+from viz.server.front.local import Local
 from viz.server.front.page import front
 from viz.server.http.compression import Compressed
 from viz.server.http.security import MAX_BODY, Application, Guard, headers, trusted_hosts
@@ -58,11 +58,11 @@ class Page(Dash):
         return page.replace("FRONT", front(self.store.catalogue.programs()), 1)
 
 
-def build(store: Store, admit: Admit = at_once, dropped: Dropped | None = None) -> Dash:
+def build(store: Store, admit: Admit = at_once, local: Local | None = None) -> Dash:
     """The Dash app on this store, without the guard: `guarded` puts that in front for serving.
 
-    `admit` gives each client a place among those who wait for a computation; `dropped` takes the trace files of whoever
-    sits at this machine.
+    `admit` gives each client a place among those who wait for a computation; `local` is what a server
+    of one person offers besides.
     """
     assets = Assets(assets_folder())
     app = Page(
@@ -85,7 +85,7 @@ def build(store: Store, admit: Admit = at_once, dropped: Dropped | None = None) 
     app.layout = shell
     register(app, store, admit)
     answer_callbacks(app)
-    add_requests(app, store, admit, dropped)
+    add_requests(app, store, admit, local)
     _harden(app.server)
     app.server.wsgi_app = Compressed(app.server.wsgi_app, assets)
     return app

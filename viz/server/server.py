@@ -20,6 +20,7 @@ from waitress.task import ThreadedTaskDispatcher
 
 from viz.server.app import build, guarded
 from viz.server.front.dropped import Dropped
+from viz.server.front.local import Local
 from viz.server.http.security import MAX_BODY, Application
 from viz.server.store import Store
 
@@ -127,7 +128,7 @@ def serve(
     store: Store, made: socket.socket, path: str = "/", allowed: Iterable[str] = (), browser: bool = True
 ) -> None:
     """Serves until Ctrl-C (or SIGTERM); returns normally then."""
-    server = _server(store, made, allowed)
+    server = _server(store, made, allowed, sys.argv)
     url = address(made) + path
     with contextlib.suppress(ValueError):  # not in the main thread: the caller ends us
         signal.signal(signal.SIGTERM, _stop)
@@ -164,8 +165,8 @@ def start(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[
     return Running(address(made) + path, close)
 
 
-def _server(store: Store, made: socket.socket, allowed: Iterable[str]) -> Any:
-    return http_server(guarded(build(store, dropped=Dropped(store.catalogue)), allowed), [made])
+def _server(store: Store, made: socket.socket, allowed: Iterable[str], argv: Sequence[str] = ()) -> Any:
+    return http_server(guarded(build(store, local=Local(Dropped(store.catalogue), argv)), allowed), [made])
 
 
 def http_server(app: Application, made: Sequence[socket.socket], **more: Any) -> Any:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import engine
 from tests.browser.conftest import App, View
+from viz.server.front.share import network
 
 
 def focused(view: View) -> str:
@@ -194,7 +196,19 @@ def test_share_copies_the_address_and_exports_are_saved(view: View) -> None:
     view.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     view.open("?program=weights&step=3")
     view.page.get_by_label("Copy a link to this view").click()
-    view.until("!document.getElementById('toast').hidden")
+    share = view.page.get_by_role("dialog", name="Share")
+    share.get_by_text("This address works on this machine only.").wait_for()
+    share.get_by_role("button", name="Save as a lesson").wait_for()
+    if network() is not None:
+        line = share.locator("code").inner_text()
+        assert re.fullmatch(r"backstep --host [\d.]+ --port \d+ --no-browser", line)
+        assert (
+            share.get_by_role("img").get_attribute("alt")
+            == f"QR code of {share.locator('.share-address').inner_text()}"
+        )
+        view.until("document.querySelector('.share img').naturalWidth > 100")
+    share.get_by_role("button", name="Copy the link").click()
+    view.until("!document.getElementById('toast').hidden && !document.querySelector('.share')")
     assert "step=3" in view.js("navigator.clipboard.readText()")
     for item, ending in (("Scene as JSON", ".scene.json"), ("Trace file", ".backstep")):
         view.page.get_by_label("Save this revision").click()

@@ -24,8 +24,10 @@ from viz.server.callbacks.answers import (
 from viz.server.callbacks.requests import EXPORT, SCENE, DetailsAsk, Misshapen, SceneAsk, one_of, read, shape_of
 from viz.server.components.heard import HEARD
 from viz.server.export.formats import FORMATS
-from viz.server.front.dropped import Dropped, is_local, refusal
+from viz.server.front.dropped import refusal
+from viz.server.front.local import Local, is_local
 from viz.server.front.search import Search
+from viz.server.front.share import network, share
 from viz.server.http.compression import reads_gzip
 from viz.server.http.packed import gzip
 from viz.server.http.security import TRACE_PATH
@@ -90,7 +92,7 @@ def answer_callbacks(app: Dash) -> None:
     app.server.view_functions[CALLBACKS] = answer
 
 
-def add_requests(app: Dash, store: Store, admit: Admit = at_once, dropped: Dropped | None = None) -> None:
+def add_requests(app: Dash, store: Store, admit: Admit = at_once, local: Local | None = None) -> None:
     """The requests that are no callbacks: a newer recording, a program as it was recorded, the overview of
     its run, a revision's file."""
     server: Flask = app.server
@@ -135,9 +137,15 @@ def add_requests(app: Dash, store: Store, admit: Admit = at_once, dropped: Dropp
 
     @server.post(TRACE_PATH)
     def open_trace() -> Response:
-        if dropped is None or not is_local(request.environ):
+        if local is None or not is_local(request.environ):
             return _json(refusal("Only the machine on which Backstep runs can open files here."))
-        return _json(dropped.open(request.args.get("name", ""), request.get_data(cache=False)))
+        return _json(local.dropped.open(request.args.get("name", ""), request.get_data(cache=False)))
+
+    @server.get("/share")
+    def shared() -> Response:
+        argv = local.argv if local is not None and is_local(request.environ) else ()
+        port = int(request.environ.get("SERVER_PORT") or 0)
+        return _json(share(argv, port, request.args.get("path", "/"), network()))
 
     @server.post("/export/<ending>")
     def export(ending: str) -> Response:

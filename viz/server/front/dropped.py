@@ -6,12 +6,9 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from engine.trace.file.database import TraceFileError
-from viz.server.http.security import LOOPBACK, host_name
 from viz.server.programs import from_file
 from viz.server.store import Catalogue, Json, unreadable
 
@@ -60,9 +57,3 @@ def file_name(name: str) -> str:
     ('my run.backstep', 'trace.backstep')
     """
     return re.sub(r"[^\w .-]", "_", re.split(r"[\\/]", name)[-1]).strip(". ")[:100] or "trace.backstep"
-
-
-def is_local(environ: Mapping[str, Any]) -> bool:
-    """Whether a request comes from this machine, and to a loopback name: not through a server in front of us."""
-    sender = str(environ.get("REMOTE_ADDR", ""))
-    return host_name(environ.get("HTTP_HOST", "")) in LOOPBACK and (sender == "::1" or sender.startswith("127."))

@@ -13,7 +13,7 @@ export class Header {
     this.toast = toast;
     /** @type {Record<string, (value?: string) => void>} */
     this.acts = {
-      undo: () => session.undo(), redo: () => session.redo(), share: () => this.share(), theme: () => this.setTheme(theme() === "dark" ? "light" : "dark", true),
+      undo: () => session.undo(), redo: () => session.redo(), theme: () => this.setTheme(theme() === "dark" ? "light" : "dark", true),
       layout: (name) => session.redraw({ layout: name === "layered" ? "" : name }), "fold-all": () => this.foldAll(true), "unfold-all": () => this.foldAll(false),
       ...given,
     };
@@ -106,16 +106,6 @@ export class Header {
     const { scene } = this.session;
     if (!scene?.groups.length) { this.toast.say("This graph has no groups."); return; }
     this.session.redraw({ folds: Object.fromEntries(scene.groups.map((group) => [group.id, folded])) });
-  }
-
-  async share() {
-    const address = location.href;
-    try {
-      await navigator.clipboard.writeText(address);
-      this.toast.say("The link to this view is copied.");
-    } catch {
-      window.prompt("The link to this view:", address);
-    }
   }
 
   clear() {

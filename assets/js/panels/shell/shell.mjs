@@ -19,6 +19,7 @@ import { RunRow } from "../run/row.mjs";
 import { RunView } from "../run/run.mjs";
 import { Sections } from "./sections.mjs";
 import { Session } from "../../page/session.mjs";
+import { Share } from "./share.mjs";
 import { neighbour, toggled } from "../../scene/stacks.mjs";
 import { Story } from "../program/story.mjs";
 import { Toast } from "../../page/toast.mjs";
@@ -69,7 +70,9 @@ export class Shell {
     this.commands = new Commands(player, { session, inspector: this.inspector, panels, toast });
     this.events = new Events(player);
     this.live = new Live(session, (text) => this.story.saved(text));
-    this.header = new Header(session, toast, { ...exports.acts(player, session, toast), ...this.acts() });
+    const saves = exports.acts(player, session, toast);
+    const share = new Share(toast, () => saves["export-file"]("html"));
+    this.header = new Header(session, toast, { ...saves, ...this.acts(), share: () => share.open() });
     this.sections = new Sections(session, (by) => this.turn(by));
     this.overview = new Overview(session);
     this.row = new RunRow((by) => this.turn(by), this.overview);

@@ -1,0 +1,24 @@
+"""What only whoever sits at this machine is offered: their own trace files, and how to show them to others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from viz.server.front.dropped import Dropped
+from viz.server.http.security import LOOPBACK, host_name
+
+
+@dataclass(frozen=True)
+class Local:
+    """A server of one person: it takes files, and knows the command line (`argv`) that started it, if one did."""
+
+    dropped: Dropped
+    argv: Sequence[str] = ()
+
+
+def is_local(environ: Mapping[str, Any]) -> bool:
+    """Whether a request comes from this machine, and to a loopback name: not through a server in front of us."""
+    sender = str(environ.get("REMOTE_ADDR", ""))
+    return host_name(environ.get("HTTP_HOST", "")) in LOOPBACK and (sender == "::1" or sender.startswith("127."))

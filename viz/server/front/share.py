@@ -1,0 +1,71 @@
+"""Sharing from a loopback address, which no other machine can open: the line that serves the same to the network."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import socket
+import subprocess
+from collections.abc import Sequence
+
+from viz.server.store import Json
+
+COMMANDS = ("run", "open", "serve")
+NOWHERE = "192.0.2.1", 9
+"""An address for documentation (RFC 5737): choosing a way to it sends nothing."""
+QUIET = 4
+"""Modules of quiet around a QR code (ISO/IEC 18004)."""
+
+
+def share(argv: Sequence[str], port: int, path: str, network: str | None) -> Json:
+    """`{line, address, code}`: what to type, the address that others then open, and its QR code as a picture.
+
+    All are None without a network, or where no command started us (`argv`); the code also where the address is too long
+    for one.
+    """
+    if network is None or not argv:
+        return {"line": None, "address": None, "code": None}
+    address = f"http://{network}:{port}{path}"
+    return {"line": line(argv[1:], network, port), "address": address, "code": qr(address)}
+
+
+def line(argv: Sequence[str], host: str, port: int) -> str:
+    """The command with these arguments, listening on another address.
+
+    >>> line(["run", "--host", "localhost", "my net.py"], "10.0.0.2", 8050)
+    "backstep run --host 10.0.0.2 --port 8050 'my net.py'"
+    """
+    command = [argv[0]] if argv and argv[0] in COMMANDS else []
+    rest, words = [], iter(argv[len(command) :])
+    for word in words:
+        if word in ("--host", "--port"):
+            next(words, None)
+        elif not word.startswith(("--host=", "--port=")):
+            rest.append(word)
+            if not word.startswith("-"):
+                break  # a script: what follows is its own
+    parts = ["backstep", *command, "--host", host, "--port", str(port), *rest, *words]
+    return subprocess.list2cmdline(parts) if os.name == "nt" else shlex.join(parts)
+
+
+def qr(text: str) -> str | None:
+    """The QR code of a text, as the `data:` address of an SVG; None if no code has room for it."""
+    import segno
+
+    try:
+        code = segno.make(text, micro=False)
+    except segno.DataOverflowError:
+        return None
+    address: str = code.svg_data_uri(scale=4, border=QUIET, dark="black", light="white")
+    return address
+
+
+def network() -> str | None:
+    """The address of this machine in its network; None without one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(NOWHERE)
+        except OSError:
+            return None
+        found: str = probe.getsockname()[0]
+    return None if found.startswith(("127.", "0.")) else found
