@@ -83,7 +83,7 @@ def has_room(page: Any) -> None:
 
 
 PICTURES: dict[str, Picture] = {
-    "gallery": Picture(""),
+    "gallery": Picture("", size=(1280, 960)),
     "one-hot": Picture("?program=weights", "first('vjp') + 0.55", "× 2"),
     "one-hot-dark": Picture("?program=weights", "first('vjp') + 0.55", "× 2", dark=True),
     "error": Picture("?program=second_backward", "scene.steps.length", size=(1440, 720)),
@@ -166,7 +166,8 @@ def opened(launched: Any, started: App, address: str, size: tuple[int, int], dar
     if "?" in where:
         until(page, READY)
     else:
-        page.wait_for_selector("#gallery .card")
+        page.wait_for_selector("#gallery .card-picture[data-drawn]")
+        page.wait_for_load_state("networkidle")  # the pictures of the other cards
     page.evaluate("document.fonts.ready")
     return page
 
@@ -182,7 +183,8 @@ def take(launched: Any, started: App, name: str) -> None:
         page.get_by_role("heading", name="Pictures").wait_for()  # the last that the server has to say of an element
     if picture.act is not None:
         picture.act(page)
-    until(page, TYPESET)
+    if picture.opens:
+        until(page, TYPESET)
     settle(page)
     (small,) = reduced([image(page.screenshot())])
     small.save(IMAGES / f"{name}.png", optimize=True)

@@ -114,15 +114,14 @@ function marked(text) {
 
 /**
  * Links to programs open in this page, once the app is there; a lesson has no front door.
- * @param {(view: { program: string, step: number, unplaced: boolean }) => void} open
+ * @param {(search: string) => void} open takes the query of an address
  */
 export function follow(open) {
   byId("front")?.addEventListener("click", (event) => {
-    const link = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(`${CARD}, a[data-start]`));
+    const link = /** @type {HTMLAnchorElement | null} */ (/** @type {Element} */ (event.target).closest(`${CARD}, a[data-start]`));
     if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.button) return; // a new tab or window was meant
     event.preventDefault();
-    const start = link.dataset.start;
-    open({ program: start ?? link.dataset.program ?? "", step: 0, unplaced: !start });
+    open(link.search);
   });
 }
 

@@ -186,7 +186,7 @@ class Search:
     def _reason(self, program: str, match: str) -> Hit:
         """The part of its text in which most of the words stand."""
         query = """SELECT {} FROM stems WHERE stems MATCH ? AND id = ?"""
-        parts = ", ".join(f"snippet(stems, {k}, '{OPEN}', '{CLOSE}', '…', 16)" for k in range(1, len(FIELDS) + 1))
+        parts = ", ".join(f"snippet(stems, {k}, '{OPEN}', '{CLOSE}', '…', 12)" for k in range(1, len(FIELDS) + 1))
         texts = self._base.execute(query.format(parts), (match, program)).fetchone()
         named = list(zip(FIELDS.values(), texts, strict=True))
         (reason, _), text = max(named, key=lambda one: one[1].count(OPEN) * one[0][1])

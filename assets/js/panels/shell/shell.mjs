@@ -82,7 +82,7 @@ export class Shell {
     this.connect();
     this.hear();
     this.follow();
-    follow((view) => this.visit({ ...url.view(""), ...view }, true));
+    follow((search) => this.visit(url.view(search), true));
     window.addEventListener("popstate", () => this.visit(url.view(location.search), false));
   }
 
