@@ -37,6 +37,7 @@ EXAMPLES = """examples:
   backstep record -o run.backstep train.py   record a script without opening it
   backstep record --steps 100:103 train.py   keep the values of three iterations, statistics of all others
   backstep open run.backstep        open a recorded trace
+  backstep compare lesson.py        run a program on Backstep's engine and on PyTorch, and say where they differ
   backstep serve traces --workers 4 the gallery and a folder of traces, for a class
   backstep new lesson.py            write a lesson to begin with
   backstep course lessons           open a folder of lessons
@@ -64,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _serving(top, suppress=False)
-    commands = top.add_subparsers(dest="command", metavar="{run,record,open,export,new,course,serve}")
+    commands = top.add_subparsers(dest="command", metavar="{run,record,open,compare,export,new,course,serve}")
     run = commands.add_parser("run", help="run a script as Python would, record it, and open it")
     _serving(run, suppress=True)
     run.add_argument("--watch", action="store_true", help="record again whenever the script is saved")
@@ -85,6 +86,9 @@ def parser() -> argparse.ArgumentParser:
     _serving(opened, suppress=True)
     _events(opened)
     opened.add_argument("file", type=Path, help="a file written by trace.save() or `backstep run`")
+    both = commands.add_parser("compare", help="run a program on Backstep's engine and on PyTorch, and compare them")
+    both.add_argument("program", help="a Python file, or a program of the gallery by its name")
+    both.add_argument("args", nargs=argparse.REMAINDER, help="arguments of the script")
     export = commands.add_parser(
         "export", help="write a lesson that plays offline, or a graph or table for other programs"
     )
@@ -273,7 +277,7 @@ def _main(options: argparse.Namespace) -> int:
     wrong = _mistaken(options)
     if wrong:
         return _refuse(wrong)
-    commands = {"record": _record, "export": _export, "new": _new, "serve": _serve_many}
+    commands = {"record": _record, "compare": _compare, "export": _export, "new": _new, "serve": _serve_many}
     return commands.get(options.command, _serve)(options)
 
 
@@ -339,6 +343,13 @@ def _new(options: argparse.Namespace) -> int:
         return _refuse(str(error))
     print(f"backstep: wrote {options.file}. Edit it, and see every save: backstep run --watch {options.file}")
     return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    """Runs a program on both libraries; 0 where they do the same, 1 where they differ."""
+    from viz.record.compare_command import compare
+
+    return compare(options.program, options.args)
 
 
 def _export(options: argparse.Namespace) -> int:

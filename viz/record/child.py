@@ -3,7 +3,8 @@
 Started as a file by `viz.record.runner` (never forked, nor as `-m`: nothing in the user's folder can take our place):
     python viz/record/child.py REPORT ENDED TRACE FLAGS LIFE MODULE SCRIPT [ARGS ...]
 The script's `__main__`, `sys.argv`, `sys.path[0]`, working folder, streams and exit status are what they would be.
-FLAGS is JSON: `as_torch`, the `limits` (viz.record.limits), and whether it `tells` on a terminal how far it is.
+FLAGS is JSON: `as_torch`, `on_torch`, the `limits` (viz.record.limits), and whether it `tells` on a terminal how far
+it is.
 REPORT is a JSON file about what happened, for the process that started this one; ENDED is an empty one, there from when
 the script has ended.  LIFE is the number of a pipe that ends when that process does,
 "" where there is none.  MODULE is the name by which `python -m` would run the script, "" where it is run by its path.
@@ -55,6 +56,7 @@ from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz.record import prints, torch_import
 from viz.record.limits import in_words
+from viz.record.torch import swapped
 from viz.record.torch.arrival import Arrival, without_ours
 
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(viz.__file__))), "engine", "")
@@ -86,7 +88,7 @@ def main(argv: list[str]) -> int:
     outcome = _Outcome(recorder, as_torch, arrival)
     atexit.register(outcome.at_exit)  # the first to be registered is the last to run
     try:
-        code = _read(filename)
+        code = _read(filename, asked["on_torch"])
     except Exception as error:  # noqa: BLE001 SyntaxError, what null bytes or a wrong encoding raise
         places.add(filename)
         outcome.unreadable(error)
@@ -166,14 +168,17 @@ def _left_out(*_: Any, **__: Any) -> None:
     print(text, file=sys.stderr)
 
 
-def _read(filename: str) -> types.CodeType:
-    """The script, compiled; its text is kept as it is now, though the file may change while it runs."""
+def _read(filename: str, on_torch: bool) -> types.CodeType:
+    """The script, compiled; its text is kept as it is now, though the file may change while it runs.
+
+    With `on_torch` its imports of the engine are imports of PyTorch.
+    """
     with open(filename, "rb") as stream:
         raw = stream.read()
     lines = linecache.updatecache(filename)
     if lines:
         linecache.cache[filename] = (len(raw), None, lines, filename)  # None: never looked at again
-    return compile(raw, filename, "exec", dont_inherit=True)
+    return compile(swapped.on_torch(raw, filename) if on_torch else raw, filename, "exec", dont_inherit=True)
 
 
 def _main_module(filename: str) -> types.ModuleType:

@@ -1,0 +1,87 @@
+"""`backstep compare`: a program is run on Backstep's engine and on PyTorch, and both recordings are compared."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.trace.file.database import TraceFileError
+from engine.trace.file.tracefile import SUFFIX, open_trace
+from viz import gallery
+from viz.reading.comparison import Comparison, compared
+from viz.record.runner import Recording, ScriptError, run_script
+
+ENGINE = "Backstep's engine"
+NEEDED = "PyTorch is not installed in this environment, so there is nothing to compare with: `pip install torch`."
+LEGACY = "This program shows the behaviour of PyTorch 0.3, which today's PyTorch does not have."
+
+
+class CannotCompare(ValueError):
+    """A program cannot be run on both: why, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Both recordings of a program, the engine's first, and how far they go together."""
+
+    recordings: tuple[Recording, Recording]
+    comparison: Comparison
+
+
+def has_torch() -> bool:
+    """Whether PyTorch is installed; it is not imported."""
+    return importlib.util.find_spec("torch") is not None
+
+
+def on_both(script: Path, args: Sequence[str], folder: Path, quiet: bool = False) -> Compared:
+    """Run a script on the engine and on PyTorch, each in a process of its own; the recordings are left in `folder`.
+
+    Raises CannotCompare without PyTorch, ScriptError without a script.
+    """
+    if not has_torch():
+        raise CannotCompare(NEEDED)
+    names = ENGINE, f"PyTorch {importlib.metadata.version('torch')}"
+    made = tuple(
+        run_script(
+            script, args, as_torch=not on_torch, on_torch=on_torch, quiet=quiet,
+            trace_path=folder / f"{script.stem}-{'torch' if on_torch else 'engine'}{SUFFIX}",
+        )
+        for on_torch in (False, True)
+    )  # fmt: skip
+    try:
+        one, other = (open_trace(recording.trace_path) for recording in made)
+    except (OSError, TraceFileError) as error:
+        raise CannotCompare(f"A recording cannot be read: {error}") from error
+    if not any(trace.events for trace in (one, other)):
+        raise CannotCompare("The program uses neither the engine nor PyTorch: nothing was recorded.")
+    return Compared((made[0], made[1]), compared(one, other, names))
+
+
+def script_of(program: str) -> Path:
+    """The script of a name: a file, or a program of the gallery.  Raises CannotCompare for one of PyTorch 0.3."""
+    found = gallery.find(program)
+    if Path(program).exists() or found is None:
+        return Path(program)
+    if found.legacy:
+        raise CannotCompare(LEGACY)
+    return found.path
+
+
+def compare(program: str, args: Sequence[str]) -> int:
+    """Print how a program's recordings on the engine and on PyTorch compare.
+
+    The status is 0 where they are the same, 1 where they differ, 2 where there is nothing to compare.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
+            found = on_both(script_of(program), args, Path(folder))
+    except (ScriptError, CannotCompare) as error:
+        print(f"backstep: {error}", file=sys.stderr)
+        return 2
+    print(found.comparison.text)
+    return 0 if found.comparison.first is None else 1
