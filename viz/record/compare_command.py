@@ -26,6 +26,15 @@ class CannotCompare(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Script:
+    """What a program is recorded from: a file, its arguments, and the name by which `python -m` would run it."""
+
+    path: Path
+    args: tuple[str, ...] = ()
+    module: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Compared:
     """Both recordings of a program, the engine's first, and how far they go together."""
 

@@ -102,15 +102,16 @@ def find_module(name: str) -> tuple[str, Path]:
 def run_script(
     path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False, *, module: str = "",
     trace_path: str | os.PathLike[str] | None = None, quiet: bool = False, limits: Limits = NONE,
-    tells: bool = False, on_torch: bool = False,
+    tells: bool = False, on_torch: bool = False, mute: bool = False,
     on_start: Callable[[subprocess.Popen[bytes]], None] | None = None, on_slow: Callable[[str], None] | None = None,
 ) -> Recording:  # fmt: skip
     """Run a script as Python would, as the module of this name if one is given, and record it.
 
     The trace goes to `trace_path`, by default a new file in a temporary folder; `limits` say how much of a long run.
-    With `on_torch` its imports of the engine are imports of PyTorch.  `quiet` keeps the script from our standard input;
-    `tells` lets it say now and then, on a terminal, how far it is.  `on_start` gets the process, `on_slow` what is to
-    be said where it does not end: by default that is printed.  Raises ScriptError where there is no script.
+    With `on_torch` its imports of the engine are imports of PyTorch.  `quiet` keeps the script from our standard input,
+    `mute` from our output; `tells` lets it say now and then, on a terminal, how far it is.  `on_start` gets the
+    process, `on_slow` what is to be said where it does not end: by default that is printed.  Raises ScriptError where
+    there is no script.
     """
     script = check_script(path)
     target = Path(trace_path) if trace_path is not None else new_folder() / f"{script.stem}{SUFFIX}"
@@ -123,7 +124,8 @@ def run_script(
         life = _Lifeline()
         process = subprocess.Popen(
             [*command, life.argument, module, os.fspath(path), *args], stdin=subprocess.DEVNULL if quiet else None,
-            pass_fds=life.passed,
+            pass_fds=life.passed, stdout=subprocess.DEVNULL if mute else None,
+            stderr=subprocess.DEVNULL if mute else None,
         )  # fmt: skip
         if on_start is not None:
             on_start(process)

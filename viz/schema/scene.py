@@ -671,6 +671,8 @@ class About(TypedDict):
     """For a mistake without a message: the problem."""
     other: NotRequired[Other | None]
     """Null for a program without such a partner."""
+    on_torch: NotRequired[bool]
+    """Whether the same program can be run on PyTorch from here."""
 
 
 class Program(About):

@@ -18,6 +18,7 @@ from engine.trace.file.coherence import open_checked
 from viz import gallery
 from viz.gallery import comments
 from viz.reading.text import join, one_line
+from viz.record.compare_command import Script, has_torch
 from viz.record.missing_recording import ended
 from viz.run.beginning import MOST
 from viz.server.store import HEAVY, Program
@@ -50,12 +51,14 @@ def from_gallery(entry: gallery.Program) -> Program:
         "silence": entry.silence or None,
         "hidden": entry.fixes is not None,
         "other": _other(entry),
+        "on_torch": not entry.legacy and has_torch(),
     }
     return Program(
         entry.id,
         about,
         lambda: record_source(entry.source, entry.path),
         lambda scene: gallery.resolve(entry.chapters, scene),
+        script=None if entry.legacy else Script(entry.path),
     )
 
 

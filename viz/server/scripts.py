@@ -10,6 +10,8 @@ from pathlib import Path
 
 from engine.trace.events import Trace
 from engine.trace.file.tracefile import open_trace
+from viz.reading.library import library
+from viz.record.compare_command import Script, has_torch
 from viz.record.limits import NONE, Limits
 from viz.record.runner import Recording, ScriptError, Watch, run_script, text_of
 from viz.run.beginning import MOST
@@ -36,7 +38,7 @@ def add(
         raise Problem("no-script", "Nothing to run", str(error)) from error
     atexit.register(shutil.rmtree, recording.trace_path.parent, ignore_errors=True)
     say(recording.explanation)
-    return catalogue.add(program_of(script, recording, most=most))
+    return catalogue.add(program_of(script, recording, most=most, source=Script(script, tuple(args), module)))
 
 
 def _watched(
@@ -51,7 +53,8 @@ def _watched(
         if watch.recording is not None and watch.generation != shown:
             shown = watch.generation
             say(watch.explanation)
-            catalogue.add(program_of(script, watch.recording, watched=True, most=most))
+            source = Script(script, tuple(args), module)
+            catalogue.add(program_of(script, watch.recording, watched=True, most=most, source=source))
         elif watch.recording is not None:
             say(watch.error)
             catalogue.annotate(name, watch.error)
@@ -62,13 +65,18 @@ def _watched(
     return catalogue.find(name)
 
 
-def program_of(script: Path, recording: Recording, watched: bool = False, most: int = MOST) -> Program:
-    """The program behind a recording."""
+def program_of(
+    script: Path, recording: Recording, watched: bool = False, most: int = MOST, source: Script | None = None
+) -> Program:
+    """The program behind a recording; `source` runs it again on PyTorch, unless it ran there."""
     trace = _opened(script, recording)
-    about = {**about_script(script.name), "note": recording.explanation}
+    source = None if library(trace) else source
+    about = {**about_script(script.name), "note": recording.explanation, "on_torch": source is not None and has_torch()}
     path = recording.trace_path
     file = TraceFile.of(path, most) if path.is_file() else None
-    program = Program(slug(script.stem), about, lambda: trace, watched=watched, file=file, most=most)
+    program = Program(
+        slug(script.stem), about, lambda: trace, watched=watched, file=file, most=most, script=source
+    )
     return with_lesson(program, trace)
 
 

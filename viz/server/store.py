@@ -29,6 +29,8 @@ from .workers import Ended, TraceFile, Workers
 if TYPE_CHECKING:
     from engine.trace.events import Trace
 
+    from ..record.compare_command import Script
+
 log = logging.getLogger("backstep")
 
 Json = dict[str, Any]
@@ -74,7 +76,8 @@ class Program:
     `record` makes the trace; it is called once, when the program is first opened.  `chapters` ties the story to the
     steps of a scene.  `version` counts recordings of a watched script; `watched` programs are asked about by the
     browser from time to time, and `note` is what keeps the newest save from being recorded.  `file` is where another
-    process finds the trace.  Of a section that is longer the first `most` events are shown.
+    process finds the trace.  Of a section that is longer the first `most` events are shown.  `script` is what it was
+    recorded from, if that was a script that ran on the engine.
     """
 
     id: str
@@ -86,6 +89,7 @@ class Program:
     note: str = ""
     file: TraceFile | None = None
     most: int = MOST
+    script: Script | None = None
 
 
 @dataclass(frozen=True)
@@ -383,6 +387,10 @@ class Store:
         known = self._calls.get(revision.id)
         calls = (known or self.scene(revision, None, {}, "")).json()
         return pack_json(self.pure.details(self.trace(revision), calls, element))
+
+    def recorded(self, program: str) -> Trace:
+        """The newest recording of a program, whole."""
+        return self._recorded(program, self.catalogue.find(program).version)
 
     def _recorded(self, program: str, version: int) -> Trace:
         """A recording of a program.  Raises Problem where a newer one has taken its place and it is gone."""

@@ -115,6 +115,8 @@ export interface Program {
   silence?: string | null;
   /** Null for a program without such a partner. */
   other?: Other | null;
+  /** Whether the same program can be run on PyTorch from here. */
+  on_torch?: boolean;
   /** A part of the story of a program, or the first text about one without a story. */
   chapters: Chapter[];
   /** The time shown first: of one's own program its error or where the first nan comes from; null for the start. */

@@ -21,7 +21,17 @@ from viz.server.callbacks.answers import (
     run_answer,
     scene_answer,
 )
-from viz.server.callbacks.requests import EXPORT, SCENE, DetailsAsk, Misshapen, SceneAsk, one_of, read, shape_of
+from viz.server.callbacks.requests import (
+    EXPORT,
+    NAMED,
+    SCENE,
+    DetailsAsk,
+    Misshapen,
+    SceneAsk,
+    one_of,
+    read,
+    shape_of,
+)
 from viz.server.components.heard import HEARD
 from viz.server.export.formats import FORMATS
 from viz.server.front.dropped import refusal
@@ -31,6 +41,7 @@ from viz.server.front.share import network, share
 from viz.server.http.compression import reads_gzip
 from viz.server.http.packed import gzip
 from viz.server.http.security import TRACE_PATH
+from viz.server.on_torch import on_torch
 from viz.server.store import Problem, Store
 
 Admit = Callable[[str], Turn]
@@ -146,6 +157,16 @@ def add_requests(app: Dash, store: Store, admit: Admit = at_once, local: Local |
         argv = local.argv if local is not None and is_local(request.environ) else ()
         port = int(request.environ.get("SERVER_PORT") or 0)
         return _json(share(argv, port, request.args.get("path", "/"), network()))
+
+    @server.post("/on-torch")
+    def same() -> Response:
+        ask = read(NAMED, request.get_data(cache=False))
+        if admit is not at_once or not is_local(request.environ):
+            return _json(refusal("Only the machine on which Backstep runs can run programs here."), 404)
+        try:
+            return _json(on_torch(store, ask["program"]))
+        except Problem as problem:
+            return _json({"problem": problem.as_json()}, 404)
 
     @server.post("/export/<ending>")
     def export(ending: str) -> Response:

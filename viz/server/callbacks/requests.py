@@ -150,6 +150,14 @@ class ExportAsk(TypedDict, total=False):
     folds: Folds
 
 
+@with_config(STRICT)
+class Named(TypedDict):
+    """A program by its name."""
+
+    program: Name
+
+
+NAMED: TypeAdapter[Named] = TypeAdapter(Named)
 EXPORT: TypeAdapter[ExportAsk] = TypeAdapter(ExportAsk)
 SCENE: TypeAdapter[SceneAsk] = TypeAdapter(SceneAsk)
 

@@ -148,10 +148,11 @@ def export_menu() -> dmc.Menu:
         dmc.MenuItem(text, id=f"export-{key}", **also(data_act="export-file", data_value=key)) for key, text in FILES
     ]
     scene = dmc.MenuItem("Scene as JSON", id="export-scene", **also(data_act="export-scene"))
+    both = dmc.MenuItem("Run the same on PyTorch", id="on-torch", **also(data_act="on-torch"))
     return dmc.Menu(
         [
             dmc.MenuTarget(text_button("export", "Export", "Save this revision")),
-            dmc.MenuDropdown([*pictures, dmc.MenuDivider(), *files, scene]),
+            dmc.MenuDropdown([*pictures, dmc.MenuDivider(), *files, scene, dmc.MenuDivider(), both]),
         ],
         position="bottom-end",
         width=280,

@@ -1,8 +1,9 @@
 // What the Export menu saves: the graph as a picture, the recording, the scene.
 import { pngOf } from "../../paint/picture.mjs";
-import { h, setProps } from "../../page/dom.mjs";
+import { byId, fill, h, setProps } from "../../page/dom.mjs";
 
 const PICTURES = { "export-svg": "Picture (SVG)", "export-png": "Picture (PNG)" };
+const SAME = "Run the same on PyTorch";
 const WORK = { html: "Writing the lesson: replaying the changes that it foresees …" }; // what takes long enough to be said
 
 /**
@@ -16,13 +17,23 @@ export function acts(player, session, toast) {
   return {
     "export-svg": () => save(new Blob([player.picture().text], { type: "image/svg+xml" }), pictureName(player, session, "svg")),
     "export-png": () => savePng(player, session, toast), "export-file": (ending) => saveFile(session, toast, ending), "export-scene": () => saveScene(session),
+    "on-torch": () => runOnTorch(session, toast),
   };
 }
 
 /** Pictures are offered where there is a graph; elsewhere the entries say why they are not. */
 export function offer(scene) {
   const drawn = scene.nodes.length > 0;
+  const runs = scene.program.on_torch;
+  setProps("on-torch", { "aria-disabled": String(!runs), children: runs ? SAME : `${SAME}: not for this program here` });
   for (const [id, name] of Object.entries(PICTURES)) setProps(id, { "aria-disabled": String(!drawn), children: drawn ? name : `${name}: there is no graph` });
+}
+
+/** Something to read above the graph, until it is hidden or another revision is shown. */
+function note(text, link) {
+  const place = byId("doubt");
+  fill(place, h("div", {}, h("p", {}, text), link), h("button.quiet", { type: "button", "aria-label": "Hide this note", onclick: () => { place.hidden = true; } }, "✕"));
+  place.hidden = false;
 }
 
 function save(blob, name) {
@@ -53,6 +64,22 @@ async function savePng(player, session, toast) {
 
 function saveScene(session) {
   save(new Blob([JSON.stringify(session.scene, null, 1)], { type: "application/json" }), fileName(session, "scene.json"));
+}
+
+/** The program once more on PyTorch: what differs is said on the page, beside a link to that recording. */
+async function runOnTorch(session, toast) {
+  const { program } = session;
+  toast.say("Running the program on PyTorch …", true);
+  try {
+    const answer = await fetch("/on-torch", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program }) });
+    const found = await answer.json().catch(() => ({}));
+    if (!answer.ok) throw new Error(found.problem?.text || `the server answered ${answer.status}`);
+    toast.say("The program has run on PyTorch.");
+    if (session.program !== program) return;
+    note(found.text, h("a.link", { href: `/?program=${encodeURIComponent(found.program)}`, target: "_blank" }, "Open the recording of PyTorch beside this one"));
+  } catch (error) {
+    toast.say(`Not run on PyTorch: ${/** @type {Error} */ (error).message}`);
+  }
 }
 
 /** A file that the server writes, by its ending. */

@@ -1,0 +1,59 @@
+"""Run the same on PyTorch: a program that ran on the engine is run again in a process of its own, and compared."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import threading
+from typing import Any
+
+from engine.trace.file.database import TraceFileError
+from engine.trace.file.tracefile import open_trace
+from viz.reading.comparison import compared
+from viz.record.compare_command import ENGINE, NEEDED, has_torch
+from viz.record.runner import ScriptError, new_folder, run_script
+from viz.server.store import Json, Problem, Program, Store
+from viz.server.workers import TraceFile
+
+_one = threading.Lock()
+"""One program runs at a time: a second click waits for the first."""
+
+
+def on_torch(store: Store, name: str) -> Json:
+    """`{program, text}`: the program as it ran on PyTorch, which the catalogue has from now on, and how it compares.
+
+    Raises Problem where PyTorch is missing, or where the program is not a script that was run on the engine.
+    """
+    program = store.catalogue.find(name)
+    if program.script is None:
+        raise _impossible("It is not a script that Backstep has run on its own engine: open the script instead.")
+    if not has_torch():
+        raise _impossible(NEEDED)
+    with _one:
+        target = new_folder() / f"{program.script.path.stem}-pytorch.backstep"
+        try:
+            run_script(
+                program.script.path, program.script.args, module=program.script.module, trace_path=target,
+                quiet=True, mute=True, on_torch=True, on_slow=_nothing,
+            )  # fmt: skip
+            trace = open_trace(target)
+        except (OSError, ScriptError, TraceFileError) as error:
+            raise _impossible(str(error)) from error
+    library = f"PyTorch {importlib.metadata.version('torch')}"
+    text = compared(store.recorded(name), trace, (ENGINE, library)).text
+    title = f"{program.about['title']} on {library}"
+    about: dict[str, Any] = {
+        "title": title, "question": title, "crumbs": [*program.about["crumbs"][:-1], title], "legacy": False,
+        "chapters": [], "note": text,
+    }  # fmt: skip
+    twin = Program(
+        f"{name}-on-pytorch", about, lambda: trace, file=TraceFile.of(target, program.most), most=program.most
+    )
+    return {"program": store.catalogue.add(twin).id, "text": text}
+
+
+def _nothing(_text: str) -> None:
+    """The page says that the program runs."""
+
+
+def _impossible(reason: str) -> Problem:
+    return Problem("not-on-torch", "This program cannot be run on PyTorch here", reason, [])
