@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.ops.op import REGISTRY
 from engine.trace.events import (
     Accumulated,
     AnyEvent,
@@ -120,7 +121,9 @@ def _other_leaf(
     """The name of a leaf that two calls are given with other numbers than the other has; "" if there is none."""
     if not isinstance(mine, OpCalled) or not isinstance(its, OpCalled):
         return ""
-    for first, second in zip(mine.inputs, its.inputs, strict=False):
+    op = REGISTRY.get(mine.name)
+    written = int(op is not None and op.traits.replaces)  # an input that the op overwrites does not count
+    for first, second in list(zip(mine.inputs, its.inputs, strict=False))[written:]:
         left, right = leaves[0].get(_known(first)), leaves[1].get(_known(second))
         if left is None or right is None or (left.version, right.version) != (first.version, second.version):
             continue

@@ -23,7 +23,7 @@ from viz.scene.run_overview import in_iterations, run_overview
 from viz.schema.details import Details
 from viz.schema.run import RunGraphs, RunOverview
 from viz.schema.scene import Scene, Section
-from viz.server.recomputed import Unlike, base_of, recomputed
+from viz.server.library.recomputed import Unlike, base_of, recomputed
 from viz.server.store import Json, Problem, Program, SceneJob
 
 LAYOUT = "layered"

@@ -74,9 +74,7 @@ def program_of(
     about = {**about_script(script.name), "note": recording.explanation, "on_torch": source is not None and has_torch()}
     path = recording.trace_path
     file = TraceFile.of(path, most) if path.is_file() else None
-    program = Program(
-        slug(script.stem), about, lambda: trace, watched=watched, file=file, most=most, script=source
-    )
+    program = Program(slug(script.stem), about, lambda: trace, watched=watched, file=file, most=most, script=source)
     return with_lesson(program, trace)
 
 

@@ -14,9 +14,9 @@ from werkzeug.test import Client
 import engine
 from engine.trace.events import Trace
 from viz.record.compare_command import Script
-from viz.server import on_torch
 from viz.server.app import build
 from viz.server.callbacks.register import Admit, at_once
+from viz.server.library import on_torch
 from viz.server.programs import about_script
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Problem, Program, Store

@@ -12,7 +12,7 @@ import pytest
 
 import engine
 from engine.trace.events import AnyEvent, OpCalled, Trace, Value
-from viz.server.recomputed import base_of
+from viz.server.library.recomputed import base_of
 from viz.server.revisions import Computed
 from viz.server.store import Problem
 

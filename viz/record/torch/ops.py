@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -320,6 +320,16 @@ def _static(call: _Call, name: str, default: Any) -> Any:
     form = FORMS_OF.get((call.op.name, name)) or FORMS.get(name)
     value = form(call, given) if form is not None else given
     return tuple(value) if isinstance(value, list) else value
+
+
+def library(names: Iterable[str]) -> dict[str, Any]:
+    """What a recording says of the PyTorch that the program has imported: its version, and its documentation of the ops
+    `names`.  A file has it as JSON.
+    """
+    sentences = {name: documentation(name) for name in names}
+    version = str(getattr(sys.modules.get("torch"), "__version__", ""))
+    told = {name: sentence for name, sentence in sentences.items() if sentence}
+    return {"name": "PyTorch", "version": version, "documentation": told}
 
 
 _MARKUP = re.compile(r"(?::\w+:)?`+~?([^`<]+?)(?: <[^>]*>)?`+")

@@ -26,6 +26,7 @@ from .backward import Backward, remove
 from .forward import Forward
 from .graph import Graph
 from .modules import ModuleNames
+from .ops import library
 from .tensors import Tensors, version_of
 
 FOREVER = 1 << 40
@@ -79,8 +80,10 @@ class Watch:
         _push_on_torch_dispatch_stack(self.mode)
 
     def stop(self) -> None:
-        """Leave everything as it was."""
+        """Leave everything as it was; the recording says which PyTorch it was, and what that says of its own ops."""
         self.finish()
+        if self.forward.calls:
+            self.recorder.meta["library"] = library(call.full_name for call in self.forward.calls.values())
         remove(self.mode)
         patches.remove(self.undo)
         self.undo = []

@@ -41,7 +41,7 @@ from viz.server.front.share import network, share
 from viz.server.http.compression import reads_gzip
 from viz.server.http.packed import gzip
 from viz.server.http.security import TRACE_PATH
-from viz.server.on_torch import on_torch
+from viz.server.library.on_torch import on_torch
 from viz.server.store import Problem, Store
 
 Admit = Callable[[str], Turn]

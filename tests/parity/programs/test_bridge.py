@@ -1,0 +1,116 @@
+"""Programs that ran on PyTorch, as the app shows them: the engine's ops beside its numbers, edits, comparisons."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import backstep
+from engine.trace.events import Accumulated, LeafCreated, OpCalled, Trace
+from viz.reading.comparison import compared
+from viz.reading.library import library
+from viz.record.compare_command import compare
+from viz.scene.details import details
+from viz.scene.reading import reading
+from viz.server.revisions import Computed
+from viz.server.store import Problem
+
+pytestmark = pytest.mark.parity
+
+NET = """
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.LayerNorm(4), torch.nn.Linear(4, 2))
+with torch.no_grad():
+    for nr, parameter in enumerate(net.parameters()):
+        count = torch.arange(float(parameter.numel()))
+        parameter.copy_(torch.sin(count + nr).reshape(parameter.shape))
+x = torch.tensor(X, requires_grad=True)
+for step in range(2):
+    loss = torch.nn.functional.cross_entropy(net(x), torch.tensor([0, 1]))
+    loss.backward()
+print(loss.item())
+"""
+X = [[1.0, 2.0, 3.0], [0.5, -1.0, 2.0]]
+SPECTRUM = """
+x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+y = (x * 2).exp()
+torch.fft.rfft(y).abs().sum().backward()
+"""
+
+
+def run(source: str, torch: Any, **names: Any) -> Trace:
+    """The recording of a program in this process; `torch` is the library that it has under this name."""
+    space = {"__name__": "program", "torch": torch, "print": lambda *_: None, **names}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with backstep.record() as trace:
+            exec(compile(source, "<backstep program>", "exec"), space)
+    return trace
+
+
+def test_what_pytorch_computed_is_compared_op_by_op() -> None:
+    torch = pytest.importorskip("torch")
+    trace = run(NET, torch, X=X)
+    assert library(trace) == f"PyTorch {torch.__version__}"
+    shown = {}
+    for element in reading(trace).drawing.items:
+        found = details(trace, {}, element)
+        if found["kind"] == "op":
+            shown[found["head"]["name"]] = found
+    assert {"AddmmBackward0", "TanhBackward0", "NativeLayerNormBackward0", "LogSoftmaxBackward0"} <= set(shown)
+    for name, found in shown.items():
+        compared_with = found["compared"]
+        assert compared_with is not None and compared_with["agrees"], name
+        assert found["formula"] or not name.endswith("Backward0"), name
+    assert shown["TanhBackward0"]["formula"][0]["text"].endswith("²)") and shown["TanhBackward0"]["jacobian"]
+
+
+def test_edited_leaf_gives_what_pytorch_gives_for_it() -> None:
+    torch = pytest.importorskip("torch")
+    other = [[0.0, 1.0, -2.0], [3.0, 0.25, 1.0]]
+    trace = run(NET, torch, X=X)
+    leaf = next(one.tensor for one in trace.events if isinstance(one, LeafCreated) and one.shape == (2, 3))
+    made = Computed().replay(trace, {"leaves": {str(leaf): other}, "commands": None})
+    assert made.meta["recomputed"].startswith("Recomputed by Backstep's engine, which agrees with the recording to ")
+    for mine, theirs in zip(gradients(made), gradients(run(NET, torch, X=other)), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
+
+
+def gradients(trace: Trace) -> list[Any]:
+    return [trace.value(one.after).array for one in trace.events if isinstance(one, Accumulated)]
+
+
+def test_op_that_only_pytorch_has_is_described_and_stands_in_the_way_of_an_edit() -> None:
+    torch = pytest.importorskip("torch")
+    trace = run(SPECTRUM, torch)
+    own = [event.name for event in trace.events if isinstance(event, OpCalled) and "::" in event.name]
+    assert own[0] == "aten::_fft_r2c"
+    texts = [details(trace, {}, element)["head"]["about"] for element in reading(trace).drawing.items]
+    assert sum("An op of PyTorch that Backstep's engine does not have" in text for text in texts) == len(own)
+    with pytest.raises(Problem, match=r"The program uses aten::_fft_r2c in line 4 of .*does not have"):
+        Computed().replay(trace, {"leaves": {"0": [1.0, 1.0, 1.0]}, "commands": None})
+
+
+def test_same_program_on_both_libraries() -> None:
+    torch = pytest.importorskip("torch")
+    engine = backstep.engine
+    names = "Backstep's engine", "PyTorch"
+    same = compared(run(NET, engine, X=X), run(NET, torch, X=X), names)
+    assert same.first is None and 0 < same.worst < 1e-5 and (same.vjps, same.drawn) == (16, "")
+    other = NET.replace("net(x)", "net(x) * (1.5 if hasattr(torch, '_C') else 1)")
+    first = compared(run(other, engine, X=X), run(other, torch, X=X), names).first
+    assert first is not None and "in the op mul (MulBackward0) in line 9, the result differs" in first.text
+
+
+def test_command_compares_a_script_in_processes_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    script = tmp_path / "lesson.py"
+    leaf = "x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+    script.write_text(f"from backstep import engine as torch\n{leaf}x.exp().sum().backward()\n")
+    assert compare(str(script), []) == 0
+    assert "do the same: 2 forward ops and 2 VJPs in the same order" in capsys.readouterr().out
