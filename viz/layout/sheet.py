@@ -142,7 +142,8 @@ class Piece:
 
     Routes there and back both run from left to right.  `ins` and `outs` are the heights of ports, by origin; of the
     edges `entering` come from one at the left border, `leaving` go to one at the right: these ends lie outside the box.
-    A group cut by a line has several boxes.
+    A group cut by a line has several boxes.  What is in groups is `inside`, each with how far it is moved, until `flat`
+    puts all of it here: so that nothing is moved again in each group around it.
     """
 
     at: dict[Hashable, Point] = field(default_factory=dict)
@@ -153,16 +154,30 @@ class Piece:
     entering: set[Hashable] = field(default_factory=set)
     leaving: set[Hashable] = field(default_factory=set)
     box: Box = (0.0, 0.0, 0.0, 0.0)
+    inside: list[tuple[Piece, float, float]] = field(default_factory=list)
 
     def moved(self, dx: float, dy: float) -> Piece:
         """Elsewhere."""
         return Piece(
             {vertex: (x + dx, y + dy) for vertex, (x, y) in self.at.items()},
             {group: [moved(box, dx, dy) for box in boxes] for group, boxes in self.boxes.items()},
-            {key: (_shift(go, dx, dy), _shift(back, dx, dy)) for key, (go, back) in self.routes.items()},
+            {key: (shifted(go, dx, dy), shifted(back, dx, dy)) for key, (go, back) in self.routes.items()},
             {origin: y + dy for origin, y in self.ins.items()}, {origin: y + dy for origin, y in self.outs.items()},
             self.entering, self.leaving, moved(self.box, dx, dy),
+            [(inner, x + dx, y + dy) for inner, x, y in self.inside],
         )  # fmt: skip
+
+    def flat(self) -> Piece:
+        """With all that is inside among its own."""
+        todo, self.inside = self.inside[::-1], []
+        while todo:
+            piece, dx, dy = todo.pop()
+            inner = piece.moved(dx, dy)
+            self.at.update(inner.at)
+            self.boxes.update(inner.boxes)
+            self.routes.update(inner.routes)
+            todo += inner.inside[::-1]
+        return self
 
     def reach(self, left: float, right: float) -> None:
         """Let the edges that end in ports reach the borders."""
@@ -180,6 +195,7 @@ class Piece:
         self.routes.update(other.routes)
         self.ins.update(other.ins)
         self.outs.update(other.outs)
+        self.inside += other.inside
         self.entering |= other.entering
         self.leaving |= other.leaving
 
@@ -193,7 +209,7 @@ def moved(box: Box, dx: float, dy: float) -> Box:
     return box[0] + dx, box[1] + dy, box[2] + dx, box[3] + dy
 
 
-def _shift(points: Sequence[Point], dx: float, dy: float) -> list[Point]:
+def shifted(points: Sequence[Point], dx: float, dy: float) -> list[Point]:
     return [(x + dx, y + dy) for x, y in points]
 
 

@@ -1,6 +1,8 @@
-// What the scale of norms colours on a folded group: its left edge, and a dot for each of its parameters.
+// What the scale of norms colours on a folded group: its left edge, a dot for each of its parameters, and a cell for each member of a stack.
 
 import { boxOf, DOT_RADIUS, dotsOf } from "../scene/card.mjs";
+import { presentMember, stripOf } from "../scene/stacks.mjs";
+import { at } from "../scene/timeline.mjs";
 import { lookOf, normOfDot, shade } from "../scene/scale.mjs";
 
 /** @import { Node, Num } from "../scene/scene.d.ts" */
@@ -73,5 +75,30 @@ function strokes(context, colour, lines) {
     context.moveTo(x0, y0);
     context.lineTo(x1, y1);
   }
+  context.stroke();
+}
+
+/** @type {(brush: Brush, node: Node) => void} */
+export function paintStrip({ context, tokens, moment }, node) {
+  const present = node.id === moment.active && moment.span?.group !== node.id ? presentMember(moment.scene, node, moment.t) : null;
+  for (const { cell, x, y, w, h } of stripOf(node)) {
+    const { kind, part } = lookOf(moment.scene.norms, at(cell.norm, moment.t) ?? null);
+    context.fillStyle = kind === "odd" ? tokens.error : kind === "level" ? shade(tokens.panel, tokens.gradient, part) : tokens.field;
+    context.fillRect(x, y, w, h);
+    if (kind === "zero" || kind === "odd") dash(context, kind === "odd" ? tokens.panel : tokens.ink, x, y + h / 2, w);
+  }
+  const here = present && stripOf(node).find(({ cell }) => cell === present);
+  if (!here) return;
+  context.lineWidth = 2;
+  context.strokeStyle = tokens.ink;
+  context.strokeRect(here.x, here.y - 1, here.w, here.h + 2);
+}
+
+function dash(context, colour, x, y, w) {
+  context.strokeStyle = colour;
+  context.lineWidth = 1.6;
+  context.beginPath();
+  context.moveTo(x + w * 0.25, y);
+  context.lineTo(x + w * 0.75, y);
   context.stroke();
 }

@@ -4,13 +4,12 @@ import { boxesOf, boxOf, cornerOf, GROUP_TITLE } from "../scene/card.mjs";
 import { visibleBox } from "../geometry/camera.mjs";
 import { paintRows } from "./cards.mjs";
 import { paintEdges } from "./edges.mjs";
-import { paintDots, paintNormEdge } from "./dots.mjs";
+import { paintDots, paintNormEdge, paintStrip } from "./dots.mjs";
 import { num, withMinus } from "../scene/format.mjs";
 import { normBefore, normOfGroup } from "../scene/scale.mjs";
 import { OP_BADGE, paintBadge, paintChip, paintFinding, paintFold } from "./marks.mjs";
 import { paintCallout } from "./message.mjs";
 import { STACK } from "../geometry/plane.mjs";
-import { paintStrip } from "./stacks.mjs";
 import { findingsAt, isFaint, nodeState, runIn } from "../scene/state.mjs";
 import { cutName, fitting, fontsAt, writer } from "../geometry/text.mjs";
 

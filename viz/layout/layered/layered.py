@@ -16,7 +16,7 @@ from typing import Any
 
 import networkx as nx
 
-from ..sheet import HEAD, PAD, PORT_GAP, Box, Piece, Point, Sheet, Size, around, clean
+from ..sheet import HEAD, PAD, PORT_GAP, Box, Piece, Point, Sheet, Size, around, clean, moved, shifted
 from . import bundles, lines, turns
 from .ports import Anchors, Own, Part, Ports, from_cards, in_order, straight
 from .ranked_graph import LANE, Ranked, Step, longest, ranks
@@ -261,7 +261,7 @@ class _Layered:
             min(x0 for x0, _ in solid), min(y[i] - half for i, half in zip(part, halves, strict=True)),
             max(x1 for _, x1 in solid), max(y[i] + half for i, half in zip(part, halves, strict=True)),
         )  # fmt: skip
-        return piece
+        return piece if group is not None else piece.flat()
 
     def put(self, piece: Piece, vertex: Hashable, centre: Point) -> None:
         """A node at its place; of a group its box and all that is in it."""
@@ -269,14 +269,13 @@ class _Layered:
             piece.at[vertex] = centre
             return
         room = self.rooms[vertex]
-        inner = room.moved(centre[0] - room.box[2] / 2, centre[1] - room.box[3] / 2)
-        for key in (*inner.entering, *inner.leaving):
-            if key in inner.routes:
-                self.inner[key, vertex] = inner.routes.pop(key)
-        piece.boxes[vertex] = [inner.box]
-        piece.at.update(inner.at)
-        piece.boxes.update(inner.boxes)
-        piece.routes.update(inner.routes)
+        dx, dy = centre[0] - room.box[2] / 2, centre[1] - room.box[3] / 2
+        for key in (*room.entering, *room.leaving):
+            if key in room.routes:
+                go, back = room.routes.pop(key)
+                self.inner[key, vertex] = shifted(go, dx, dy), shifted(back, dx, dy)
+        piece.boxes[vertex] = [moved(room.box, dx, dy)]
+        piece.inside.append((room, dx, dy))
 
     def arrange(self, group: Hashable | None, pieces: list[Piece], limit: float) -> Piece:
         """The parts of a group from the top left corner of its room, in rows; those of the whole each in lines."""
@@ -324,8 +323,8 @@ class _Layered:
         for _, u, v, _ in self.edges:
             if v in line and u in line and u not in reached and self.graph.nodes[u].get("group") is None:
                 users[u].append(line[v])
-        moved = {**line, **{node: min(found) for node, found in users.items()}}
-        return moved if set(moved.values()) == set(line.values()) else line
+        earlier = {**line, **{node: min(found) for node, found in users.items()}}
+        return earlier if set(earlier.values()) == set(line.values()) else line
 
     def stacked(self, line: Mapping[Hashable, int]) -> Piece:
         """Nodes in their lines, each laid out for itself; an edge between two of them has an end in both."""
