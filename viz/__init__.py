@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from engine.trace.events import Trace
+    from viz.server.lesson.notebook import Cell
     from viz.server.server import Running
     from viz.server.store import Catalogue
 
@@ -19,11 +20,12 @@ _shown: list[tuple[Catalogue, Running]] = []
 def show(
     trace: Trace, title: str = "trace", *, host: str = "127.0.0.1", port: int | None = None, browser: bool = True,
     block: bool | None = None,
-) -> Running | None:  # fmt: skip
-    """Open a recording in the browser, with the gallery beside it.
+) -> Running | Cell | None:  # fmt: skip
+    """Open a recording in the browser, with the gallery beside it; in a notebook, below the cell.
 
-    In a script this serves until Ctrl-C and returns None.  At a prompt or in a notebook it returns at once: the result
-    has `url` and `close()`, and the next call adds its recording to the same page.  `block` says otherwise than that.
+    In a script this serves until Ctrl-C and returns None.  At a prompt it returns at once: the result has `url` and
+    `close()`, and the next call adds its recording to the same page.  `block` says otherwise than that.  In a notebook
+    the result is the player itself, which a saved notebook keeps; with `block=False` it is a page of its own there too.
     Raises TypeError for what is no trace, `viz.server.server.PortTaken` where the port cannot be had.
     """
     # `import viz` alone must not load Dash: the engine's user may never show anything.
@@ -33,6 +35,10 @@ def show(
     from viz.server.store import Catalogue, Store
 
     _check(trace)
+    if block is None and _is_notebook():
+        from viz.server.lesson.notebook import cell
+
+        return cell(trace, title)
     program = programs.from_trace(trace, title)
     stays = _is_interactive() if block is None else not block
     _shown[:] = [(found, running) for found, running in _shown if running.is_open]
@@ -72,6 +78,18 @@ def _check(trace: Trace) -> None:
 def _is_interactive() -> bool:
     """Whether somebody waits at a prompt or in a notebook: there a call that never returns is a trap."""
     return hasattr(sys, "ps1") or bool(sys.flags.interactive) or _ipython() is not None
+
+
+def _is_notebook() -> bool:
+    """Whether we run in the kernel of a notebook, which shows HTML below a cell."""
+    return getattr(_ipython(), "kernel", None) is not None
+
+
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext viz` gives a notebook the magic `%%backstep`, which records a cell and shows it below."""
+    from viz.server.lesson.notebook import register
+
+    register(shell)
 
 
 def _ipython() -> object | None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from viz.server import programs
+from viz.server.lesson.notebook import Cell
 from viz.server.lesson.page import lesson
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store
@@ -72,6 +73,21 @@ def test_lesson_is_the_live_page_moment_by_moment_also_after_an_edit(app: App, v
             one.changed(before)
             one.until("document.getElementById('inspect-body').innerText.includes('Saved')")
         assert taken.page.evaluate(MOMENTS, 3) == view.page.evaluate(MOMENTS, 3)
+
+
+def test_player_in_the_frame_of_a_notebook_plays(context: Any, tmp_path: Path) -> None:
+    store = Store(Catalogue(programs.gallery_programs()), Computed())
+    (tmp_path / "notebook.html").write_text(f"<p>Out[1]:</p>{Cell(lesson(store, 'scaling'))._repr_html_()}")
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("console", lambda m: wrong.append(m.text))
+    page.on("pageerror", lambda e: wrong.append(str(e)))
+    page.goto((tmp_path / "notebook.html").as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator("#stage").click(position={"x": 40, "y": 90})
+    page.keyboard.press("End")
+    frame.get_by_text("Step 9 of 9").first.wait_for()
+    assert wrong == []
 
 
 def test_keys_panels_and_foreseen_changes_work_without_a_server(alone: Any) -> None:

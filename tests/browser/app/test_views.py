@@ -12,6 +12,7 @@ import viz
 from tests.browser.conftest import App, View
 from tests.browser.panels.test_commands import LARGE
 from viz.layout.choice import NAMES
+from viz.server.server import Running
 
 WEIGHTS = "?program=weights"
 FOLDED = "backstep.scene().groups.filter(g => g.folded).length"
@@ -96,7 +97,7 @@ def test_recording_is_shown_and_the_gallery_stands_beside_it(view_of: Callable[[
         w = engine.tensor([1.0, 2.0], requires_grad=True)
         (w * w).sum().backward()
     running = viz.show(trace, "my lesson", browser=False, block=False)
-    assert running is not None
+    assert isinstance(running, Running)
     try:
         shown = App.__new__(App)
         shown.address, shown.origin = running.url, running.url.split("/?")[0]

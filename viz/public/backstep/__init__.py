@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engine.replay.program import Edits
     from engine.trace.events import Trace
     from viz.record.block import Block
+    from viz.server.lesson.notebook import Cell
     from viz.server.server import Running
 
 __all__ = ["check", "engine", "open", "record", "replay", "show"]
@@ -54,7 +55,7 @@ def record(path: Any = None, *, record_every: int | None = None, steps: Iterable
     return Block(path, record_every=record_every, steps=steps)
 
 
-def show(trace: Trace, title: str = "trace", **options: Any) -> Running | None:
+def show(trace: Trace, title: str = "trace", **options: Any) -> Running | Cell | None:
     """Open a trace in the browser; the options are those of `viz.show`.
 
     Raises TypeError for anything that is not a trace.
