@@ -2,7 +2,7 @@
 // Answers are matched by the number of the request, so that a late one is never shown as current.
 import { byId, setProps } from "./dom.mjs";
 import { NONE, isNone, same } from "./edits.mjs";
-import { Ghosts } from "./ghosts.mjs";
+import { Neighbours } from "./neighbours.mjs";
 
 const PATIENCE = 140; // ms before "computing" is shown: a quick answer should not flicker
 const LONG = 8000; // ms after which it is said that the server takes long
@@ -23,7 +23,7 @@ export class Session {
     this.history = [NONE];
     this.index = 0;
     this.request = 0;
-    this.ghosts = new Ghosts(this);
+    this.neighbours = new Neighbours(this);
     /** @type {any} { request, commit, after } of the latest question */
     this.waiting = null;
     /** @type {any} the question for another program that the server was no longer there to answer */
@@ -49,12 +49,13 @@ export class Session {
     this.listeners[event].forEach((listener) => listener(...given));
   }
 
-  /** Asks for a scene. `commit` runs before its answer is shown and `after` behind it; neither where another question came. */
+  /** Asks for a scene, unless its `answer` is here. `commit` runs before its answer is shown and `after` behind it; neither where another question came. */
   ask(question) {
-    const { program, section = null, ahead = null, edits, revision = null, previous = null, layout, folds, commit, after, keep = false } = question;
+    const { program, section = null, ahead = null, edits, revision = null, previous = null, layout, folds, commit, after, keep = false, answer = null } = question;
     const request = (this.request += 1);
     this.waiting = { request, commit, after, keep, question };
     this.unanswered = null;
+    if (answer) { this.receive({ ...answer, request }); return; }
     this.busy(request);
     setProps("ask", {
       data: { request, program, section, ahead, edits: revision ? null : edits, revision, previous: previous && { edits: previous }, layout, folds },
@@ -85,7 +86,9 @@ export class Session {
    */
   turn(section, after) {
     const on = section + Math.sign(section - (this.section ?? 0));
+    const known = this.neighbours.known(section);
     this.ask({
+      answer: known,
       program: this.program, section, ahead: on >= 0 && on < this.scene.section.count ? on : null, edits: NONE, layout: this.layout, folds: this.folds, keep: true, after,
       commit: () => { this.history = [NONE]; this.index = 0; },
     });
@@ -182,7 +185,7 @@ export class Session {
     this.note = answer.note;
     this.section = answer.scene.section?.at ?? null;
     waiting.commit?.(answer);
-    this.show(this.ghosts.take(this.numbered(answer.scene)));
+    this.show(this.neighbours.take({ ...answer, scene: this.numbered(answer.scene) }));
     waiting.after?.();
   }
 

@@ -140,9 +140,11 @@ def test_the_row_of_the_run_leads_to_an_iteration_and_prints_come_with_the_time(
     assert page.locator(".bs-lane .bs-lane-tip").inner_text().startswith("Printed: loss 0.")
 
 
-def test_numbers_stand_beside_those_of_the_iteration_before(run: View) -> None:
+def test_numbers_stand_beside_those_of_the_iteration_before_and_neighbours_are_here(run: View) -> None:
     label = "backstep.scene().previous?.label"
     page = run.page
+    asked: list[int] = []
+    page.on("request", lambda one: asked.append(one.post_data_json["section"]) if one.url.endswith("/scene") else None)
     run.open("?program=my-run&section=4")
     at(run, 4)
     page.keyboard.press("g")
@@ -150,19 +152,19 @@ def test_numbers_stand_beside_those_of_the_iteration_before(run: View) -> None:
     loss = "backstep.scene().nodes.find((n) => n.role === 'root')"
     old = f"backstep.scene().previous.values[{loss}.id + '|value'].at(-1)[1]"
     before = run.js(f"backstep.scene().values[{old}].data")
-    asked = "performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/scene')).length"
-    assert run.js(asked) == 1
+    come = "performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/scene')).length"
+    run.until(f"{come} === 2")
+    assert sorted(asked) == [3, 5], "the one before, and the next one"
+    calls = run.js("backstep.serverCalls()")
     page.keyboard.press(".")
-    run.until(f"{label} === 'step = 4'")  # the one that was shown: nobody asks for it
+    assert run.js(label) == "step = 4" and run.js("backstep.serverCalls()") == calls, "both were here"
     page.keyboard.press("g")
-    run.until("backstep.scene().previous === null && backstep.scene().section.at === 5")
+    assert run.js("backstep.scene().previous === null && backstep.scene().section.at === 5")
     page.keyboard.press("g")
-    run.until(f"{label} === 'step = 4'")
-    assert run.js(asked) == 1
+    assert run.js(label) == "step = 4"
     page.keyboard.press(",")
     run.until(f"{label} === 'step = 3'")
-    assert run.js(f"backstep.scene().values[{old}].data") == before
-    page.keyboard.press("Home")
+    assert run.js(f"backstep.scene().values[{old}].data") == before and 4 not in asked
     page.locator("#run-row").focus()
     page.keyboard.press("Home")
     at(run, 0)

@@ -28,14 +28,14 @@ export class Sections {
 
   /** Whether each number stands beside what it was in the section before. */
   beside() {
-    const { ghosts } = this.session;
-    const said = ghosts.on ? ghosts.lack || "Hide the numbers of the previous iteration (G)" : "Show the numbers of the previous iteration beside these (G)";
-    return h("button.beside", { type: "button", "aria-label": "Numbers of the previous iteration", "aria-pressed": ghosts.on ? "true" : "false", title: said, onclick: () => this.compare() }, "Δ");
+    const { neighbours } = this.session;
+    const said = neighbours.beside ? neighbours.lack || "Hide the numbers of the previous iteration (G)" : "Show the numbers of the previous iteration beside these (G)";
+    return h("button.beside", { type: "button", "aria-label": "Numbers of the previous iteration", "aria-pressed": neighbours.beside ? "true" : "false", title: said, onclick: () => this.compare() }, "Δ");
   }
 
   compare() {
     if (!this.session.scene?.section) return false;
-    this.session.ghosts.toggle();
+    this.session.neighbours.toggle();
     return true;
   }
 
