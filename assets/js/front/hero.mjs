@@ -48,6 +48,7 @@ export class Hero {
     place.addEventListener("pointerdown", (event) => event.target === this.button || this.touch());
     watchTheme(() => { this.tokens = readTokens(); this.paint(); });
     new ResizeObserver(() => this.resized()).observe(this.stage);
+    new IntersectionObserver(([{ isIntersecting }]) => isIntersecting || this.touch()).observe(this.stage); // out of view it rests
   }
 
   /** A page that shows a program has no room for it: then it asks for nothing, and rests. */

@@ -23,6 +23,17 @@ SCREENS: dict[str, tuple[str, str, str]] = {
         "document.getElementById('gallery-search').focus()",
         "document.activeElement.id === 'gallery-search'",
     ),
+    "search": (
+        "?",
+        "const field = document.getElementById('gallery-search'); field.value = 'lstm'; "
+        "field.dispatchEvent(new Event('input'))",
+        "document.querySelector('#gallery-found .card mark')",
+    ),
+    "share": (
+        "?program=weights",
+        "document.getElementById('act-share').click()",
+        "document.querySelector('.share[open] section')",
+    ),
     "program": ("?program=weights&step=4", "", "backstep.t() > 0"),
     "before the first step": ("?program=weights&step=0", "", "backstep.t() === 0"),
     "error": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from werkzeug.test import Client, TestResponse
 from tests.viz.helpers.fixtures import Fake, program
 from viz.server.app import build, guarded
 from viz.server.components.heard import HEARD
+from viz.server.front.page import front
 from viz.server.http import compression, static
 from viz.server.http.packed import Packed, pack
 from viz.server.http.static import Assets, assets_folder
@@ -75,6 +77,21 @@ def test_modules_are_served_and_the_page_loads_the_front_door_and_the_app(client
     with client.get(f"{folder}js/panels/shell/shell.mjs", headers=OWN) as answer:
         assert answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/javascript")
         assert "immutable" in answer.headers["Cache-Control"]
+
+
+def test_front_door_stands_in_the_page_and_holds_the_app_back_until_a_program_is_asked_for(client: Client) -> None:
+    gallery, program = (client.get(address, headers=OWN).text for address in ("/", "/?program=weights"))
+    assert '<main id="gallery">' in gallery and '<main id="gallery">' in program
+    (held,) = re.findall(r'<template id="held">.*?</template>', gallery, re.DOTALL)
+    assert "viz.mjs" in held and "new DashRenderer" in held and "front.mjs" not in held
+    assert "<template" not in program
+
+
+def test_front_door_shows_what_a_program_is_called_and_nothing_else_of_it() -> None:
+    name = '<script>alert("{%scripts%}")</script>'
+    about = {"title": name, "question": name, "crumbs": ["Gallery", "Yours", name]}
+    page = front([replace(program("a&b"), about=about)])
+    assert "<script>" not in page and "&lt;script&gt;" in page and 'href="/?program=a%26b"' in page
 
 
 def test_a_file_without_the_number_of_its_content_is_asked_about_again(client: Client) -> None:
