@@ -1,0 +1,1 @@
+"""The front door: its search, and what it shares."""
