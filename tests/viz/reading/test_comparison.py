@@ -46,6 +46,16 @@ def test_rounding_is_measured_and_no_difference() -> None:
     assert near.first is None and 0 < near.worst < 1e-6 and "equal to" in near.text
 
 
+def test_rounding_may_grow_and_is_measured() -> None:
+    def apart(near: float) -> Comparison:
+        """Recordings whose second step takes away the digits that are the same in both."""
+        first, second = (run([0.3], lambda x, c=c: x * c - near) for c in (1.0, 1 + 1e-7))
+        return found(first, second)
+
+    assert apart(0.299).first is None and 1e-5 < apart(0.299).worst < 1e-3
+    assert apart(0.29999).first is not None
+
+
 @pytest.mark.parametrize(
     ("other", "said"),
     [
