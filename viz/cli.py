@@ -38,7 +38,7 @@ EXAMPLES = """examples:
   backstep record --steps 100:103 train.py   keep the values of three iterations, statistics of all others
   backstep open run.backstep        open a recorded trace
   backstep compare lesson.py        run a program on Backstep's engine and on PyTorch, and say where they differ
-  backstep serve traces --workers 4 the gallery and a folder of traces, for a class
+  backstep serve lessons --workers 4 the gallery and a course, for a class
   backstep new lesson.py            write a lesson to begin with
   backstep course lessons           open a folder of lessons
   backstep export run.backstep -o lesson.html   one HTML file that plays offline in any browser
@@ -109,13 +109,15 @@ def parser() -> argparse.ArgumentParser:
     course = commands.add_parser("course", help="open a folder of lessons")
     _serving(course, suppress=True)
     course.add_argument("folder", type=Path, help="a folder of lessons: scripts with chapters, and trace files")
-    _served(commands.add_parser("serve", help="serve the gallery and a folder of traces to many people"))
+    _served(commands.add_parser("serve", help="serve the gallery and a course to many people"))
     return top
 
 
 def _served(target: argparse.ArgumentParser) -> None:
     _serving(target, suppress=True)
-    target.add_argument("folder", type=Path, nargs="?", help="a folder of trace files (default: the gallery alone)")
+    target.add_argument(
+        "folder", type=Path, nargs="?", help="a folder of lessons and trace files (default: the gallery alone)"
+    )
     target.add_argument(
         "--workers", type=_workers, default=None, metavar="N", help="worker processes (default: one per core)"
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.trace.events import Trace
-from engine.trace.file.tracefile import open_trace
+from engine.trace.file.tracefile import SUFFIX, open_trace
 from viz.gallery import comments
 from viz.record.runner import run_script
 from viz.server import programs
@@ -41,30 +41,40 @@ def write(path: Path) -> None:
         file.write(SKELETON)
 
 
-def course(folder: Path) -> list[Program]:
-    """The lessons of a folder by their names: scripts with chapters, which run when they are opened, and trace files.
+def course(folder: Path, recordings: Path | None = None) -> list[Program]:
+    """The lessons of a folder by their names: scripts with chapters, and trace files.
 
-    Raises NotADirectoryError, and FileNotFoundError where the folder has no lesson.
+    A script runs when it is opened; where there are `recordings` (`record_course`) its trace is taken from there, and
+    nothing runs.  Raises NotADirectoryError, FileNotFoundError where the folder has no lesson, and TraceFileError.
     """
     if not folder.is_dir():
         raise NotADirectoryError(f"{str(folder)!r} is not a folder.")
     title = folder.resolve().name.replace("-", " ").replace("_", " ").capitalize()
-    found = [_lesson(path, title) for path in sorted(folder.iterdir()) if path.suffix in (".py", ".backstep")]
+    paths = [path for path in sorted(folder.iterdir()) if path.suffix in (".py", SUFFIX)]
+    found = [_lesson(path, title, recordings) for path in paths]
     lessons = [one for one in found if one is not None]
     if not lessons:
         raise FileNotFoundError(f"{str(folder)!r} has no lesson: no script with a comment `# ## Title`, no trace file.")
     return lessons
 
 
-def _lesson(path: Path, course: str) -> Program | None:
-    if path.suffix == ".backstep":
+def record_course(folder: Path, recordings: Path) -> None:
+    """Runs the scripts with chapters of a folder, once each, and writes their traces into another one."""
+    for path in sorted(folder.glob("*.py")):
+        if comments.read(path.read_text("utf-8", "replace")) is not None:
+            run_script(path, quiet=True, trace_path=recordings / f"{path.stem}{SUFFIX}")
+
+
+def _lesson(path: Path, course: str, recordings: Path | None) -> Program | None:
+    if path.suffix == SUFFIX:
         return _in_course(programs.from_file(path), course)
     lesson = comments.read(path.read_text("utf-8", "replace"))
     if lesson is None:
         return None
 
     def record() -> Trace:
-        return open_trace(str(run_script(path, quiet=True).trace_path))
+        ready = recordings and recordings / f"{path.stem}{SUFFIX}"
+        return open_trace(str(ready or run_script(path, quiet=True).trace_path))
 
     program = Program(programs.slug(path.stem), programs.about_script(path.name), record)
     return _in_course(programs.as_lesson(program, lesson), course)

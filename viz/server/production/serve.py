@@ -1,7 +1,8 @@
-"""`backstep serve`: the gallery and a folder of traces for many, from several worker processes behind one address.
+"""`backstep serve`: the gallery and a course for many, from several worker processes behind one address.
 
 gunicorn starts the processes, replaces those that end, and restarts them one after the other on SIGHUP.  Each process
-has its own store; they share the edits of revisions, in a file.  No script is run: a folder offers its trace files.
+has its own store; they share the edits of revisions, in a file.  The scripts of a folder of lessons run once, before
+anyone is served; for a visitor none is run.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from engine.trace.file.database import TraceFileError
 from viz.server import programs
 from viz.server.app import build, guarded
 from viz.server.http.security import Application
+from viz.server.lesson.own import course, record_course
 from viz.server.production.bounds import Admission, BoundedReplays, Bounds
 from viz.server.production.json_log import JsonLogger, Logged
 from viz.server.production.revision_file import RevisionFile
@@ -30,34 +32,21 @@ GRACE = 30
 
 
 class FolderError(Exception):
-    """A folder that cannot be offered; the text says why, and names the file."""
+    """A folder that cannot be offered; the text says why."""
 
 
-def folder_programs(folder: Path | None) -> list[Program]:
-    """The trace files of a folder, by name.  Raises FolderError where there is none, or one that cannot be opened."""
-    if folder is None:
-        return []
-    if not folder.is_dir():
-        raise FolderError(f"There is no folder {str(folder)!r}. Give a folder of trace files, or none for the gallery.")
-    files = sorted(folder.glob("*.backstep"))
-    if not files:
-        raise FolderError(
-            f"The folder {str(folder)!r} has no trace files (*.backstep). Record one with "
-            "`backstep record -o FILE.backstep script.py`; no script is run by a server for many."
-        )
-    found = []
-    for file in files:
-        try:
-            found.append(programs.from_file(file))
-        except (TraceFileError, OSError) as error:
-            raise FolderError(f"{file.name} cannot be opened: {error}") from error
-    return found
+def folder_programs(folder: Path | None, recordings: Path) -> list[Program]:
+    """The lessons and trace files of a folder.  Raises FolderError where it has none, or one that cannot be opened."""
+    try:
+        return course(folder, recordings) if folder else []
+    except (TraceFileError, OSError) as error:
+        raise FolderError(f"The folder {str(folder)!r} cannot be offered: {error}") from error
 
 
 def application(folder: Path | None, shared: Path, allowed: Iterable[str], bounds: Bounds) -> Application:
     """The app of one worker process."""
     catalogue = Catalogue(programs.gallery_programs())
-    for program in folder_programs(folder):
+    for program in folder_programs(folder, shared):
         catalogue.add(program)
     store = Store(catalogue, BoundedReplays(bounds), Workers(1), RevisionFile(shared / "revisions.sqlite"))
     return Logged(guarded(build(store, Admission(bounds).turn), allowed))
@@ -93,7 +82,9 @@ def serve(
     bounds: Bounds | None = None,
 ) -> None:  # fmt: skip
     """Serves until SIGTERM or Ctrl-C.  Raises FolderError, before anything starts, for a folder that is none."""
-    folder_programs(folder)
     shared = Path(tempfile.mkdtemp(prefix="backstep-"))
+    if folder and folder.is_dir():
+        record_course(folder, shared)
+    folder_programs(folder, shared)
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     Server(address, workers, folder, shared, allowed, bounds or Bounds()).run()

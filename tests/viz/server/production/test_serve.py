@@ -17,6 +17,7 @@ import pytest
 import engine as torch
 from engine.trace.events import Trace
 from viz.server.callbacks.answers import scene_answer
+from viz.server.lesson import own
 from viz.server.programs import from_trace, gallery_programs
 from viz.server.store import Catalogue, Problem, Revision, Store
 
@@ -89,20 +90,21 @@ def test_processes_share_revisions_and_forget_the_oldest(tmp_path: Path) -> None
     assert found == [made[-1]]
 
 
-def test_folder_without_traces_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FolderError, match="There is no folder"):
-        folder_programs(tmp_path / "none")
-    with pytest.raises(FolderError, match="no trace files"):
-        folder_programs(tmp_path)
+def test_folder_that_cannot_be_offered_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FolderError, match="is not a folder"):
+        folder_programs(tmp_path / "none", tmp_path)
+    with pytest.raises(FolderError, match="has no lesson"):
+        folder_programs(tmp_path, tmp_path)
     (tmp_path / "bad.backstep").write_text("no trace")
-    with pytest.raises(FolderError, match=r"bad\.backstep cannot be opened"):
-        folder_programs(tmp_path)
+    with pytest.raises(FolderError, match=r"cannot be offered: .*bad\.backstep"):
+        folder_programs(tmp_path, tmp_path)
 
 
 @pytest.fixture(scope="module")
 def served(weights: Trace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     folder = tmp_path_factory.mktemp("traces")
     weights.save(str(folder / "mine.backstep"))
+    (folder / "chosen.py").write_text(own.SKELETON)
     app = App("serve", str(folder), "--workers", "2")
     yield app
     app.process.send_signal(signal.SIGTERM)
@@ -127,8 +129,10 @@ def workers(app: App) -> set[int]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc which processes there are")
 def test_processes_come_and_go_and_every_question_is_answered(served: App) -> None:
-    assert get(served, "/health") == {"status": "ok", "programs": len(gallery_programs()) + 1}
+    assert get(served, "/health") == {"status": "ok", "programs": len(gallery_programs()) + 2}
     assert get(served, "/scene?program=my-mine")["scene"]["program"]["title"] == "mine.backstep"
+    chapters = get(served, "/scene?program=my-chosen")["scene"]["program"]["chapters"]
+    assert [one["title"] for one in chapters] == ["Two numbers, doubled", "Only the first counts"]
     old = workers(served)
     os.kill(min(old), signal.SIGKILL)
     for _ in range(20):

@@ -1,0 +1,1 @@
+"""Serving a class from several processes."""
