@@ -31,8 +31,9 @@ from engine.trace.events import (
 from viz.reading.library import gap, library
 from viz.reading.text import number
 
-FARTHEST = 1e-3
-"""The difference, relative to the largest number of a value, up to which the engine counts as doing the same."""
+FARTHEST = 1e-2
+"""The difference, relative to the largest number of a value, up to which the engine counts as doing the same.  Adam's
+first step makes a difference of a thousandth of gradients that are nothing but rounding, such as a key's bias."""
 
 
 class Unlike(ValueError):
