@@ -14,8 +14,11 @@ import pytest
 
 from viz import cli, gallery
 from viz.scene.scene import scene
-from viz.server.export import graphs, tables
+from viz.server.export import formats, graphs, tables
+from viz.server.export.formats import Exports, Format
 from viz.server.programs import record_source
+from viz.server.revisions import Computed
+from viz.server.store import Catalogue, Revision, Store
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +46,27 @@ def test_table_and_timeline_have_every_step(document: Any) -> None:
     assert len(slices) == len(document["spans"]) + len(document["steps"])
     ends = [one["ts"] + one["dur"] for one in slices]
     assert min(one["ts"] for one in slices) == 0 and max(ends) == 1000 * len(document["steps"])
+
+
+def test_costly_file_is_made_once_for_all_who_save_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def content(_store: object, revision: Revision, _folds: object) -> bytes:
+        made.append(revision.id)
+        return b"lesson"
+
+    monkeypatch.setattr(formats, "FORMATS", {"html": Format("", "", content, True), "dot": Format("", "", content)})
+    exports = Exports(Store(Catalogue([]), Computed()))
+    recorded, edited = (Revision(name, "weights", 1, "{}") for name in ("recorded", "edited"))
+    for ending, revision in (
+        ("html", recorded),
+        ("html", recorded),
+        ("html", edited),
+        ("dot", edited),
+        ("dot", edited),
+    ):
+        assert exports.content(ending, revision, {}) == b"lesson"
+    assert made == ["recorded", "edited", "edited", "edited"]
 
 
 def test_command_writes_what_the_ending_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

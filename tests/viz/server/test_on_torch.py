@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
 import json
 from pathlib import Path
@@ -15,7 +14,8 @@ import engine
 from engine.trace.events import Trace
 from viz.record.compare_command import Script
 from viz.server.app import build
-from viz.server.callbacks.register import Admit, at_once
+from viz.server.front.dropped import Dropped
+from viz.server.front.local import Local
 from viz.server.library import on_torch
 from viz.server.programs import about_script
 from viz.server.revisions import Computed
@@ -70,14 +70,14 @@ def test_reasons_why_a_program_cannot_run_there(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.usefixtures("torch_is_there")
 def test_server_of_one_person_runs_it_and_one_for_many_does_not() -> None:
-    def asked(sender: str, admit: Admit = at_once) -> Any:
-        server = build(made(Script(Path("lesson.py"), ("1",))), admit).server
-        client = Client(server)
+    def asked(sender: str, is_many: bool = False) -> Any:
+        store = made(Script(Path("lesson.py"), ("1",)))
+        client = Client(build(store, local=None if is_many else Local(Dropped(store.catalogue))).server)
         return client.post(
             "/on-torch", data=json.dumps({"program": "lesson"}), content_type="application/json",
             headers={"Host": "127.0.0.1:8050"}, environ_base={"REMOTE_ADDR": sender},
         )  # fmt: skip
 
     assert asked("127.0.0.1").get_json()["program"] == "lesson-on-pytorch"
-    for refused in (asked("10.0.0.3"), asked("127.0.0.1", lambda client: contextlib.nullcontext())):
+    for refused in (asked("10.0.0.3"), asked("127.0.0.1", is_many=True)):
         assert refused.status_code == 404 and "Only the machine" in refused.get_json()["problem"]["text"]

@@ -33,7 +33,7 @@ from viz.server.callbacks.requests import (
     shape_of,
 )
 from viz.server.components.heard import HEARD
-from viz.server.export.formats import FORMATS
+from viz.server.export.formats import FORMATS, Exports
 from viz.server.front.dropped import refusal
 from viz.server.front.local import Local, is_local
 from viz.server.front.search import Search
@@ -108,6 +108,7 @@ def add_requests(app: Dash, store: Store, admit: Admit = at_once, local: Local |
     its run, a revision's file."""
     server: Flask = app.server
     search = Search(store.catalogue.programs)
+    exports = Exports(store)
 
     @server.errorhandler(Misshapen)
     def misshapen(error: Misshapen) -> Response:
@@ -161,7 +162,7 @@ def add_requests(app: Dash, store: Store, admit: Admit = at_once, local: Local |
     @server.post("/on-torch")
     def same() -> Response:
         ask = read(NAMED, request.get_data(cache=False))
-        if admit is not at_once or not is_local(request.environ):
+        if local is None or not is_local(request.environ):
             return _json(refusal("Only the machine on which Backstep runs can run programs here."), 404)
         try:
             return _json(on_torch(store, ask["program"]))
@@ -177,7 +178,7 @@ def add_requests(app: Dash, store: Store, admit: Admit = at_once, local: Local |
         try:
             revision = store.revision(ask["program"], ask.get("edits"), ask.get("revision"), ask.get("section"))
             with admit(request.remote_addr or ""):
-                body = kind.content(store, revision, ask.get("folds") or {})
+                body = exports.content(ending, revision, ask.get("folds") or {})
         except Problem as problem:
             return _json({"problem": problem.as_json()}, 404)
         return Response(body, mimetype=kind.media)

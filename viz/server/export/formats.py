@@ -12,16 +12,22 @@ from typing import Any
 from engine.trace.file.tracefile import save
 from viz.server.export import graphs, tables
 from viz.server.lesson import page
-from viz.server.store import Revision, Store
+from viz.server.store import MIB, Revision, Store
+from viz.tasks.lru import Lru
+from viz.tasks.single_flight import SingleFlight
+
+KEPT = 64, 32 * MIB
+"""Costly files that are kept: how many, and their bytes."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file: what it is for a person, its media type, and its content."""
+    """A kind of file: what it is for a person, its media type, and its content; `is_costly` if that takes seconds."""
 
     what: str
     media: str
     content: Callable[[Store, Revision, Mapping[str, bool]], bytes]
+    is_costly: bool = False
 
 
 def _of_scene(write: Callable[[Mapping[str, Any]], str | bytes]) -> Callable[..., bytes]:
@@ -46,7 +52,7 @@ def _trace(store: Store, revision: Revision, _folds: Mapping[str, bool]) -> byte
 
 
 FORMATS: Mapping[str, Format] = {
-    "html": Format("a lesson that plays offline in any browser", "text/html", _lesson),
+    "html": Format("a lesson that plays offline in any browser", "text/html", _lesson, is_costly=True),
     "backstep": Format("a trace file", "application/vnd.sqlite3", _trace),
     "scene.json": Format(
         "the scene (docs/scene-format.md)", "application/json", _of_scene(lambda scene: json.dumps(scene, indent=1))
@@ -56,6 +62,23 @@ FORMATS: Mapping[str, Format] = {
     "csv": Format("the steps as a table", "text/csv", _of_scene(tables.events)),
     "trace.json": Format("the steps for Perfetto and chrome://tracing", "application/json", _of_scene(tables.timeline)),
 }
+
+
+class Exports:
+    """The files of a store.  What is costly is made once for all who save the same, and kept while it is asked for."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._kept: Lru[tuple[str, str], bytes] = Lru(*KEPT, lambda _, body: len(body))
+        self._flight = SingleFlight()
+
+    def content(self, ending: str, revision: Revision, folds: Mapping[str, bool]) -> bytes:
+        """The content of a file with this ending, one of FORMATS."""
+        kind = FORMATS[ending]
+        if not kind.is_costly:
+            return kind.content(self.store, revision, folds)
+        key = ending, revision.id
+        return self._flight.cached(self._kept, key, lambda: kind.content(self.store, revision, folds))
 
 
 def format_of(name: str) -> Format | None:
