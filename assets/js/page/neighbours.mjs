@@ -41,9 +41,9 @@ export class Neighbours {
     const here = this.here.get(key);
     let answer = here ? Promise.resolve(here) : this.answers.get(key);
     if (!answer) {
-      const { program, folds, layout } = this.session;
+      const { program, version, folds, layout } = this.session;
       answer = fetch("/scene", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program, section, ahead: Math.max(0, section + this.way), folds, layout }) })
-        .then((response) => response.json()).then((found) => (found.scene ? this.keep(key, found) : null)).catch(() => null); // it is an extra
+        .then((response) => response.json()).then((found) => (found.scene && found.version === version ? this.keep(key, found) : null)).catch(() => null); // it is an extra
       this.answers.set(key, answer);
       answer.then((found) => { if (!found) this.answers.delete(key); });
     }

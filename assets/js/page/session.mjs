@@ -144,9 +144,11 @@ export class Session {
     this.redraw({ folds: { ...this.folds, ...Object.fromEntries(groups.map((id) => [id, false])) }, after });
   }
 
-  /** The same edits on the newest recording of a watched script. */
+  /** The same edits on the newest recording of a watched script; where that has no such section any more, its first one. */
   again(after) {
-    this.ask({ program: this.program, section: this.section, edits: this.edits, layout: this.layout, folds: this.folds, keep: true, after });
+    const { program, section, edits, layout, folds } = this;
+    const first = () => this.ask({ program, edits: NONE, layout, folds, keep: true, after, commit: () => { this.history = [NONE]; this.index = 0; } });
+    this.ask({ program, section, edits, layout, folds, keep: true, after, without: { "unknown-section": first } });
   }
 
   /**
@@ -175,6 +177,8 @@ export class Session {
     if (!answer || !waiting || answer.request !== waiting.request) return;
     this.waiting = null;
     this.idle();
+    const instead = waiting.question.without?.[answer.problem?.kind];
+    if (instead) { instead(); return; }
     if (answer.problem) {
       this.tell("problem", answer.problem, waiting.keep && this.scene !== null);
       return;

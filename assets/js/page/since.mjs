@@ -12,7 +12,9 @@ const NAMED = 4; // runs of lines that are told one by one
  * @type {(before: Scene, now: Scene) => string}
  */
 export function sinceSave(before, now) {
-  const said = [...codeSince(before, now), lossSince(before, now), stepsSince(before, now)].filter(Boolean);
+  const alike = before.section?.at === now.section?.at && before.section?.label === now.section?.label;
+  const numbers = alike ? [lossSince(before, now), stepsSince(before, now)] : [];
+  const said = [...codeSince(before, now), sectionsSince(before, now), ...numbers].filter(Boolean);
   return said.length ? `${said.join("; ")}.` : "Saved without a change of code or numbers.";
 }
 
@@ -83,7 +85,13 @@ function rangesOf(numbers) {
 function lossSince(before, now) {
   const [was, is] = [before, now].map(rootOf);
   if (!was || !is || was.label !== is.label || was.text === is.text) return "";
-  return `${is.label} ${was.text} → ${is.text}`;
+  return `${is.label} ${was.text} → ${is.text}${now.section ? ` in ${now.section.label}` : ""}`;
+}
+
+/** The sections of a run, where these are others; the numbers that follow are of the one that is shown. @type {(before: Scene, now: Scene) => string} */
+function sectionsSince({ section: before }, { section: now }) {
+  const [was, is] = [before, now].map((one) => one?.count ?? 1);
+  return was === is ? "" : `${is.toLocaleString("en")} ${is === 1 ? "section" : "sections"} instead of ${was.toLocaleString("en")}`;
 }
 
 /** @type {(scene: Scene) => { label: string, text: string } | null} */

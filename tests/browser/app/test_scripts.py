@@ -119,3 +119,35 @@ def test_watched_script_that_does_not_parse_is_said_and_the_last_good_one_stays(
     script.write_text(DOUBLED, "utf-8")
     view.until("!document.getElementById('live-bar').classList.contains('wrong')")
     view.until("document.getElementById('doubt').hidden")
+
+
+LOOP = """import engine as torch
+w = torch.ones(20, requires_grad=True)
+for step in range(12):
+    h = w
+    for _ in range(30):
+        h = h * 1.1
+    loss = h.sum()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.01 * w.grad
+    w.grad = None
+"""
+
+
+def test_after_a_save_of_a_long_run_the_same_iteration_is_shown_and_what_changed(
+    script: Path, start: Callable[..., App], view_of: Callable[[App], View]
+) -> None:
+    script.write_text(LOOP)
+    view = opened(view_of, start("run", "--watch", str(script), cwd=script.parent))
+    page, since = view.page, view.page.locator("#story .since")
+    page.locator("#view-graph").click()
+    page.locator("#sections input").fill("10")
+    page.locator("#sections input").press("Enter")
+    view.until("backstep.scene().section.at === 9")
+    script.write_text(LOOP.replace("0.01", "0.02"))
+    since.get_by_text("in step = 9").wait_for()
+    assert "line 10 changed; loss " in since.inner_text() and view.js("backstep.scene().section.at") == 9
+    script.write_text(LOOP.replace("range(12):\n    h", "range(8):\n    h"))
+    since.get_by_text("8 sections instead of 12").wait_for()
+    assert view.js("backstep.scene().section.at") == 0 and not page.locator("#notice").is_visible()

@@ -29,3 +29,10 @@ test("of several files the one that changed is named", () => {
   const before = scene({ "a.py": "1\n", "b.py": "1\n2\n" });
   assert.equal(sinceSave(before, scene({ "a.py": "1\n", "b.py": "1\n3\n4\n" })), "lines 2–3 changed in b.py.");
 });
+
+test("of a run the numbers are those of the section that is shown, and told only of the same one", () => {
+  const at = (number, count, loss) => ({ ...scene({ "a.py": "1\n" }, loss), section: { at: number, count, label: `step = ${number}` } });
+  assert.equal(sinceSave(at(5, 9, 4), at(5, 9, 3)), "loss 4 → 3 in step = 5.");
+  assert.equal(sinceSave(at(5, 9, 4), at(5, 12, 4)), "12 sections instead of 9.");
+  assert.equal(sinceSave(at(5, 9, 4), at(0, 3, 3)), "3 sections instead of 9.", "another one has other numbers");
+});
