@@ -68,7 +68,9 @@ export class Cards {
   card({ program, reason, text }) {
     const card = /** @type {HTMLElement} */ (first(`#gallery-groups a[data-program="${CSS.escape(program)}"]`)?.cloneNode(true));
     card.hidden = false;
-    fill(first(".card-picture", card));
+    const picture = first(".card-picture", card);
+    fill(picture);
+    delete picture.dataset.drawn; // its canvases are to be made
     first(".card-says", card)?.remove();
     first(".card-learn", card)?.remove();
     first(".card-foot", card).before(h("span.card-why", {}, h("b", {}, `${reason}: `), marked(text)));

@@ -1,8 +1,10 @@
-// The pictures of the cards: a program's graph after its last backward call, painted when the card comes into view.
-import { Film, paint, sceneOf, sheets, stillOf } from "./film.mjs";
+// The pictures of the cards: a program's graph after its last backward call, painted when the card comes into view.  Whoever points at a
+// card, or comes to it by the keyboard, sees that call.
+import { Film, callsOf, paint, sceneOf, sheets, stillOf } from "./film.mjs";
 import { all, contextOf, first } from "../page/dom.mjs";
 import { readTokens, watchTheme } from "../paint/theme.mjs";
 import { Ruler } from "../geometry/text.mjs";
+import { Player } from "../stage/player.mjs";
 
 const AHEAD = "200px"; // of the page below what is seen
 
@@ -15,12 +17,47 @@ export class Pictures {
     this.tokens = readTokens();
     this.ruler = new Ruler(contextOf(sheets()[0]));
     this.seen = new IntersectionObserver((entries) => entries.forEach(({ isIntersecting, target }) => isIntersecting && this.come(target)), { rootMargin: AHEAD });
+    this.player = new Player((t) => this.moved(t), () => {});
+    /** @type {{ place: Element, film: Film, end: number } | null} the picture that moves */
+    this.shown = null;
     watchTheme(() => { this.tokens = readTokens(); this.drawn.forEach((_, place) => this.paint(place)); });
   }
 
   /** Watches the cards in a part of the page. */
   watch(part) {
-    all(".card-picture", part).forEach((place) => this.seen.observe(place));
+    all(".card-picture", part).forEach((place) => {
+      this.seen.observe(place);
+      const card = place.closest("[data-program]");
+      ["pointerenter", "focus"].forEach((name) => card?.addEventListener(name, () => this.play(place)));
+      ["pointerleave", "blur"].forEach((name) => card?.addEventListener(name, () => this.rest()));
+    });
+  }
+
+  /** The last backward call, unless less motion is wished for. */
+  async play(place) {
+    if (this.player.reduced.matches || !this.drawn.has(place) || this.shown?.place === place) return;
+    this.rest();
+    const film = await this.film(place.closest("[data-program]").dataset.program);
+    const call = film && callsOf(film.scene).at(-1);
+    if (!call || !place.closest(":hover, :focus")) return;
+    this.shown = { place, film, end: call.end };
+    this.player.load(film.scene, call.start);
+    this.player.play();
+  }
+
+  /** The picture that moved stands again. */
+  rest() {
+    this.player.pause();
+    const { place } = this.shown ?? {};
+    this.shown = null;
+    if (place) this.paint(place);
+  }
+
+  moved(t) {
+    if (!this.shown) return;
+    const { place, film, end } = this.shown;
+    if (t >= end) this.player.pause();
+    this.draw(place, film, t);
   }
 
   film(program) {
@@ -40,14 +77,17 @@ export class Pictures {
   async paint(place) {
     const card = place.closest("[data-program]");
     const film = await this.film(card.dataset.program);
-    const canvases = this.drawn.get(place);
-    if (!film || !canvases) return;
-    const { width, height } = place.getBoundingClientRect();
-    if (width < 1) return;
-    const view = { width, height, dpr: window.devicePixelRatio || 1 };
-    paint(canvases, view, { ...film.frame(stillOf(film.scene), view, this), detail: 1 });
+    if (!film) return;
+    this.draw(place, film, stillOf(film.scene));
     place.dataset.drawn = "yes";
-    const count = film.scene.steps.length;
-    first(".card-steps", card).textContent = `${count} steps`;
+    first(".card-steps", card).textContent = `${film.scene.steps.length} steps`;
+  }
+
+  draw(place, film, t) {
+    const canvases = this.drawn.get(place);
+    const { width, height } = place.getBoundingClientRect();
+    if (!canvases || width < 1) return;
+    const view = { width, height, dpr: window.devicePixelRatio || 1 };
+    paint(canvases, view, { ...film.frame(t, view, this), detail: 1 });
   }
 }

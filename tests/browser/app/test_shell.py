@@ -92,6 +92,14 @@ def test_cards_have_the_graph_of_their_program_and_its_number_of_steps(view: Vie
     assert min(inks) > 20
     steps = view.js(f"[...{cards}].slice(0, 2).map(card => card.querySelector('.card-steps').textContent)")
     assert steps == ["14 steps", "11 steps"]
+    picture = f"{cards}[0].querySelector('canvas').toDataURL()"
+    still = view.js(picture)
+    view.page.emulate_media(reduced_motion="no-preference")
+    view.page.locator("#gallery-groups .card").first.hover()
+    view.until(f"{picture} !== {still!r}")  # its gradient travels once more
+    view.page.locator("#gallery-search").hover()
+    view.until(f"{picture} === {still!r}")
+    view.page.emulate_media(reduced_motion="reduce")
 
 
 def test_trace_file_is_opened_where_it_is_dropped_and_a_script_gets_its_command(view: View, tmp_path: Path) -> None:

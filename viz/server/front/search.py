@@ -37,6 +37,9 @@ LONGEST = 60
 """Different words of a question that count: a pasted traceback has more, and repeats them."""
 NEAR = 0.75
 """How alike an unknown word and a known one are, from 0 to 1, that one may stand for the other."""
+SHORT = 4
+"""Letters up to which a word stands for another one only if they are the same ones: `gard` for `grad`, not `null` for
+`full`."""
 FAR = 0.5
 """The same, where nothing at all was found."""
 PREFIX = 3
@@ -160,7 +163,7 @@ class Search:
             if self._knows(word) or (len(word) >= PREFIX and any(one.startswith(word) for one in known)):
                 continue
             near = difflib.get_close_matches(word, known, n=1, cutoff=alike)
-            if near:
+            if near and (alike < NEAR or len(word) > SHORT or sorted(word) == sorted(near[0])):
                 found[word] = near[0]
         return found
 
