@@ -114,3 +114,11 @@ def test_command_compares_a_script_in_processes_of_their_own(
     script.write_text(f"from backstep import engine as torch\n{leaf}x.exp().sum().backward()\n")
     assert compare(str(script), []) == 0
     assert "do the same: 2 forward ops and 2 VJPs in the same order" in capsys.readouterr().out
+
+
+def test_statistics_that_a_batch_norm_writes_uncounted_are_recorded() -> None:
+    torch = pytest.importorskip("torch")
+    source = "norm = torch.nn.BatchNorm1d(3)\nx = torch.tensor(X, requires_grad=True)\n" + "norm(x)\n" * 2
+    trace = run(f"{source}norm.eval()\nnorm(x).sum().backward()", torch, X=X)
+    found = [details(trace, {}, element)["compared"] for element in reading(trace).drawing.items]
+    assert sum(one is not None for one in found) >= 4 and all(one["agrees"] for one in found if one is not None)

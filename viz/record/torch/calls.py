@@ -10,6 +10,11 @@ UNWRITTEN = ("empty", "new_empty", "empty_like", "empty_strided", "new_empty_str
 """Functions whose results have no elements yet."""
 
 
+BATCH_NORMS = ("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm")
+"""Ops that write their running statistics, in training, without a word in the schema and without a new version."""
+STATISTICS = ("running_mean", "running_var")
+
+
 class Held:
     """A tensor among the arguments of a call, as it was: its number, version and value, and its form."""
 
@@ -34,10 +39,24 @@ class Call:
     """What is known of an operator, once for all of its calls.
 
     `names` are its arguments, `writes` those that it changes, `views` whether each result shares the memory of its
-    first input.  `kind` is "op", "factory" (no tensor goes in), "escape" (a number comes out) or "none".
+    first input, `counts` whether its writes count as versions.  `kind` is "op", "factory" (no tensor goes in), "escape"
+    (a number comes out) or "none".
     """
 
-    __slots__ = ("base", "detaches", "func", "kind", "name", "names", "one", "strided", "unwritten", "view", "writes")
+    __slots__ = (
+        "base",
+        "counts",
+        "detaches",
+        "func",
+        "kind",
+        "name",
+        "names",
+        "one",
+        "strided",
+        "unwritten",
+        "view",
+        "writes",
+    )
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
@@ -51,6 +70,7 @@ class Call:
         self.view = any(r.alias_info is not None and not r.alias_info.is_write for r in results)
         self.one = len(schema.returns) == 1 and str(schema.returns[0].type) == "Tensor"
         takes = any("Tensor" in str(argument.type) for argument in arguments)
+        self.counts = self.base not in BATCH_NORMS
         self.detaches = self.base in ("detach", "detach_")
         self.strided = self.base.startswith("as_strided")
         self.unwritten = self.base.rstrip("_") in UNWRITTEN

@@ -13,7 +13,7 @@ import torch
 from engine.trace.tensor_states import next_id
 
 from . import reading
-from .calls import Call, Held
+from .calls import STATISTICS, Call, Held
 from .graph import SINK
 from .tensors import Known, version_of
 from .values import Unknown
@@ -127,6 +127,8 @@ class Forward:
             try:
                 if type(waiting) is Waiting:
                     self.after(waiting, out)
+                    if not call.counts:
+                        self.count_statistics(call.bound(args, kwargs))
                 elif call.kind == "factory":
                     self.made(call, out)
                 elif waiting is not None:
@@ -196,6 +198,14 @@ class Forward:
         self.pending.append(waiting)
         if self.watch.recorder.pace is not None:
             self.watch.recorder.pace()
+
+    def count_statistics(self, arguments: list[tuple[str, Any]]) -> None:
+        """A batch norm has run: the statistics that it wrote are looked at again when they are used."""
+        given = dict(arguments)
+        for name in STATISTICS:
+            known = self.tensors.find(given.get(name)) if given.get("training") else None
+            if known is not None:
+                known.offset -= 1
 
     def result(self, tensor: Any, base: Known | None) -> tuple[Known, int, bool]:
         """A result.  No reference to it is kept: torch makes a copy of the handle where somebody else has one."""
