@@ -384,12 +384,15 @@ export class App {
     };
   }
 
-  /** The whole graph at this moment as an SVG, { text, width, height }; null where there is none. */
-  picture() {
+  /**
+   * The graph at this moment as an SVG, { text, width, height }; null where there is none.
+   * @param {import("../paint/picture.mjs").Part} [part]
+   */
+  picture(part) {
     if (!this.scene?.nodes.length || !this.stage) return null;
     const { program, revision } = this.scene;
     const { lead, text } = sentence(this.index.level, this.player.t);
-    return this.stage.picture({ title: `${program.title}, revision ${revision.number}: ${revision.label}`, said: `${lead} ${text}` });
+    return this.stage.picture({ title: `${program.title}, revision ${revision.number}: ${revision.label}`, said: `${lead} ${text}` }, part);
   }
 
   /**
@@ -407,7 +410,7 @@ export class App {
       on: (event, listener) => this.bus.on(event, listener), emit: (event, ...payload) => this.bus.emit(event, ...payload),
       edit: (change) => this.edit(change), choose: (ask) => this.choose(ask), choosing: () => Boolean(this.choosing?.on), fold: (id) => this.fold(id), fit: () => this.stage?.fit(), light: (term) => this.stage?.light(term), help: () => this.help(),
       clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),
-      picture: () => this.picture(), state: () => this.state(), screenPos: (id, row, cell) => this.stage?.screenPos(id, row, cell) ?? null,
+      picture: (part) => this.picture(part), painter: () => this.stage.painter(), view: () => this.stage.view, state: () => this.state(), screenPos: (id, row, cell) => this.stage?.screenPos(id, row, cell) ?? null,
       enlarge: (large) => this.stage.enlarge(large), leastText: () => this.stage.leastText(), frameCount: () => this.frames, serverCalls: this.serverCalls,
     };
   }

@@ -1,4 +1,4 @@
-// The whole graph at one moment as a picture for slides and papers: the painters of the stage on an SVG instead of a canvas.
+// The graph at one moment as a picture for slides and papers, the whole of it or what is seen: the painters of the stage on an SVG instead of a canvas.
 
 import { Latest } from "../geometry/latest.mjs";
 import { paintGraph } from "./paint.mjs";
@@ -8,37 +8,53 @@ import { element, escaped, joined, SvgContext } from "./svg.mjs";
 const MARGIN = 24; // around all that is drawn
 const ROOM = 480; // around the graph: there the message of an error and the numbers of a step may find a place
 const TWICE = 2;
+const SLIDE = [16, 9];
+const SLIDE_WIDE = 3840; // px of a slide's PNG
 const MOST_SIDE = 16384; // px of a canvas, of the browsers that take the least,
 const MOST_AREA = 2 ** 26; // and in all: 256 MB of memory
 
+/** @typedef {"whole" | "seen" | "slide"} Part of the graph: all of it, what the camera shows, or all of it in the middle of a slide */
+
 /**
- * An SVG of what a frame shows, wherever its camera is.
- * @param {object} frame
+ * An SVG of what a frame shows.
+ * @param {any} frame its `view` is needed for what is seen alone
  * @param {{ title: string, said: string }} words
- * @returns {{ text: string, width: number, height: number }}
+ * @param {Part} [part]
+ * @returns {{ text: string, width: number, height: number, wanted: number }} `wanted`: px per unit in a PNG
  */
-export function pictureOf(frame, { title, said }) {
+export function pictureOf(frame, { title, said }, part = "whole") {
   const [left, top, right, bottom] = frame.plane.bounds;
-  const view = { width: right - left + 2 * ROOM, height: bottom - top + 2 * ROOM, dpr: 1 };
+  const view = part === "seen" ? { ...frame.view, dpr: 1 } : { width: right - left + 2 * ROOM, height: bottom - top + 2 * ROOM, dpr: 1 };
   const plane = { ...frame.plane, message: new Latest() }; // on the screen it stays where it stands
-  const whole = { ...frame, plane, camera: { x: (left + right) / 2, y: (top + bottom) / 2, zoom: 1 } };
+  const shown = { ...frame, plane, camera: part === "seen" ? frame.camera : { x: (left + right) / 2, y: (top + bottom) / 2, zoom: 1 } };
   const layers = [paintGraph, paintPulses].map((paint) => {
     const context = new SvgContext(frame.ruler);
-    paint(context, view, whole);
+    paint(context, view, shown);
     return context;
   });
-  const drawn = layers.map((one) => one.bounds).reduce(joined);
-  const [x, y] = [Math.floor(drawn[0] - MARGIN), Math.floor(drawn[1] - MARGIN)];
-  const [width, height] = [Math.ceil(drawn[2] + MARGIN) - x, Math.ceil(drawn[3] + MARGIN) - y];
+  const { x, y, width, height } = part === "seen" ? { x: 0, y: 0, width: Math.round(view.width), height: Math.round(view.height) } : around(layers.map((one) => one.bounds).reduce(joined), part);
   const parts = [element("title", {}, escaped(title)), element("desc", {}, escaped(said)), element("rect", { x, y, width, height, fill: frame.tokens.bg }),
     ...layers.map((one) => element("g", {}, `\n${one}\n`))];
   const attributes = { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `${x} ${y} ${width} ${height}`, role: "img", "xml:space": "preserve" };
-  return { text: `${element("svg", attributes, `\n${parts.join("\n")}\n`)}\n`, width, height };
+  return { text: `${element("svg", attributes, `\n${parts.join("\n")}\n`)}\n`, width, height, wanted: part === "slide" ? SLIDE_WIDE / width : TWICE };
 }
 
-/** How many px a unit has in a PNG: two, or as many as a browser can hold. */
-export function scaleOf({ width, height }) {
-  return Math.min(TWICE, MOST_SIDE / width, MOST_SIDE / height, Math.sqrt(MOST_AREA / (width * height)));
+/**
+ * What is drawn with a margin; of a slide, with room beside it or above and below.
+ * @param {number[]} drawn
+ * @param {Part} part
+ */
+function around([left, top, right, bottom], part) {
+  const [wide, high] = [Math.ceil(right + MARGIN) - Math.floor(left - MARGIN), Math.ceil(bottom + MARGIN) - Math.floor(top - MARGIN)];
+  if (part === "whole") return { x: Math.floor(left - MARGIN), y: Math.floor(top - MARGIN), width: wide, height: high };
+  const unit = Math.ceil(Math.max(wide / SLIDE[0], high / SLIDE[1]));
+  const [width, height] = SLIDE.map((side) => side * unit);
+  return { x: Math.floor((left + right - width) / 2), y: Math.floor((top + bottom - height) / 2), width, height };
+}
+
+/** How many px a unit has in a PNG: as many as are wanted, or as a browser can hold. */
+export function scaleOf({ width, height, wanted = TWICE }) {
+  return Math.min(wanted, MOST_SIDE / width, MOST_SIDE / height, Math.sqrt(MOST_AREA / (width * height)));
 }
 
 /** The same picture in px: { blob, scale }. */
@@ -55,5 +71,5 @@ export async function pngOf(picture) {
   }
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
   if (!blob) throw new Error("it is too large for this browser; export an SVG instead");
-  return { blob, scale, isWhole: scale === TWICE };
+  return { blob, scale, isWhole: scale === (picture.wanted ?? TWICE) };
 }

@@ -412,11 +412,37 @@ export class Stage {
     return [...bars, [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)]];
   }
 
-  /** The whole graph as it is drawn now, without what is only pointed at. */
-  picture(words) {
-    const { moment, plane, ruler, tokens, selection, pending } = this;
+  /**
+   * The graph as it is drawn now, without what is only pointed at.
+   * @param {{ title: string, said: string }} words
+   * @param {import("../paint/picture.mjs").Part} [part]
+   */
+  picture(words, part) {
+    const { moment, plane, ruler, tokens, selection, pending, camera, view } = this;
     const wires = this.wiresOf([selection], this.index.scene.nodes);
-    return pictureOf({ moment, plane, ruler, tokens, selection, wires, pending, hover: null, hoveredWire: null, lit: null }, words);
+    return pictureOf({ moment, plane, ruler, tokens, selection, wires, pending, camera, view, hover: null, hoveredWire: null, lit: null }, words, part);
+  }
+
+  /**
+   * A painter of what the stage shows, at any time, on a canvas of the size of the view.
+   * @returns {(canvas: HTMLCanvasElement, t: number) => void}
+   */
+  painter() {
+    const { index, plane, tokens, selection, camera, ruler } = this;
+    const view = { ...this.view, dpr: 1 };
+    return (canvas, t) => {
+      const context = contextOf(canvas);
+      const moment = stateAt(index, t);
+      const wires = plane.wiring.at(moment, [], []);
+      const frame = { moment, plane, ruler, tokens, selection, camera, wires, pending: new Map(), hover: null, hoveredWire: null, lit: null };
+      context.fillStyle = tokens.bg;
+      context.fillRect(0, 0, canvas.width, canvas.height);
+      for (const paint of [paintGraph, paintPulses]) {
+        const layer = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height });
+        paint(contextOf(layer), view, frame);
+        context.drawImage(layer, 0, 0);
+      }
+    };
   }
 
   advanceGlide() {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 
 from tests.browser.conftest import App, View
 
@@ -65,6 +67,39 @@ def test_picture_shows_all_of_it_as_it_is_selected_wherever_one_looks(view: View
     assert view.js("backstep.picture().text") == before
     view.js(f"backstep.select({view.node('x')!r})")
     assert view.js("backstep.picture().text") != before
+
+
+def chosen(view: View, entry: str) -> tuple[str, bytes]:
+    """The name and the bytes of what an entry of the menu saves."""
+    view.page.get_by_label("Save this revision").click()
+    with view.page.expect_download() as download:
+        view.page.get_by_role("menuitem", name=entry, exact=True).click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def test_what_is_seen_a_slide_and_films_of_the_call_are_saved(view: View) -> None:
+    view.page.set_viewport_size({"width": 900, "height": 600})
+    view.open("?program=scaling&step=5")
+    stage = view.js("[backstep.view().width, backstep.view().height].map(Math.round)")
+    name, text = chosen(view, "What I see (SVG)")
+    root = ElementTree.fromstring(text)  # noqa: S314  # written by the page just now
+    assert name == "scaling-step-5-seen.svg"
+    assert [int(root.attrib["width"]), int(root.attrib["height"])] == stage
+    view.page.get_by_label("Zoom in").click()
+    assert view.js("backstep.picture('seen').text") != text.decode()
+    name, pixels = chosen(view, "Slide, 16:9 (PNG)")
+    wide, high = struct.unpack(">II", pixels[16:24])
+    assert name == "scaling-step-5-slide.png" and abs(wide - 3840) <= 1 and abs(high - 2160) <= 1
+    name, film = chosen(view, "This call as animation (GIF)")
+    picture = Image.open(io.BytesIO(film))
+    assert name == "scaling-step-5.gif" and picture.n_frames > 5 and picture.width <= 960  # type: ignore[attr-defined]
+    first = picture.convert("RGB").tobytes()
+    assert min(picture.convert("RGB").getpixel((1, 1))) > 200, "the ground of the light theme"
+    picture.seek(picture.n_frames - 1)  # type: ignore[attr-defined]
+    assert picture.convert("RGB").tobytes() != first and picture.info["duration"] > 500
+    name, video = chosen(view, "This call as video (WebM)")
+    assert name == "scaling-step-5.webm" and video[:4] == b"\x1aE\xdf\xa3" and len(video) > 5000
+    assert view.js("backstep.t()") == 5
 
 
 def test_picture_of_an_edit_has_the_number_of_its_revision(view: View) -> None:

@@ -19,7 +19,17 @@ LAYOUTS = {
     "forceatlas2": "ForceAtlas2",
 }
 """Names for people; a layout that is not listed here goes by its own name."""
-PICTURES = (("export-svg", "Picture (SVG)"), ("export-png", "Picture (PNG)"))
+PICTURES = (
+    ("export-svg", "whole", "Picture (SVG)"),
+    ("export-png", "whole", "Picture (PNG)"),
+    ("export-svg", "seen", "What I see (SVG)"),
+    ("export-png", "seen", "What I see (PNG)"),
+    ("export-svg", "slide", "Slide, 16:9 (SVG)"),
+    ("export-png", "slide", "Slide, 16:9 (PNG)"),
+    ("export-film", "webm", "This call as video (WebM)"),
+    ("export-film", "gif", "This call as animation (GIF)"),
+)
+"""Acts of assets/js/panels/shell/exports.mjs, what each is told, and its name."""
 FILES = (
     ("html", "Lesson: one file that plays offline"),
     ("backstep", "Trace file (opens with backstep open)"),
@@ -141,18 +151,27 @@ def layout_menu() -> dmc.Menu:
     )
 
 
+def _picture(act: str, part: str) -> str:
+    """The id of an entry of the menu: export-svg, export-svg-seen, export-gif."""
+    return f"export-{part}" if act == "export-film" else act if part == "whole" else f"{act}-{part}"
+
+
 def export_menu() -> dmc.Menu:
     """Pictures, and files; assets/js/panels/shell/exports.mjs says where there is no graph to make a picture of."""
-    pictures = [dmc.MenuItem(text, id=act, **also(data_act=act)) for act, text in PICTURES]
+    pictures = [
+        dmc.MenuItem(text, id=_picture(act, part), **also(data_act=act, data_value=part))
+        for act, part, text in PICTURES
+    ]
     files = [
         dmc.MenuItem(text, id=f"export-{key}", **also(data_act="export-file", data_value=key)) for key, text in FILES
     ]
     scene = dmc.MenuItem("Scene as JSON", id="export-scene", **also(data_act="export-scene"))
+    frame = dmc.MenuItem("Copy an <iframe> for the lesson", id="copy-frame", **also(data_act="copy-frame"))
     both = dmc.MenuItem("Run the same on PyTorch", id="on-torch", **also(data_act="on-torch"))
     return dmc.Menu(
         [
             dmc.MenuTarget(text_button("export", "Export", "Save this revision")),
-            dmc.MenuDropdown([*pictures, dmc.MenuDivider(), *files, scene, dmc.MenuDivider(), both]),
+            dmc.MenuDropdown([*pictures, dmc.MenuDivider(), *files, scene, frame, dmc.MenuDivider(), both]),
         ],
         position="bottom-end",
         width=280,

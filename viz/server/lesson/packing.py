@@ -35,24 +35,30 @@ class Lesson:
         return {"opens": program, "programs": programs}
 
     def program(self, program: str, also: Sequence[Json]) -> Json:
-        """All sections for which there is room, from the one that opens on; that one whatever its size."""
-        shown = self.store.scene(self.store.revision(program, None), None, {}, "").json()["section"]
-        if shown is None:
-            return {"opens": None, "sections": {"": self.section(program, None, also)}}
-        sections = {str(shown["at"]): self.section(program, shown["at"], also)}
-        for number in range(shown["at"] + 1, shown["count"]):
+        """All sections for which there is room, from the one that opens on; then what else is likely to be asked for
+        about that one."""
+        opens = (self.store.scene(self.store.revision(program, None), None, {}, "").json()["section"] or {}).get("at")
+        sections = {"" if opens is None else str(opens): self.recorded(program, opens)}
+        (first,) = sections.values()
+        for number in range(opens + 1, first["base"]["section"]["count"]) if opens is not None else ():
             if self.room <= 0:
                 break
-            sections[str(number)] = self.section(program, number, ())
-        return {"opens": shown["at"], "sections": sections}
+            sections[str(number)] = self.recorded(program, number)
+        self.extend(first, program, opens, also)
+        return {"opens": opens, "sections": sections}
 
-    def section(self, program: str, number: int | None, also: Sequence[Json]) -> Json:
-        """`base`, `drawn` with other groups folded, `edited` (edits and scene, or why there is none), and the details
-        of `base` and of what was `changed`, by revision and element; all but those of `base` are differences."""
-        recorded = self.store.revision(program, None, section=number)
-        base = _shared(self.store.scene(recorded, None, {}, "").json())
-        found: Json = {"base": base, "drawn": [], "edited": [], "details": self.details(recorded, base), "changed": {}}
+    def recorded(self, program: str, number: int | None) -> Json:
+        """A section as it was recorded: `base`, its scene, and `details`, of all its elements."""
+        revision = self.store.revision(program, None, section=number)
+        base = _shared(self.store.scene(revision, None, {}, "").json())
+        found: Json = {"base": base, "drawn": [], "edited": [], "details": self.details(revision, base), "changed": {}}
         self.kept([base, found["details"]])
+        return found
+
+    def extend(self, found: Json, program: str, number: int | None, also: Sequence[Json]) -> None:
+        """Adds scenes to a section, as differences from its base: `drawn` with other groups folded, and `edited` (edits
+        and scene, or why there is none) with the details that `changed`, by revision and element."""
+        recorded, base = self.store.revision(program, None, section=number), found["base"]
         for scene in self.drawn(recorded, base):
             new = {one: known for one, known in self.details(recorded, scene).items() if one not in found["details"]}
             change = difference(base, scene)
@@ -60,11 +66,11 @@ class Lesson:
                 break
             found["drawn"].append(change)
             found["details"] |= new
-        for edits in (*also, *(one for one in foreseen(base) if one not in also)):
-            if self.room <= 0:
+        likely = [*also, *(one for one in foreseen(base) if one not in also)]
+        for place, edits in enumerate(likely):
+            if self.room <= 0 and place >= len(also):
                 break
             found["edited"].append(self.edited(found, program, number, edits))
-        return found
 
     def edited(self, found: Json, program: str, number: int | None, edits: Json) -> Json:
         """The scene of an edited section, with its details in `found`; the reason if the edit is refused."""

@@ -27,7 +27,7 @@ from viz.server.store import Json, Store
 
 _FILES = {f"export-{ending}" for ending, _ in FILES}
 _LAYOUTS = {f"layout-{name}" for name in NAMES}
-WITHOUT = frozenset({"act-share", "tour-offer", *_FILES, *_LAYOUTS})
+WITHOUT = frozenset({"act-share", "tour-offer", "on-torch", "copy-frame", *_FILES, *_LAYOUTS})
 """What needs a server, by id."""
 ENTRY = "js/alone/alone.mjs"
 EARLY = "js/panels/shell/early.js"

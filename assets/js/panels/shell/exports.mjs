@@ -1,8 +1,12 @@
 // What the Export menu saves: the graph as a picture, the recording, the scene.
+import { film } from "../film/film.mjs";
 import { pngOf } from "../../paint/picture.mjs";
 import { byId, fill, h, setProps } from "../../page/dom.mjs";
 
-const PICTURES = { "export-svg": "Picture (SVG)", "export-png": "Picture (PNG)" };
+const PICTURES = {
+  "export-svg": "Picture (SVG)", "export-png": "Picture (PNG)", "export-svg-seen": "What I see (SVG)", "export-png-seen": "What I see (PNG)",
+  "export-svg-slide": "Slide, 16:9 (SVG)", "export-png-slide": "Slide, 16:9 (PNG)", "export-webm": "This call as video (WebM)", "export-gif": "This call as animation (GIF)",
+};
 const SAME = "Run the same on PyTorch";
 const WORK = { html: "Writing the lesson: replaying the changes that it foresees …" }; // what takes long enough to be said
 
@@ -15,8 +19,8 @@ const WORK = { html: "Writing the lesson: replaying the changes that it foresees
  */
 export function acts(player, session, toast) {
   return {
-    "export-svg": () => save(new Blob([player.picture().text], { type: "image/svg+xml" }), pictureName(player, session, "svg")),
-    "export-png": () => savePng(player, session, toast), "export-file": (ending) => saveFile(session, toast, ending), "export-scene": () => saveScene(session),
+    "export-svg": (part) => save(new Blob([player.picture(part).text], { type: "image/svg+xml" }), pictureName(player, session, "svg", part)),
+    "export-png": (part) => savePng(player, session, toast, part), "export-film": (kind) => saveFilm(player, session, toast, kind), "copy-frame": () => copyFrame(session, toast), "export-file": (ending) => saveFile(session, toast, ending), "export-scene": () => saveScene(session),
     "on-torch": () => runOnTorch(session, toast),
   };
 }
@@ -46,15 +50,41 @@ const programName = ({ program }) => program.replace(/[^\w.-]+/g, "-");
 const fileName = (session, ending) => `${programName(session)}-${session.index + 1}.${ending}`;
 
 /** `weights-step-3.svg`; of an edited revision `weights-revision-2-step-3.svg`. */
-function pictureName(player, session, ending) {
+function pictureName(player, session, ending, part = "whole") {
   const { index } = session;
-  return `${programName(session)}${index ? `-revision-${index + 1}` : ""}-step-${Math.ceil(player.t())}.${ending}`;
+  return `${programName(session)}${index ? `-revision-${index + 1}` : ""}-step-${Math.ceil(player.t())}${part === "whole" ? "" : `-${part}`}.${ending}`;
 }
 
-async function savePng(player, session, toast) {
-  const name = pictureName(player, session, "png");
+/** A film of the call that one looks at, with its progress. */
+async function saveFilm(player, session, toast, kind) {
+  const name = pictureName(player, session, kind);
+  player.pause();
   try {
-    const { blob, scale, isWhole } = await pngOf(player.picture());
+    const blob = await film(player, kind, (part) => toast.say(`Painting the ${kind === "gif" ? "animation" : "video"}: ${Math.round(100 * part)} %`, true));
+    save(blob, name);
+    toast.say(`${name} is saved.`);
+  } catch (error) {
+    toast.say(`The film could not be made: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
+/** The line that shows a lesson file in a page of one's own. */
+async function copyFrame(session, toast) {
+  const name = fileName(session, "html");
+  const title = session.scene.program.title.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+  const line = `<iframe src="${name}" title="${title}" sandbox="allow-scripts allow-downloads" allowfullscreen style="width: 100%; height: 640px; border: 0"></iframe>`;
+  try {
+    await navigator.clipboard.writeText(line);
+    toast.say(`The <iframe> is copied. Export the lesson too, and put ${name} beside your page.`);
+  } catch {
+    window.prompt("The <iframe> for a page of yours:", line);
+  }
+}
+
+async function savePng(player, session, toast, part = "whole") {
+  const name = pictureName(player, session, "png", part);
+  try {
+    const { blob, scale, isWhole } = await pngOf(player.picture(part));
     save(blob, name);
     if (!isWhole) toast.say(`The PNG has ${scale.toPrecision(2)} px per unit instead of 2, because browsers limit the size of a picture. The SVG has no such limit.`);
   } catch (error) {

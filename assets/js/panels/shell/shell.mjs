@@ -283,7 +283,7 @@ export class Shell {
   opens(view) {
     const leads = !view.unplaced || view.section !== null || view.select || view.edits || view.revision;
     const { scene } = this.session;
-    return view.run || (!leads && !scene?.error && (scene?.section?.count ?? 0) >= SEVERAL) ? "run" : "graph";
+    return view.run || (!leads && !this.program && !scene?.error && (scene?.section?.count ?? 0) >= SEVERAL) ? "run" : "graph";
   }
 
   /** Whether the scene of this address is the one on the screen, so that only the moment and the selection differ. */
