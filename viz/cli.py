@@ -180,7 +180,7 @@ def _events(target: argparse.ArgumentParser) -> None:
         "--events",
         type=_count,
         metavar="N",
-        help="number of events to show of a long recording (default: the first 20000)",
+        help="number of events to show of a long recording (default: the first 60000)",
     )
 
 

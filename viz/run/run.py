@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.trace.events import ErrorRaised, Trace
+from engine.trace.file.coherence import checked
 from engine.trace.file.outline import Outline, outline, outline_in_file
 
-from .beginning import MOST, shortened
+from .beginning import CHECKED, MOST, shortened
 from .iterations import Section, sections
 from .overview import Overview, overview
 from .window import Windows
@@ -57,10 +58,16 @@ class Run:
         return Windows(self.whole, self.outline, self.sections)
 
     def trace(self, number: int) -> Trace:
-        """One section.  Raises IndexError where there is none of this number."""
+        """One section.  Raises IndexError where there is none of this number, TraceFileError where a file contradicts
+        itself there."""
         if not 0 <= number < len(self.sections):
             raise IndexError(f"section {number} of {len(self.sections)}")
-        return shortened(self._windows.trace(number) if self.is_divided else self.whole, self.most)
+        return shortened(self._windows.trace(number) if self.is_divided else self._sound, self.most)
+
+    @cached_property
+    def _sound(self) -> Trace:
+        """The whole, of which what is shown was read and fits together."""
+        return self.whole if len(self.whole.events) <= CHECKED else checked(self.whole, self.most)
 
     @cached_property
     def opens(self) -> int:

@@ -100,16 +100,27 @@ class Windows:
         return frozenset(changes.tensor[(changes.what == GRAD) & (changes.first != NOBODY)].tolist())
 
 
+SMALL = 64
+"""Elements up to which a value stays in memory once it was read: a scene asks for each several times."""
+
+
 class Picked(Sequence[Value]):
     """Some values of a trace, by numbers of their own."""
 
     def __init__(self, values: Sequence[Value], picked: Sequence[int]) -> None:
         self._values, self.numbers = values, picked
+        self._small: dict[int, Value] = {}
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self._values[one] for one in self.numbers[index]]
-        return self._values[self.numbers[index]]
+        number = self.numbers[index]
+        known = self._small.get(number)
+        if known is None:
+            known = self._values[number]
+            if known.array is not None and known.array.size <= SMALL:
+                self._small[number] = known
+        return known
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -20,7 +20,7 @@ from viz.gallery import comments
 from viz.reading.text import join, one_line
 from viz.record.compare_command import Script, has_torch
 from viz.record.missing_recording import ended
-from viz.run.beginning import MOST
+from viz.run.beginning import CHECKED, MOST
 from viz.server.store import HEAVY, Program
 from viz.server.workers import TraceFile
 from viz.wording.text_difference import changed
@@ -120,7 +120,7 @@ def from_file(path: Path, most: int = MOST) -> Program:
 
     Of a section that is longer the first `most` events are shown.
     """
-    file = open_checked(str(path), most)
+    file = open_checked(str(path), min(most, CHECKED))
     about = {
         **about_script(path.name),
         "note": " ".join(filter(None, (ended(file.meta), harmed(file), unchecked(file)))),

@@ -24,6 +24,7 @@ from viz.schema.details import Details
 from viz.schema.run import RunGraphs, RunOverview
 from viz.schema.scene import Scene, Section
 from viz.server.library.recomputed import Unlike, base_of, recomputed
+from viz.server.programs import harmed
 from viz.server.store import Json, Problem, Program, SceneJob
 
 LAYOUT = "layered"
@@ -79,7 +80,8 @@ def scene_of(job: SceneJob) -> Scene:
         "label": label_of(job.revision.edits),
         "base": None if edits is None else job.base_id,
     }
-    about["left_out"] = " ".join(filter(None, (left_out(job.base, job.run.whole), passed(job.base))))
+    lost = harmed(job.base) if job.base.meta.get("damaged") != job.run.whole.meta.get("damaged") else ""
+    about["left_out"] = " ".join(filter(None, (lost, left_out(job.base, job.run.whole), passed(job.base))))
     base = job.base if edits is None else base_of(job.base)
     previous = base if job.previous is job.base else job.previous
     made = viz_scene.scene(

@@ -17,6 +17,7 @@ from typing import Any
 
 from engine.trace.file.coherence import open_checked
 from engine.trace.file.database import TraceFileError
+from viz.run.beginning import CHECKED
 from viz.server.http.packed import Packed
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Problem, Program, Revision, Store, unreadable
@@ -39,7 +40,7 @@ class Opened:
             file = TraceFile(spec["file"]["path"], spec["file"]["most"], tuple(spec["file"]["stamp"]))
             if not file.is_as_it_was():
                 return None
-            trace = open_checked(file.path, file.most)
+            trace = open_checked(file.path, min(file.most, CHECKED))
             program = Program(
                 spec["id"], spec["about"], lambda: trace, version=spec["version"], file=file, most=file.most
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ import pytest
 import engine as torch
 from engine.trace.events import Trace
 from viz import cli
+from viz.run import run
 from viz.run.beginning import left_out, shortened
 from viz.run.run import Run
 from viz.scene.scene import scene
+from viz.server import programs
 from viz.server.programs import from_file
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Program, Store
@@ -42,6 +45,22 @@ def test_a_file_is_shown_to_the_number_of_events_that_is_asked_for(long: Trace, 
     assert Run(program.record(), program.most).trace(0).events == tuple(long.events[:7])
     said = said_of(program)
     assert f"first 7 of its {len(long.events)} events" in said and "--events 35" in said
+
+
+def test_what_is_shown_beyond_what_was_checked_at_opening_is_checked_then(
+    long: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "CHECKED", 5)
+    monkeypatch.setattr(run, "CHECKED", 5)
+    path = tmp_path / "long.backstep"
+    long.save(str(path))
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE events SET sum = sum + 1 WHERE id = 12")
+    db.close()
+    program = from_file(path)
+    assert "damaged" not in program.about["note"] and len(program.record().events) == len(long.events)
+    shown = Run(program.record(), program.most).trace(0)
+    assert len(shown.events) == 13 and "the events from number 13 on" in said_of(program)
 
 
 def said_of(program: Program) -> str:
