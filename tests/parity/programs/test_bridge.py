@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _thread
+import threading
 import warnings
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,8 @@ import numpy as np
 import pytest
 
 import backstep
-from engine.trace.events import Accumulated, LeafCreated, OpCalled, Trace
+from engine.replay.program import commands
+from engine.trace.events import Accumulated, ErrorRaised, LeafCreated, OpCalled, Trace
 from viz.reading.comparison import compared
 from viz.reading.library import library
 from viz.record.compare_command import compare
@@ -122,3 +125,40 @@ def test_statistics_that_a_batch_norm_writes_uncounted_are_recorded() -> None:
     trace = run(f"{source}norm.eval()\nnorm(x).sum().backward()", torch, X=X)
     found = [details(trace, {}, element)["compared"] for element in reading(trace).drawing.items]
     assert sum(one is not None for one in found) >= 4 and all(one["agrees"] for one in found if one is not None)
+
+
+def test_block_at_the_bottom_of_the_stack_is_recorded() -> None:
+    """As in a script whose own top level it is: no frame stands around the program's."""
+    torch = pytest.importorskip("torch")
+    x, traces, done = torch.ones(2, requires_grad=True), [], threading.Event()
+
+    def work() -> None:
+        with backstep.record() as trace:
+            (x * x.detach() + torch.zeros(2)).sum().backward()
+        traces.append(trace)
+        done.set()
+
+    _thread.start_new_thread(work, ())
+    assert done.wait(60)
+    assert [one.name for one in traces[0].events if isinstance(one, OpCalled)] == ["detach", "mul", "add", "sum"]
+
+
+def test_seed_gradient_and_retain_graph_are_edited() -> None:
+    torch = pytest.importorskip("torch")
+    source = (
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)\ny = x * x\n"
+        "y.backward(torch.tensor([1.0, 0.0]), retain_graph=True)\ny.backward(torch.tensor([1.0, 1.0]))\n"
+    )
+    trace = run(source, torch)
+    first, second = commands(trace)
+
+    def replayed(**edit: Any) -> Trace:
+        changed = {"id": first.id, "kind": "backward", "after": first.after, "retain_graph": True, **edit}
+        listed = [changed, {"id": second.id, "kind": "backward", "after": second.after}]
+        return Computed().replay(trace, {"leaves": {}, "commands": listed})
+
+    assert [one.tolist() for one in gradients(replayed(gradient=[0.0, 1.0]))] == [[0.0, 4.0], [2.0, 8.0]]
+    message = next(one.message for one in replayed(retain_graph=False).events if isinstance(one, ErrorRaised))
+    with pytest.raises(RuntimeError) as raised:
+        run(source.replace("retain_graph=True", "retain_graph=False"), torch)
+    assert message == str(raised.value)

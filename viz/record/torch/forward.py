@@ -115,7 +115,7 @@ class Forward:
         watch.off += 1
         try:
             try:
-                if call.detaches and is_parameter_made(_getframe(3)):
+                if call.detaches and is_parameter_made(outer(3)):
                     return self.as_parameter(func, args, kwargs)
                 if self.pending:
                     self.settle()
@@ -219,7 +219,7 @@ class Forward:
 
     def made(self, call: Call, out: Any) -> None:
         """A tensor is made: a leaf, once the function that makes it has set its flag."""
-        if not isinstance(out, torch.Tensor) or self.watch.backward.call is not None or is_library(_getframe(4)):
+        if not isinstance(out, torch.Tensor) or self.watch.backward.call is not None or is_library(outer(4)):
             return
         if call.unwritten:
             self.tensors.without_elements(out)
@@ -242,7 +242,7 @@ class Forward:
     def filled(self, call: Call, target: Any) -> None:
         """The first write to a tensor that had no elements yet."""
         self.tensors.unwritten.pop(id(target), None)
-        if self.tensors.find(target) is None and not is_library(_getframe(4)):
+        if self.tensors.find(target) is None and not is_library(outer(4)):
             self.pending.append(Made(call.base.rstrip("_"), self.stack(4), target, _getframe(3)))
 
     def is_saving(self, tensor: Any) -> bool:
@@ -259,7 +259,7 @@ class Forward:
         known = self.tensors.known
         if any(id(one) in known for one in args if isinstance(one, torch.Tensor)):
             return False
-        return is_library(_getframe(5))
+        return is_library(outer(5))
 
     def mode_changed(self, enabled: bool, stack: int) -> None:
         """Ops record gradients from now on, or do not."""
@@ -490,6 +490,13 @@ def kind_of(code: Any) -> int:
         helps = name.endswith(("torch/nn/init.py", "torch/nn/parameter.py")) or "/torch/utils/_" in name
         kind = _LAYERS[code] = 1 if is_init else 2 if helps or "/record/torch/" in name else 0
     return kind
+
+
+def outer(depth: int) -> Any:
+    """The frame around that so many calls out, seen from here; that one itself where there is none around it, as in a
+    script that records a block of its own top level."""
+    frame = _getframe(depth)
+    return frame.f_back or frame
 
 
 def is_library(frame: Any) -> bool:
