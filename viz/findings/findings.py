@@ -7,6 +7,7 @@ from itertools import chain
 
 from ..reading.facts import Facts
 from . import nonfinite, silent
+from .dead_units import dead_units
 from .finding import Finding, Kind
 from .overflow import growth
 from .untrained import unlisted, unreached
@@ -31,7 +32,7 @@ def _silent(facts: Facts) -> Iterator[Finding]:
     mixed = not_zeroed(facts)
     known: set[tuple[int, Kind]] = {(finding.event, "sum") for finding in mixed}
     learning = unreached(facts), unlisted(facts), zero_gradients(facts), vanishing(facts), cleared(facts)
-    for finding in chain(mixed, *learning, wrong_losses(facts), silent.findings(facts)):
+    for finding in chain(mixed, *learning, dead_units(facts), wrong_losses(facts), silent.findings(facts)):
         if (finding.event, finding.kind) not in known:
             known.add((finding.event, finding.kind))
             yield finding

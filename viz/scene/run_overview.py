@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..findings.dead_units import dead_units
 from ..findings.finding import EXPLODING, NONFINITE, NONFINITE_GRADIENT, OFTEN_MEANT, Finding, Kind
 from ..findings.runs import run_findings
 from ..run.overview import QUANTITIES, Overview, joined
@@ -35,12 +36,14 @@ def in_iterations(run: Run) -> list[RunFinding]:
 
     It takes longer than the overview, so that it is asked for on its own.
     """
-    first = [number for number, section in enumerate(run.sections) if section.kind == "iteration"][:LOOKED_INTO]
+    numbers = [number for number, section in enumerate(run.sections) if section.kind == "iteration"]
     found: dict[Kind, RunFinding] = {}
-    for number in first:
+    for number in numbers[:LOOKED_INTO]:
         for one in reading(run.trace(number)).findings:
             if one.kind not in SEEN_IN_NUMBERS | OFTEN_MEANT | found.keys():
                 found[one.kind] = _in_iteration(run, number, one)
+    for one in dead_units(reading(run.trace(numbers[-1])).facts) if numbers and "dead-units" not in found else ():
+        found[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way
     return [*_origin(run), *found.values()]
 
 

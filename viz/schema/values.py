@@ -45,6 +45,7 @@ FindingKind = Literal[
     "unheld",  # a module was changed after its optimiser was made, which does not hold the new parameter
     "unlisted",  # a module uses a parameter that it does not list, so no optimiser holds it
     "stalled",  # an op passes on zeros alone in every backward call
+    "dead-units",  # most units of a layer are 0 for every example of a batch
     "vanishing",  # a gradient fades to a millionth on its way back through equal steps or layers
     "exploding",  # a gradient grows a million times on its way back
     "loss-dimension",  # probabilities sum to 1 along another dimension than that of the classes

@@ -94,7 +94,7 @@ const isSampled = (run, row) => row.members.some((one) => run.parameters[one].sa
 export function told(run, row, column) {
   const at = (quantity) => cells(run, quantity, row)[column];
   const norm = at("norm");
-  const head = [row.name || "all parameters", run.labels[column]].join(", ");
+  const head = [row.name || "all parameters", ...(run.labels.length > 1 ? [run.labels[column]] : [])].join(", ");
   if (norm === null) return { head, text: "no gradient" };
   const parts = [`gradient norm ${num(norm, 3)}`];
   const ratio = at("ratio");
@@ -119,6 +119,7 @@ export function facts(run) {
 /** From the first loss to the last; empty where none is known. @type {(loss: (Num | null)[]) => string} */
 export function lossText(loss) {
   const known = loss.filter((one) => one !== null);
+  if (known.length === 1) return num(known[0], 3);
   return known.length ? `${num(known[0], 3)} → ${num(known[known.length - 1], 3)}` : "not known";
 }
 
@@ -129,6 +130,7 @@ export function lossText(loss) {
 export function inWords(run) {
   const last = run.labels.length - 1;
   const rows = rowsOf(run, new Set()).map((row) => `${row.name || "the parameters"}: from ${num(cells(run, "norm", row)[0], 3) || "none"} to ${num(cells(run, "norm", row)[last], 3) || "none"}`);
+  if (last === 0) return `One backward pass, loss ${num(run.loss[0], 3) || "not known"}. Gradient norms, the last layers first: ${rows.map((row) => row.replace(/: from (.*) to .*$/, ": $1")).join("; ")}.`;
   return `${run.labels.length} iterations, from ${run.labels[0]} to ${run.labels[last]}. The loss goes ${lossText(run.loss).replace("→", "to")}. Gradient norms, the last layers first: ${rows.join("; ")}.`;
 }
 

@@ -219,3 +219,9 @@ def test_two_fingers_zoom_the_chart_and_a_drag_on_its_overview_chooses_and_moves
     assert all(abs(time_at(part) - time) <= 1 for part, time in zip((0.4, 0.6), seen, strict=True)), (
         "it stays under them"
     )
+    view.page.keyboard.press("r")
+    view.until("document.querySelector('#run-head h2')?.textContent === 'Gradient flow'")
+    view.page.locator("#run-grid").focus()
+    view.page.keyboard.press("ArrowDown")
+    view.page.keyboard.press("Enter")
+    view.until("document.documentElement.dataset.view === 'graph' && backstep.selection() !== null")

@@ -14,6 +14,7 @@ from ..helpers.programs import ALL
 from ..helpers.programs import recorded as run
 from ..helpers.traces import recorded
 from . import (
+    test_dead_units,
     test_overflow,
     test_unlisted,
     test_unreached,
@@ -34,6 +35,7 @@ PROGRAMS: dict[Kind, str] = {
     "unheld": test_unreached.NET.format(**NET | {"after": "net.head = nn.Linear(2, 1)"}),
     "unlisted": test_unlisted.NET.format(layers="list", params="net.parameters()"),
     "stalled": test_zero_gradients.NET.format(before=test_zero_gradients.DEAD, rounds=3),
+    "dead-units": test_dead_units.NET.format(layers=test_dead_units.DENSE, dead=18, inputs="32, 4"),
     "exploding": test_vanishing.GROWING,
     "loss-dimension": test_wrong_loss.HEAD + "F.nll_loss(F.log_softmax(x, dim=0), y).backward()\n",
     "no-logarithm": test_wrong_loss.HEAD + "F.nll_loss(F.softmax(x, dim=1), y).backward()\n",

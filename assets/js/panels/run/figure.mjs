@@ -1,30 +1,38 @@
 // The figure of a run: the loss, and below it a cell for each parameter and iteration, on one axis of time.
 
-import { cells, QUANTITIES, told } from "../../scene/run.mjs";
+import { bars, isSingle } from "./flow.mjs";
+import { cells, columnOf, QUANTITIES, told } from "../../scene/run.mjs";
 import { toNumber } from "../../scene/format.mjs";
 
 /** @import { RunOverview } from "../../scene/scene.d.ts" */
 /** @import { Quantity, Row } from "../../scene/run.mjs" */
-/** @typedef {{ run: RunOverview, rows: Row[], quantity: Quantity, now: number, cell: { row: number, column: number } | null }} Shown */
+/** @typedef {{ run: RunOverview, rows: Row[], quantity: Quantity, findings: RunOverview["findings"], now: number, cell: { row: number, column: number } | null }} Shown */
 
 export const ROW = 22; // px, of the labels beside it too
-export const LOSS = 104; // px of the loss curve
-export const GAP = 24;
+const LOSS = 104; // px of the loss curve
+const GAP = 24;
 const FOOT = 32;
 const LEFT = 24; // px for the name of the first iteration
 const SIDE = 76; // px of the scale on the right
 
-export const height = (rows) => LOSS + GAP + rows * ROW + FOOT;
+const LOSS_ALONE = 8; // px where there is one loss, and no curve
+
+/** The px above the first row. @param {RunOverview} run */
+export const above = (run) => (isSingle(run) ? LOSS_ALONE : LOSS) + GAP;
+
+/** @type {(run: RunOverview, rows: number) => number} */
+export const height = (run, rows) => above(run) + rows * ROW + FOOT;
 
 /** @param {Shown} shown */
-export function figure({ run, rows, quantity, now, cell }) {
-  const tall = height(rows.length) - FOOT;
+export function figure({ run, rows, quantity, findings, now, cell }) {
+  const tall = height(run, rows.length) - FOOT;
   const text = { color: token("--soft"), size: parseFloat(token("--text-least")), family: token("--font") };
   const columns = run.labels.length;
+  if (isSingle(run)) return flow({ run, rows, quantity, cell }, text, tall);
   return {
-    data: [...curve(run), ...maps(run, rows, quantity, text)],
+    data: [...curve(run), ...maps(run, rows, quantity, text), ...marks(run, rows, findings)],
     layout: {
-      height: height(rows.length), margin: { l: LEFT, r: SIDE, t: 0, b: FOOT }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", font: text, showlegend: false, dragmode: false,
+      height: height(run, rows.length), margin: { l: LEFT, r: SIDE, t: 0, b: FOOT }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", font: text, showlegend: false, dragmode: false,
       hoverlabel: { bgcolor: token("--panel"), bordercolor: token("--edge"), font: { ...text, color: token("--ink") }, align: "left" },
       xaxis: { range: [-0.5, columns - 0.5], fixedrange: true, showgrid: false, zeroline: false, ticklabeloverflow: "allow", anchor: "y", ...axisNames(run, now) },
       yaxis: { domain: [0, (rows.length * ROW) / tall], range: [rows.length - 0.5, -0.5], fixedrange: true, visible: false },
@@ -32,6 +40,36 @@ export function figure({ run, rows, quantity, now, cell }) {
       shapes: [...outline(now, -0.5, rows.length - 0.5, 2), ...(cell ? outline(cell.column, cell.row - 0.5, cell.row + 0.5, 3) : [])],
     },
   };
+}
+
+/** The same of a single backward pass: bars in place of cells, and no curve. */
+function flow({ run, rows, quantity, cell }, text, tall) {
+  const { data, axis } = bars(run, rows, quantity, token);
+  const around = cell && { type: "rect", xref: "paper", yref: "y", x0: 0, x1: 1, y0: cell.row - 0.5, y1: cell.row + 0.5, line: { color: token("--ink"), width: 2 }, fillcolor: "transparent" };
+  return {
+    data,
+    layout: {
+      height: height(run, rows.length), margin: { l: LEFT, r: SIDE, t: 0, b: FOOT }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", font: text, showlegend: false, dragmode: false,
+      hoverlabel: { bgcolor: token("--panel"), bordercolor: token("--edge"), font: { ...text, color: token("--ink") }, align: "left" },
+      xaxis: { fixedrange: true, zeroline: false, ...axis },
+      yaxis: { domain: [0, (rows.length * ROW) / tall], range: [rows.length - 0.5, -0.5], fixedrange: true, visible: false },
+      shapes: around ? [around] : [],
+    },
+  };
+}
+
+/** The findings at their cells, and those of no parameter at the loss. */
+function marks(run, rows, findings) {
+  const places = findings.map(({ label, section, parameter }) => {
+    const member = run.parameters.findIndex(({ name }) => name === parameter);
+    return { label, column: columnOf(run, section), row: member < 0 ? -1 : rows.findIndex(({ members }) => members.includes(member)) };
+  }).filter(({ column }) => column >= 0);
+  const least = Math.min(...run.loss.filter((one) => typeof one === "number"));
+  const sign = (found, axis, y) => (found.length ? [{
+    type: "scatter", mode: "markers", yaxis: axis, x: found.map(({ column }) => column), y: found.map(y), cliponaxis: false, customdata: found.map(({ row, column }) => [row, column]),
+    marker: { symbol: "triangle-up", size: 12, color: token("--warning"), line: { color: token("--panel"), width: 1.5 } }, hovertext: found.map(({ label }) => label), hoverinfo: "text",
+  }] : []);
+  return [...sign(places.filter(({ row }) => row >= 0), "y", ({ row }) => row), ...sign(places.filter(({ row }) => row < 0), "y2", () => (Number.isFinite(least) ? least : 0))];
 }
 
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -1,12 +1,16 @@
 // The run view: the whole run at a glance.  Loss, findings, and a cell for each parameter and iteration that leads to its place.
 
-import { byId, fill, h, mount, setProps } from "../../page/dom.mjs";
+import { byId, first, fill, h, mount, setProps } from "../../page/dom.mjs";
 import { announce } from "../../stage/mirror.mjs";
 import { columnOf, facts, inWords, lossText, opened, QUANTITIES, rowsOf, told } from "../../scene/run.mjs";
-import { figure, GAP, height, LOSS, ROW } from "./figure.mjs";
+import { ROW, above, figure, height } from "./figure.mjs";
+import { isSingle } from "./flow.mjs";
 
 /** @import { RunOverview } from "../../scene/scene.d.ts" */
 /** @import { Quantity } from "../../scene/run.mjs" */
+
+/** Whether there is more to see than the graph: several iterations, or a model through which gradients flow. @param {import("../../scene/scene.d.ts").Scene} scene */
+export const hasRun = (scene) => Boolean(scene.section || (scene.norms && scene.phases.some(({ kind }) => kind === "backward")));
 
 export class RunView {
   /**
@@ -19,6 +23,8 @@ export class RunView {
     this.overview = overview;
     this.go = go;
     this.shown = false;
+    /** @type {RunOverview["findings"]} */
+    this.findings = [];
     this.key = ""; // of the recording whose overview is here
     /** @type {RunOverview | null} */
     this.run = null;
@@ -33,7 +39,7 @@ export class RunView {
 
   /** @param {import("../../scene/scene.d.ts").Scene} scene */
   load(scene) {
-    byId("views").hidden = !scene.section;
+    byId("views").hidden = !hasRun(scene);
     const key = `${scene.program.id} ${this.session.version}`;
     if (key !== this.key) [this.key, this.run, this.cell] = [key, null, null];
     if (this.shown) this.show(true);
@@ -55,7 +61,9 @@ export class RunView {
       this.frame(answer.overview);
       this.draw();
       const more = (await this.overview.fetch("/run/graphs")).graphs; // what takes longer, and is mostly nothing
-      if (key === this.key && more) this.list(more.findings);
+      if (key !== this.key || !more?.findings.length) return;
+      this.list(more.findings);
+      this.draw();
     } catch {
       if (this.run) return; // it is all there but for the graphs
       this.say("The overview did not come", "Backstep did not answer. Choose Graph, then Run, to ask again.");
@@ -73,8 +81,10 @@ export class RunView {
   /** All but the figure: it changes only with the recording. @param {RunOverview} run */
   frame(run) {
     byId("run-body").dataset.state = run.labels.length ? "ready" : "empty";
-    fill(byId("run-head"), h("h2", {}, "What the run did"), h("p.hint", {}, facts(run)));
+    fill(byId("run-head"), h("h2", {}, isSingle(run) ? "Gradient flow" : "What the run did"), h("p.hint", {}, isSingle(run) && run.loss[0] !== null ? `loss ${lossText(run.loss)} · ${facts(run)}` : facts(run)));
+    first("#run-choice .hint").textContent = isSingle(run) ? "per parameter, the last layers first" : "per parameter and iteration";
     fill(byId("run-findings"));
+    this.findings = [];
     this.list(run.findings);
     byId("run-plot").hidden = !run.labels.length;
     if (!run.labels.length) fill(byId("run-head"), h("h2", {}, "What the run did"), h("p.hint", {}, "No iteration calls backward(), so there are no gradients to show."));
@@ -88,6 +98,7 @@ export class RunView {
 
   /** Adds findings to the list; the first of all is open. @param {RunOverview["findings"]} findings */
   list(findings) {
+    this.findings = [...this.findings, ...findings];
     const place = byId("run-findings");
     const list = place.querySelector("ul") ?? h("ul", { "aria-label": "Findings" });
     const isFirst = !list.childElementCount;
@@ -116,8 +127,8 @@ export class RunView {
     this.paint(rows);
     const labels = byId("run-labels");
     const held = labels.contains(document.activeElement) ? document.activeElement?.getAttribute("title") : null;
-    labels.style.height = `${height(rows.length)}px`;
-    fill(labels, h("div.loss", {}, h("b", {}, "loss"), h("span", {}, lossText(run.loss))), rows.map((row, k) => this.label(row, LOSS + GAP + k * ROW)));
+    labels.style.height = `${height(run, rows.length)}px`;
+    fill(labels, isSingle(run) ? null : h("div.loss", {}, h("b", {}, "loss"), h("span", {}, lossText(run.loss))), rows.map((row, k) => this.label(row, above(run) + k * ROW)));
     if (held) /** @type {HTMLElement | undefined} */ ([...labels.querySelectorAll("button")].find((one) => one.title === held))?.focus({ preventScroll: true });
   }
 
@@ -125,7 +136,7 @@ export class RunView {
   paint(rows) {
     const { run, quantity } = this;
     if (!this.shown || !run?.labels.length) return;
-    const made = figure({ run, rows, quantity, now: this.now(), cell: this.cell });
+    const made = figure({ run, rows, quantity, findings: this.findings, now: this.now(), cell: this.cell });
     if (mount("run-figure-place")) requestAnimationFrame(() => setProps("run-figure", { figure: made }));
     else setProps("run-figure", { figure: made });
   }
@@ -143,8 +154,9 @@ export class RunView {
     const point = data?.points?.[0];
     if (!point || !this.run) return;
     setProps("run-figure", { clickData: null }); // else the same cell could not be clicked again
-    const row = point.data?.type === "heatmap" || point.z !== undefined ? Math.round(point.y) : -1;
-    requestAnimationFrame(() => this.enter(row, Math.round(point.x))); // what is asked within a callback of Dash is lost
+    const isCell = point.data?.type === "heatmap" || point.z !== undefined;
+    const [row, column] = point.customdata ?? [isCell ? Math.round(point.y) : -1, Math.round(point.x)];
+    requestAnimationFrame(() => this.enter(row, column)); // what is asked within a callback of Dash is lost
   }
 
   /** Goes to the graph at a cell; a module leads to the parameter that has the largest gradient there, the loss to itself. */

@@ -16,7 +16,7 @@ import * as notice from "../../page/notice.mjs";
 import { isNarrow, isOpen, Panels } from "../../page/panels.mjs";
 import { Overview } from "../run/overview.mjs";
 import { RunRow } from "../run/row.mjs";
-import { RunView } from "../run/run.mjs";
+import { hasRun, RunView } from "../run/run.mjs";
 import { Sections } from "./sections.mjs";
 import { Session } from "../../page/session.mjs";
 import { Share } from "./share.mjs";
@@ -171,7 +171,7 @@ export class Shell {
 
   /** The same without writing it into the address, which may be about to become a new place. */
   display(name) {
-    const shown = this.session.scene?.section ? name : "graph";
+    const shown = this.session.scene && hasRun(this.session.scene) ? name : "graph";
     root().dataset.view = shown;
     ["run", "graph"].forEach((one) => byId(`view-${one}`)?.setAttribute("aria-pressed", one === shown ? "true" : "false"));
     if (shown === "run") this.player.pause();
@@ -181,7 +181,7 @@ export class Shell {
   /** The graph of a section, after its backward calls and with a parameter selected; without one, where backward begins. */
   goTo(section, parameter) {
     const arrive = () => { this.view("graph"); this.find(parameter); };
-    if (this.session.section === section) { arrive(); return; }
+    if ((this.session.section ?? 0) === section) { arrive(); return; } // none: the program is its own only section
     this.player.pause();
     this.session.turn(section, arrive);
   }

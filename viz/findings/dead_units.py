@@ -1,0 +1,75 @@
+"""Layers of which many units are 0 for every example: no gradient comes through them, and none changes that.  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.trace.events import OpCalled
+
+from ..reading import labels
+from ..reading.facts import Facts
+from ..reading.source_text import source
+from .finding import Finding
+
+FLAT = frozenset({"relu", "relu6"})
+"""Ops that are 0, and flat, where their input is not positive."""
+UNITS, EXAMPLES = 8, 16
+"""Units of a layer, and inputs of each of them, below which nothing is said: few inputs leave some units at 0."""
+SHARE = 0.8
+"""The part of a layer's units that is dead in no sound network: where inputs are much alike it may be two thirds."""
+
+
+def dead_units(facts: Facts) -> list[Finding]:
+    """One finding per line of the program, for the call of it that has the most dead units.
+
+    Only calls that record a gradient count, and only those of whose result all elements are known.  Cost: linear in
+    the elements of these results.
+    """
+    worst: dict[int, tuple[float, int, int, int]] = {}  # by stack: share, dead units, all of them, op
+    for index, dead, units in _layers(facts):
+        stack = facts.ops[index].event.stack
+        worst[stack] = max(worst.get(stack, (0.0, 0, 0, 0)), (dead / units, dead, units, index))
+    return [_finding(facts, *found[1:]) for _, found in sorted(worst.items()) if found[0] >= SHARE]
+
+
+def _layers(facts: Facts) -> Iterator[tuple[int, int, int]]:
+    """(op, dead units, units) of each layer that is large enough."""
+    for op in facts.ops:
+        event = op.event
+        if event.node is None or labels.written_name(event).rstrip("_") not in FLAT:
+            continue
+        result = facts.trace.value(event.outputs[0].value)
+        if result.array is None or len(result.shape) < 2:
+            continue
+        unit = _dimension(facts, event, len(result.shape))
+        units = result.shape[unit]
+        if units >= UNITS and result.array.size >= units * EXAMPLES:
+            others = tuple(axis for axis in range(len(result.shape)) if axis != unit)
+            yield op.index, int(np.count_nonzero(~(result.array != 0).any(axis=others))), units
+
+
+def _dimension(facts: Facts, event: OpCalled, dimensions: int) -> int:
+    """Along which dimension the units of a layer lie: its channels after a convolution, else its features."""
+    given = next(argument for argument in event.inputs if argument.tensor is not None)
+    maker = facts.producer(given.tensor, given.version) if given.tensor is not None else None
+    is_convolved = maker is not None and "conv" in facts.ops[maker].event.name
+    return 1 if dimensions > 3 or (is_convolved and dimensions == 3) else dimensions - 1
+
+
+def _finding(facts: Facts, dead: int, units: int, index: int) -> Finding:
+    op = facts.ops[index]
+    event, frame = op.event, facts.frame(op.event.stack)
+    name = labels.written_name(event)
+    where = f"{name} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else name
+    count = facts.trace.value(event.outputs[0].value).array.size // units  # type: ignore[union-attr]  # see _layers
+    why = (
+        f"{dead} of the {units} units of {where} are 0 for all {count:,} inputs, {100 * dead // units} %: no gradient "
+        "comes through them, so the weights before them stay as they are."
+    )
+    fix = "Take smaller steps, start with smaller weights or a positive bias, normalise the inputs, or use leaky_relu."
+    return Finding(
+        "dead-units", event.index, op.id, f"{dead} of {units} units are dead", why, fix,
+        facts.line_number(event.stack),
+    )  # fmt: skip
