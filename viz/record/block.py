@@ -20,7 +20,7 @@ from engine.trace.record import recording, unfinished
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz.record.record_command import unfit
-from viz.record.runner import new_folder
+from viz.record.runner import own_folder
 from viz.record.torch.arrival import watching
 
 
@@ -79,7 +79,7 @@ class Block:
 
     def _part(self, frame: FrameType) -> AbstractContextManager[Trace]:
         if slot.active is None and (self.path is not None or not self.selection.is_all):
-            return streamed(self.path or new_folder() / "block.backstep", self.selection, frame)
+            return streamed(self.path or own_folder() / "block.backstep", self.selection, frame)
         return recording(frame) if self.path is None else saved(self.path, frame)
 
 

@@ -14,6 +14,7 @@ from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import SUFFIX, open_trace
 from viz import gallery
 from viz.reading.comparison import Comparison, compared
+from viz.record.limits import NONE, Limits
 from viz.record.runner import Recording, ScriptError, run_script
 
 ENGINE = "Backstep's engine"
@@ -27,11 +28,13 @@ class CannotCompare(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a program is recorded from: a file, its arguments, and the name by which `python -m` would run it."""
+    """What a program is recorded from: a file, its arguments, the name by which `python -m` would run it, and how much
+    of a long run is kept."""
 
     path: Path
     args: tuple[str, ...] = ()
     module: str = ""
+    limits: Limits = NONE
 
 
 @dataclass(frozen=True, slots=True)

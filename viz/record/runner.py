@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import logging
 import os
@@ -170,6 +171,13 @@ class _Lifeline:
 def new_folder() -> Path:
     """A temporary folder for traces, which the system clears."""
     return Path(tempfile.mkdtemp(prefix="backstep-"))
+
+
+def own_folder() -> Path:
+    """One that is removed when this process ends."""
+    folder = new_folder()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _still_running(script: str, quiet: bool) -> str:

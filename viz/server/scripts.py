@@ -38,7 +38,7 @@ def add(
         raise Problem("no-script", "Nothing to run", str(error)) from error
     atexit.register(shutil.rmtree, recording.trace_path.parent, ignore_errors=True)
     say(recording.explanation)
-    return catalogue.add(program_of(script, recording, most=most, source=Script(script, tuple(args), module)))
+    return catalogue.add(program_of(script, recording, most=most, source=Script(script, tuple(args), module, limits)))
 
 
 def _watched(
@@ -53,7 +53,7 @@ def _watched(
         if watch.recording is not None and watch.generation != shown:
             shown = watch.generation
             say(watch.explanation)
-            source = Script(script, tuple(args), module)
+            source = Script(script, tuple(args), module, limits)
             catalogue.add(program_of(script, watch.recording, watched=True, most=most, source=source))
         elif watch.recording is not None:
             say(watch.error)

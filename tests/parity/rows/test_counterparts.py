@@ -23,7 +23,6 @@ from viz.record.torch.ops import BY_ALPHA, REDUCTIONS, TABLE, Counterpart, count
 
 pytestmark = pytest.mark.parity
 
-SPELLED = [s for s in SAMPLES if s.spelled]
 COMPOSED = {"argsort", "data", "isclose", "isfinite", "isreal", "one_hot"}
 """Ops that PyTorch composes of several others."""
 OTHER_CALLS = {"linalg_lu_solve", "detach", "threshold_"}
@@ -141,13 +140,25 @@ def direct(sample: Sample, torch: Any) -> None:
     func(**{n: v for n, v in renamed.items() if n in known}, **rest)
 
 
-@batches("sample", [s for s in SPELLED if s.op not in COMPOSED | OTHER_CALLS], lambda s: s.name)
-def test_call_is_recorded_as_the_engine_records_it(sample: Sample) -> None:
+@batches("sample", SAMPLES, lambda s: s.name)
+def test_row_of_the_table_is_recorded_and_computed_as_the_engine_does(sample: Sample) -> None:
+    """Each op that a row calls: the event, then result and gradient of the op by itself."""
     torch = pytest.importorskip("torch")
+    calls = calls_of(sample, torch)
+    if sample.spelled and sample.op not in COMPOSED | OTHER_CALLS:
+        same_events(sample, calls)
+    for func, given, out in calls:
+        one = asked(func, given, out)
+        if one is not None and one.op not in ("alias", "detach"):
+            compare(torch, func, given, one, sample)
+
+
+def same_events(sample: Sample, calls: list[tuple[Any, dict[str, Any], Any]]) -> None:
+    """The calls are what the engine records of the same row."""
     with engine.record() as trace:
         spelled_outputs(sample, engine, leaves(sample, engine, "float64"))
     recorded = [event for event in trace.events if isinstance(event, OpCalled) and event.name not in OTHERWISE]
-    found = [(asked(*call), call[2]) for call in calls_of(sample, torch)]
+    found = [(asked(*call), call[2]) for call in calls]
     matched = [(one, out) for one, out in found if one is not None and one.op != "detach"]
     assert [one.op for one, _ in matched] == [event.name for event in recorded]
     for (one, out), event in zip(matched, recorded, strict=True):
@@ -155,16 +166,6 @@ def test_call_is_recorded_as_the_engine_records_it(sample: Sample) -> None:
         assert dict(one.attrs) == dict(event.attrs)
         assert one.inplace == (event.inplace is not None)
         assert (one.results or (len(out) if isinstance(out, (list, tuple)) else 1)) == len(event.outputs)
-
-
-@batches("sample", SAMPLES, lambda s: s.name)
-def test_row_of_the_table_computes_what_pytorch_computes(sample: Sample) -> None:
-    """Result and gradient of each op that a row calls, by itself."""
-    torch = pytest.importorskip("torch")
-    for func, given, out in calls_of(sample, torch):
-        one = asked(func, given, out)
-        if one is not None and one.op not in ("alias", "detach"):
-            compare(torch, func, given, one, sample)
 
 
 def compare(torch: Any, func: Any, given: dict[str, Any], one: Counterpart, sample: Sample) -> None:

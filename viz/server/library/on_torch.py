@@ -10,7 +10,7 @@ from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import open_trace
 from viz.reading.comparison import compared
 from viz.record.compare_command import ENGINE, NEEDED, has_torch
-from viz.record.runner import ScriptError, new_folder, run_script
+from viz.record.runner import ScriptError, own_folder, run_script
 from viz.server.store import Json, Problem, Program, Store
 from viz.server.workers import TraceFile
 
@@ -29,11 +29,11 @@ def on_torch(store: Store, name: str) -> Json:
     if not has_torch():
         raise _impossible(NEEDED)
     with _one:
-        target = new_folder() / f"{program.script.path.stem}-pytorch.backstep"
+        target = own_folder() / f"{program.script.path.stem}-pytorch.backstep"
         try:
             run_script(
                 program.script.path, program.script.args, module=program.script.module, trace_path=target,
-                quiet=True, mute=True, on_torch=True, on_slow=_nothing,
+                limits=program.script.limits, quiet=True, mute=True, on_torch=True, on_slow=_nothing,
             )  # fmt: skip
             trace = open_trace(target)
         except (OSError, ScriptError, TraceFileError) as error:
