@@ -15,7 +15,7 @@ from engine.arrays.errors import notes_of
 from . import reading
 from .forward import grad_fn_of
 from .graph import Node
-from .tensors import Known, version_of
+from .tensors import Known, grad_of, requires_of, version_of
 
 if TYPE_CHECKING:
     from .watch import Watch
@@ -218,6 +218,8 @@ class Backward:
             self.watch.forward.settle()
         receive = self.receive
         upstream = tuple([None if g is None else receive(g) for g in received])
+        if node.places is not None:
+            upstream = in_place(upstream, node.places)
         if node.retaining:
             self.retained(node, upstream)
         cotangents = tuple([None if g is None else receive(g) for g in sent])
@@ -239,11 +241,11 @@ class Backward:
         for nr, held in node.retaining or ():
             tensor = held()
             value = upstream[nr] if nr < len(upstream) else None
-            if tensor is None or value is None or tensor.grad is None:
+            if tensor is None or value is None or grad_of(tensor) is None:
                 continue
             known = self.tensors.see(tensor, -1)
             before = self.kept_gradients.get(known.number)
-            grad = self.held_gradient(tensor.grad, value if before is None else None)
+            grad = self.held_gradient(grad_of(tensor), value if before is None else None)
             self.kept_gradients[known.number] = grad.value
             self.log.append(
                 ("made", -1, reading.accumulate, self.call, known.number, grad.number, before, value, grad.value, True)
@@ -256,17 +258,17 @@ class Backward:
         version = version_of(grad)
         if known is None:
             value = tensors.keep(grad) if value is None else value
-            known = tensors.enter(grad, value, 0, bool(grad.requires_grad))
+            known = tensors.enter(grad, value, 0, requires_of(grad))
             known.offset = version
             return known
         known.version, known.value = version - known.offset, tensors.keep(grad) if value is None else value
-        known.requires = bool(grad.requires_grad)
+        known.requires = requires_of(grad)
         return known
 
     def gradient_before(self, known: Known) -> int | None:
         """The value of the `.grad` of a leaf that a gradient is about to be added to."""
         tensor = known()
-        grad = None if tensor is None else tensor.grad
+        grad = None if tensor is None else grad_of(tensor)
         if grad is None:
             return None
         found = self.tensors.find(grad)
@@ -279,10 +281,10 @@ class Backward:
         if self.watch.forward.pending:
             self.watch.forward.settle()
         tensor = known()
-        if tensor is None or tensor.grad is None:
+        if tensor is None or grad_of(tensor) is None:
             return
         added = self.receive(gradient)
-        grad = self.held_gradient(tensor.grad, added if before is None else None)
+        grad = self.held_gradient(grad_of(tensor), added if before is None else None)
         self.log.append(
             (
                 "made", -1, reading.accumulate, self.call, known.number, grad.number, before, added, grad.value,
@@ -364,3 +366,11 @@ class Backward:
         """A hook returned another gradient."""
         values = self.receive(before), self.receive(after)
         self.log.append(("made", -1, reading.hook, self.call, number, *values, None, "tensor", 0))
+
+
+def in_place(upstream: tuple[int | None, ...], places: dict[int, int]) -> tuple[int | None, ...]:
+    """The gradients of a node by the results of its op, some of which have none."""
+    found: list[int | None] = [None] * (1 + max(places.values()))
+    for nr, place in places.items():
+        found[place] = upstream[nr] if nr < len(upstream) else None
+    return tuple(found)

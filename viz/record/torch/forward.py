@@ -15,7 +15,7 @@ from engine.trace.tensor_states import next_id
 from . import reading
 from .calls import STATISTICS, Call, Held
 from .graph import SINK
-from .tensors import Known, version_of
+from .tensors import Known, requires_of, version_of
 from .values import Unknown
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class Forward:
     def result(self, tensor: Any, base: Known | None) -> tuple[Known, int, bool]:
         """A result.  No reference to it is kept: torch makes a copy of the handle where somebody else has one."""
         tensors = self.tensors
-        value = tensors.keep(tensor)
+        value = tensors.keep(tensor) if base is None else tensors.keep_view(tensor, base)
         known = tensors.find(tensor)
         if known is None:
             return tensors.enter(tensor, value, 0, False, None if base is None else base.storage), value, True
@@ -282,27 +282,32 @@ class Forward:
     def record(self, waiting: Waiting) -> None:
         """An op and its results, with the node that autograd made for it."""
         written = waiting.written
-        results = []
+        results: list[tuple[int, int, int, bool, int, int | None]] = []
         fn = None
+        places: dict[int, int] = {}
         for known, value, is_new in waiting.outs:
             out = known()
             if out is not None:
                 known.version = version_of(out) - known.offset
                 if waiting.enabled or not is_new or waiting.base is not None:
-                    known.requires = bool(out.requires_grad)
-                if fn is None and known.requires and waiting.enabled:
-                    fn = grad_fn_of(out)
+                    known.requires = requires_of(out)
+                if known.requires and waiting.enabled:
+                    fn = fn or grad_fn_of(out)
+                    if len(waiting.outs) > 1:
+                        places[out.output_nr] = len(results)
             elif written is not None and written[1] is not None:  # a view that the program has let go of
-                known.version, known.requires = version_of(written[1]) - known.offset, bool(written[1].requires_grad)
+                known.version, known.requires = version_of(written[1]) - known.offset, requires_of(written[1])
             elif written is not None and not is_new:
                 known.version += 1
             view_of = waiting.base.number if waiting.base is not None and is_new else None
             results.append((known.number, known.version, value, known.requires, known.storage, view_of))
         part, base = (None, None) if written is None else written
-        joins = base is not None and waiting.enabled and base.requires_grad and self.is_new(grad_fn_of(base))
+        joins = base is not None and waiting.enabled and requires_of(base) and self.is_new(grad_fn_of(base))
         record = None
         if fn is not None and not joins and self.is_new(fn):
             record = self.graph.node(fn, waiting.stack, results, waiting.arguments, broadcasts=self.broadcasts(waiting))
+            if any(nr != place for nr, place in places.items()):
+                self.graph.nodes[fn._sequence_nr()].places = places
         inplace = None if part is None else part.number
         self.log.append(
             (
@@ -387,7 +392,7 @@ class Forward:
                 known = graph.sink(up, stack)
                 inputs.append((f"input[{len(inputs)}]", known.number, known.version))
             else:
-                number, version = graph.nodes[up._sequence_nr()].outputs[nr]
+                number, version = graph.nodes[up._sequence_nr()].result(nr)
                 inputs.append((f"input[{len(inputs)}]", number, version))
         results = []
         for shape in shapes_of(fn):
@@ -436,7 +441,7 @@ class Forward:
             known = self.tensors.find(one)
             if known is None or known.version != version_of(one) - known.offset:
                 known = self.tensors.see(one, stack)
-            known.requires = bool(one.requires_grad)
+            known.requires = requires_of(one)
             results.append((known.number, known.version, known.value, known.requires, known.storage, None))
             fn = fn or grad_fn_of(one)
         told = tuple(one[0] for one in results) if completed else None

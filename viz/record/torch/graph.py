@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.trace.tensor_states import next_id
 
+from .calls import Held
 from .tensors import Known
 
 if TYPE_CHECKING:
@@ -15,16 +16,18 @@ if TYPE_CHECKING:
 
 SINK = "AccumulateGrad"
 RESULT = "result"
+NUMBERS = (float, int, bool)
 
 
 class Node:
     """A node of the graph: torch calls `ran` after each run of it.
 
     `outputs` are the results of its op, each a tensor and its version.  `retaining` are those that retain their
-    gradient, `entered` is set while it runs code of the user's.
+    gradient, `entered` is set while it runs code of the user's.  `places` says which result each of torch's gradients
+    is of, where some results have none.
     """
 
-    __slots__ = ("__weakref__", "entered", "frees", "key", "name", "outputs", "retaining", "stack", "watch")
+    __slots__ = ("__weakref__", "entered", "frees", "key", "name", "outputs", "places", "retaining", "stack", "watch")
 
     def __init__(self, watch: Watch, name: str, stack: int, outputs: list[tuple[int, int]]) -> None:
         self.watch, self.name, self.stack, self.outputs = watch, name, stack, outputs
@@ -32,6 +35,12 @@ class Node:
         self.frees = False
         self.entered: bool | None = None
         self.retaining: list[tuple[int, Any]] | None = None
+        self.places: dict[int, int] | None = None
+
+    def result(self, nr: int) -> tuple[int, int]:
+        """The result that torch numbers so, among those that have a gradient."""
+        place = nr if self.places is None else self.places.get(nr, nr)
+        return self.outputs[place] if place < len(self.outputs) else self.outputs[-1]
 
     def ran(self, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
         """After a run: the gradients that it sends, and those that it received."""
@@ -103,7 +112,7 @@ class Graph:
         node = self.nodes.get(up._sequence_nr())
         if node is None:
             node = self.unseen(up, stack)
-        return node.key, nr
+        return node.key, nr if node.places is None else node.places.get(nr, nr)
 
     def sink(self, up: Any, stack: int) -> Known:
         """The leaf of an AccumulateGrad, which is watched from now on."""
@@ -141,7 +150,7 @@ class Graph:
             names = self.saved_names[kind] = tuple((name, name.removeprefix("_saved_")) for name in found)
         if not names:
             return self.saved_by_user(fn) if hasattr(fn, "saved_tensors") else ()
-        known = {name: one for name, one in arguments if type(one).__name__ == "Held"}
+        known = dict(arguments)
         saved = []
         for attribute, name in names:
             try:
@@ -166,7 +175,9 @@ class Graph:
         """A saved tensor: an input or a result has a value already."""
         size = kept.numel() * kept.element_size()
         given = arguments.get(name)
-        if given is not None and given.shape == kept.shape:
+        if type(given) in NUMBERS:
+            return name, None, None, 8
+        if type(given) is Held and given.shape == kept.shape:
             return name, given.value, given.number, size
         if name.startswith(RESULT):
             nr = int(name.removeprefix(RESULT) or 0)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.arrays.errors import message_of
+from engine.ops.op import REGISTRY
 from engine.trace.events import (
     Accumulated,
     AnyEvent,
@@ -69,7 +70,6 @@ def op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, 
         attrs = {key: plain(value) for key, value in arguments if not holds_tensors(value)}
     else:
         name, given, attrs = same.op, list(same.inputs), dict(same.attrs)
-        results = results[: same.results]
     inputs = tuple(
         Input(key, tensors[value.number], value.version) if isinstance(value, Held) else Input(key, None, 0, value)
         for key, value in given
@@ -89,7 +89,18 @@ def counterpart_of(call: Call, arguments: list[tuple[str, Any]], shape: tuple[in
     if same is None or first_misfit(same.op, same.attrs) is not None:
         return None
     numbers = all(type(one) is Held or isinstance(one, (bool, int, float)) for _, one in same.inputs)
-    return same if numbers else None
+    return same if numbers and gives(same, shape) else None
+
+
+def gives(same: Counterpart, shape: tuple[int, ...]) -> bool:
+    """Whether the engine's op gives a result of a shape, as far as that is known."""
+    rule = REGISTRY[same.op].presentation.shape
+    try:
+        shapes = [tuple(one.shape) if type(one) is Held else () for _, one in same.inputs]
+        found = None if rule is None else rule(same.attrs, *shapes)
+    except (ValueError, IndexError, KeyError, TypeError):
+        return False
+    return found is None or tuple(found) == tuple(shape)
 
 
 def holds_tensors(value: Any) -> bool:

@@ -15,7 +15,7 @@ from engine.trace.recorder import Recorder
 from engine.trace.tensor_states import next_id
 
 from . import reading
-from .values import kept_of
+from .values import kept_of, reshaped
 
 
 class Known(weakref.ref):  # type: ignore[type-arg]
@@ -38,6 +38,11 @@ class Known(weakref.ref):  # type: ignore[type-arg]
 
 GRADIENTS = ("grad", "gradient")
 """Sources of tensors that torch made in a backward call."""
+
+
+grad_of: Any = torch._C.TensorBase.grad.__get__
+requires_of: Any = torch._C.TensorBase.requires_grad.__get__
+"""`grad` and `requires_grad`, past what `patches` has put in its place."""
 
 
 def version_of(tensor: Any) -> int:
@@ -72,6 +77,13 @@ class Tensors:
         """Keep the elements of a tensor as they are now; the number of the value."""
         values = self.values
         values.append(kept_of(tensor, self.limit))
+        return len(values) - 1
+
+    def keep_view(self, tensor: Any, base: Known) -> int:
+        """Keep the elements of a view."""
+        values = self.values
+        same = reshaped(values[base.value], tensor)
+        values.append(kept_of(tensor, self.limit) if same is None else same)
         return len(values) - 1
 
     def enter(self, tensor: Any, value: int, version: int, requires: bool, storage: int | None = None) -> Known:
@@ -116,7 +128,7 @@ class Tensors:
             version = version_of(tensor) - known.offset
             if version != known.version:
                 self.refresh(known, tensor, version)
-            if tensor.requires_grad is not known.requires:
+            if requires_of(tensor) is not known.requires:
                 self.flag(known, tensor, stack)
             return known
         if source is None:
@@ -125,11 +137,11 @@ class Tensors:
 
     def leaf(self, tensor: Any, stack: int, source: str, name: str | None = None) -> Known:
         """Record a tensor that no recorded op made."""
-        version, requires = version_of(tensor), bool(tensor.requires_grad)
+        version, requires = version_of(tensor), requires_of(tensor)
         base = tensor._base if tensor._is_view() else None
         shared = None if base is None else self.find(base)
         value = self.keep(tensor)
-        grad = tensor.grad if tensor.is_leaf and requires else None
+        grad = grad_of(tensor) if requires and tensor.is_leaf else None
         held = None if grad is None else self.see(grad, stack)
         known = self.enter(tensor, value, version, requires, None if shared is None else shared.storage)
         if source in GRADIENTS:
@@ -149,5 +161,5 @@ class Tensors:
 
     def flag(self, known: Known, tensor: Any, stack: int) -> None:
         """`requires_grad` was set."""
-        known.requires = bool(tensor.requires_grad)
+        known.requires = requires_of(tensor)
         self.log.append(("made", stack, reading.flag, known.number, "requires_grad", known.requires))

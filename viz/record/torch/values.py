@@ -5,13 +5,12 @@ Nothing here touches the tensor: neither its memory, which stays resizable, nor 
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
 import torch
 
-from engine.trace.summary import SAMPLE, OnFile, Summary
+from engine.trace.summary import OnFile, Summary, sample_of, statistics
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 KEPT = frozenset({
@@ -21,6 +20,12 @@ KEPT = frozenset({
 """Element types that a trace has.  Others are shown as the nearest one, or not at all."""
 WIDER = {torch.bfloat16: torch.float32}
 NUMPY = {dtype: np.dtype(str(dtype).removeprefix("torch.").replace("bool", "bool_").rstrip("_")) for dtype in KEPT}
+
+
+FEW = 16
+"""Elements that are quicker read one by one."""
+numel, listed, numpy_of = torch._C.TensorBase.numel, torch._C.TensorBase.tolist, torch._C.TensorBase.numpy
+"""torch's own, which `patches` may have replaced on Tensor."""
 
 
 class TensorSummary(Summary):
@@ -59,13 +64,17 @@ def kept_of(tensor: Any, limit: int) -> Any:
     """What a recording keeps of a tensor as it is now."""
     try:
         dtype = tensor.dtype
-        if dtype in WIDER:
-            tensor, dtype = tensor.to(WIDER[dtype]), WIDER[dtype]
-        if dtype not in KEPT or tensor.layout is not torch.strided or type(tensor) not in PLAIN or tensor.is_meta:
+        size = numel(tensor)
+        if type(tensor) not in PLAIN or tensor.layout is not torch.strided or tensor.is_meta:
             return unknown(tensor)
-        size = tensor.numel()
+        if dtype not in NUMPY:
+            if dtype not in WIDER:
+                return unknown(tensor)
+            tensor, dtype = tensor.detach().to(WIDER[dtype]), WIDER[dtype]
+        if 0 < size <= min(FEW, limit):
+            return np.array(listed(tensor), NUMPY[dtype])
         if size <= limit:
-            return tensor.detach().to("cpu", copy=True).numpy() if tensor.is_cuda else tensor.detach().clone().numpy()
+            return numpy_of(tensor.detach().cpu() if tensor.is_cuda else tensor.detach().clone())
         return summary(tensor.detach(), size)
     except (RuntimeError, NotImplementedError, TypeError, AttributeError):  # a wrapper without elements of its own
         return unknown(tensor)
@@ -81,43 +90,16 @@ def unknown(tensor: Any) -> Unknown:
 
 
 def summary(tensor: Any, size: int) -> TensorSummary:
-    """Sample and statistics.  Linear in the size."""
-    flat = tensor.reshape(-1) if tensor.is_contiguous() else None
-    step = max(1, -(-size // SAMPLE))
-    sample = (flat if flat is not None else tensor.reshape(-1))[::step].to("cpu", copy=True).numpy()
-    return TensorSummary(tuple(tensor.shape), NUMPY[tensor.dtype], size, sample, statistics(tensor, size))
+    """Sample and statistics, of the elements where they lie.  Linear in the size."""
+    array = np.from_dlpack(tensor if tensor.device.type == "cpu" else tensor.cpu())
+    return TensorSummary(tuple(array.shape), NUMPY[tensor.dtype], size, sample_of(array).copy(), statistics(array))
 
 
-def statistics(tensor: Any, size: int) -> dict[str, float]:
-    """min, max, mean and norm of the finite elements, and how many are nan, infinite, zero."""
-    if tensor.dtype is torch.bool:
-        tensor = tensor.to(torch.uint8)
-    low, high = (float(one) for one in torch.aminmax(tensor))
-    nan = inf = 0
-    if not isfinite(high - low):
-        nan = int(torch.isnan(tensor).sum())
-        inf = int(torch.isinf(tensor).sum())
-        finite = tensor[torch.isfinite(tensor)]
-        if not finite.numel():
-            return dict(zip(NAMES, (0.0, 0.0, 0.0, 0.0, nan, inf, 0, size), strict=True))
-        low, high = (float(one) for one in torch.aminmax(finite))
-        zeros = int((finite == 0).sum())
-    else:
-        finite = tensor
-        zeros = size - int(torch.count_nonzero(tensor)) if low <= 0 <= high else 0
-    count = finite.numel()
-    if tensor.dtype.is_floating_point:
-        total = float(finite.sum(dtype=torch.float32 if tensor.dtype is not torch.float64 else torch.float64))
-        norm = float(
-            torch.linalg.vector_norm(finite, dtype=None if tensor.dtype is not torch.float16 else torch.float32)
-        )
-        if not isfinite(total) or not isfinite(norm) or (norm == 0.0 and max(-low, high) > 0):
-            wide = finite.to(torch.float64)
-            total, norm = float(wide.sum()), float(torch.linalg.vector_norm(wide))
-    else:
-        wide = finite.to(torch.float64)
-        total, norm = float(wide.sum()), sqrt(float((wide * wide).sum()))
-    return dict(zip(NAMES, (low, high, total / max(count, 1), norm, nan, inf, zeros, size), strict=True))
-
-
-NAMES = ("min", "max", "mean", "norm", "nan", "inf", "zeros", "size")
+def reshaped(known: Any, tensor: Any) -> TensorSummary | None:
+    """The summary of a view of all elements of a tensor that has one: only its sample is taken anew."""
+    if not isinstance(known, TensorSummary) or known.size != numel(tensor) or type(tensor) not in PLAIN:
+        return None
+    if tensor.dtype not in NUMPY or tensor.device.type != "cpu":
+        return None
+    array = np.from_dlpack(tensor.detach())
+    return TensorSummary(tuple(array.shape), known.dtype, known.size, sample_of(array).copy(), known.stats)
