@@ -1,4 +1,4 @@
-"""How much slower a program on the real torch runs while it is recorded: python -m benchmarks.torch_recording [NAME ...]
+"""How much slower a program on the real torch runs while it is recorded: python -m benchmarks.torch_recording NAME ...
 
 Each case is a training step; the ratio is that of the fastest of several steps, recorded and not.  "statistics"
 keeps tensors of up to 65,536 elements whole, and statistics and samples of all others; "values" keeps all elements.
