@@ -25,15 +25,17 @@ export class Film {
    * @param {View} view
    * @param {{ tokens: any, ruler: any }} look
    * @param {Map<string, any>} [pending] cells that are being changed
+   * @param {{ least: number, floor: number }} [zoom] a graph that has no room at the least zoom is shown from its beginning, at the other one
    */
-  frame(t, view, { tokens, ruler }, pending = new Map()) {
+  frame(t, view, { tokens, ruler }, pending = new Map(), zoom = WHOLE) {
     const moment = stateAt(this.index, t);
-    return { moment, plane: this.plane, ruler, tokens, camera: fit(this.plane.framed, view, PAD, 0), magnitude: this.magnitude, selection: null, hover: null, lit: null,
+    return { moment, plane: this.plane, ruler, tokens, camera: fit(this.plane.framed, view, PAD, zoom.floor, null, zoom.least), magnitude: this.magnitude, selection: null, hover: null, lit: null,
       wires: this.plane.wiring.at(moment, []), hoveredWire: null, pending };
   }
 }
 
 const PAD = { top: 12, right: 12, bottom: 12, left: 12 };
+const WHOLE = { least: 0, floor: 0 };
 
 /** Two canvases, one over the other: what stands, and what moves. */
 export const sheets = () => [h("canvas"), h("canvas")];

@@ -7,6 +7,7 @@ import { Ruler } from "../geometry/text.mjs";
 import { Player } from "../stage/player.mjs";
 
 const AHEAD = "200px"; // of the page below what is seen
+const ZOOM = { least: 0.1, floor: 0.2 }; // a picture in which no card is seen any more has the beginning of its graph
 
 export class Pictures {
   constructor() {
@@ -88,6 +89,6 @@ export class Pictures {
     const { width, height } = place.getBoundingClientRect();
     if (!canvases || width < 1) return;
     const view = { width, height, dpr: window.devicePixelRatio || 1 };
-    paint(canvases, view, { ...film.frame(t, view, this), detail: 1 });
+    paint(canvases, view, { ...film.frame(t, view, this, undefined, ZOOM), detail: 1 });
   }
 }
