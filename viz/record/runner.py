@@ -174,9 +174,14 @@ def new_folder() -> Path:
 
 
 def own_folder() -> Path:
-    """One that is removed when this process ends."""
-    folder = new_folder()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    """One that is removed when this process ends; not when one ends that it has forked."""
+    folder, owner = new_folder(), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == owner:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
     return folder
 
 
