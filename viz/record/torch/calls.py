@@ -22,7 +22,11 @@ class Held:
 
     def __init__(self, known: Any, tensor: Any) -> None:
         self.number, self.version, self.value = known.number, known.version, known.value
-        self.shape, self.dtype = tensor.shape, tensor.dtype
+        self.dtype = tensor.dtype
+        try:
+            self.shape = tensor.shape
+        except RuntimeError:  # of a nested tensor
+            self.shape = ()
         self.strides: Any = None
         self.offset = 0
 
