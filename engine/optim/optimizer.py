@@ -61,7 +61,8 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
         if (active := slot.active) is None:
             out = step(*args, **kwargs)
         else:
-            with active.within(f"{type(self).__name__}.step", tensors=active.names.held_by(self)):
+            kind, held = f"{type(self).__name__}.step", active.names.held_by(self)
+            with active.within(kind, tensors=held, rate=active.names.rate_of(self)):
                 out = step(*args, **kwargs)
         for hook in [*self._optimizer_step_post_hooks.values(), *AFTER.values()]:
             hook(self, args, kwargs)

@@ -130,7 +130,7 @@ class FixedActions:
         self.inside.append((event.name, len(self.recorder.log)))
         live = [None if number is None else self.live.get(number) for number in event.tensors]
         tensors = tuple([None if t is None or t._id < self.recorder.first else t._id for t in live])
-        self.recorder.enter(event.name, event.kind, tensors)
+        self.recorder.enter(event.name, event.kind, tensors, event.rate)
 
     def leave(self) -> None:
         """The innermost group ends, and with it what was passed over in it."""

@@ -427,12 +427,14 @@ class GroupEntered(Event):
     `name` is the module's qualified name (`encoder.layers.0.linear1`) within the outermost called module; the outermost
     one has the name by which the program reaches it (`model`), or, if there is none, as for an optimiser, `kind`, its
     class.  An optimiser's first step, and each later step before which they changed, has the `tensors` that it updates
-    and that require a gradient; None stands for one that the program has not used yet.
+    and that require a gradient; None stands for one that the program has not used yet.  Each step has the learning
+    `rate` of the first parameter group, if it is a finite number.
     """
 
     name: str
     kind: str
     tensors: tuple[int | None, ...] = ()
+    rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -463,8 +463,8 @@ class _Reader:
     def printed(self, at: int, stack: int, stream: str, text: str, more: int) -> AnyEvent:
         return Printed(at, stack, stream, text, more)
 
-    def enter(self, at: int, stack: int, name: str, kind: str, held: Any) -> AnyEvent:
-        return GroupEntered(at, stack, name, kind, self.several(held))
+    def enter(self, at: int, stack: int, name: str, kind: str, held: Any, rate: float | None = None) -> AnyEvent:
+        return GroupEntered(at, stack, name, kind, self.several(held), rate)
 
     def leave(self, at: int, stack: int) -> AnyEvent:
         return GroupLeft(at, stack)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from inspect import CO_OPTIMIZED
+from math import isfinite
 from types import FrameType
 from typing import Any
 
@@ -15,6 +16,12 @@ BUFFERS: set[int] = set()
 parameters, only these are looked up in modules."""
 MOST = 1_000
 """The most entries of a list or a dict that are searched."""
+
+
+def rate_of(optimizer: Any) -> float | None:
+    """The learning rate of an optimiser's first parameter group; None where that is not a finite Python number."""
+    rate = next((group.get("lr") for group in optimizer.param_groups), None)
+    return float(rate) if isinstance(rate, (int, float)) and isfinite(rate) else None
 
 
 def best_name(noted: str | None, called: str) -> str:
@@ -55,6 +62,8 @@ class Names:
         told, _ = self._holding.get(id(optimizer), ((), None))
         self._holding[id(optimizer)] = found, optimizer
         return () if found == told else found
+
+    rate_of = staticmethod(rate_of)
 
     def entered(self, module: Any, see: Callable[..., object], outermost: bool) -> str:
         """The name of a module that is called.  The outermost one determines the names of everything in it, and has the

@@ -284,18 +284,21 @@ class Recorder:
 
     # -- groups ------------------------------------------------------------------------------------
 
-    def within(self, name: str, kind: str = "", tensors: tuple[int | None, ...] = ()) -> Group:
-        """`with recorder.within(name):` groups the events inside; `tensors` are those that the group owns."""
-        return Group(self, name, kind or name, tensors)
+    def within(
+        self, name: str, kind: str = "", tensors: tuple[int | None, ...] = (), rate: float | None = None
+    ) -> Group:
+        """`with recorder.within(name):` groups the events inside; `tensors` are those that the group owns, `rate` the
+        learning rate of an optimiser's step."""
+        return Group(self, name, kind or name, tensors, rate)
 
     def enter_module(self, module: Any) -> Group:
         """The group of a module's call."""
         return Group(self, self.names.entered(module, see=self.see, outermost=not self.depth), type(module).__name__)
 
-    def enter(self, name: str, kind: str, tensors: tuple[int | None, ...]) -> None:
+    def enter(self, name: str, kind: str, tensors: tuple[int | None, ...], rate: float | None = None) -> None:
         """A group begins."""
         self.depth += 1
-        self.log.append(("enter", self.stack(3), name, kind, tensors))
+        self.log.append(("enter", self.stack(3), name, kind, tensors, rate))
 
     def leave(self) -> None:
         """The innermost group ends."""
@@ -353,13 +356,15 @@ class Recorder:
 class Group:
     """A group of events, from its beginning to its end, also if an error ends it."""
 
-    __slots__ = ("kind", "name", "recorder", "tensors")
+    __slots__ = ("kind", "name", "rate", "recorder", "tensors")
 
-    def __init__(self, recorder: Recorder, name: str, kind: str, tensors: tuple[int | None, ...] = ()) -> None:
-        self.recorder, self.name, self.kind, self.tensors = recorder, name, kind, tensors
+    def __init__(
+        self, recorder: Recorder, name: str, kind: str, tensors: tuple[int | None, ...] = (), rate: float | None = None
+    ) -> None:
+        self.recorder, self.name, self.kind, self.tensors, self.rate = recorder, name, kind, tensors, rate
 
     def __enter__(self) -> None:
-        self.recorder.enter(self.name, self.kind, self.tensors)
+        self.recorder.enter(self.name, self.kind, self.tensors, self.rate)
 
     def __exit__(self, *_: object) -> None:
         self.recorder.leave()

@@ -63,6 +63,8 @@ class Overview:
     rows: dict[str, np.ndarray] = field(repr=False)
     updates: int
     ops: int
+    rate: np.ndarray
+    """The learning rate with which each column ends, of several optimisers the largest; nan where none is known."""
     joined: int = 1
     """How many of the columns that there were each column is, at most."""
 
@@ -120,7 +122,21 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
         rows=values,
         updates=len(np.unique(where[shown])),
         ops=len(outline.where(OpCalled)),
+        rate=_rates(outline, [sections[section].end for section in columns.tolist()]),
     )
+
+
+def _rates(outline: Outline, ends: Sequence[int]) -> np.ndarray:
+    """The learning rate that holds before each of some events, which are in order."""
+    now: dict[str, float] = {}
+    found, place = np.full(len(ends), np.nan), 0
+    for column, end in enumerate(ends):
+        while place < len(outline.rates) and outline.rates[place][0] < end:
+            _, kind, now[kind] = outline.rates[place]
+            place += 1
+        if now:
+            found[column] = max(now.values())
+    return found
 
 
 def _from_to(first: str, last: str) -> str:
@@ -248,5 +264,5 @@ def joined(found: Overview, most: int = MOST_COLUMNS) -> Overview:
     labels = tuple(_from_to(found.labels[a], found.labels[b]) for a, b in zip(begins, ends, strict=True))
     return Overview(
         labels, tuple(found.first[k] for k in begins), tuple(found.last[k] for k in ends), found.loss[ends],
-        tuple(found.rooted[k] for k in ends), found.parameters, rows, found.updates, found.ops, size,
+        tuple(found.rooted[k] for k in ends), found.parameters, rows, found.updates, found.ops, found.rate[ends], size,
     )  # fmt: skip

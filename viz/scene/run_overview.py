@@ -79,6 +79,7 @@ def document(whole: Overview, program: str, version: int, size: int | None) -> R
         "last": list(shown.last),
         "loss": [_loss(value) if known else None for value, known in zip(shown.loss, shown.rooted, strict=True)],
         "total": _numbers(shown.total),
+        "rate": _numbers(shown.rate),
         "parameters": [
             {"name": one.name, "group": one.group, "shape": list(one.shape), "sampled": one.is_sampled}
             for one in shown.parameters

@@ -87,6 +87,8 @@ class RunOverview(TypedDict):
     """The value from which the first backward call of each column starts."""
     total: list[float | None]
     """The norm of all gradients together."""
+    rate: list[float | None]
+    """The learning rate of the optimiser's first parameter group."""
     parameters: list[RunParameter]
     """In the order of the forward pass."""
     quantities: Quantities

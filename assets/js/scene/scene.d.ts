@@ -1183,6 +1183,8 @@ export interface RunOverview {
   loss: (Num | null)[];
   /** The norm of all gradients together. */
   total: (number | null)[];
+  /** The learning rate of the optimiser's first parameter group. */
+  rate: (number | null)[];
   /** In the order of the forward pass. */
   parameters: RunParameter[];
   /** Their numbers. */

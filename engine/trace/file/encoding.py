@@ -194,6 +194,8 @@ def event_fields(event: Event) -> dict[str, Any]:
     del fields["index"], fields["stack"]
     if not fields["loops"]:  # as in nearly all
         del fields["loops"]
+    if fields.get("rate", 0) is None:  # only an optimiser has one
+        del fields["rate"]
     if "message" in fields:
         fields |= {name: fields[name][:MOST_MESSAGE] for name in _LONG & fields.keys()}
     return fields

@@ -68,7 +68,8 @@ class Outline:
 
     `loops` are the events at which loops' variables change, `calls` the backward calls with their roots, `parts` the
     parameters and buffers by the names that they have in their modules, `held` what an optimiser holds from an event
-    on, `measures` the numbers of gradients, updates and losses, if they were noted.
+    on, `rates` its learning rate where that changes, `measures` the numbers of gradients, updates and losses, if they
+    were noted.
     """
 
     kinds: np.ndarray
@@ -80,6 +81,7 @@ class Outline:
     modes: tuple[tuple[int, bool], ...]
     parts: tuple[tuple[int, str, int], ...]
     held: tuple[tuple[int, str, str, tuple[int | None, ...]], ...]
+    rates: tuple[tuple[int, str, float], ...] = ()
     measures: Measures | None = None
 
     def where(self, *kinds: type) -> np.ndarray:
@@ -136,6 +138,8 @@ class Sketch:
         self.modes: list[tuple[int, bool]] = []
         self.parts: list[tuple[int, str, int]] = []
         self.held: list[tuple[int, str, str, tuple[int | None, ...]]] = []
+        self.rates: list[tuple[int, str, float]] = []
+        self._rates: dict[str, float] = {}
 
     def add(self, event: AnyEvent) -> None:
         """Take note of the next event."""
@@ -171,8 +175,12 @@ class Sketch:
             self.calls.append((index, tuple(root.tensor for root in event.roots)))
         elif isinstance(event, ModeChanged):
             self.modes.append((index, event.grad_enabled))
-        elif isinstance(event, GroupEntered) and event.tensors:
-            self.held.append((index, event.name, event.kind, event.tensors))
+        elif isinstance(event, GroupEntered):
+            if event.tensors:
+                self.held.append((index, event.name, event.kind, event.tensors))
+            if event.rate is not None and self._rates.get(event.kind) != event.rate:
+                self._rates[event.kind] = event.rate
+                self.rates.append((index, event.kind, event.rate))
         self.kinds.append(code)
 
     def _bear(self, tensor: int, event: int) -> bool:
@@ -202,6 +210,7 @@ class Sketch:
             np.array(self.kinds), np.array(self.stacks), np.array(self.born),
             Change(tensor[order], event[order], what[order], first[order], second[order]),
             tuple(self.loops), tuple(self.calls), tuple(self.modes), tuple(self.parts), tuple(self.held),
+            tuple(self.rates),
         )  # fmt: skip
 
 
@@ -216,7 +225,9 @@ ARRAYS = {
     "tensor": "<i8", "event": "<i8", "what": "<u1", "first": "<i8", "second": "<i8",
 }  # fmt: skip
 """The arrays, with their element types; from `tensor` on they are the columns of the changes."""
-LISTS = ("loops", "calls", "modes", "parts", "held")
+LISTS = ("loops", "calls", "modes", "parts", "held", "rates")
+LATER = {"rates"}
+"""Those that files of earlier versions lack."""
 LEVEL = 1
 """zlib's: the numbers of neighbours are alike, and the program waits."""
 MOST = 128
@@ -269,7 +280,7 @@ def _whole(data: Any, told: Any, most: int) -> bytes:
 
 def _read(texts: Mapping[str, bytes]) -> Outline:
     arrays = {name: np.frombuffer(texts[name], dtype) for name, dtype in ARRAYS.items()}
-    lists = {name: json.loads(texts[name]) for name in LISTS}
+    lists = {name: json.loads(texts[name]) if name in texts or name not in LATER else [] for name in LISTS}
     loops = ((int(at), tuple(LoopVariable(*map(_plain, one)) for one in told)) for at, told in lists["loops"])
     return Outline(
         arrays["kinds"], arrays["stacks"], arrays["born"],
@@ -279,6 +290,7 @@ def _read(texts: Mapping[str, bytes]) -> Outline:
         tuple((int(at), bool(enabled)) for at, enabled in lists["modes"]),
         tuple((int(at), str(name), int(tensor)) for at, name, tensor in lists["parts"]),
         tuple((int(at), str(name), str(kind), _tensors(held)) for at, name, kind, held in lists["held"]),
+        tuple((int(at), str(kind), float(rate)) for at, kind, rate in lists["rates"]),
     )  # fmt: skip
 
 

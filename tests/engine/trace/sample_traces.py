@@ -47,7 +47,7 @@ def every_kind() -> list[tr.AnyEvent]:
         tr.ErrorRaised(12, 0, "RuntimeError", "größe\n\U0001f389", "note", 0, 0, (0, 1), "Traceback"),
         tr.WarningGiven(13, 0, "UserWarning", "careful"),
         tr.BackwardEnded(14, -1, 0, False, (1, None)),
-        tr.GroupEntered(15, 0, "layers.0", "Linear"),
+        tr.GroupEntered(15, 0, "layers.0", "Linear", (), 0.25),
         tr.GroupLeft(16, -1),
         tr.WrittenOutside(17, -1, 1, 3, 2),
         tr.CodeEntered(18, -1, 0, "after", None, 2, 0, (1, None, 3), 2),

@@ -6,7 +6,7 @@ import { found, sectionAt, told, tracksOf } from "../../../assets/js/panels/run/
 
 const run = {
   labels: ["step = 0", "step = 1", "step = 2 to step = 3", "step = 4"], first: [0, 1, 2, 5], last: [0, 1, 4, 5],
-  loss: [4, 2, "nan", 3], total: [1, 0.01, null, 100],
+  loss: [4, 2, "nan", 3], total: [1, 0.01, null, 100], rate: [0.1, 0.1, 0.1, 0.05],
   findings: [{ section: 5, label: "The loss is nan" }, { section: 1, label: "a" }, { section: 5, label: "b" }],
 };
 const section = { at: 1, count: 6, label: "step = 1", before: "step = 0", after: "evaluate()" };
@@ -21,14 +21,16 @@ test("curves stand over the sections of their columns, broken where nothing is k
   assert.deepEqual(loss.curves[0].map(({ x }) => x), [0.5 / 6, 1.5 / 6]);
   assert.deepEqual(loss.odd, [3.5 / 6], "of nan a mark");
   assert.deepEqual(norm.curves.map((curve) => curve.map(({ y }) => y)), [[0.5, 0], [1]], "on a log scale");
+  assert.deepEqual(tracksOf(run, 6).rate?.curves[0].map(({ y }) => Math.abs(Math.round(1e6 * y))), [1e6, 1e6, 1e6, 0]);
+  assert.equal(tracksOf({ ...run, rate: [0.1, 0.1, null, 0.1] }, 6).rate, null, "a rate that stays has no line");
   const flat = tracksOf({ ...run, loss: [2, 2, 2, 2], total: [3, 3, 3, 3] }, 6);
   assert.ok([...flat.loss.curves[0], ...flat.norm.curves[0]].every(({ y }) => y === 0.5), "what does not change is in the middle");
 });
 
 test("a section is told by its name, its numbers and what is wrong there", () => {
-  assert.equal(told(run, section, 1), "step = 1: loss 2 · gradient norm 0.01 · a");
-  assert.equal(told(run, section, 5), "step = 4: loss 3 · gradient norm 100 · The loss is nan · b");
-  assert.equal(told(run, section, 2), "evaluate(): loss nan", "the one beside it by its own name");
+  assert.equal(told(run, section, 1), "step = 1: loss 2 · gradient norm 0.01 · learning rate 0.1 · a");
+  assert.equal(told(run, section, 5), "step = 4: loss 3 · gradient norm 100 · learning rate 0.05 · The loss is nan · b");
+  assert.equal(told(run, section, 2), "evaluate(): loss nan · learning rate 0.1", "the one beside it by its own name");
   assert.equal(told(null, section, 4), "section 5 of 6");
   assert.deepEqual(found(run.findings), [1, 5]);
 });

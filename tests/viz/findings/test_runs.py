@@ -28,7 +28,9 @@ def run(**changed: Any) -> Overview:
     loss = changed.get("loss", 2 * np.exp(-STEPS / 30) + 0.1)
     labels = tuple(f"step = {k}" for k in STEPS)
     columns = tuple(range(COLUMNS))
-    return Overview(labels, columns, columns, loss, (True,) * COLUMNS, parameters, rows, COLUMNS, 1000)
+    return Overview(
+        labels, columns, columns, loss, (True,) * COLUMNS, parameters, rows, COLUMNS, 1000, np.full(COLUMNS, 0.1)
+    )
 
 
 def one(found: Overview) -> RunFinding:

@@ -123,7 +123,18 @@ def test_what_is_sent_of_a_long_run_has_less_than_500_kb(trained: Overview) -> N
     rows = dict(zip(trained.rows, np.exp(3 * numbers), strict=True))
     names, events = tuple(f"step = {k}" for k in range(columns)), tuple(range(columns))
     parameters = tuple(replace(trained.parameters[0], name=f"model.{k}.weight") for k in range(count))
-    long = Overview(names, events, events, rows["norm"][0], (True,) * columns, parameters, rows, columns, 10**6)
+    long = Overview(
+        names,
+        events,
+        events,
+        rows["norm"][0],
+        (True,) * columns,
+        parameters,
+        rows,
+        columns,
+        10**6,
+        np.full(columns, 0.1),
+    )
     found = document(long, "program", 1, None)
     assert len(found["labels"]) == 500 and found["joined"] == 6
     assert len(pack_json(found).blocks) < 500_000
@@ -149,3 +160,13 @@ def test_the_op_that_gives_the_first_nan_is_found_where_it_does() -> None:
             (w * engine.log(engine.tensor(2.0 - step / 20))).sum().backward()
     (finding,) = in_iterations(Run(trace))
     assert (finding["section"], finding["label"]) == (40, "first inf: log, in step = 40")
+
+
+def test_learning_rate_is_that_of_each_step_also_from_a_file(tmp_path: Path) -> None:
+    schedule = "    schedule.step()\n"
+    text = NET.format(steps=10).replace("x, y =", "schedule = torch.optim.lr_scheduler.StepLR(opt, 4, 0.5)\nx, y =")
+    trace = recorded(text + schedule, tmp_path)
+    rates = [0.1] * 4 + [0.05] * 4 + [0.025] * 2
+    assert of(trace).rate.tolist() == rates
+    trace.save(str(tmp_path / "run.backstep"))
+    assert of(Trace.open(str(tmp_path / "run.backstep"))).rate.tolist() == rates

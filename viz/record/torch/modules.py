@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from engine.trace.module_names import held_as
+from engine.trace.module_names import held_as, rate_of
 
 from . import reading
 
@@ -50,7 +50,9 @@ class ModuleNames:
         watch.forward.settle()
         name = f"{type(optimizer).__name__}.step"
         self.depth += 1
-        watch.log.append(("made", watch.stack(4), reading.enter, name, name, self.held_by(optimizer)))
+        watch.log.append(
+            ("made", watch.stack(4), reading.enter, name, name, self.held_by(optimizer), rate_of(optimizer))
+        )
 
     def entered(self, module: Any, stack: int) -> str:
         """The name of a module that is called: in its program the outermost one, else within that one."""

@@ -285,8 +285,8 @@ def raised(reader: Any, at: int, stack: int, error: BaseException, note: str, ca
     return ErrorRaised(at, stack, type(error).__name__, text, note, call, number, (), traceback)
 
 
-def enter(reader: Any, at: int, stack: int, name: str, kind: str, held: Any) -> AnyEvent:
-    return GroupEntered(at, stack, name, kind, several(reader, held))
+def enter(reader: Any, at: int, stack: int, name: str, kind: str, held: Any, rate: float | None = None) -> AnyEvent:
+    return GroupEntered(at, stack, name, kind, several(reader, held), rate)
 
 
 def leave(reader: Any, at: int, stack: int) -> AnyEvent:

@@ -3,7 +3,7 @@
 import { fonts, writer } from "../../geometry/text.mjs";
 
 /** @import { Track } from "./sections.mjs" */
-/** @typedef {{ context: CanvasRenderingContext2D, tokens: any, width: number, count: number, at: number, over: number | null, tracks: { loss: Track, norm: Track } | null, found: number[] }} Frame `over` is the section under the hand */
+/** @typedef {{ context: CanvasRenderingContext2D, tokens: any, width: number, count: number, at: number, over: number | null, tracks: { loss: Track, norm: Track, rate: Track | null } | null, found: number[] }} Frame `over` is the section under the hand */
 
 export const LEFT = 76; // px for the names of rows, as on the chart below
 const EDGE = 12;
@@ -40,6 +40,8 @@ export function paintSections(frame) {
   const y = (part) => top + 2 + (1 - part) * (CURVES - 4);
   write("loss", 0, top + CURVES / 2, plain, tokens.root);
   write("‖grad‖", 30, top + CURVES / 2, plain, tokens.gradient);
+  if (tracks.rate) write("lr", LEFT - 8, 2 + BEADS / 2, plain, tokens.soft, "right");
+  if (tracks.rate) paintTrack(context, tracks.rate, { x, y, colour: tokens.soft, dash: [1, 2], odd: tokens.error });
   paintTrack(context, tracks.norm, { x, y, colour: tokens.gradient, dash: [3, 2], odd: tokens.error });
   paintTrack(context, tracks.loss, { x, y, colour: tokens.root, dash: [], odd: tokens.error });
   context.fillStyle = tokens.warning;

@@ -16,14 +16,16 @@ function columnOf(run, section) {
 }
 
 /**
- * The loss and the norm of all gradients together over the run, each on its own scale: that of the norm is logarithmic.
- * @type {(run: RunOverview, count: number) => { loss: Track, norm: Track }}
+ * The loss, the norm of all gradients together and the learning rate over the run, each on its own scale: that of the norm is logarithmic.
+ * A rate that stays the same has no line.
+ * @type {(run: RunOverview, count: number) => { loss: Track, norm: Track, rate: Track | null }}
  */
 export function tracksOf(run, count) {
   const place = run.first.map((first, k) => (first + run.last[k] + 1) / 2 / Math.max(count, 1));
   const loss = run.loss.map((one) => (one === null ? null : toNumber(one)));
   const logs = run.total.map((one) => (one === null || one <= 0 ? null : Math.log10(one)));
-  return { loss: trackOf(place, loss, 0), norm: trackOf(place, logs, 1) };
+  const changes = new Set(run.rate.filter((one) => one !== null)).size > 1;
+  return { loss: trackOf(place, loss, 0), norm: trackOf(place, logs, 1), rate: changes ? trackOf(place, run.rate, 0) : null };
 }
 
 /** @type {(place: number[], values: (number | null)[], least: number) => Track} `least` is the range that fills the height at least */
@@ -49,7 +51,7 @@ function trackOf(place, values, least) {
 export const found = (findings) => [...new Set(findings.map(({ section }) => section))].sort((a, b) => a - b);
 
 /**
- * What is said of a section: its name, its loss, the norm of its gradients, and what is wrong there.
+ * What is said of a section: its name, its loss, the norm of its gradients, the learning rate, and what is wrong there.
  * @type {(run: RunOverview | null, section: Section, at: number) => string}
  */
 export function told(run, section, at) {
@@ -57,8 +59,8 @@ export function told(run, section, at) {
   const own = at === section.at ? section.label : at === section.at - 1 ? section.before : at === section.at + 1 ? section.after : null;
   const name = own ?? (run && column !== null ? run.labels[column] : `section ${at + 1} of ${section.count}`);
   if (!run || column === null) return name;
-  const [loss, norm] = [run.loss[column], run.total[column]];
-  const parts = [loss === null ? "" : `loss ${num(loss)}`, norm === null ? "" : `gradient norm ${num(norm, 3)}`].filter(Boolean);
+  const [loss, norm, rate] = [run.loss[column], run.total[column], run.rate[column]];
+  const parts = [loss === null ? "" : `loss ${num(loss)}`, norm === null ? "" : `gradient norm ${num(norm, 3)}`, rate === null ? "" : `learning rate ${num(rate, 3)}`].filter(Boolean);
   const wrong = run.findings.filter((one) => one.section === at).map(({ label }) => label);
   return [name, [...parts, ...wrong].join(" · ")].filter(Boolean).join(": ");
 }
