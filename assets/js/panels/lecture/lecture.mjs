@@ -4,7 +4,7 @@ import { currentStep } from "../../scene/timeline.mjs";
 import { sentence, stopAt } from "../../scene/levels.mjs";
 import { fill, h, prose } from "../../page/dom.mjs";
 import { endOf, restOf, stageOf } from "../program/chapters.mjs";
-import { questionOf } from "../program/question.mjs";
+import { isOpen, questionOf } from "../program/question.mjs";
 import { excerptOf } from "./excerpt.mjs";
 import { Pointing } from "./pointing.mjs";
 
@@ -202,7 +202,7 @@ export class Lecture {
     return [
       h("div.lecture-words", { "aria-live": "polite" },
         one ? h("h2", {}, h("span.count", {}, `${chapter + 1} of ${scene.program.chapters.length}`), one.title) : h("h2", {}, scene.program.title),
-        says, one?.ask ? questionOf(one.ask, stage === "ahead") : null),
+        says, one?.ask ? questionOf(one.ask, isOpen(stage)) : null),
       this.excerpt(one, stage),
     ];
   }

@@ -1,7 +1,7 @@
 // The story: the chapter that the present time belongs to. Text first, then Space, then one short move.
 import { chapterAt, endOf, isMoving, nextMove, restOf, stageOf } from "./chapters.mjs";
 import { byId, fill, first, h, prose } from "../../page/dom.mjs";
-import { questionOf } from "./question.mjs";
+import { isOpen, questionOf } from "./question.mjs";
 import { button as what } from "../../page/explain.mjs";
 
 export class Story {
@@ -171,7 +171,7 @@ export class Story {
       h("h1.story-title", {}, one.title),
       one.gone ? h("div.since", {}, prose(one.gone)) : null,
       prose(one.text),
-      one.ask ? questionOf(one.ask, stageOf(this.scene.program.chapters, number, this.player.t()) === "ahead") : null,
+      one.ask ? questionOf(one.ask, isOpen(stageOf(this.scene.program.chapters, number, this.player.t()))) : null,
       one.now === undefined ? null : h("div.since", {}, h("p", {}, "You changed the program: the text above describes the recording."), one.now ? h("p", {}, h("b", {}, "Now: "), one.now) : null),
       legacy ? h("p.hint", {}, "Runs by the rules of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,
       h("div.story-acts", {},
