@@ -45,7 +45,7 @@ class Computed:
                 return replay(trace, to_edits(trace, edits), watch)
             asked = to_edits(trace, edits)
             own = recomputed(trace, asked.leaves)
-            made = replay(own.trace, asked, watch)
+            made = own.shown(replay(own.trace, asked, watch))
             return replace(made, meta={**made.meta, "recomputed": own.text})
         except Unlike as error:
             raise Problem("edit-refused", "This edit cannot be computed here", f"{error} {AGAIN}") from error

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine.trace.events import AnyEvent, OpCalled, Trace, Value
+from engine.replay.program import commands
+from engine.trace.events import AnyEvent, LeafCreated, OpCalled, Trace, Value, damaged_value
 from viz.server.library.recomputed import base_of
 from viz.server.revisions import Computed
 from viz.server.store import Problem
@@ -95,3 +96,25 @@ def test_edit_that_the_engine_cannot_compute_is_refused_with_the_reason(trace: T
         assert (
             refused.value.title == "This edit cannot be computed here" and "Nothing was changed" in refused.value.text
         )
+
+
+def test_values_that_no_trace_has_stay_unknown() -> None:
+    """A complex spectrum, of which only another op of the library makes numbers again."""
+    with engine.record() as made:
+        w = engine.tensor([1.0, -1.0, 2.0], requires_grad=True)
+        w.detach().exp().sin()
+        (w * 2).sum().backward()
+    trace = torchs(made, event=lambda one: renamed("exp")(renamed("sin")(one)))
+    spectrum = next(one for one in trace.events if isinstance(one, OpCalled) and one.name == "aten::own").outputs[0]
+    lost = damaged_value((3,), "float32")
+    trace = replace(trace, values=tuple(lost if nr == spectrum.value else v for nr, v in enumerate(trace.values)))
+    after = Computed().replay(trace, again(trace))
+    leaf = next(one for one in after.events if isinstance(one, LeafCreated) and one.tensor == spectrum.tensor)
+    assert after.value(leaf.value).damaged and base_of(trace).value(leaf.value).damaged
+
+
+def again(trace: Trace) -> dict[str, Any]:
+    """Edits that pass another gradient."""
+    (command,) = commands(trace)
+    passed = {"id": command.id, "kind": "backward", "after": command.after, "gradient": 3.0}
+    return {"leaves": {}, "commands": [passed]}

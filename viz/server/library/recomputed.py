@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from engine.ops.op import REGISTRY
 from engine.replay.replay import replay
@@ -25,9 +27,11 @@ from engine.trace.events import (
     OpCalled,
     Refreshed,
     Trace,
+    Value,
     VjpRun,
     WrittenOutside,
 )
+from engine.trace.summary import statistics
 from viz.reading.library import gap, library
 from viz.reading.text import number
 
@@ -42,10 +46,25 @@ class Unlike(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Recomputed:
-    """A recording as the engine computes it, with the largest relative difference of a value."""
+    """A recording as the engine computes it, with the largest relative difference of a value.
+
+    `unknown` are the values of tensors that no trace has, such as complex ones, and that no op of the engine uses: in
+    `trace` they are zeros, so that it can be run again.
+    """
 
     trace: Trace
     worst: float
+    unknown: Mapping[int, Value] = field(default_factory=dict)
+
+    def shown(self, trace: Trace) -> Trace:
+        """A replay of it, in which what is not known is not zero."""
+        if not self.unknown:
+            return trace
+        values = [*trace.values]
+        for event in trace.events:
+            if isinstance(event, LeafCreated) and event.tensor in self.unknown:
+                values[event.value] = self.unknown[event.tensor]
+        return replace(trace, values=tuple(values))
 
     @property
     def text(self) -> str:
@@ -61,7 +80,7 @@ _known: weakref.WeakKeyDictionary[Trace, Recomputed | str] = weakref.WeakKeyDict
 def base_of(trace: Trace) -> Trace:
     """The trace that edits of a recording are replays of, if that was asked for before; else the recording."""
     found = _known.get(trace) if library(trace) else None
-    return found.trace if isinstance(found, Recomputed) else trace
+    return found.shown(found.trace) if isinstance(found, Recomputed) else trace
 
 
 def recomputed(trace: Trace, leaves: Mapping[int, object]) -> Recomputed:
@@ -89,7 +108,11 @@ def recomputed(trace: Trace, leaves: Mapping[int, object]) -> Recomputed:
 
 def _measured(trace: Trace) -> Recomputed:
     """Run a recording again and compare every value."""
-    again = replay(replace(trace, events=tuple(_with_fixed(trace))))
+    unknown = _unknown(trace)
+    places = {tensor: len(trace.values) + nr for nr, tensor in enumerate(unknown)}
+    zeros = [_zeros(value) for value in unknown.values()]
+    events = tuple(_with_fixed(trace, places))
+    again = replay(replace(trace, events=events, values=(*trace.values, *zeros)))
     _same_events(trace, again)
     worst = 0.0
     for before, after in zip(trace.events, again.events, strict=True):
@@ -98,7 +121,7 @@ def _measured(trace: Trace) -> Recomputed:
     if worst > FARTHEST:
         raise Unlike(f"Backstep's engine computes other numbers than the recording: they differ by {_short(worst)}.")
     meta = {key: value for key, value in again.meta.items() if key not in ("doubt", "why", "edits")}
-    return Recomputed(replace(again, meta=meta), worst)
+    return Recomputed(replace(again, meta=meta), worst, unknown)
 
 
 def _short(difference: float) -> str:
@@ -138,8 +161,31 @@ def is_missing(event: AnyEvent) -> bool:
     return isinstance(event, OpCalled) and event.name not in REGISTRY and event.name != CUSTOM
 
 
-def _with_fixed(trace: Trace) -> Iterator[AnyEvent]:
-    """The events of a recording; an op that the engine lacks, and through which no gradient goes, gives what it gave.
+def _unknown(trace: Trace) -> dict[int, Value]:
+    """The results of such ops of which a trace has no elements, by tensor, if only such ops use them."""
+    found = {
+        out.tensor: trace.value(out.value)
+        for event in trace.events
+        if isinstance(event, OpCalled) and is_missing(event)
+        for out in event.outputs
+        if trace.value(out.value).array is None
+    }
+    for event in trace.events if found else ():
+        if isinstance(event, OpCalled) and not is_missing(event):
+            for one in event.inputs:
+                found.pop(-1 if one.tensor is None else one.tensor, None)
+    return found
+
+
+def _zeros(value: Value) -> Value:
+    """A stand-in for elements that are not known."""
+    array = np.zeros(value.shape, "float32")
+    return Value(value.shape, "float32", array, array.reshape(-1)[:1], statistics(array))
+
+
+def _with_fixed(trace: Trace, places: Mapping[int, int]) -> Iterator[AnyEvent]:
+    """The events of a recording; an op that the engine lacks, and through which no gradient goes, gives what it gave,
+    or the value at the place of its tensor.
 
     Raises Unlike for any other one.
     """
@@ -155,8 +201,9 @@ def _with_fixed(trace: Trace) -> Iterator[AnyEvent]:
             yield WrittenOutside(event.index, event.stack, out.tensor, out.version, out.value, loops=event.loops)
         else:
             yield LeafCreated(
-                event.index, event.stack, out.tensor, out.storage, out.value, out.shape, out.dtype, "cpu", False,
-                "recorded", None, out.version, loops=event.loops,
+                event.index, event.stack, out.tensor, out.storage, places.get(out.tensor, out.value), out.shape,
+                "float32" if out.tensor in places else out.dtype, "cpu", False, "recorded", None, out.version,
+                loops=event.loops,
             )  # fmt: skip
 
 
