@@ -46,16 +46,17 @@ FRONT
 class Page(Dash):
     """Dash behind the front door: where no program is asked for, its scripts wait until the first picture is there."""
 
-    def __init__(self, store: Store, **options: Any) -> None:
+    def __init__(self, store: Store, takes_files: bool, **options: Any) -> None:
         super().__init__(__name__, **options)
         self.store = store
+        self.takes_files = takes_files
 
     def interpolate_index(self, **parts: str) -> str:  # type: ignore[override]  # Dash names each of them
         if "program" not in request.args:
             parts["scripts"] = f'<template id="held">{parts["scripts"]}'  # assets/js/front/held.mjs
             parts["renderer"] += "</template>"
         page: str = super().interpolate_index(**parts)  # type: ignore[no-untyped-call]
-        return page.replace("FRONT", front(self.store.catalogue.programs()), 1)
+        return page.replace("FRONT", front(self.store.catalogue.programs(), self.takes_files), 1)
 
 
 def build(store: Store, admit: Admit = at_once, local: Local | None = None) -> Dash:
@@ -67,6 +68,7 @@ def build(store: Store, admit: Admit = at_once, local: Local | None = None) -> D
     assets = Assets(assets_folder())
     app = Page(
         store,
+        local is not None,
         assets_folder=str(assets_folder()),
         assets_url_path=assets.address,
         assets_path_ignore=["js"],

@@ -9,7 +9,8 @@ export class Drop {
   /** @param {HTMLElement} place */
   constructor(place) {
     this.place = place;
-    const field = /** @type {HTMLInputElement} */ (first("input[type=file]", place));
+    const field = /** @type {HTMLInputElement | null} */ (first("input[type=file]", place));
+    if (!field) return; // a server for many takes no files
     field.addEventListener("change", () => { if (field.files?.[0]) this.take(field.files[0]); field.value = ""; });
     const page = byId("front");
     page.addEventListener("dragover", (event) => {

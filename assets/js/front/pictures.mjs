@@ -81,7 +81,8 @@ export class Pictures {
     if (!film) return;
     this.draw(place, film, stillOf(film.scene));
     place.dataset.drawn = "yes";
-    first(".card-steps", card).textContent = `${film.scene.steps.length} steps`;
+    const { steps, section } = film.scene;
+    first(".card-steps", card).textContent = section ? `${section.count.toLocaleString("en")} iterations` : `${steps.length} steps`;
   }
 
   draw(place, film, t) {

@@ -90,7 +90,8 @@ def test_front_door_stands_in_the_page_and_holds_the_app_back_until_a_program_is
 def test_front_door_shows_what_a_program_is_called_and_nothing_else_of_it() -> None:
     name = '<script>alert("{%scripts%}")</script>'
     about = {"title": name, "question": name, "crumbs": ["Gallery", "Yours", name]}
-    page = front([replace(program("a&b"), about=about)])
+    page, other = (front([replace(program("a&b"), about=about)], takes_files) for takes_files in (True, False))
+    assert 'type="file"' in page and 'type="file"' not in other
     assert "<script>" not in page and "&lt;script&gt;" in page and 'href="/?program=a%26b"' in page
 
 

@@ -21,14 +21,14 @@ def _template() -> Template:
     return Environment(loader=folder, autoescape=True, trim_blocks=True, lstrip_blocks=True).get_template("page.html")
 
 
-def front(programs: Sequence[Program]) -> str:
-    """The HTML of the gallery with these programs; those of one's own stand first."""
+def front(programs: Sequence[Program], takes_files: bool) -> str:
+    """The HTML of the gallery with these programs, one's own first; it asks for files where they are taken."""
     listed = [program for program in programs if not program.about.get("hidden")]
     ordered = sorted(listed, key=lambda program: group_of(program) != YOURS)  # stable: the rest keeps its order
     groups = [(name, [card(member) for member in members]) for name, members in groupby(ordered, key=group_of)]
     levels = list(dict.fromkeys(one["level"] for _, cards in groups for one in cards if one["level"]))
     ships = next((program for program in listed if group_of(program) != YOURS), None)
-    return _template().render(groups=groups, levels=levels, start=ships and card(ships))
+    return _template().render(groups=groups, levels=levels, start=ships and card(ships), takes_files=takes_files)
 
 
 def group_of(program: Program) -> str:
