@@ -112,8 +112,10 @@ export function told(run, row, column) {
 export function facts(run) {
   const counted = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
   const size = run.bytes === null ? null : run.bytes < 1e6 ? `${Math.ceil(run.bytes / 1e3)} kB recorded` : `${Math.round(run.bytes / 1e6).toLocaleString("en")} MB recorded`;
+  const rates = run.rate.filter((one) => one !== null);
+  const rate = rates.length ? `learning rate ${[...new Set([num(rates[0], 3), num(rates[rates.length - 1], 3)])].join(" → ")}` : null;
   const joined = run.joined > 1 ? `each column: ${run.joined} iterations, with their largest numbers` : null;
-  return [counted(run.updates, "update"), counted(run.ops, "forward op"), counted(run.parameters.length, "parameter"), size, joined].filter(Boolean).join(" · ");
+  return [counted(run.updates, "update"), counted(run.ops, "forward op"), counted(run.parameters.length, "parameter"), rate, size, joined].filter(Boolean).join(" · ");
 }
 
 /** From the first loss to the last; empty where none is known. @type {(loss: (Num | null)[]) => string} */

@@ -6,7 +6,7 @@ import { cells, columnOf, facts, inWords, lossText, modules, opened, rowsOf, tol
 const parameter = (name, group, shape, sampled = false) => ({ name, group, shape, sampled });
 const same = (values) => [values, values.map((x) => 2 * x), values];
 const run = {
-  program: "p", version: 1, labels: ["step = 0", "step = 1"], first: [1, 3], last: [2, 4], loss: [2, "nan"], total: [5, 0],
+  program: "p", version: 1, labels: ["step = 0", "step = 1"], first: [1, 3], last: [2, 4], loss: [2, "nan"], total: [5, 0], rate: [null, null],
   parameters: [parameter("model.tok.weight", "model.tok", [2, 2]), parameter("model.blocks.0.a.weight", "model.blocks.0", [3], true), parameter("model.blocks.0.a.bias", "model.blocks.0", [1])],
   quantities: { norm: [[1, null], [3, 0], [4, 0]], ratio: same([0.1, 0.2]), zeros: [[0, 1], [0.5, 1], [0, 1]], nonfinite: same([0, 1]), largest: same([1, 2]) },
   findings: [], joined: 1, updates: 1, ops: 1234, bytes: 2_500_000,
@@ -39,6 +39,8 @@ test("a cell tells all its numbers, estimates as such, and where there is no gra
 
 test("the run in few words", () => {
   assert.equal(facts(run), "1 update · 1,234 forward ops · 3 parameters · 3 MB recorded");
+  assert.match(facts({ ...run, rate: [0.1, 0.01] }), / · learning rate 0.1 → 0.01 · /);
+  assert.match(facts({ ...run, rate: [0.1, 0.1] }), / · learning rate 0.1 · /);
   assert.match(facts({ ...run, joined: 2 }), / · each column: 2 iterations, with their largest numbers$/);
   assert.equal(lossText(run.loss), "2 → nan");
   assert.match(inWords(run), /2 iterations, from step = 0 to step = 1\. The loss goes 2 to nan\. .*model\.blocks\.0: from 5 to 0/);

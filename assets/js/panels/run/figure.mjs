@@ -94,7 +94,7 @@ function curve(run) {
   const finite = y.map((one) => (one !== null && Number.isFinite(one) ? one : null));
   const x = y.map((_, column) => column);
   const least = Math.min(...finite.filter((one) => one !== null));
-  const hovertext = run.labels.map((label, column) => `<b>${label}</b><br>loss ${run.loss[column]}`);
+  const hovertext = run.labels.map((label, column) => `<b>${label}</b><br>loss ${run.loss[column]}${run.rate[column] === null ? "" : `<br>learning rate ${run.rate[column]}`}`);
   const wrong = x.filter((column) => y[column] !== null && finite[column] === null);
   const line = { type: "scatter", x, y: finite, yaxis: "y2", mode: "lines+markers", marker: { color: token("--root"), size: x.map((column) => (isAlone(finite, column) ? 7 : 0)) }, line: { color: token("--root"), width: 2 }, hovertext, hoverinfo: "text" };
   const marks = { type: "scatter", x: wrong, y: wrong.map(() => (Number.isFinite(least) ? least : 0)), yaxis: "y2", mode: "markers", marker: { symbol: "x", color: token("--error"), size: 8 }, hovertext: wrong.map((column) => hovertext[column]), hoverinfo: "text" };
