@@ -94,9 +94,8 @@ class Lesson:
         return self.room > 0
 
     def details(self, revision: Revision, scene: Mapping[str, Any]) -> Json:
-        """The details of all elements: a stub has those of its tensor."""
-        elements = [node["id"] for node in scene["nodes"] if node["kind"] != "stub"]
-        return {element: self.store.details(revision, element).json() for element in elements}
+        """The details of all elements."""
+        return {element: self.store.details(revision, element).json() for element in _elements(scene)}
 
     def drawn(self, revision: Revision, base: Mapping[str, Any]) -> Iterator[Json]:
         """The recorded scene with other groups folded: as its chapters unfold them, all open, all folded, and each
@@ -120,6 +119,14 @@ class Lesson:
         return scene
 
 
+def _elements(scene: Mapping[str, Any]) -> list[str]:
+    """The elements that a visitor can select: a stub has the details of its tensor, and a part of a stack, which only
+    this picture knows, those of the stack (`elementOf` of assets/js/panels/inspector/inspector.mjs)."""
+    stacks = {group["id"] for group in scene["groups"] if group.get("stack")}
+    nodes = [node for node in scene["nodes"] if node["kind"] != "stub"]
+    return list(dict.fromkeys(n["group"] if "cells" in n and n["group"] in stacks else n["id"] for n in nodes))
+
+
 def _shared(scene: Json) -> Json:
     """A scene as it may leave this machine: files go by their names, without the folders that they are in."""
     for file in scene["program"]["files"]:
@@ -133,6 +140,8 @@ def _folds(base: Mapping[str, Any], whole: Mapping[str, Any]) -> Iterator[dict[s
     for chapter in base["program"]["chapters"]:
         told |= dict.fromkeys(chapter.get("unfold", ()), False)
         yield dict(told)
+    for node in base["nodes"]:
+        yield from ({node["id"]: False, member["id"]: False} for member in node.get("cells", ()))
     groups = {group["id"]: group["within"] for group in whole["groups"]}
     for group in groups:
         if groups[group] is None or group in base["folded"]:
