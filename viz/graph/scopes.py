@@ -59,6 +59,7 @@ class Scope:
     members: list[int | Scope] = field(default_factory=list)
     statement: int = -1
     seen: set[tuple[int, int, int, int]] = field(default_factory=set)
+    latest: tuple[int, int, int, int] | None = None
     round: int = 0
     loop: Loop | None = None
     text: str | None = None
@@ -205,7 +206,8 @@ class Reader:
                 else:
                     scope = self.open(scope, frames[depth + 1].function, key)
                     self.opened[level:] = [scope]
-                scope.seen.add(place_of(frames[depth + 1]))
+                scope.latest = place_of(frames[depth + 1])
+                scope.seen.add(scope.latest)
                 level += 1
             elif not last:
                 cut = depth
@@ -276,7 +278,8 @@ class Reader:
             if self._enclosing(frame, frames[depth - 1]) or place_of(frame) not in self.opened[level - 1].seen:
                 return False
             if depth == len(frames) - 1:
-                return True
+                call = self.opened[level - 1]  # several ops of one line, as of `clip_grad_norm_(…)`, are no new run
+                return len(call.seen) == 1 or call.latest != place_of(frame)
             if _is_transparent(frames[depth + 1]):  # a comprehension runs its places many times
                 return False
             if len(self.opened) <= level or self.opened[level].key[-1:] != (place_of(frame),):

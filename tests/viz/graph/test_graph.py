@@ -471,3 +471,14 @@ def test_groups_that_are_alike_have_a_function_or_a_class_in_common(tmp_path: Pa
     assert (kin["cell · 1"], kin["cell · 2"]) == ("cell", "cell")
     assert {of for label, of in kin.items() if label.startswith("layers[")} == {"Sequential"}
     assert kin["1: Sequential"] == "1: Sequential", "its place in another one tells it apart"
+
+
+def test_ops_that_the_library_repeats_in_one_line_do_not_begin_another_call(tmp_path: Path) -> None:
+    text = (
+        "w = [torch.ones(2, requires_grad=True) for _ in range(4)]\n"
+        "def train():\n    loss = (w[0] * w[1]).sum() + w[2].sum()\n    loss.backward()\n"
+        "    torch.nn.utils.clip_grad_norm_(w, 1.0)\n    return loss * 2\n"
+        "z = train() + 1\nz = z * 2\n"
+    )
+    found = groups(recorded(HEAD + text, tmp_path))
+    assert [label for label in found.labels.values() if label.startswith("train")] == ["train"]
