@@ -37,6 +37,8 @@ class Recorder:
         self.calls = 0
         self.errors: dict[int, BaseException] = {}
         self.depth = 0
+        self.settle: Callable[[], object] | None = None
+        """Records the ops that wait for it, as those of another library do, before an event that they precede."""
         self.pace: Callable[[], object] | None = None
         """Called after an op if the recording is written to a file meanwhile and the writing cannot keep up."""
         self.meta: dict[str, Any] = {}

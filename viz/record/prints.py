@@ -69,6 +69,8 @@ class Prints:
             frame = frame.f_back
         if frame is None:
             return
+        if recorder.settle is not None:
+            recorder.settle()
         with self._lock:
             log = recorder.log
             # Not by the instructions: Python may put others in the place of those that run often.

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from engine.trace.events import ErrorRaised, GroupEntered, OpCalled, Trace, VjpRun
+from engine.trace.events import ErrorRaised, GroupEntered, OpCalled, Printed, Trace, VjpRun
 from engine.trace.file.coherence import open_checked
 from viz.record.block import Block
 from viz.record.runner import run_script
@@ -171,3 +171,23 @@ def test_script_is_recorded_without_a_flag(tmp_path: Path, capfd: pytest.Capture
     trace = open_checked(recording.trace_path, 1000)
     assert [op.name for op in ops(trace)] == ["mul", "sum"] * 3
     assert set(trace.names.values()) == {"w", "loss", "other"}
+
+
+PRINTS = """
+import torch
+x = torch.ones(2, requires_grad=True)
+y = x * 2
+print("a")
+z = y + 1
+print("b", end="")
+z.sum().backward()
+print("c")
+"""
+
+
+def test_prints_stand_after_the_ops_before_them(tmp_path: Path) -> None:
+    (tmp_path / "prints.py").write_text(PRINTS)
+    recording = run_script(tmp_path / "prints.py", (), trace_path=tmp_path / "prints.backstep")
+    events = Trace.open(str(recording.trace_path)).events
+    told = [one.text if isinstance(one, Printed) else getattr(one, "name", "") for one in events]
+    assert [one for one in told if one] == ["mul", "a\n", "add", "b", "sum", "c\n"]

@@ -77,11 +77,13 @@ class Watch:
         """Watch from now on, in this thread."""
         self.forward.grad_enabled = torch.is_grad_enabled()
         self.undo = patches.install(self)
+        self.recorder.settle = self.finish
         _push_on_torch_dispatch_stack(self.mode)
 
     def stop(self) -> None:
         """Leave everything as it was; the recording says which PyTorch it was, and what that says of its own ops."""
         self.finish()
+        self.recorder.settle = None
         if self.forward.calls:
             self.recorder.meta["library"] = library(call.full_name for call in self.forward.calls.values())
         remove(self.mode)
