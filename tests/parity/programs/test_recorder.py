@@ -79,6 +79,45 @@ print(losses, scores, hooked.grad, torch.rand(2))
 """
 
 
+UNSEEN = """
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+torch.manual_seed(1)
+w = torch.randn(3, 3, requires_grad=True)
+print(torch.func.vmap(lambda a: (a @ w).sin().sum())(torch.ones(4, 3)))
+print(torch.func.grad(lambda a: (a ** 3).sum())(torch.ones(3)))
+net, x = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 3)), torch.ones(2, 3, requires_grad=True)
+checkpoint(net, x, use_reentrant=False).sum().backward()
+checkpoint(net, x, use_reentrant=True).sum().backward()
+torch.sparse.mm(torch.eye(2).to_sparse(), x).sum().backward()
+torch.fft.rfft(x).abs().sum().backward()
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
+    y = (x * x).exp().sum()
+y.backward()
+class Own(torch.Tensor):
+    pass
+own = torch.ones(3).as_subclass(Own).requires_grad_()
+(own * 2).sum().backward()
+for options in ({"foreach": True}, {"fused": True}):
+    optimizer = torch.optim.Adam(net.parameters(), **options)
+    optimizer.step()
+net.register_full_backward_hook(lambda module, sent, received: (sent[0] * 2,))
+net(x).sum().backward()
+z = torch.zeros(4, 4)
+z[1:3, 1:3] = 1
+z.resize_(2, 8)
+torch.add(z, 1, out=z.new_empty(0))
+nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+meta = torch.ones(2, device="meta") + 1
+torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.quint8).dequantize()
+compiled = torch.compile(lambda a: a.sin() + 1, backend="eager")
+compiled(x).sum().backward()
+print(x.grad, own.grad, type(own * 2), [p.grad for p in net.parameters()], z, (nested * 2).unbind(), torch.rand(2))
+"""
+
+
 @pytest.fixture(autouse=True)
 def oracle() -> None:
     if torch is None and os.environ.get("CI", "").lower() in ("1", "true"):
@@ -91,10 +130,12 @@ def run(source: str) -> tuple[str, list[str]]:
     """What a text prints that is run as a script, to the last bit, and its warnings."""
     out = io.StringIO()
     torch.set_printoptions(precision=17)
+    torch.set_warn_always(True)  # else the second run does not give the warnings of the first
     with contextlib.redirect_stdout(out), warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
         exec(compile(source, "net.py", "exec"), {"__name__": "__main__"})
-    return out.getvalue(), [str(one.message) for one in given]
+    torch.set_printoptions(profile="default")
+    return out.getvalue(), sorted({str(one.message) for one in given})
 
 
 def patched() -> list[Any]:
@@ -121,6 +162,16 @@ def test_program_runs_to_the_last_bit_as_without_recording_and_torch_is_left_as_
     assert {"net", "conv", "norm", "rnn", "head", "AdamW.step"} <= names
     assert any(op.name == "custom_function" and op.attrs["function"] == "Scale" for op in ops(trace))
     assert {"net.conv.weight", "net.head.bias"} <= set(trace.names.values())
+
+
+def test_whatever_the_recorder_cannot_look_into_runs_as_without_it() -> None:
+    before, alone = patched(), run(UNSEEN)
+    with Block() as trace:
+        recorded = run(UNSEEN)
+    assert recorded == alone and patched() == before
+    assert_is_consistent(trace)
+    found = {op.name for op in ops(trace)}
+    assert {"aten::_fft_r2c", "aten::_sparse_addmm", "torch::SinBackward0"} <= found  # the last one was compiled
 
 
 def ops(trace: Trace) -> list[OpCalled]:

@@ -48,19 +48,9 @@ class Call:
     """
 
     __slots__ = (
-        "base",
-        "counts",
-        "detaches",
-        "func",
-        "kind",
-        "name",
-        "names",
-        "one",
-        "strided",
-        "unwritten",
-        "view",
+        "base", "counts", "detaches", "func", "kind", "name", "names", "one", "returns", "strided", "unwritten", "view",
         "writes",
-    )
+    )  # fmt: skip
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
@@ -72,6 +62,7 @@ class Call:
         self.writes = tuple(a.name for a in arguments if a.alias_info is not None and a.alias_info.is_write)
         results = [r for r in schema.returns if "Tensor" in str(r.type)]
         self.view = any(r.alias_info is not None and not r.alias_info.is_write for r in results)
+        self.returns = bool(results)
         self.one = len(schema.returns) == 1 and str(schema.returns[0].type) == "Tensor"
         takes = any("Tensor" in str(argument.type) for argument in arguments)
         self.counts = self.base not in BATCH_NORMS

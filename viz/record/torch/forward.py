@@ -64,7 +64,7 @@ UNSEEN = "it ran before the recording, or where the recorder cannot look"
 class Waiting:
     """An op that ran: autograd makes its node only after it has come back."""
 
-    __slots__ = ("arguments", "base", "call", "during", "enabled", "outs", "place", "stack", "written")
+    __slots__ = ("arguments", "base", "call", "during", "enabled", "outs", "place", "stack", "targets", "written")
     call: Call
     stack: int
     arguments: list[tuple[str, Any]]
@@ -77,6 +77,8 @@ class Waiting:
     outs: list[tuple[Known, int, bool]]
     """The results: what is known of each, its value, and whether it is new."""
     place: tuple[int, int]
+    targets: list[tuple[int, Any]]
+    """The tensors that it writes in lists, each with its place there."""
 
 
 class Made:
@@ -106,9 +108,9 @@ class Forward:
 
     def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run an op and record it.  It runs exactly once, and its error is the program's."""
-        call = self.calls.get(func)
+        call = self.calls.get(func) or self.watch.guarded(self.met, func)
         if call is None:
-            call = self.calls[func] = Call(func)
+            return func(*args, **kwargs)
         if call.kind == "none" or (call.detaches and self.pending and self.is_saving(args[0])):
             return func(*args, **kwargs)
         watch = self.watch
@@ -139,6 +141,11 @@ class Forward:
         finally:
             watch.off -= 1
 
+    def met(self, func: Any) -> Call:
+        """An operator that runs for the first time."""
+        call = self.calls[func] = Call(func)
+        return call
+
     def before(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The arguments of an op that is about to run.  None for one that is no part of the program, the tensor itself
         for the first write to one without elements."""
@@ -153,6 +160,7 @@ class Forward:
         waiting.call, waiting.stack, waiting.enabled, waiting.during = call, stack, enabled, self.watch.backward.call
         waiting.arguments = arguments = []
         waiting.written = None
+        waiting.targets = []
         first: Known | None = None
         for name, value in call.bound(args, kwargs):
             if isinstance(value, torch.Tensor):
@@ -175,6 +183,7 @@ class Forward:
                         held.append(Held(known, one))
                         if name in call.writes:
                             waiting.written = known, (one._base if one._is_view() else None)
+                            waiting.targets.append((len(held) - 1, one))
                     else:
                         held.append(one)
             else:
@@ -189,13 +198,18 @@ class Forward:
 
     def after(self, waiting: Waiting, out: Any) -> None:
         """Its results."""
-        if waiting.call.one:
+        caller = _getframe(3)
+        waiting.place = id(caller), caller.f_lasti
+        waiting.outs = []
+        if waiting.targets and not waiting.call.returns:
+            self.spread(waiting)
+        elif waiting.call.one:
             waiting.outs = [self.result(out, waiting.base)]
         else:
             waiting.outs = [self.result(one, waiting.base) for one in flat(out) if isinstance(one, torch.Tensor)]
-        caller = _getframe(3)
-        waiting.place = id(caller), caller.f_lasti
-        self.pending.append(waiting)
+        waiting.targets = []  # nothing is held on to
+        if waiting.outs:
+            self.pending.append(waiting)
         if self.watch.recorder.pace is not None:
             self.watch.recorder.pace()
 
@@ -206,6 +220,18 @@ class Forward:
             known = self.tensors.find(given.get(name)) if given.get("training") else None
             if known is not None:
                 known.offset -= 1
+
+    def spread(self, waiting: Waiting) -> None:
+        """An op that writes lists of tensors: one op for each place in them."""
+        for place in sorted({place for place, _ in waiting.targets}):
+            one = Waiting()
+            one.call, one.stack, one.enabled, one.during = waiting.call, waiting.stack, waiting.enabled, waiting.during
+            one.base, one.place, one.targets = None, waiting.place, []
+            one.arguments = [(name, nth(value, place)) for name, value in waiting.arguments]
+            written = [tensor for at, tensor in waiting.targets if at == place]
+            one.outs = [self.result(tensor, None) for tensor in written]
+            one.written = one.outs[0][0], None
+            self.pending.append(one)
 
     def result(self, tensor: Any, base: Known | None) -> tuple[Known, int, bool]:
         """A result.  No reference to it is kept: torch makes a copy of the handle where somebody else has one."""
@@ -456,6 +482,11 @@ class Forward:
         if not all(tensors):
             attrs["tensors"] = tensors
         self.log.append(("made", stack, reading.custom, refs, attrs, tuple(results), record, self.watch.backward.call))
+
+
+def nth(value: Any, place: int) -> Any:
+    """An argument at one place of the lists that an op takes."""
+    return value[place] if type(value) is list and place < len(value) else value
 
 
 def grad_fn_of(tensor: Any) -> Any:

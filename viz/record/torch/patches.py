@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.overrides import get_default_nowrap_functions
 
 from engine.arrays.session import is_users, slot
 
@@ -26,6 +27,18 @@ if TYPE_CHECKING:
 
 MISSING = object()
 Undo = tuple[Any, str, Any]
+
+
+class Known:
+    """A getter that torch knows to return tensors of a subclass as they are."""
+
+    def __init__(self, getter: Any) -> None:
+        self.getter, self.known = getter, get_default_nowrap_functions()
+        self.known.add(getter)
+
+    def remove(self) -> None:
+        """It knows no more of it."""
+        self.known.discard(self.getter)
 
 
 def install(watch: Watch) -> list[Any]:
@@ -45,6 +58,7 @@ def install(watch: Watch) -> list[Any]:
         for name in ("__enter__", "__exit__"):
             replace(kind, name, functools.partial(grad_mode, watch))
     replace(torch.Tensor, "grad", functools.partial(gradient, watch))
+    undo.append(Known(vars(torch.Tensor)["grad"].__get__))
     replace(torch.Tensor, "requires_grad", functools.partial(flag_set, watch))
     replace(torch.Tensor, "requires_grad_", functools.partial(flag, watch))
     replace(torch.Tensor, "retain_grad", functools.partial(retain_grad, watch))
@@ -60,6 +74,7 @@ def install(watch: Watch) -> list[Any]:
     replace(torch._tensor_str, "_str", functools.partial(escape, watch, kind="repr"))
     for name in ("backward", "grad"):
         replace(torch.autograd, name, functools.partial(backward_call, watch, name))
+    replace(torch, "compile", functools.partial(compiled, watch))
     replace(warnings, "_showwarnmsg_impl", functools.partial(show_warning, watch))
     hooks = importlib.import_module("torch.optim.optimizer")  # torch takes the name out of its package
     undo.append(hooks.register_optimizer_step_pre_hook(functools.partial(step_begins, watch)))
@@ -90,6 +105,8 @@ def module_call(watch: Watch, real: Any) -> Any:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 its name in tracebacks
         if watch.off or slot.active is not watch.recorder:
             return real(self, *args, **kwargs)
+        if is_compiled(self):
+            return unseen(watch, real, self, *args, **kwargs)
         depth = watch.modules.depth
         watch.while_off(watch.modules.enter, self)
         try:
@@ -99,6 +116,51 @@ def module_call(watch: Watch, real: Any) -> Any:
                 watch.while_off(watch.modules.leave)
 
     return __call__
+
+
+def is_compiled(module: Any) -> bool:
+    """Whether a call of a module runs compiled code."""
+    return getattr(module, "_compiled_call_impl", None) is not None or type(module).__name__ == "OptimizedModule"
+
+
+def unseen(watch: Watch, run: Any, *args: Any, **kwargs: Any) -> Any:
+    """Run what a compiler looks into, with torch as it was: nothing of it is recorded."""
+    watch.finish()
+    with watch.aside():
+        remove(watch.undo)
+        try:
+            return run(*args, **kwargs)
+        finally:
+            watch.undo = install(watch)
+
+
+def compiled(watch: Watch, real: Any) -> Any:
+    """`torch.compile`: what it gives runs unseen."""
+
+    @functools.wraps(real)
+    def compile(model: Any = None, *args: Any, **kwargs: Any) -> Any:
+        made = real(model, *args, **kwargs)
+        if isinstance(made, torch.nn.Module) or not callable(made):
+            return made
+        if model is None:  # used as a decorator with options
+            return lambda function: compiled_call(watch, made(function))
+        return compiled_call(watch, made)
+
+    return compile
+
+
+def compiled_call(watch: Watch, made: Any) -> Any:
+    """A compiled function."""
+    if isinstance(made, torch.nn.Module):
+        return made
+
+    @functools.wraps(made)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not watch.is_looking():
+            return made(*args, **kwargs)
+        return unseen(watch, made, *args, **kwargs)
+
+    return call
 
 
 def run_backward(watch: Watch, real: Any) -> Any:
