@@ -134,6 +134,8 @@ class _Cut:
         self.tensors, self.storages, self.nodes = Numbers(), Numbers(), Numbers()
         self.values, self.calls = Numbers(), Numbers()
         self.storage_of: dict[int, int] = {}
+        self.own_storage: dict[int, int] = {}
+        """By the storage that a write tells of a gradient from before: the one that it was given until then."""
         self.first = self._first_versions()
         self.waiting = dict(state.leaves)
         self.told = set[tuple[str, str]]()
@@ -153,6 +155,9 @@ class _Cut:
         if isinstance(made, OpCalled):
             return next(out.storage for out in made.outputs if out.tensor == tensor)
         return made.storage if isinstance(made, LeafCreated) else -1 - tensor
+
+    def _storage_number(self, storage: int) -> int:
+        return self.storages[self.own_storage.get(storage, storage)]
 
     def _version(self, tensor: int | None, version: int) -> int:
         storage = None if tensor is None else self.storage_of.get(tensor)
@@ -225,7 +230,7 @@ class _Cut:
     def leaf(self, event: LeafCreated) -> AnyEvent:
         self.storage_of[event.tensor] = event.storage
         return replace(
-            event, tensor=self.tensors[event.tensor], storage=self.storages[event.storage],
+            event, tensor=self.tensors[event.tensor], storage=self._storage_number(event.storage),
             value=self.values[event.value], grad=self._tensor(event.grad),
             version=self._version(event.tensor, event.version),
         )  # fmt: skip
@@ -240,8 +245,9 @@ class _Cut:
         )
         outputs = tuple(
             replace(
-                out, tensor=self.tensors[out.tensor], value=self.values[out.value], storage=self.storages[out.storage],
-                view_of=self._tensor(out.view_of), version=self._version(out.tensor, out.version),
+                out, tensor=self.tensors[out.tensor], value=self.values[out.value],
+                storage=self._storage_number(out.storage), view_of=self._tensor(out.view_of),
+                version=self._version(out.tensor, out.version),
             )
             for out in event.outputs
         )  # fmt: skip
@@ -261,7 +267,7 @@ class _Cut:
         for out in event.outputs:
             known = self.storage_of.setdefault(out.tensor, out.storage)
             if known < 0 and out.storage not in self.storages:
-                self.storages[out.storage] = self.storages[known]
+                self.own_storage[out.storage] = known
 
     def _behind(self, event: OpCalled) -> list[int | None]:
         """The tensor behind each edge of an op's node."""

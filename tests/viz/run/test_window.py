@@ -9,6 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import engine as torch
 from engine import nn
@@ -112,6 +114,76 @@ def second_order(around: Around) -> None:
             g.sum().backward()
 
 
+class Held:
+    """What a loop holds that is put together of statements: two leaves, a state, a buffer, a layer, an optimiser."""
+
+    def __init__(self) -> None:
+        self.w: Any = torch.ones(3, requires_grad=True)
+        self.v: Any = torch.tensor([0.5, 1.0, 2.0], requires_grad=True)
+        self.h: Any = torch.ones(3)
+        self.buffer: Any = torch.zeros(3)
+        self.layer = nn.Linear(3, 3)
+        self.optimizer = torch.optim.SGD([self.w, self.v, *self.layer.parameters()], lr=0.01, momentum=0.9)
+
+    def multiply(self) -> None:
+        self.h = torch.tanh(self.h * self.v)
+
+    def call(self) -> None:
+        self.h = self.layer(self.h)
+
+    def view(self) -> None:
+        self.h = self.h + self.h.view(3, 1)[1:].sum()
+
+    def write(self) -> None:
+        product = self.h * 2
+        product.add_(self.v)
+        self.h = product
+
+    def write_part(self) -> None:
+        self.buffer[1] = self.h.detach()[0]
+        self.h = self.h + self.buffer
+
+    def count(self) -> None:
+        with torch.no_grad():
+            self.buffer += 1
+        self.h = self.h + self.buffer
+
+    def replace(self) -> None:
+        self.w.data = self.w.data * 0.9
+
+    def leave(self) -> None:
+        self.h.sum().item()
+
+    def begin(self) -> None:
+        self.h = self.h + torch.ones(3, requires_grad=True)
+
+    def freeze(self) -> None:
+        self.v.requires_grad_(not self.v.requires_grad)
+
+    def scale(self) -> None:
+        if self.w.grad is not None:
+            self.w.grad.mul_(0.5)
+
+    def clear(self) -> None:
+        self.w.grad = None
+
+    def step(self) -> None:
+        self.optimizer.step()
+
+    def zero(self) -> None:
+        self.optimizer.zero_grad(set_to_none=False)
+
+
+STATEMENTS: dict[str, Callable[[Held], None]] = {
+    one.__name__: one
+    for one in (
+        Held.multiply, Held.call, Held.view, Held.write, Held.write_part, Held.count, Held.replace, Held.leave,
+        Held.begin, Held.freeze,
+    )
+}  # fmt: skip
+AFTER: dict[str, Callable[[Held], None]] = {
+    one.__name__: one for one in (Held.scale, Held.clear, Held.step, Held.zero, Held.replace, Held.count)
+}
 PROGRAMS = (plain, accumulating, layers, carried, hooked, own_code, second_order)
 
 
@@ -134,6 +206,29 @@ def events_of(trace: Trace) -> list[AnyEvent]:
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_window_is_what_a_recording_of_the_iteration_alone_has(program: Callable[[Around], None]) -> None:
+    check_third(program)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(st.lists(st.sampled_from(sorted(STATEMENTS)), max_size=6), st.lists(st.sampled_from(sorted(AFTER)), max_size=3))
+def test_window_of_any_loop_is_what_a_recording_of_the_iteration_alone_has(body: list[str], after: list[str]) -> None:
+    def program(around: Around) -> None:
+        torch.manual_seed(0)
+        it = Held()
+        for step in range(4):
+            with around(step):
+                it.h = it.h.detach()
+                for name in body:
+                    STATEMENTS[name](it)
+                (it.h * it.w).sum().backward()
+                for name in after:
+                    AFTER[name](it)
+
+    check_third(program)
+
+
+def check_third(program: Callable[[Around], None]) -> None:
+    """Compare the third iteration of a program with a recording that began there."""
     with torch.record() as whole:
         program(lambda step: nullcontext())
     late: list[Trace] = []
