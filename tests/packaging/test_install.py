@@ -112,7 +112,8 @@ def test_wheel_has_the_packages_their_data_and_the_assets(distributions: tuple[P
     assert {f"viz/{name}" for name in FILES} <= set(names)
     files = {p.relative_to(ROOT).as_posix() for top in ("engine", "viz") for p in (ROOT / top).rglob("*.py")}
     expected = {name.removeprefix("viz/public/") for name in files} | {"backstep/py.typed"}
-    expected |= {p.relative_to(ROOT).as_posix() for p in (ROOT / "viz" / "gallery").rglob("*.toml")}
+    data = (*(ROOT / "viz" / "gallery").rglob("*.toml"), *(ROOT / "viz" / "server").rglob("*.html"))
+    expected |= {p.relative_to(ROOT).as_posix() for p in data}
     assert expected <= set(names)
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"backstep", "engine", "viz"}
 
