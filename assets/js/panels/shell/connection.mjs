@@ -33,14 +33,17 @@ export class Connection {
   }
 
   /**
-   * Every request of the page goes through here, also those that Dash sends. One that broke off is asked once more: all of
-   * them are questions, and where several processes answer, one that ends leaves its place to another.
+   * Every request of the page goes through here, also those that Dash sends. One that broke off is asked once more where
+   * Backstep still runs: all are questions, and of several processes one that ends leaves its place to another.
    */
   followRequests() {
     window.fetch = async (address, ...rest) => {
       let answer;
       try {
-        answer = await this.fetch(address, ...rest).catch(() => this.fetch(address, ...rest));
+        answer = await this.fetch(address, ...rest).catch(async (error) => {
+          if (!(await this.ask())) throw error;
+          return this.fetch(address, ...rest);
+        });
       } catch (error) {
         this.unanswered(address, rest[0], /** @type {Error} */ (error).message);
         throw error;
