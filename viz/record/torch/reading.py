@@ -83,13 +83,25 @@ def op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, 
 def counterpart_of(call: Call, arguments: list[tuple[str, Any]], shape: tuple[int, ...]) -> Counterpart | None:
     """The engine's call; None if it has none, or takes no such arguments: a file with them could not be read."""
     try:
-        same = counterpart(call.full_name, call.whole(arguments), shape)
+        same = counterpart(call.full_name, call.whole(arguments), shape) or of_list(call, arguments, shape)
     except (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError):  # bfloat16, no dimensions
         return None
     if same is None or first_misfit(same.op, same.attrs) is not None:
         return None
     numbers = all(type(one) is Held or isinstance(one, (bool, int, float)) for _, one in same.inputs)
     return same if numbers and gives(same, shape) else None
+
+
+def of_list(call: Call, arguments: list[tuple[str, Any]], shape: tuple[int, ...]) -> Counterpart | None:
+    """The engine's call for one place of the lists that an op of torch's for optimisers takes: `mul_` of
+    `_foreach_mul_`."""
+    base = call.base.removeprefix("_foreach_")
+    if base == call.base or base.rstrip("_") not in ("add", "sub", "mul", "div"):
+        return None
+    given = {"alpha": 1, **{"other" if name in ("scalar", "scalars") else name: value for name, value in arguments}}
+    if any(type(value) is list for value in given.values()):
+        return None
+    return counterpart(f"aten::{base}.Tensor", given, shape)
 
 
 def gives(same: Counterpart, shape: tuple[int, ...]) -> bool:
