@@ -82,7 +82,17 @@ def _opening(read: Reading, above: int) -> Opening:
             best, most = _found(folded, seen, placed), size
         if good:
             break
-    return _roomy(read, best) if most else best
+    return _roomy(read, _lasting(read, best, most)) if most else best
+
+
+def _lasting(read: Reading, begin: Opening, size: float) -> Opening:
+    """The same without its lines, where the picture that is laid out by them cannot be seen in its `size`."""
+    if not begin.lines:
+        return begin
+    seen = Visible(read.facts, read.drawing, begin.folded, begin.lines, begin.limit, begin.folded)
+    graph = seen.graph()
+    is_same = zoom(graph, choice.layout(graph), seen.view) >= size - HAIR
+    return begin if is_same else replace(begin, lines={})
 
 
 def _roomy(read: Reading, begin: Opening) -> Opening:
