@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..schema.scene import Chapter as ChapterOfScene
@@ -47,7 +47,7 @@ class Chapter:
     inspect: bool = False
     unfold: bool = False
     notes: str = ""
-    ask: Question | None = None
+    ask: Question | None = field(default=None, hash=False)  # a dictionary has no hash
 
 
 def question(text: str, choices: Sequence[str], right: int) -> Question:

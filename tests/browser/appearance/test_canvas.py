@@ -47,7 +47,7 @@ def test_painted_text_has_twelve_px_and_canvases_have_the_pixels_of_the_screen(
             assert view.js("window.cut ?? []") == [], f"{program}: a label on the graph is cut"
             assert view.js("window.narrowed ?? []") == [], f"{program}: letters are narrowed"
             sharp = view.js(
-                "[...document.querySelectorAll('#stage > canvas, #timeline canvas')].map(one => "
+                "[...document.querySelectorAll('#stage > canvas, #timeline canvas')].filter(one => one.offsetWidth).map(one => "
                 "[one.width / one.getBoundingClientRect().width, one.height / one.getBoundingClientRect().height])"
             )
             assert len(sharp) == 3 and all(abs(one - density) < 0.02 for pair in sharp for one in pair), program

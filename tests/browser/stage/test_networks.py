@@ -104,8 +104,9 @@ import engine as torch
 
 w = torch.ones(2, requires_grad=True)
 h = w
-for epoch in range(50):
-    h = (h * 0.5).tanh() + 0.1
+for epoch in range(9):  # ten would be a stack
+    for _ in range(6):
+        h = (h * 0.5).tanh() + 0.1
 h.sum().backward()
 """
 
@@ -120,13 +121,12 @@ def test_a_group_opens_and_closes_under_the_pointer(view_of: Callable[[App], Vie
     view = view_of(start("run", str(tmp_path / "train.py")))
     view.open("?program=my-train")
     cards = view.js("backstep.scene().nodes.filter(n => n.kind === 'group').map(n => n.label)")
-    assert len(cards) <= 10
     assert cards[1].startswith("epoch = ")
     group = view.node(cards[1])
     folded = f"backstep.scene().groups.find(g => g.id === {group!r}).folded"
     at = view.js(f"backstep.screenPos({group!r})")
     before = screen(view)
-    zoom = at["height"] / 76
+    zoom = at["height"] / view.js(f"backstep.scene().nodes.find(n => n.id === {group!r}).h")
     view.page.mouse.move(at["x"] - at["width"] / 2 + 18 * zoom, at["y"] - at["height"] / 2 + 18 * zoom)
     view.page.mouse.down()
     view.page.mouse.up()

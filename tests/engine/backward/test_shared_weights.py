@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import engine
+from engine.arrays.session import slot
 from engine.replay.replay import replay
 from engine.trace.events import Accumulated, OpCalled, VjpRun
 from engine.trace.file.streaming import Stream
@@ -125,11 +126,13 @@ def test_a_recording_that_is_dropped_leaves_nothing_to_the_collector() -> None:
     try:
         with engine.record() as trace:
             loss(p).backward()
-        values = trace.__dict__["_load"].args[0].values
+            recorder = slot.active
+        assert recorder is not None
+        values = recorder.recording.values
         gradient = weakref.ref(
             next(v for v in reversed(values) if isinstance(v, np.ndarray) and v.shape == (BATCH, WIDE))
         )
-        del trace, values
+        del trace, values, recorder
         assert gradient() is None
     finally:
         if collecting:

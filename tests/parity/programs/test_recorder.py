@@ -164,7 +164,9 @@ def test_program_runs_to_the_last_bit_as_without_recording_and_torch_is_left_as_
     assert {"net.conv.weight", "net.head.bias"} <= set(trace.names.values())
 
 
-def test_whatever_the_recorder_cannot_look_into_runs_as_without_it() -> None:
+def test_whatever_the_recorder_cannot_look_into_runs_as_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    distribution = torch.distributions.Distribution  # torch.compile turns its checks off, for the whole process
+    monkeypatch.setattr(distribution, "_validate_args", distribution._validate_args)
     before, alone = patched(), run(UNSEEN)
     with Block() as trace:
         recorded = run(UNSEEN)

@@ -131,7 +131,7 @@ export class Shell {
     this.player.on("other", () => this.other());
     this.player.on("turn", (by, edge) => this.turn(by, edge));
     this.player.on("compare", () => this.sections.compare());
-    this.player.on("view", () => Boolean(this.session.scene?.section) && this.view(root().dataset.view === "run" ? "graph" : "run"));
+    this.player.on("view", () => this.session.scene !== null && hasRun(this.session.scene) && this.view(root().dataset.view === "run" ? "graph" : "run"));
     this.player.on("panel", (side) => this.panels.toggle(side));
     this.player.on("tour", () => this.takeTour());
     this.player.on("present", () => this.lecture.toggle());
