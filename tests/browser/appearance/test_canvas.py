@@ -47,8 +47,9 @@ def test_painted_text_has_twelve_px_and_canvases_have_the_pixels_of_the_screen(
             assert view.js("window.cut ?? []") == [], f"{program}: a label on the graph is cut"
             assert view.js("window.narrowed ?? []") == [], f"{program}: letters are narrowed"
             sharp = view.js(
-                "[...document.querySelectorAll('#stage > canvas, #timeline canvas')].filter(one => one.offsetWidth).map(one => "
-                "[one.width / one.getBoundingClientRect().width, one.height / one.getBoundingClientRect().height])"
+                "[...document.querySelectorAll('#stage > canvas, #timeline canvas')]"
+                ".filter(one => one.offsetWidth).map(one => [one, one.getBoundingClientRect()])"
+                ".map(([one, box]) => [one.width / box.width, one.height / box.height])"
             )
             assert len(sharp) == 3 and all(abs(one - density) < 0.02 for pair in sharp for one in pair), program
     finally:
