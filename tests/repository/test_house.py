@@ -56,7 +56,7 @@ ABSTRACT = {
     for method in methods.split()
 }
 """PyTorch's own abstract classes, which programs derive from."""
-BROWSER = ("alone", "app", "panels", "front", "stage", "paint", "page", "geometry", "scene")
+BROWSER = ("lesson", "app", "panels", "front", "stage", "paint", "page", "geometry", "scene")
 """The folders of assets/js; each imports only from those behind it."""
 ASKS_TORCH = re.compile(r'(importorskip|import_module)\("torch|^\s*(import torch$|from torch\b)', re.MULTILINE)
 IMPORTED = re.compile(r'"(\.{1,2}/[^"\n]+\.mjs)"')

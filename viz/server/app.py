@@ -53,7 +53,7 @@ class Page(Dash):
 
     def interpolate_index(self, **parts: str) -> str:  # type: ignore[override]  # Dash names each of them
         if "program" not in request.args:
-            parts["scripts"] = f'<template id="held">{parts["scripts"]}'  # assets/js/front/held.mjs
+            parts["scripts"] = f'<template id="held">{parts["scripts"]}'  # assets/js/front/start.mjs
             parts["renderer"] += "</template>"
         page: str = super().interpolate_index(**parts)  # type: ignore[no-untyped-call]
         return page.replace("FRONT", front(self.store.catalogue.programs(), self.takes_files), 1)

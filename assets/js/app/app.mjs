@@ -2,7 +2,7 @@
 // from, and has the shell with the panels, which know it by that alone.
 
 import { Bus } from "./bus.mjs";
-import { Choosing } from "../stage/choosing.mjs";
+import { Choosing } from "../stage/node_picker.mjs";
 import { countServerCalls } from "./counters.mjs";
 import { Depth } from "./depth.mjs";
 import { CellEditor } from "../stage/editor.mjs";
@@ -10,7 +10,7 @@ import { Footer } from "../stage/footer.mjs";
 import { helpDialog, listenKeys } from "./keys.mjs";
 import { install } from "../panels/shell/shell.mjs";
 import { Legend } from "../stage/legend.mjs";
-import { announce, Mirror } from "../stage/mirror.mjs";
+import { announce, Mirror } from "../stage/screen_reader.mjs";
 import { Player, SPEEDS } from "../stage/player.mjs";
 import { listen } from "../stage/pointer.mjs";
 import { Presets } from "../stage/presets.mjs";

@@ -1,5 +1,5 @@
 // The front door: what the page of the gallery does before the app is there, and beside it.
-import { startApp } from "./held.mjs";
+import { startApp } from "./start.mjs";
 import { Cards } from "./cards.mjs";
 import { Drop } from "./drop.mjs";
 import { Hero } from "./hero.mjs";

@@ -4,7 +4,7 @@
 import { boxOf } from "../scene/card.mjs";
 import { curveThrough, distanceTo, flatten } from "./curve.mjs";
 import { Grid } from "./grid.mjs";
-import { Latest } from "./latest.mjs";
+import { Latest } from "./memo.mjs";
 import { passesOn } from "../scene/state.mjs";
 import { Wiring } from "./wiring.mjs";
 

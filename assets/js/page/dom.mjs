@@ -1,6 +1,6 @@
 // Small helpers for writing panels: elements from a line of code, and Dash's set_props where Dash is there.
 import { withMinus } from "../scene/format.mjs";
-import { pieces } from "../scene/whole.mjs";
+import { pieces } from "../scene/line_breaks.mjs";
 
 /**
  * The element that a tag names, without its classes: of "canvas.hint" a canvas.

@@ -1,6 +1,6 @@
 // Edits as data: from the commands of a scene to the list that the server replays. Pure: no page here.
 import { nest } from "../scene/format.mjs";
-import { count } from "./read.mjs";
+import { count } from "./value_text.mjs";
 
 /** @import { Command, CommandSpec, Edits, Scene } from "../scene/scene.d.ts" */
 

@@ -1,6 +1,6 @@
 // Live coding: a watched script that was recorded again is shown where one was, with the edits kept.
 import { byId, fill, h } from "./dom.mjs";
-import { sinceSave } from "./since.mjs";
+import { sinceSave } from "./save_summary.mjs";
 
 const EVERY = 700; // ms between two looks; they go past Dash, and no step waits for one
 

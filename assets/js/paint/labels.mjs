@@ -1,7 +1,7 @@
 // The number that travels: what is written, and where it stands so that nobody takes it for another route's.
 
 import { num, shapeText, withMinus } from "../scene/format.mjs";
-import { placesAt } from "./places.mjs";
+import { placesAt } from "./number_positions.mjs";
 import { gradientRoute } from "../geometry/plane.mjs";
 
 const MOST_LABELS = 24;

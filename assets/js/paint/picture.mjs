@@ -1,6 +1,6 @@
 // The graph at one moment as a picture for slides and papers, the whole of it or what is seen: the painters of the stage on an SVG instead of a canvas.
 
-import { Latest } from "../geometry/latest.mjs";
+import { Latest } from "../geometry/memo.mjs";
 import { paintGraph } from "./paint.mjs";
 import { paintPulses } from "./pulses.mjs";
 import { element, escaped, joined, SvgContext } from "./svg.mjs";

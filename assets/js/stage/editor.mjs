@@ -2,7 +2,7 @@
 
 import { indexText, nest, num, parseNumber, toNumber } from "../scene/format.mjs";
 import { h } from "../page/dom.mjs";
-import { count } from "../page/read.mjs";
+import { count } from "../page/value_text.mjs";
 import { commandOfCall, isLeaf, rowState } from "../scene/state.mjs";
 
 /** @import { Node, Num, Row } from "../scene/scene.d.ts" */

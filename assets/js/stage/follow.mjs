@@ -1,6 +1,6 @@
 // Following: which part of a large graph is shown with a step, and where the minimap stands meanwhile.  Pure.
 
-import { barsOver, CORNERS, hasMap, isLegendOnTop, mapBox } from "../geometry/bars.mjs";
+import { barsOver, CORNERS, hasMap, isLegendOnTop, mapBox } from "../geometry/overlays.mjs";
 import { fit, pan, READABLE, toScreen, visibleBox } from "../geometry/camera.mjs";
 import { boxOf, grown, rowsOf, shared } from "../scene/card.mjs";
 import { pointAlong } from "../geometry/curve.mjs";

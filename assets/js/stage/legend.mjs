@@ -6,7 +6,7 @@ import { paintGraph } from "../paint/paint.mjs";
 import { contextOf, h, inline } from "../page/dom.mjs";
 import { layPlane } from "../geometry/plane.mjs";
 import { paintPulses } from "../paint/pulses.mjs";
-import { ROOM_WIDE, SIGNS } from "../paint/signs.mjs";
+import { ROOM_WIDE, SIGNS } from "../paint/legend_samples.mjs";
 import { prepare, stateAt } from "../scene/state.mjs";
 import { Ruler } from "../geometry/text.mjs";
 

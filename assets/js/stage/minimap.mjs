@@ -1,6 +1,6 @@
 // The minimap: the whole graph in small, the part in view as a frame; a click or a drag moves the camera there.
 
-import { hasMap, isWhole, MAP } from "../geometry/bars.mjs";
+import { hasMap, isWhole, MAP } from "../geometry/overlays.mjs";
 import { visibleBox } from "../geometry/camera.mjs";
 import { boxOf } from "../scene/card.mjs";
 import { cornerFor } from "./follow.mjs";

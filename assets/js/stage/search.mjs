@@ -2,7 +2,7 @@
 
 import { entries, examples, placeOf, search, words } from "../scene/find.mjs";
 import { keepFocus } from "./footer.mjs";
-import { announce } from "./mirror.mjs";
+import { announce } from "./screen_reader.mjs";
 import { h } from "../page/dom.mjs";
 
 /** @import { Scene } from "../scene/scene.d.ts" */

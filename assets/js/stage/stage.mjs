@@ -1,6 +1,6 @@
 // The stage: two canvases, their size, the camera, and one frame at a time of what has changed.
 
-import { barsOfWhole, barsOver, isLegendOnTop, isUncovered } from "../geometry/bars.mjs";
+import { barsOfWhole, barsOver, isLegendOnTop, isUncovered } from "../geometry/overlays.mjs";
 import { boxesOf, boxOf, cellOf, rowsOf, shownAs } from "../scene/card.mjs";
 import { across, between, fit, keep, pan, READABLE, toScreen, visibleBox, zoomAt } from "../geometry/camera.mjs";
 import { follow, overview, PADDING, subjectsOf, WEIGHT } from "./follow.mjs";
@@ -20,7 +20,7 @@ import { readTokens, watchTheme } from "../paint/theme.mjs";
 /** @import { Camera } from "../geometry/camera.mjs" */
 /** @import { Plane } from "../geometry/plane.mjs" */
 /** @import { ShownWire } from "../geometry/wiring.mjs" */
-/** @import { Choosing } from "./choosing.mjs" */
+/** @import { Choosing } from "./node_picker.mjs" */
 
 const GLIDE = 320; // ms of a camera move
 const BESIDE = 24; // px between a panel and what came out from under it

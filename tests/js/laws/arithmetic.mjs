@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { linesOf } from "../../../assets/js/panels/inspector/sums.mjs";
+import { linesOf } from "../../../assets/js/panels/inspector/arithmetic.mjs";
 
 const read = (text) => Number(text.replace("inf", "Infinity").replaceAll("\u2212", "-").replace(/[()]/g, ""));
 

@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { barsOver, hasMap, isUncovered } from "../../../assets/js/geometry/bars.mjs";
+import { barsOver, hasMap, isUncovered } from "../../../assets/js/geometry/overlays.mjs";
 import { toScreen } from "../../../assets/js/geometry/camera.mjs";
 import { shared } from "../../../assets/js/scene/card.mjs";
 import { cornerFor, follow, overview, subjectsOf } from "../../../assets/js/stage/follow.mjs";

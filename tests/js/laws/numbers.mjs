@@ -3,13 +3,13 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { barsOver, hasMap, isUncovered } from "../../../assets/js/geometry/bars.mjs";
+import { barsOver, hasMap, isUncovered } from "../../../assets/js/geometry/overlays.mjs";
 import { boxOf } from "../../../assets/js/scene/card.mjs";
 import { crossesBox, crossesLine, distanceTo, distanceToBox, strikes } from "../../../assets/js/geometry/curve.mjs";
 import { hasGradient, wiredEdges } from "../../../assets/js/paint/edges.mjs";
 import { follow, overview, subjectsOf } from "../../../assets/js/stage/follow.mjs";
 import { labelsOf, placedLabels } from "../../../assets/js/paint/labels.mjs";
-import { FAR } from "../../../assets/js/paint/places.mjs";
+import { FAR } from "../../../assets/js/paint/number_positions.mjs";
 import { gradientRoute, layPlane } from "../../../assets/js/geometry/plane.mjs";
 import { flowsAt, prepare, stateAt } from "../../../assets/js/scene/state.mjs";
 import { fonts, Ruler } from "../../../assets/js/geometry/text.mjs";

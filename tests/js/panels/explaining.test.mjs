@@ -6,7 +6,7 @@ import test from "node:test";
 import { beside } from "../../../assets/js/page/callout.mjs";
 import { spelled, termsOf } from "../../../assets/js/panels/inspector/terms.mjs";
 import { layPlane } from "../../../assets/js/geometry/plane.mjs";
-import { SIGNS } from "../../../assets/js/paint/signs.mjs";
+import { SIGNS } from "../../../assets/js/paint/legend_samples.mjs";
 import { describe, nodeState, prepare, rowState, savedState, stateAt } from "../../../assets/js/scene/state.mjs";
 
 const all = SIGNS.flatMap(({ signs }) => signs);

@@ -5,9 +5,9 @@ import { test } from "node:test";
 import { NONE_PASSED } from "../../../assets/js/scene/shared.mjs";
 import * as edits from "../../../assets/js/page/edits.mjs";
 import * as chapters from "../../../assets/js/panels/program/chapters.mjs";
-import * as places from "../../../assets/js/page/places.mjs";
-import * as sums from "../../../assets/js/panels/inspector/sums.mjs";
-import * as read from "../../../assets/js/page/read.mjs";
+import * as places from "../../../assets/js/page/command_positions.mjs";
+import * as sums from "../../../assets/js/panels/inspector/arithmetic.mjs";
+import * as read from "../../../assets/js/page/value_text.mjs";
 import * as roots from "../../../assets/js/panels/commands/roots.mjs";
 import * as url from "../../../assets/js/page/url.mjs";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { element, fitNum, fitRow, indexText, isRounded, nest, num, parseNumber, result, shapeText, statsText, toNumber, truth, withMinus } from "../../../assets/js/scene/format.mjs";
-import { pieces } from "../../../assets/js/scene/whole.mjs";
+import { pieces } from "../../../assets/js/scene/line_breaks.mjs";
 
 test("num writes integers plainly and others in few digits", () => {
   const cases = [[2, "2"], [-0, "0"], [1234567, "1.235e6"], [1 / 60, "0.01667"], [0.016667, "0.016667"], [1e-4, "1e-4"], [1.25e-5, "1.25e-5"], [-3.5, "\u22123.5"],

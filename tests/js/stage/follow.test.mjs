@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { barsOfWhole, barsOver, CORNERS, isUncovered, isWhole, mapBox } from "../../../assets/js/geometry/bars.mjs";
+import { barsOfWhole, barsOver, CORNERS, isUncovered, isWhole, mapBox } from "../../../assets/js/geometry/overlays.mjs";
 import { READABLE, toScreen } from "../../../assets/js/geometry/camera.mjs";
 import { WHOLE } from "../../../assets/js/scene/shared.mjs";
 import { shared } from "../../../assets/js/scene/card.mjs";

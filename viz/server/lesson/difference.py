@@ -1,6 +1,6 @@
 """JSON documents as differences: what makes one document out of a similar one.
 
-assets/js/alone/difference.mjs applies them.  A difference is null where nothing changes, else a list that begins with
+assets/js/lesson/difference.mjs applies them.  A difference is null where nothing changes, else a list that begins with
 its kind: `[0, value]` puts a value there, `[1, {key: difference}, [key …]]` changes and removes keys of an object,
 `[2, length, {index: difference}]` changes elements of a list after it was cut, or made longer, to a length.
 """

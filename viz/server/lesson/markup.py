@@ -1,7 +1,7 @@
 """The page's components as plain HTML, for a page without Dash.
 
 Elements keep their tags.  A component of the library becomes the element that it is to a user, with the class names
-that the library gives it, so that the style sheets of the app fit; assets/js/alone/components.mjs gives them life.
+that the library gives it, so that the style sheets of the app fit; assets/js/lesson/components.mjs gives them life.
 """
 
 from __future__ import annotations

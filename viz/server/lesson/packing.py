@@ -1,7 +1,7 @@
 """Everything that a page may ask about a program, computed beforehand and packed as differences.
 
 Of a section of a run these are its scene, the same with groups folded and unfolded, the scenes of all edits that are
-foreseen, and the details of all their elements.  assets/js/alone/answers.mjs answers from it.
+foreseen, and the details of all their elements.  assets/js/lesson/answers.mjs answers from it.
 """
 
 from __future__ import annotations

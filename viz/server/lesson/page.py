@@ -1,7 +1,7 @@
 """A lesson: the app's page as one HTML file, which plays everything offline and fetches nothing.
 
 The page is the app's own markup, style sheets and modules.  In place of the server it has the answers that are likely
-to be asked for, compressed; assets/js/alone reads them, and its components stand for those of Dash.
+to be asked for, compressed; assets/js/lesson reads them, and its components stand for those of Dash.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FILES = {f"export-{ending}" for ending, _ in FILES}
 _LAYOUTS = {f"layout-{name}" for name in NAMES}
 WITHOUT = frozenset({"act-share", "tour-offer", "on-torch", "copy-frame", *_FILES, *_LAYOUTS})
 """What needs a server, by id."""
-ENTRY = "js/alone/alone.mjs"
+ENTRY = "js/lesson/lesson.mjs"
 EARLY = "js/panels/shell/early.js"
 STYLES = ("css/theme.css", "css/app.css", "css/stage.css")
 """These come first, the others in the order of their names."""

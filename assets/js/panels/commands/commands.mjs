@@ -7,11 +7,11 @@ import { at as trackAt } from "../../scene/timeline.mjs";
 import { byId, fill, first, h, setProps } from "../../page/dom.mjs";
 import * as edits from "../../page/edits.mjs";
 import { errorSign } from "../../page/errors.mjs";
-import { bunches } from "./bunches.mjs";
+import { bunches } from "./command_groups.mjs";
 import { Matrix } from "./matrix.mjs";
 import { isNarrow, isOpen } from "../../page/panels.mjs";
-import * as places from "../../page/places.mjs";
-import { brief, count, lineText } from "../../page/read.mjs";
+import * as places from "../../page/command_positions.mjs";
+import { brief, count, lineText } from "../../page/value_text.mjs";
 import { rootsOf, whyNoRoot } from "./roots.mjs";
 
 const MOST_OF_PANEL = 0.5; // what the calls keep of their panel while the form is open

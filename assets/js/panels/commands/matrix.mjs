@@ -1,6 +1,6 @@
 // The grid in which a gradient or a leaf is edited, cell by cell in its shape; a large one through a window.
 import { byId, fill, h, mount, setProps } from "../../page/dom.mjs";
-import { table } from "../../page/read.mjs";
+import { table } from "../../page/value_text.mjs";
 
 const WIDE = 64; // columns in the window
 const LONG = 256; // rows in the window

@@ -1,7 +1,7 @@
 // What a backward call can start from: any tensor that exists where it stands, also one for which torch has an error. Pure.
 import { at } from "../../scene/timeline.mjs";
 import { tensorOf } from "../../page/edits.mjs";
-import { isThere } from "../../page/places.mjs";
+import { isThere } from "../../page/command_positions.mjs";
 
 /** @import { CommandSpec, Node, Scene } from "../../scene/scene.d.ts" */
 

@@ -2,7 +2,7 @@
 import { toNumber } from "../../scene/format.mjs";
 import { at as trackAt } from "../../scene/timeline.mjs";
 import { byId, fill, h, mount, setProps } from "../../page/dom.mjs";
-import { table } from "../../page/read.mjs";
+import { table } from "../../page/value_text.mjs";
 
 /** @import { Details } from "../../scene/scene.d.ts" */
 

@@ -8,10 +8,10 @@ import { byId, fill, first, h, setProps } from "../../page/dom.mjs";
 import { errorBox, findingBoxes } from "../../page/errors.mjs";
 import { Figures } from "./figures.mjs";
 import { asked, Formula } from "./formula.mjs";
-import { codeText, lineText, orderOf, rowsOf, toneOf } from "../../page/read.mjs";
-import { cellsOf, latest, ledgerOf, linesOf } from "./sums.mjs";
+import { codeText, lineText, orderOf, rowsOf, toneOf } from "../../page/value_text.mjs";
+import { cellsOf, latest, ledgerOf, linesOf } from "./arithmetic.mjs";
 import { membersOf, parametersOf } from "./parameters.mjs";
-import { throughTime } from "./through.mjs";
+import { throughTime } from "./time_bars.mjs";
 
 const MOST_CACHED = 400;
 const PORTION = 100; // earlier rows of a ledger that one click brings

@@ -1,6 +1,6 @@
 // The terms of a formula and what each stands for on the graph: pointing at one lights its tensor. Pure but for `wire`.
 import { h } from "../../page/dom.mjs";
-import { codeText, resultOf } from "../../page/read.mjs";
+import { codeText, resultOf } from "../../page/value_text.mjs";
 
 /** @import { Formula, Node, Scene } from "../../scene/scene.d.ts" */
 /** @typedef {{ id: string | null, name: string, gradient: boolean, words: string }} Term what a name in a formula stands for */

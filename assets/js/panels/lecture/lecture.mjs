@@ -6,7 +6,7 @@ import { fill, h, prose } from "../../page/dom.mjs";
 import { endOf, restOf, stageOf } from "../program/chapters.mjs";
 import { isOpen, questionOf } from "../program/question.mjs";
 import { excerptOf } from "./excerpt.mjs";
-import { Pointing } from "./pointing.mjs";
+import { Pointing } from "./laser.mjs";
 
 /** @typedef {"1" | "notes"} Kind the hall's window, or the presenter's */
 

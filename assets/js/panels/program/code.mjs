@@ -6,7 +6,7 @@ import { lookOf, shareOf } from "../../scene/scale.mjs";
 import { isLeaf } from "../../scene/state.mjs";
 import { byId, fill, first, h } from "../../page/dom.mjs";
 import { button as what } from "../../page/explain.mjs";
-import { elementsAt, ranges, scrolled } from "../../page/read.mjs";
+import { elementsAt, ranges, scrolled } from "../../page/value_text.mjs";
 import { Prints } from "./prints.mjs";
 
 const NARROW = 44; // letters of a line that fit beside the graph at 12 px and more

@@ -1,7 +1,7 @@
 // The run view: the whole run at a glance.  Loss, findings, and a cell for each parameter and iteration that leads to its place.
 
 import { byId, first, fill, h, mount, setProps } from "../../page/dom.mjs";
-import { announce } from "../../stage/mirror.mjs";
+import { announce } from "../../stage/screen_reader.mjs";
 import { columnOf, facts, inWords, lossText, opened, QUANTITIES, rowsOf, told } from "../../scene/run.mjs";
 import { ROW, above, figure, height } from "./figure.mjs";
 import { isSingle } from "./flow.mjs";

@@ -15,7 +15,7 @@ import { Live } from "../../page/live.mjs";
 import * as notice from "../../page/notice.mjs";
 import { isNarrow, isOpen, Panels } from "../../page/panels.mjs";
 import { Overview } from "../run/overview.mjs";
-import { RunRow } from "../run/row.mjs";
+import { RunRow } from "../run/section_row.mjs";
 import { hasRun, RunView } from "../run/run.mjs";
 import { Sections } from "./sections.mjs";
 import { Session } from "../../page/session.mjs";

@@ -23,7 +23,7 @@ JSON = st.recursive(SCALARS, lambda of: st.lists(of, max_size=4) | st.dictionari
 
 
 def changed(old: Any, change: Difference) -> Any:
-    """As assets/js/alone/difference.mjs does it."""
+    """As assets/js/lesson/difference.mjs does it."""
     if change is None:
         return old
     kind, what, *more = change

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { linesSince, sinceSave } from "../../../assets/js/page/since.mjs";
+import { linesSince, sinceSave } from "../../../assets/js/page/save_summary.mjs";
 
 const scene = (texts, loss = 4.41, steps = 3) => ({
   program: { files: Object.entries(texts).map(([name, text]) => ({ name, text })) }, steps: Array(steps).fill({}),

@@ -1,7 +1,7 @@
 // Choosing a node on the graph for a panel: what can be chosen has a ring, a bar says so, a click or Enter takes it, Escape ends it.
 
 import { keepFocus } from "./footer.mjs";
-import { announce } from "./mirror.mjs";
+import { announce } from "./screen_reader.mjs";
 import { h } from "../page/dom.mjs";
 
 export class Choosing {

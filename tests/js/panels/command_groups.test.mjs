@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bunches } from "../../../assets/js/panels/commands/bunches.mjs";
+import { bunches } from "../../../assets/js/panels/commands/command_groups.mjs";
 
 const command = (id, label, line, more = {}) => ({ id, kind: "zero", label, code: { file: 0, line, col: 0 }, ...more });
 const many = (n, from = 0) => Array.from({ length: n }, (_, i) => command(`z${from + i}`, "opt.zero_grad()", 4));

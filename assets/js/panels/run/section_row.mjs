@@ -1,7 +1,7 @@
 // The row of a run's sections above the timeline: where the present one stands, and a press on another leads there.
 
 import { byId, h, sized } from "../../page/dom.mjs";
-import { ends, HEIGHT, paintSections } from "./beads.mjs";
+import { ends, HEIGHT, paintSections } from "./section_painting.mjs";
 import { readTokens, watchTheme } from "../../paint/theme.mjs";
 import { found, sectionAt, told, tracksOf } from "./sections.mjs";
 

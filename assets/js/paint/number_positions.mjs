@@ -1,6 +1,6 @@
 // Where a number that travels stands, so that nobody takes it for another route's: beside its own, else away from it with a line that leads there.
 
-import { barsOfWhole } from "../geometry/bars.mjs";
+import { barsOfWhole } from "../geometry/overlays.mjs";
 import { toWorld, visibleBox } from "../geometry/camera.mjs";
 import { boxOf, grown, shared } from "../scene/card.mjs";
 import { comesWithin, crossesBox, crossesLine, distanceToBox, pointAlong, strikes } from "../geometry/curve.mjs";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Answers } from "../../../assets/js/alone/answers.mjs";
-import { changed } from "../../../assets/js/alone/difference.mjs";
+import { Answers } from "../../../assets/js/lesson/answers.mjs";
+import { changed } from "../../../assets/js/lesson/difference.mjs";
 import { same } from "../../../assets/js/scene/ghosts.mjs";
 
 const scene = (id, folded) => ({ revision: { id }, folded, nodes: [], values: [] });

@@ -2,7 +2,7 @@
 import { element, indexText, num, result, toNumber } from "../../scene/format.mjs";
 import { SMALL } from "../../scene/shared.mjs";
 import { at as trackAt, changedBy } from "../../scene/timeline.mjs";
-import { brief, resultOf, table } from "../../page/read.mjs";
+import { brief, resultOf, table } from "../../page/value_text.mjs";
 
 /** @import { Code, Num, Node, Scene, Step, Value, Wire } from "../../scene/scene.d.ts" */
 /** @import { Held } from "../../scene/format.mjs" */
