@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.measure import percentile, seconds, settle, table
 from engine.replay.program import Command, Edits, commands
 from engine.trace.events import Trace
-from viz.server.http.packed import gzip
+from viz.server.http.gzip_pieces import gzip
 from viz.server.programs import gallery_programs
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store

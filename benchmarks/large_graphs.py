@@ -15,7 +15,7 @@ from benchmarks.measure import percentile, seconds, table
 from benchmarks.page import opened, page, synthetic
 from viz.layout import choice
 from viz.scene.reading import reading
-from viz.scene.visible import Visible
+from viz.scene.visible_graph import Visible
 
 SMALL, LARGE = 2_000, 20_000
 TURNS = 3

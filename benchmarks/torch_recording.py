@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.trace.record import recording
 from engine.trace.value_store import LIMIT
-from viz.record.torch.arrival import Arrival
+from viz.record.torch.import_hook import Arrival
 
 torch: Any = importlib.import_module("torch")
 nn: Any = torch.nn

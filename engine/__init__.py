@@ -24,13 +24,13 @@ from . import (
 )
 from .amp import GradScaler, autocast
 from .api import settings as _settings
+from .api.calls import absent_functions as _left_out
 from .api.calls import functions as _functions
-from .api.calls import left_out as _left_out
 from .api.calls import out as _out
 from .api.calls import public_functions as _public_functions
+from .api.calls.absent_functions import *
+from .api.calls.absent_functions import bfloat16_dtype as bfloat16
 from .api.calls.functions import *
-from .api.calls.left_out import *
-from .api.calls.left_out import bfloat16_dtype as bfloat16
 from .api.creation import constructors, creation, fills
 from .api.creation import counting as _counting
 from .api.creation import types as _types

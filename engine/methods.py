@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .api import printing
+from .api.calls import absent_functions as ab
 from .api.calls import functions as fn
-from .api.calls import left_out as ab
 from .api.calls.out import plain
 from .api.creation import constructors, creation
 from .api.creation import conversion as mo

@@ -335,10 +335,10 @@ def _record(options: argparse.Namespace) -> int:
 
 def _new(options: argparse.Namespace) -> int:
     """Writes a lesson to begin with."""
-    from viz.server.lesson import own
+    from viz.server.lesson import course
 
     try:
-        own.write(options.file)
+        course.write(options.file)
     except FileExistsError:
         return _refuse(f"{str(options.file)!r} exists. Give the name of a new file.")
     except OSError as error:
@@ -432,16 +432,16 @@ def _serve(options: argparse.Namespace) -> int:
 def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
     """The programs to offer and the address to open."""
     from engine.trace.file.database import TraceFileError
-    from viz.run.beginning import MOST
+    from viz.run.prefix import MOST
     from viz.server import programs
     from viz.server.store import Catalogue, Problem
 
     most = getattr(options, "events", None) or MOST
     try:
         if options.command == "course":
-            from viz.server.lesson import own
+            from viz.server.lesson import course
 
-            return Catalogue(own.course(options.folder)), "/"
+            return Catalogue(course.course(options.folder)), "/"
         catalogue = Catalogue(programs.gallery_programs())
         if options.command == "open":
             return catalogue, page(catalogue.add(programs.from_file(options.file, most)))

@@ -3,7 +3,6 @@
 from . import constraint_registry, constraints, kl, transforms
 from .constraint_registry import biject_to, transform_to
 from .continuous import Cauchy, Exponential, Laplace, MultivariateNormal, Normal, Uniform
-from .derived import Gumbel, HalfCauchy, HalfNormal, LogisticNormal, LogNormal, Pareto, Weibull
 from .discrete import (
     Bernoulli,
     Categorical,
@@ -18,6 +17,7 @@ from .kl import kl_divergence, register_kl
 from .mixture import MixtureSameFamily
 from .relaxed import RelaxedBernoulli, RelaxedOneHotCategorical
 from .transformed import TransformedDistribution
+from .transformed_families import Gumbel, HalfCauchy, HalfNormal, LogisticNormal, LogNormal, Pareto, Weibull
 from .transforms import (
     AbsTransform,
     AffineTransform,

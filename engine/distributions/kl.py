@@ -9,11 +9,11 @@ from .. import linalg
 from ..nn.functional import softplus
 from ..tensor.tensor import Tensor
 from .continuous import Cauchy, Exponential, Laplace, MultivariateNormal, Normal, Uniform
-from .derived import EULER, Gumbel, HalfNormal, Pareto
 from .discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, Poisson
 from .distribution import Distribution
 from .independent import Independent
 from .transformed import TransformedDistribution
+from .transformed_families import EULER, Gumbel, HalfNormal, Pareto
 
 __all__ = ["kl_divergence", "register_kl"]
 

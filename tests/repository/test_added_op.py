@@ -22,7 +22,7 @@ from engine.ops.presentation import NOTHING_KNOWN, Presentation, elementwise
 from engine.ops.result_shapes import like_first
 from engine.replay.replay import replay
 from engine.trace.events import OpCalled, Trace
-from engine.trace.file.coherence import open_checked
+from engine.trace.file.consistency import open_checked
 from engine.trace.file.database import TraceFileError
 from tests.engine.helpers import call, function_of, leaves
 from tests.samples import Sample

@@ -18,7 +18,7 @@ from docs.left_out import names, sorted_out
 from engine.ops.op import REGISTRY
 from viz.graph import folds
 from viz.layout import views
-from viz.scene import visible
+from viz.scene import visible_graph
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -139,12 +139,12 @@ def test_questions_to_a_trace_file_are_answered(tmp_path: Path) -> None:
 def test_figures_of_what_begins_folded_are_those_of_the_code() -> None:
     page = (ROOT / "docs" / "scene-format.md").read_text(encoding="utf-8")
     part = page[page.index("## Groups that open folded") :].partition("\n## ")[0]
-    wide, high = visible.VIEW
+    wide, high = visible_graph.VIEW
     for figure in (
         f"With up to {folds.FOLD_ABOVE} nodes ({folds.FOLD_ABOVE_TOLD} in a program with chapters",
         f"at a zoom of {views.WHOLE} in a stage of {wide:.0f} × {high:.0f} px",
         f"more than {views.MOST_NODES} places",
         f"more than {folds.OPEN_UP_TO} places",
-        f"edges to up to {visible.MOST_USERS} of its uses",
+        f"edges to up to {visible_graph.MOST_USERS} of its uses",
     ):
         assert figure in part

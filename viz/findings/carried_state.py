@@ -9,7 +9,7 @@ from engine.trace.events import Frame, OpCalled
 from engine.trace.source import Sources
 
 from ..reading.facts import CallFact
-from .case import Case
+from .error_context import Case
 
 
 @dataclass(frozen=True, slots=True)

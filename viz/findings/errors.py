@@ -20,7 +20,7 @@ from ..reading.values import shortest
 from ..schema.edits import Edits
 from . import nonfinite
 from .carried_state import carried
-from .case import Answer, Case
+from .error_context import Answer, Case
 from .fixes import edited
 
 MOST_NAMED = 4

@@ -19,7 +19,7 @@ from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, OpCall
 from ..reading.own_code import own_code
 from ..reading.source_text import source
 from . import nested_loops
-from .quiet import gather, lift, owners, telling
+from .gradient_free import gather, lift, owners, telling
 from .recursion import flatten, unroll
 from .scopes import Counted, Loop, Part, Reader, Scope, inner_first, place_of
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..reading.facts import Facts
+from .gradient_free import is_owned
 from .groups import Grouping
-from .quiet import is_owned
 
 
 def innermost(grouping: Grouping, ops: Sequence[int]) -> str | None:

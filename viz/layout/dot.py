@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from .layered.arguments import ordered
+from .layered.argument_order import ordered
 from .layered.ranked_graph import GAP, LOW_GAP, Ranked, separated
 
 try:

@@ -21,7 +21,7 @@ from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz.record.record_command import unfit
 from viz.record.runner import own_folder
-from viz.record.torch.arrival import watching
+from viz.record.torch.import_hook import watching
 
 
 class Block:

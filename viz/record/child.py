@@ -56,8 +56,8 @@ from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz.record import prints, torch_import
 from viz.record.limits import in_words
-from viz.record.torch import swapped
-from viz.record.torch.arrival import Arrival, without_ours
+from viz.record.torch import import_rewrite
+from viz.record.torch.import_hook import Arrival, without_ours
 
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(viz.__file__))), "engine", "")
 GRACE = 5.0
@@ -178,7 +178,7 @@ def _read(filename: str, on_torch: bool) -> types.CodeType:
     lines = linecache.updatecache(filename)
     if lines:
         linecache.cache[filename] = (len(raw), None, lines, filename)  # None: never looked at again
-    return compile(swapped.on_torch(raw, filename) if on_torch else raw, filename, "exec", dont_inherit=True)
+    return compile(import_rewrite.on_torch(raw, filename) if on_torch else raw, filename, "exec", dont_inherit=True)
 
 
 def _main_module(filename: str) -> types.ModuleType:

@@ -17,7 +17,7 @@ from engine.trace.events import LeafCreated, OpCalled, Trace
 from engine.trace.file.outline import Outline
 
 from .iterations import Section
-from .measured import measured
+from .measures import measured
 
 MOST_COLUMNS = 1_000
 """Columns of the document: more have no pixel of their own."""

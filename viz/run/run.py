@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.trace.events import ErrorRaised, Trace
-from engine.trace.file.coherence import checked
+from engine.trace.file.consistency import checked
 from engine.trace.file.outline import Outline, outline, outline_in_file
 
-from .beginning import CHECKED, MOST, shortened
 from .iterations import Section, sections
 from .overview import Overview, overview
+from .prefix import CHECKED, MOST, shortened
 from .window import Windows
 
 SEVERAL = 400

@@ -37,7 +37,7 @@ from engine.trace.events import (
     VjpRun,
     WrittenOutside,
 )
-from engine.trace.file.coherence import check_part
+from engine.trace.file.consistency import check_part
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.outline import GRAD, NOBODY, Outline
 from engine.trace.log_reader import Numbers

@@ -16,7 +16,7 @@ from engine.trace.events import BackwardStarted, Trace
 from ..reading import text
 from ..schema.scene import Change, ChangeKind
 from ..schema.values import Code
-from .places import places
+from .command_positions import places
 from .reading import Reading, reading
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..schema.scene import HiddenElements, HiddenGroup, NodeKind, Role
 from .reading import Reading
-from .visible import Visible
+from .visible_graph import Visible
 
 
 def hidden(read: Reading, seen: Visible) -> HiddenElements | None:

@@ -12,7 +12,7 @@ from ..schema.scene import InGroup, Sent
 from ..schema.values import Formula
 from ..time.steps import Step
 from .reading import Reading
-from .visible import Visible
+from .visible_graph import Visible
 
 
 class Within:

@@ -20,7 +20,7 @@ from ..reading.jacobian import value as number
 from ..schema.scene import Cell, Dot
 from ..schema.values import Num, Track
 from .reading import Reading
-from .visible import Visible
+from .visible_graph import Visible
 
 NormTrack = Track[Num | None]
 Floats = Track[float | None]

@@ -43,15 +43,15 @@ from ..schema.values import Box, Chip, Code, Formula, Point, RowSize, Track
 from ..time.steps import Flow, Phase, Step
 from ..time.tracks import differ, joint_state, together
 from ..wording import sentences
+from .command_positions import places
 from .commands import commands
 from .hidden_elements import hidden
 from .hidden_gradients import Within
-from .lines import lines, prints
+from .initial_view import opening
 from .norms import Norms
-from .opening import opening
-from .places import places
+from .program_lines import lines, prints
 from .reading import reading
-from .visible import Visible, rounded
+from .visible_graph import Visible, rounded
 
 MOST_FAR = 2
 """Names of tensors that stand elsewhere on the card of a folded group; more are not told."""

@@ -18,7 +18,7 @@ from engine.trace.events import AnyEvent, ErrorRaised, last_value
 from ..layout import cards
 from ..reading.source_text import source
 from ..schema.scene import Chapter, Scene
-from . import account
+from . import problem_story
 from .commands import ran, span
 from .reading import Reading
 
@@ -52,7 +52,7 @@ def retold(
     `now` what its step does in this revision.  Where the program stops at an error that no chapter speaks of, one
     tells of it, and those that would follow are gone.
     """
-    stop = account.stopped(scene["error"], scene["steps"], now.facts) if scene["error"] is not None else None
+    stop = problem_story.stopped(scene["error"], scene["steps"], now.facts) if scene["error"] is not None else None
     after = _After(before, now, edits, stop)
     found = list(after.chapters(told, recorded))
     if stop is None or any(one["step"] == stop["step"] for one in found):

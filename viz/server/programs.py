@@ -14,13 +14,13 @@ from typing import Any
 
 import engine
 from engine.trace.events import Trace
-from engine.trace.file.coherence import open_checked
+from engine.trace.file.consistency import open_checked
 from viz import gallery
 from viz.gallery import comments
 from viz.reading.text import join, one_line
 from viz.record.compare_command import Script, has_torch
 from viz.record.missing_recording import ended
-from viz.run.beginning import CHECKED, MOST
+from viz.run.prefix import CHECKED, MOST
 from viz.server.store import HEAVY, Program
 from viz.server.workers import TraceFile
 from viz.wording.text_difference import changed

@@ -11,19 +11,19 @@ from engine.replay.replay import replay
 from engine.trace.events import BackwardStarted, Trace
 from viz.graph.folds import FOLD_ABOVE, FOLD_ABOVE_TOLD
 from viz.reading.library import library
-from viz.run.beginning import left_out
+from viz.run.prefix import left_out
 from viz.run.run import Run
-from viz.scene import account, story
 from viz.scene import details as viz_details
+from viz.scene import problem_story, story
 from viz.scene import scene as viz_scene
 from viz.scene.changes import changes
-from viz.scene.places import last_place
+from viz.scene.command_positions import last_place
 from viz.scene.reading import reading
 from viz.scene.run_overview import in_iterations, run_overview
 from viz.schema.details import Details
 from viz.schema.run import RunGraphs, RunOverview
 from viz.schema.scene import Scene, Section
-from viz.server.library.recomputed import Unlike, base_of, recomputed
+from viz.server.library.on_engine import Unlike, base_of, recomputed
 from viz.server.programs import harmed
 from viz.server.store import Json, Problem, Program, SceneJob
 
@@ -100,8 +100,8 @@ def scene_of(job: SceneJob) -> Scene:
             recorded = job.program.chapters(story.outline(before))
             made["program"]["chapters"] = story.retold(told, recorded, before, now, edits, made)
     else:
-        told = made["program"]["chapters"] = account.chapters(job.trace, made)
-        made["program"]["opens"] = account.opens(job.trace, told)
+        told = made["program"]["chapters"] = problem_story.chapters(job.trace, made)
+        made["program"]["opens"] = problem_story.opens(job.trace, told)
     return made
 
 

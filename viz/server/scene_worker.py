@@ -15,10 +15,10 @@ import sys
 import traceback
 from typing import Any
 
-from engine.trace.file.coherence import open_checked
+from engine.trace.file.consistency import open_checked
 from engine.trace.file.database import TraceFileError
-from viz.run.beginning import CHECKED
-from viz.server.http.packed import Packed
+from viz.run.prefix import CHECKED
+from viz.server.http.gzip_pieces import Packed
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Problem, Program, Revision, Store, unreadable
 from viz.server.workers import TraceFile

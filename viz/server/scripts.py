@@ -14,7 +14,7 @@ from viz.reading.library import library
 from viz.record.compare_command import Script, has_torch
 from viz.record.limits import NONE, Limits
 from viz.record.runner import Recording, ScriptError, Watch, run_script, text_of
-from viz.run.beginning import MOST
+from viz.run.prefix import MOST
 from viz.server.programs import about_script, slug, with_lesson
 from viz.server.store import Catalogue, Problem, Program
 from viz.server.workers import TraceFile

@@ -19,8 +19,8 @@ import waitress.server
 from waitress.task import ThreadedTaskDispatcher
 
 from viz.server.app import build, guarded
-from viz.server.front.dropped import Dropped
 from viz.server.front.local import Local
+from viz.server.front.uploads import Dropped
 from viz.server.http.security import MAX_BODY, Application
 from viz.server.store import Store
 

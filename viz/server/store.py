@@ -17,13 +17,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from ..run.beginning import MOST
+from ..run.prefix import MOST
 from ..run.run import Run
 from ..scene.reading import weight
 from ..schema.scene import Chapter
 from ..tasks.lru import Lru
 from ..tasks.single_flight import SingleFlight
-from .http.packed import Packed, pack_json
+from .http.gzip_pieces import Packed, pack_json
 from .workers import Ended, TraceFile, Workers
 
 if TYPE_CHECKING:

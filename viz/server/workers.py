@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..tasks.worker_process import ended, started
-from .http.packed import Packed
+from .http.gzip_pieces import Packed
 
 COUNT = max(2, min(3, (os.cpu_count() or 1) - 1))
 """Processes, two at least, so that nobody waits for a graph while a whole run is read: each keeps what it read of the

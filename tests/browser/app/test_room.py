@@ -125,7 +125,7 @@ COVERED = """async () => {
 
 @pytest.mark.parametrize("program", ["graph_in_grad", "two_layers", "once"])
 def test_nothing_on_the_page_lies_over_what_a_step_is_about(view: View, program: str) -> None:
-    """Of every program, at all widths, test_picture_laws.py holds it by the sizes in overlays.mjs: these are the page's."""
+    """test_picture_laws.py has it of every program, at all widths, by the sizes in overlays.mjs; here is the page."""
     sized(view, 1280, 720)
     view.open(f"?program={program}&step=0")
     assert view.js(COVERED) == []

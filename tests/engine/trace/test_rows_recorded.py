@@ -11,7 +11,7 @@ import engine
 from engine.ops.op import NUMBERED, REGISTRY
 from engine.replay.replay import replay
 from engine.trace.events import OpCalled, Trace, VjpRun
-from engine.trace.file.coherence import open_checked
+from engine.trace.file.consistency import open_checked
 from tests.batches import batches
 from tests.engine.helpers import call, floats, leaves
 from tests.samples import NOT_DIFFERENTIABLE, SAMPLES, Sample

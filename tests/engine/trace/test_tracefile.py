@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 
 import engine
 from engine.arrays import array
-from engine.trace.file.coherence import open_checked
+from engine.trace.file.consistency import open_checked
 from engine.trace.file.database import Database, TraceFileError
 from engine.trace.file.encoding import (
     KINDS,

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from engine.trace.file.coherence import check
+from engine.trace.file.consistency import check
 from tests.batches import batches
 from viz.record.block import Block
 

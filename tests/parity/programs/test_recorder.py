@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engine.trace.events import ErrorRaised, GroupEntered, OpCalled, Printed, Trace, VjpRun
-from engine.trace.file.coherence import open_checked
+from engine.trace.file.consistency import open_checked
 from viz.record.block import Block
 from viz.record.runner import run_script
 

@@ -12,7 +12,7 @@ from viz.reading import text
 from viz.reading.facts import collect
 
 from ..helpers.traces import recorded
-from ..scene.test_account import HEAD, told
+from ..scene.test_problem_story import HEAD, told
 
 ROUNDS = "w = torch.full((2, 2), 4.0, requires_grad=True)\nh = torch.ones(1, 2)\nfor _ in range(50):\n    h = h @ w\n"
 TRAINED = (

@@ -11,7 +11,7 @@ from viz import cli
 from viz.gallery import comments
 from viz.scene.scene import scene
 from viz.server import programs
-from viz.server.lesson import own
+from viz.server.lesson import course
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store
 
@@ -97,7 +97,7 @@ def test_new_lesson_runs_and_is_told(tmp_path: Path, capsys: pytest.CaptureFixtu
     path = tmp_path / "double.py"
     assert cli.main(["new", str(path)]) == 0 and "backstep run --watch" in capsys.readouterr().out
     assert cli.main(["new", str(path)]) == 2 and "exists" in capsys.readouterr().err
-    (program,) = own.course(tmp_path)
+    (program,) = course.course(tmp_path)
     store = Store(Catalogue([program]), Computed())
     document = store.scene(store.revision(program.id, None), None, {}, "").json()
     assert document["program"]["title"] == "What the seed gradient chooses"
@@ -109,12 +109,12 @@ def test_course_is_a_folder_of_lessons_in_the_order_of_their_names(tmp_path: Pat
     folder = tmp_path / "week-1"
     folder.mkdir()
     with pytest.raises(FileNotFoundError, match="no lesson"):
-        own.course(folder)
+        course.course(folder)
     for name in ("b.py", "a.py"):
-        own.write(folder / name)
+        course.write(folder / name)
     (folder / "helper.py").write_text("import os\n")
-    programs.record_source(own.SKELETON, folder / "a.py").save(str(folder / "c.backstep"))
-    found = own.course(folder)
+    programs.record_source(course.SKELETON, folder / "a.py").save(str(folder / "c.backstep"))
+    found = course.course(folder)
     assert [program.id for program in found] == ["my-a", "my-b", "my-c"]
     assert {tuple(program.about["crumbs"][:2]) for program in found} == {("Gallery", "Week 1")}
     assert cli.main(["course", str(tmp_path / "no")]) == 2

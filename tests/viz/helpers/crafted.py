@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from engine.trace.events import Damaged, Trace
-from engine.trace.file.coherence import open_checked
+from engine.trace.file.consistency import open_checked
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.encoding import event_fields, values_equal
 from engine.trace.file.tracefile import APPLICATION, SCHEMA, checksum, digest_of, save, tables
-from viz.run.beginning import MOST
+from viz.run.prefix import MOST
 from viz.scene.reading import _readings
 from viz.server.programs import from_file, record_source
 from viz.server.revisions import Computed

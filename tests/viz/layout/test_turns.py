@@ -19,7 +19,7 @@ from viz.layout.layered.ports import begun
 from viz.layout.layered.turns import BESIDE, Way, settled
 from viz.layout.sheet import Piece, Point
 from viz.scene.reading import reading
-from viz.scene.visible import Visible
+from viz.scene.visible_graph import Visible
 
 in_lines = st.builds(dag, st.integers(8, 30), st.integers(0, 8), st.integers(0, 10_000))
 

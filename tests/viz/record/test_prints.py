@@ -10,7 +10,7 @@ from engine.replay.program import Edits
 from engine.replay.replay import replay
 from engine.trace.events import Printed, Trace
 from viz.run.run import Run
-from viz.scene.lines import prints
+from viz.scene.program_lines import prints
 from viz.scene.reading import reading
 
 from ..helpers.scripts import ROOT, Capture, Script, kinds

@@ -13,7 +13,7 @@ from engine.trace.events import Trace
 from viz.run.overview import Overview, joined, overview
 from viz.run.run import Run
 from viz.scene.run_overview import document, in_iterations
-from viz.server.http.packed import pack_json
+from viz.server.http.gzip_pieces import pack_json
 
 from ..helpers.traces import recorded
 

@@ -18,7 +18,7 @@ from engine.nn import functional
 from engine.replay.program import Edits
 from engine.replay.replay import replay
 from engine.trace.events import AnyEvent, BackwardStarted, LeafCreated, OpCalled, Refreshed, Trace
-from engine.trace.file.coherence import check
+from engine.trace.file.consistency import check
 from engine.trace.file.outline import outline
 from viz.findings.findings import findings
 from viz.run.iterations import Section, sections

@@ -15,9 +15,9 @@ from tests.viz.helpers.forms import fault_of_scene
 from viz.graph.folds import FOLD_ABOVE_TOLD
 from viz.layout.choice import layout
 from viz.layout.views import EASY, HAIR, WHOLE, lower, zoom
-from viz.scene.opening import opening
+from viz.scene.initial_view import opening
 from viz.scene.reading import reading
-from viz.scene.visible import VIEW, Visible
+from viz.scene.visible_graph import VIEW, Visible
 
 SCRIPTS = Path(__file__).parents[2] / "js" / "laws"
 COVERS = {

@@ -22,7 +22,7 @@ from viz.reading.jacobian import jacobian
 from viz.scene import scene as scenes
 from viz.scene.details import details
 from viz.scene.reading import reading
-from viz.scene.visible import VIEW
+from viz.scene.visible_graph import VIEW
 from viz.server.revisions import to_edits
 
 from ..helpers.traces import CASE_1, CASE_3, LOOP, recorded

@@ -14,10 +14,10 @@ from werkzeug.test import Client, TestResponse
 
 from tests.viz.helpers.fixtures import Fake, program
 from viz.server.app import build, guarded
-from viz.server.components.heard import HEARD
+from viz.server.components.listeners import HEARD
 from viz.server.front.page import front
 from viz.server.http import compression, static
-from viz.server.http.packed import Packed, pack
+from viz.server.http.gzip_pieces import Packed, pack
 from viz.server.http.static import Assets, assets_folder
 from viz.server.store import Catalogue, Store
 

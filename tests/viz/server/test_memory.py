@@ -17,7 +17,7 @@ from engine.trace.events import Trace
 from tests.viz.helpers.fixtures import Fake, scene
 from viz.scene.reading import READ, READINGS, reading, weight
 from viz.server.callbacks.answers import details_answer, scene_answer
-from viz.server.http.packed import gzip, pack, pack_json
+from viz.server.http.gzip_pieces import gzip, pack, pack_json
 from viz.server.programs import from_trace, gallery_programs
 from viz.server.revisions import Computed
 from viz.server.store import TRACES, Catalogue, Json, SceneJob, Store

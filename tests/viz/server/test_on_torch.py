@@ -14,8 +14,8 @@ import engine
 from engine.trace.events import Trace
 from viz.record.compare_command import Script
 from viz.server.app import build
-from viz.server.front.dropped import Dropped
 from viz.server.front.local import Local
+from viz.server.front.uploads import Dropped
 from viz.server.library import on_torch
 from viz.server.programs import about_script
 from viz.server.revisions import Computed

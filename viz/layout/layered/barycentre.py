@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from .arguments import ordered
+from .argument_order import ordered
 from .ranked_graph import Ranked, crossings, separated, spread
 
 SWEEPS = 8

@@ -12,7 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine.arrays.errors import notes_of
 
-from . import reading
+from . import entries
 from .forward import grad_fn_of
 from .graph import Node
 from .tensors import Known, grad_of, requires_of, version_of
@@ -144,7 +144,7 @@ class Backward:
         anomaly = torch.is_anomaly_enabled()
         self.log.append(
             (
-                "made", stack, reading.start, self.call, function, tuple(roots), tuple(asked) if inputs else None, keep,
+                "made", stack, entries.start, self.call, function, tuple(roots), tuple(asked) if inputs else None, keep,
                 create, anomaly,
             )
         )  # fmt: skip
@@ -158,7 +158,7 @@ class Backward:
             self.stopped(outputs, error, is_refused)
         else:
             results = tuple(None if g is None else self.tensors.see(g, self.stack, "grad").number for g in out)
-        self.log.append(("made", -1, reading.end, self.call, error is None, results))
+        self.log.append(("made", -1, entries.end, self.call, error is None, results))
         forward, self.asked = self.watch.forward, []
         self.call, self.keep, self.create, self.recorder.call, self.stack, forward.grad_enabled = outer
         if self.call is None:
@@ -169,7 +169,7 @@ class Backward:
         """An error ended a call, at a node perhaps."""
         if self.running is not None:  # code of the user's, or what it returned
             self.running = None
-            self.log.append(("made", -1, reading.left, None, False))
+            self.log.append(("made", -1, entries.left, None, False))
         if id(error) in self.recorder.errors:
             return
         self.recorder.errors[id(error)] = error
@@ -188,7 +188,7 @@ class Backward:
 
     def raised(self, error: BaseException, note: str, call: int | None, node: int | None) -> None:
         """The event of an error."""
-        self.log.append(("made", self.stack, reading.raised, error, note, call, node))
+        self.log.append(("made", self.stack, entries.raised, error, note, call, node))
 
     def refused(
         self, function: str, error: BaseException, outputs: Any, gradients: Any, keep: bool, create: bool
@@ -229,7 +229,7 @@ class Backward:
         if self.sums is not None:
             remove(self.sums)
             before, self.sums = self.sums.before(sent, received), None
-        self.log.append(("made", -1, reading.vjp, self.call, node.key, upstream, cotangents, before, freed))
+        self.log.append(("made", -1, entries.vjp, self.call, node.key, upstream, cotangents, before, freed))
 
     def sums_begin(self, node: Node) -> None:
         """A node of an op that broadcast an input runs: torch sums its gradient afterwards."""
@@ -248,7 +248,7 @@ class Backward:
             grad = self.held_gradient(grad_of(tensor), value if before is None else None)
             self.kept_gradients[known.number] = grad.value
             self.log.append(
-                ("made", -1, reading.accumulate, self.call, known.number, grad.number, before, value, grad.value, True)
+                ("made", -1, entries.accumulate, self.call, known.number, grad.number, before, value, grad.value, True)
             )
 
     def held_gradient(self, grad: Any, value: int | None = None) -> Known:
@@ -287,7 +287,7 @@ class Backward:
         grad = self.held_gradient(grad_of(tensor), added if before is None else None)
         self.log.append(
             (
-                "made", -1, reading.accumulate, self.call, known.number, grad.number, before, added, grad.value,
+                "made", -1, entries.accumulate, self.call, known.number, grad.number, before, added, grad.value,
                 False,
             )
         )  # fmt: skip
@@ -314,7 +314,7 @@ class Backward:
 
         def record() -> None:
             given = self.watch.gradients(received)
-            self.log.append(("made", -1, reading.code, self.call, "backward", None, node.key, 0, given, 0))
+            self.log.append(("made", -1, entries.code, self.call, "backward", None, node.key, 0, given, 0))
 
         self.watch.while_off(record)
         node.entered, self.running = self.let_in(), node
@@ -330,7 +330,7 @@ class Backward:
         if self.watch.forward.pending:
             self.watch.forward.settle()
         numbers = None if results is None else self.watch.gradients(results)
-        self.log.append(("made", -1, reading.left, numbers, completed))
+        self.log.append(("made", -1, entries.left, numbers, completed))
 
     def hook(self, hook: Any, tensor: Any, gradient: Any) -> Any:
         """Run a hook on the gradient of a tensor."""
@@ -359,13 +359,13 @@ class Backward:
         key = None if node is None else node.key
         given = self.watch.gradients((gradient,))
         nr = 0 if fn is None else tensor.output_nr
-        self.log.append(("made", -1, reading.code, self.call, "tensor", number, key, nr, given, 0))
+        self.log.append(("made", -1, entries.code, self.call, "tensor", number, key, nr, given, 0))
         return number
 
     def replaced(self, number: int | None, before: Any, after: Any) -> None:
         """A hook returned another gradient."""
         values = self.receive(before), self.receive(after)
-        self.log.append(("made", -1, reading.hook, self.call, number, *values, None, "tensor", 0))
+        self.log.append(("made", -1, entries.hook, self.call, number, *values, None, "tensor", 0))
 
 
 def in_place(upstream: tuple[int | None, ...], places: dict[int, int]) -> tuple[int | None, ...]:

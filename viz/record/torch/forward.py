@@ -12,7 +12,7 @@ import torch
 
 from engine.trace.tensor_states import next_id
 
-from . import reading
+from . import entries
 from .calls import STATISTICS, Call, Held
 from .graph import SINK
 from .tensors import Known, requires_of, version_of
@@ -192,7 +192,7 @@ class Forward:
         waiting.base = first if call.view else None
         if call.kind == "escape":
             known = tensors.see(args[0], stack)
-            self.log.append(("made", stack, reading.escape, known.number, self.escapes, known.value))
+            self.log.append(("made", stack, entries.escape, known.number, self.escapes, known.value))
             return None
         return waiting
 
@@ -290,7 +290,7 @@ class Forward:
     def mode_changed(self, enabled: bool, stack: int) -> None:
         """Ops record gradients from now on, or do not."""
         self.grad_enabled, self.switched = enabled, None
-        self.log.append(("made", stack, reading.mode, enabled))
+        self.log.append(("made", stack, entries.mode, enabled))
 
     # -- and its node --------------------------------------------------------------------------------------------
 
@@ -337,7 +337,7 @@ class Forward:
         inplace = None if part is None else part.number
         self.log.append(
             (
-                "made", waiting.stack, reading.op, waiting.call, waiting.arguments, tuple(results), record, inplace,
+                "made", waiting.stack, entries.op, waiting.call, waiting.arguments, tuple(results), record, inplace,
                 waiting.during,
             )
         )  # fmt: skip
@@ -365,7 +365,7 @@ class Forward:
         result.offset = version_of(given)
         tensors.behind[result.number] = known
         fields = (result.number, 0, known.value, False, result.number, None)
-        self.log.append(("made", stack, reading.data_given, known.number, known.version, fields))
+        self.log.append(("made", stack, entries.data_given, known.number, known.version, fields))
 
     def broadcasts(self, waiting: Waiting) -> bool:
         """Whether an input of an op is smaller than its result, as one that is broadcast is."""
@@ -385,7 +385,7 @@ class Forward:
         known = self.tensors.find(base)
         if known is None:
             return
-        (_, before), *others = reading.flat_inputs(waiting.arguments)
+        (_, before), *others = entries.flat_inputs(waiting.arguments)
         inputs = [("self", known.number, known.version), ("source", part.number, before.version)]
         inputs += [(name, one.number, one.version) for name, one in others]
         known.version, known.value, known.requires = version_of(base) - known.offset, self.tensors.keep(base), True
@@ -404,7 +404,7 @@ class Forward:
         """An op that torch did not tell of, but whose node is there."""
         record = self.graph.node(fn, stack, results, ())
         self.log.append(
-            ("made", stack, reading.hidden, record[1], tuple(inputs), attrs, tuple(results), record, inplace, during)
+            ("made", stack, entries.hidden, record[1], tuple(inputs), attrs, tuple(results), record, inplace, during)
         )
 
     def unseen(self, fn: Any, stack: int) -> None:
@@ -454,7 +454,7 @@ class Forward:
         seen = [self.tensors.see(one, stack) for one in args if isinstance(one, torch.Tensor)]
         refs = tuple((f"input[{i}]", one.number, one.version) for i, one in enumerate(seen))
         given = [ref[1] for ref in refs]
-        self.log.append(("made", -1, reading.code, self.watch.backward.call, "forward", None, None, 0, given, 0))
+        self.log.append(("made", -1, entries.code, self.watch.backward.call, "forward", None, None, 0, given, 0))
         return stack, refs
 
     def custom_ended(self, kind: type, args: Any, begun: Any, out: Any, completed: bool) -> None:
@@ -471,7 +471,7 @@ class Forward:
             results.append((known.number, known.version, known.value, known.requires, known.storage, None))
             fn = fn or grad_fn_of(one)
         told = tuple(one[0] for one in results) if completed else None
-        self.log.append(("made", -1, reading.left, told, completed))
+        self.log.append(("made", -1, entries.left, told, completed))
         if not results:
             return
         record = None
@@ -481,7 +481,7 @@ class Forward:
         tensors = tuple(isinstance(one, torch.Tensor) for one in args)
         if not all(tensors):
             attrs["tensors"] = tensors
-        self.log.append(("made", stack, reading.custom, refs, attrs, tuple(results), record, self.watch.backward.call))
+        self.log.append(("made", stack, entries.custom, refs, attrs, tuple(results), record, self.watch.backward.call))
 
 
 def nth(value: Any, place: int) -> Any:

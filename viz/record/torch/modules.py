@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.trace.module_names import held_as, rate_of
 
-from . import reading
+from . import entries
 
 if TYPE_CHECKING:
     from .watch import Watch
@@ -34,7 +34,7 @@ class ModuleNames:
         stack = watch.stack(4)
         name = self.entered(module, stack)
         self.depth += 1
-        watch.log.append(("made", stack, reading.enter, name, type(module).__name__, ()))
+        watch.log.append(("made", stack, entries.enter, name, type(module).__name__, ()))
 
     def leave(self) -> None:
         """Its call ended."""
@@ -42,7 +42,7 @@ class ModuleNames:
             return
         self.watch.forward.settle()
         self.depth -= 1
-        self.watch.log.append(("made", -1, reading.leave))
+        self.watch.log.append(("made", -1, entries.leave))
 
     def step(self, optimizer: Any) -> None:
         """A step of an optimiser begins."""
@@ -51,7 +51,7 @@ class ModuleNames:
         name = f"{type(optimizer).__name__}.step"
         self.depth += 1
         watch.log.append(
-            ("made", watch.stack(4), reading.enter, name, name, self.held_by(optimizer), rate_of(optimizer))
+            ("made", watch.stack(4), entries.enter, name, name, self.held_by(optimizer), rate_of(optimizer))
         )
 
     def entered(self, module: Any, stack: int) -> str:
@@ -102,8 +102,8 @@ class ModuleNames:
     def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
         """The tensors that an optimiser updates, None for one that is not known; () if they are as in its last step."""
         params = [param for group in optimizer.param_groups for param in group["params"] if param.requires_grad]
-        entries = [self.watch.tensors.find(param) for param in params]
-        found = tuple(None if one is None else one.number for one in entries)
+        tensors = [self.watch.tensors.find(param) for param in params]
+        found = tuple(None if one is None else one.number for one in tensors)
         told = self.held.get(id(optimizer))
         self.held[id(optimizer)] = found
         return () if found == told else found

@@ -19,7 +19,7 @@ from torch.overrides import get_default_nowrap_functions
 
 from engine.arrays.session import is_users, slot
 
-from . import reading
+from . import entries
 from .forward import grad_fn_of
 
 if TYPE_CHECKING:
@@ -361,7 +361,7 @@ def retains(watch: Watch, tensor: Any, stack: int) -> None:
     """A tensor retains its gradient from now on."""
     watch.forward.settle()
     known = watch.tensors.see(tensor, stack)
-    watch.log.append(("made", stack, reading.flag, known.number, "retain_grad", True))
+    watch.log.append(("made", stack, entries.flag, known.number, "retain_grad", True))
     fn = grad_fn_of(tensor)
     node = None if fn is None else watch.graph.nodes.get(fn._sequence_nr())
     if node is not None:

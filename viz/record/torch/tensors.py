@@ -14,7 +14,7 @@ import torch
 from engine.trace.recorder import Recorder
 from engine.trace.tensor_states import next_id
 
-from . import reading
+from . import entries
 from .values import kept_of, reshaped
 
 
@@ -148,7 +148,7 @@ class Tensors:
             known.offset, known.version, version = version, 0, 0
         self.log.append(
             (
-                "made", stack, reading.leaf, known.number, known.storage, version, value, requires, source,
+                "made", stack, entries.leaf, known.number, known.storage, version, value, requires, source,
                 None if held is None else held.number, name, str(tensor.device),
             )
         )  # fmt: skip
@@ -157,9 +157,9 @@ class Tensors:
     def refresh(self, known: Known, tensor: Any, version: int) -> None:
         """A tensor has changed since it was recorded: through another name of its memory, or while nobody looked."""
         known.version, known.value = version, self.keep(tensor)
-        self.log.append(("made", -1, reading.refresh, known.number, version, known.value))
+        self.log.append(("made", -1, entries.refresh, known.number, version, known.value))
 
     def flag(self, known: Known, tensor: Any, stack: int) -> None:
         """`requires_grad` was set."""
         known.requires = requires_of(tensor)
-        self.log.append(("made", stack, reading.flag, known.number, "requires_grad", known.requires))
+        self.log.append(("made", stack, entries.flag, known.number, "requires_grad", known.requires))

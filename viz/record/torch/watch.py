@@ -21,7 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 from engine.arrays.session import slot
 from engine.trace.recorder import Recorder
 
-from . import patches, reading
+from . import entries, patches
 from .backward import Backward, remove
 from .forward import Forward
 from .graph import Graph
@@ -166,7 +166,7 @@ class Watch:
         """The elements of a tensor left for Python or numpy."""
         self.forward.settle()
         known = self.tensors.see(tensor, stack)
-        self.log.append(("made", stack, reading.escape, known.number, kind, known.value))
+        self.log.append(("made", stack, entries.escape, known.number, kind, known.value))
 
     def data_set(self, tensor: Any, source: Any, stack: int) -> None:
         """`x.data = y`."""
@@ -180,14 +180,14 @@ class Watch:
             self.tensors.keep(tensor),
             other.storage,
         )
-        self.log.append(("made", stack, reading.data, known.number, known.version, known.value, other.number))
+        self.log.append(("made", stack, entries.data, known.number, known.version, known.value, other.number))
 
     def grad_set(self, tensor: Any, value: Any, stack: int) -> None:
         """`x.grad = y`."""
         known = self.tensors.see(tensor, stack)
         held = None if value is None else self.tensors.see(value, stack)
         fields = (None, None) if held is None else (held.value, held.number)
-        self.log.append(("made", stack, reading.grad_set, known.number, *fields))
+        self.log.append(("made", stack, entries.grad_set, known.number, *fields))
 
     def hooked(self, hook: Any, tensor: Any) -> Any:
         """A hook on the gradient of a tensor, recorded when it runs."""

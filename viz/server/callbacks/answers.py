@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from engine.trace.file.database import TraceFileError
-from viz.server.http.packed import Packed, pack
+from viz.server.http.gzip_pieces import Packed, pack
 from viz.server.store import Json, Problem, Revision, Store, bad_edits, unreadable
 
 log = logging.getLogger("backstep")

@@ -32,14 +32,14 @@ from viz.server.callbacks.requests import (
     read,
     shape_of,
 )
-from viz.server.components.heard import HEARD
+from viz.server.components.listeners import HEARD
 from viz.server.export.formats import FORMATS, Exports
-from viz.server.front.dropped import refusal
 from viz.server.front.local import Local, is_local
 from viz.server.front.search import Search
 from viz.server.front.share import network, share
+from viz.server.front.uploads import refusal
 from viz.server.http.compression import reads_gzip
-from viz.server.http.packed import gzip
+from viz.server.http.gzip_pieces import gzip
 from viz.server.http.security import TRACE_PATH
 from viz.server.library.on_torch import on_torch
 from viz.server.store import Problem, Store

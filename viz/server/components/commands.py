@@ -11,7 +11,7 @@ import dash_ag_grid as dag
 import dash_mantine_components as dmc
 from dash import html
 
-from viz.server.components.extra import also
+from viz.server.components.shared import also
 
 PRESETS = (
     ("ones", "ones", "Every element counts once: the gradient of the sum"),

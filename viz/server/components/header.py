@@ -8,7 +8,7 @@ import dash_mantine_components as dmc
 from dash import html
 
 from viz.layout.choice import NAMES
-from viz.server.components.extra import also
+from viz.server.components.shared import also
 
 LAYOUTS = {
     "layered": "Layered (Graphviz)",

@@ -12,7 +12,7 @@ from dash import dcc, html
 
 from viz.server.components.commands import commands_panel, gradient_grid
 from viz.server.components.events import events_grid
-from viz.server.components.extra import also
+from viz.server.components.shared import also
 
 
 def right_panel() -> html.Aside:

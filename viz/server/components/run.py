@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dash import html
 
-from viz.server.components.extra import also
+from viz.server.components.shared import also
 
 KEYS = "Loss, and gradients by parameter and iteration. Arrows move the cell, Enter opens it in the graph, F folds."
 

@@ -7,11 +7,11 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from viz.server.components.extra import also, separator
 from viz.server.components.header import header
 from viz.server.components.inspector import lazy_parts, right_panel
+from viz.server.components.left_panel import left_panel
 from viz.server.components.run import run_view
-from viz.server.components.side import left_panel
+from viz.server.components.shared import also, separator
 
 THEME: dict[str, Any] = {
     "fontFamily": "var(--font)",

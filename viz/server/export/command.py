@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 
 from engine.trace.file.database import TraceFileError
-from viz.run.beginning import MOST
+from viz.run.prefix import MOST
 from viz.server import programs
 from viz.server.export.formats import FORMATS, format_of
 from viz.server.revisions import Computed

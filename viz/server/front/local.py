@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from viz.server.front.dropped import Dropped
+from viz.server.front.uploads import Dropped
 from viz.server.http.security import LOOPBACK, host_name
 
 

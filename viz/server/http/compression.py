@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from viz.server.http.packed import gzip, pack
+from viz.server.http.gzip_pieces import gzip, pack
 from viz.server.http.security import Application, StartResponse
 from viz.server.http.static import ASK_AGAIN, Assets
 from viz.tasks.lru import Lru

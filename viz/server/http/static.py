@@ -12,7 +12,7 @@ import mimetypes
 from functools import cached_property
 from pathlib import Path
 
-from .packed import gzip, pack
+from .gzip_pieces import gzip, pack
 
 _MARK = "viz.mjs"
 FOR_EVER = "public, max-age=31536000, immutable"

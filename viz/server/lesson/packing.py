@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any
 
 from viz.server.lesson.difference import difference
-from viz.server.lesson.foreseen import foreseen
+from viz.server.lesson.likely_edits import foreseen
 from viz.server.store import Json, Problem, Revision, Store
 
 ROOM = 8_000_000

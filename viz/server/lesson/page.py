@@ -16,8 +16,8 @@ from html import escape
 
 from viz.layout.choice import NAMES
 from viz.server.components.header import FILES
-from viz.server.components.heard import HEARD
 from viz.server.components.inspector import lazy_parts
+from viz.server.components.listeners import HEARD
 from viz.server.components.shell import shell
 from viz.server.http.static import assets_folder
 from viz.server.lesson.bundle import bundle

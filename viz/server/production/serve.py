@@ -19,7 +19,7 @@ from engine.trace.file.database import TraceFileError
 from viz.server import programs
 from viz.server.app import build, guarded
 from viz.server.http.security import Application
-from viz.server.lesson.own import course, record_course
+from viz.server.lesson.course import course, record_course
 from viz.server.production.bounds import Admission, BoundedReplays, Bounds
 from viz.server.production.json_log import JsonLogger, Logged
 from viz.server.production.revision_file import RevisionFile

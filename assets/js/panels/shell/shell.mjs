@@ -106,7 +106,7 @@ export class Shell {
       hasPicture: () => root().dataset.page === "player" && this.session.scene !== null && !root().dataset.blank });
   }
 
-  /** What Dash's components tell (see viz/server/components/heard.py). */
+  /** What Dash's components tell (see viz/server/components/listeners.py). */
   hear() {
     const { session, inspector, events, commands } = this;
     window.backstepHears = {

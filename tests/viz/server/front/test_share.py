@@ -6,9 +6,9 @@ import pytest
 from werkzeug.test import Client
 
 from viz.server.app import build, guarded
-from viz.server.front.dropped import MOST, Dropped
 from viz.server.front.local import Local, is_local
 from viz.server.front.share import line, qr, share
+from viz.server.front.uploads import MOST, Dropped
 from viz.server.programs import gallery_programs
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store

@@ -17,7 +17,7 @@ import pytest
 import engine as torch
 from engine.trace.events import Trace
 from viz.server.callbacks.answers import scene_answer
-from viz.server.lesson import own
+from viz.server.lesson import course
 from viz.server.programs import from_trace, gallery_programs
 from viz.server.store import Catalogue, Problem, Revision, Store
 
@@ -104,7 +104,7 @@ def test_folder_that_cannot_be_offered_is_refused(tmp_path: Path) -> None:
 def served(weights: Trace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     folder = tmp_path_factory.mktemp("traces")
     weights.save(str(folder / "mine.backstep"))
-    (folder / "chosen.py").write_text(own.SKELETON)
+    (folder / "chosen.py").write_text(course.SKELETON)
     app = App("serve", str(folder), "--workers", "2")
     yield app
     app.process.send_signal(signal.SIGTERM)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.viz.helpers import pictures
 from viz.layout import choice, dot
-from viz.layout.layered import arguments, lines, turns
+from viz.layout.layered import argument_order, lines, turns
 from viz.layout.layered.ports import Anchors, OfGradient
 from viz.layout.layered.ranked_graph import Ranked, crossings
 
@@ -53,9 +53,9 @@ def test_a_whole_branch_changes_places_with_another(name: str) -> None:
 def test_an_order_is_kept_that_crosses_less() -> None:
     """a (op) b and b (op) a one under the other: one of the two is not fed as written."""
     graph = Ranked((0, 0, 1, 1), (56.0,) * 4, frozenset(), ((0, 2), (1, 2), (0, 3), (1, 3)), arguments=((0, 1), (1, 0)))
-    assert arguments.ordered(graph, [[0, 1], [2, 3]]) == [[0, 1], [2, 3]]
+    assert argument_order.ordered(graph, [[0, 1], [2, 3]]) == [[0, 1], [2, 3]]
     apart = Ranked((0, 0, 1, 1), (56.0,) * 4, frozenset(), ((0, 2), (1, 3), (1, 2)), arguments=((1, 0),))
-    layers = arguments.ordered(apart, [[0, 1], [2, 3]])
+    layers = argument_order.ordered(apart, [[0, 1], [2, 3]])
     assert crossings(apart, layers) == 0
     assert layers == [[1, 0], [3, 2]], "all of it upside down crosses nothing either"
 

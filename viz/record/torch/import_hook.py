@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from engine.trace.recorder import Recorder
 if TYPE_CHECKING:
     from .watch import Watch
 
-FOLDER = __file__.rpartition("arrival")[0]
+FOLDER = os.path.join(os.path.dirname(__file__), "")
 
 
 class Arrival(MetaPathFinder):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dash import html
 
-from viz.server.components.extra import also, separator
+from viz.server.components.shared import also, separator
 
 
 def left_panel() -> html.Aside:

@@ -27,7 +27,7 @@ from ..layout.cards import grown
 from ..layout.sheet import Box, Size, around
 from ..layout.views import EASY, HAIR, LARGE, MOST_NODES, WHOLE, extent, lower, zoom, zooms
 from .reading import Reading
-from .visible import VIEW, Lines, Visible
+from .visible_graph import VIEW, Lines, Visible
 
 
 @dataclass(frozen=True, slots=True)

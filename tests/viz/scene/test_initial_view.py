@@ -11,7 +11,7 @@ from viz.graph.folds import FOLD_ABOVE
 from viz.layout.views import WHOLE
 from viz.scene.reading import reading
 from viz.scene.scene import scene
-from viz.scene.visible import VIEW_OF_MODEL
+from viz.scene.visible_graph import VIEW_OF_MODEL
 
 from ..helpers.traces import TRANSFORMER, recorded
 

@@ -8,7 +8,7 @@ import engine
 from engine.replay.program import commands
 from engine.trace.events import Trace
 from viz import gallery
-from viz.scene.places import last_place, places
+from viz.scene.command_positions import last_place, places
 from viz.server import programs
 from viz.server.revisions import Computed, to_edits
 from viz.server.store import Problem

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from viz.findings.nonfinite import findings
-from viz.scene import account, scene
+from viz.scene import problem_story, scene
 from viz.scene.reading import reading
 from viz.schema.scene import Chapter
 
@@ -20,22 +20,22 @@ HEAD = "import engine as torch\n"
 def told(source: str, folder: Path) -> list[Chapter]:
     trace = recorded(HEAD + source, folder)
     made = scene.scene(trace, revision={"id": "r"}, program={"id": "p"})
-    return account.chapters(trace, made)
+    return problem_story.chapters(trace, made)
 
 
 def test_a_sound_program_opens_at_its_beginning(tmp_path: Path) -> None:
     trace = recorded(CASE_3, tmp_path)
-    chapters = account.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
-    assert chapters == [] and account.opens(trace, chapters) is None
+    chapters = problem_story.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
+    assert chapters == [] and problem_story.opens(trace, chapters) is None
 
 
 def test_the_error_is_where_a_program_opens(tmp_path: Path) -> None:
     trace = recorded(HEAD + "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.backward()\n", tmp_path)
-    chapters = account.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
+    chapters = problem_story.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
     assert [c["title"] for c in chapters] == ["RuntimeError in line 4"]
     assert chapters[0]["text"] == "The program stops at `y.backward()`. The inspector shows the cause and a fix."
     assert chapters[0]["select"] and chapters[0]["fix"]
-    assert account.opens(trace, chapters) == chapters[0]["step"] == 2
+    assert problem_story.opens(trace, chapters) == chapters[0]["step"] == 2
 
 
 def test_an_error_that_no_node_stands_for_is_told_with_its_place(tmp_path: Path) -> None:
@@ -72,10 +72,10 @@ def test_a_gradient_poisoned_by_where_is_told_as_such(tmp_path: Path) -> None:
         "x = torch.tensor([0., 4.], requires_grad=True)\ntorch.where(x > 0, 1 / x, torch.zeros(2)).sum().backward()\n"
     )
     trace = recorded(HEAD + source, tmp_path)
-    chapters = account.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
+    chapters = problem_story.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
     last = chapters[-1]
     assert [c["title"] for c in chapters] == ["An inf appears in line 3", last["title"]]
-    assert account.opens(trace, chapters) == last["step"], "the infinity was thrown away: the gradient is what is wrong"
+    assert problem_story.opens(trace, chapters) == last["step"], "the infinity was thrown away; the gradient is wrong"
     assert "nan gradient" in last["title"] and "0 · inf is nan" in last["text"]
 
 
@@ -103,9 +103,9 @@ LOOP = "w = torch.tensor(1., requires_grad=True)\nfor _ in range(3):\n    ((w * 
 )
 def test_a_gradient_that_piles_up_over_updates_is_told(update: str, tmp_path: Path) -> None:
     trace = recorded(HEAD + LOOP + update, tmp_path)
-    chapters = account.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
+    chapters = problem_story.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
     assert [c["title"] for c in chapters] == ["w.grad not zeroed"] and "`w.grad = None`" in chapters[0]["text"]
-    assert account.opens(trace, chapters) == chapters[0]["step"], "a long script begins far from what is wrong with it"
+    assert problem_story.opens(trace, chapters) == chapters[0]["step"], "a long script begins far from its fault"
 
 
 @pytest.mark.parametrize("between", ["    w.grad.zero_()\n", "    w.grad = None\n"])
@@ -154,7 +154,7 @@ def test_an_infinity_that_reaches_nothing_is_marked_and_not_told(tmp_path: Path)
     )
     trace = recorded(HEAD + source, tmp_path)
     made = scene.scene(trace, revision={"id": "r"}, program={"id": "p"})
-    assert [one["kind"] for one in made["findings"]] == ["inf"] and account.chapters(trace, made) == []
+    assert [one["kind"] for one in made["findings"]] == ["inf"] and problem_story.chapters(trace, made) == []
 
 
 def test_adding_up_before_one_update_is_no_finding(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 import engine
 from engine.replay.program import commands
 from engine.trace.events import AnyEvent, LeafCreated, OpCalled, Trace, Value, damaged_value
-from viz.server.library.recomputed import base_of
+from viz.server.library.on_engine import base_of
 from viz.server.revisions import Computed
 from viz.server.store import Problem
 
@@ -80,13 +80,13 @@ def test_same_numbers_are_said_to_be_the_same() -> None:
 def test_op_that_the_engine_lacks_keeps_its_numbers_where_the_edit_does_not_reach_it() -> None:
     trace = torchs(program(), event=renamed("gt"))
     assert known(edited(trace, 1, [2.0, 1.0, 0.0])) == known(edited(program(), 1, [2.0, 1.0, 0.0]))
-    with pytest.raises(Problem, match=r"The edited leaf reaches aten::own in line \d+ of test_recomputed.py, which"):
+    with pytest.raises(Problem, match=r"The edited leaf reaches aten::own in line \d+ of test_on_engine.py, which"):
         edited(trace, 0, [1.0, 1.0, 1.0])
 
 
 @pytest.mark.parametrize(
     ("trace", "said"),
-    [(torchs(program(), event=renamed("exp")), r"The program uses aten::own in line \d+ of test_recomputed.py"),
+    [(torchs(program(), event=renamed("exp")), r"The program uses aten::own in line \d+ of test_on_engine.py"),
      (torchs(program(), 1.5), "computes other numbers than the recording: they differ by 0.3")],
 )  # fmt: skip
 def test_edit_that_the_engine_cannot_compute_is_refused_with_the_reason(trace: Trace, said: str) -> None:

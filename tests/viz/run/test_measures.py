@@ -22,7 +22,7 @@ from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz.findings.runs import run_findings
 from viz.run.iterations import sections
-from viz.run.measured import measured
+from viz.run.measures import measured
 from viz.run.overview import overview
 from viz.run.run import Run
 

@@ -12,7 +12,7 @@ import engine as torch
 from engine.trace.events import Trace
 from viz import cli
 from viz.run import run
-from viz.run.beginning import left_out, shortened
+from viz.run.prefix import left_out, shortened
 from viz.run.run import Run
 from viz.scene.scene import scene
 from viz.server import programs
