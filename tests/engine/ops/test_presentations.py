@@ -25,7 +25,7 @@ TABLES = {
     "viz/findings/silent.py": "the losses of differences, one finding",
     "viz/record/torch/forward.py": "PyTorch's ops that broadcast, by its own names",
     "viz/record/torch/ops.py": "PyTorch's ops, and which of ours compute the same",
-    "viz/record/torch/reading.py": "PyTorch's ops on lists of tensors, by its own names",
+    "viz/record/torch/entries.py": "PyTorch's ops on lists of tensors, by its own names",
     "viz/record/torch_import.py": "modules of torch.distributions",
 }
 """Other lists of words that are names of ops too, and what they are."""
