@@ -244,3 +244,12 @@ def test_prints_stand_after_the_ops_before_them(tmp_path: Path) -> None:
     events = Trace.open(str(recording.trace_path)).events
     told = [one.text if isinstance(one, Printed) else getattr(one, "name", "") for one in events]
     assert [one for one in told if one] == ["mul", "a\n", "add", "b", "sum", "c\n"]
+
+
+def test_torch_that_is_too_old_is_named_and_the_script_runs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "torch.py").write_text('__version__ = "2.3.1+cu121"\n')
+    (tmp_path / "train.py").write_text("import torch\nprint(torch.__version__)\n")
+    assert run_script(tmp_path / "train.py", trace_path=tmp_path / "train.backstep").returncode == 0
+    out, err = capfd.readouterr()
+    assert out == "2.3.1+cu121\n"
+    assert "backstep: PyTorch 2.3.1+cu121 is too old to be recorded: 2.4 or newer is needed." in err

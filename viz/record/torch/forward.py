@@ -111,8 +111,10 @@ class Forward:
         call = self.calls.get(func) or self.watch.guarded(self.met, func)
         if call is None:
             return func(*args, **kwargs)
-        if call.kind == "none" or (call.detaches and self.pending and self.is_saving(args[0])):
+        if call.kind == "none":
             return func(*args, **kwargs)
+        if call.detaches and self.pending and self.is_saving(args[0]):
+            return self.detached_again(func, args, kwargs)
         watch = self.watch
         watch.off += 1
         try:
@@ -279,6 +281,19 @@ class Forward:
         if isinstance(last, Made):  # a tensor that is made is detached once more
             return last.held() is tensor
         return any(known() is tensor for known, _, _ in last.outs)
+
+    def detached_again(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """A result is detached in order to be saved; or by `x.detach()` itself, as before torch 2.5, whose second
+        result is the one that the program gets."""
+        out = func(*args, **kwargs)
+        last = self.pending[-1]
+        if isinstance(last, Waiting) and last.call.detaches:
+            self.watch.while_off(self.handed_on, last, out)
+        return out
+
+    def handed_on(self, waiting: Waiting, out: Any) -> None:
+        """The result of an op is another tensor than the one that it gave at first."""
+        waiting.outs = [self.result(out, waiting.base)]
 
     def is_aside(self, call: Call, args: tuple[Any, ...]) -> bool:
         """Whether an op is no part of the program: a layer makes its parameters, of which the trace knows nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from engine.trace.recorder import Recorder
 if TYPE_CHECKING:
     from .watch import Watch
 
+OLDEST = 2, 4
+"""The first version of torch that can be recorded."""
 FOLDER = os.path.join(os.path.dirname(__file__), "")
 
 
@@ -51,6 +54,10 @@ class Arrival(MetaPathFinder):
 
     def arrived(self) -> None:
         """torch is imported: from now on it is watched."""
+        version = str(getattr(sys.modules["torch"], "__version__", ""))
+        if is_too_old(version):
+            self.say(f"PyTorch {version} is too old to be recorded: {OLDEST[0]}.{OLDEST[1]} or newer is needed.")
+            return
         try:
             from .watch import Watch
 
@@ -76,6 +83,16 @@ class Arrival(MetaPathFinder):
         """Wait no longer."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
+
+
+def is_too_old(version: str) -> bool:
+    """Whether the recorder cannot work with a version of torch; of a version without numbers, nobody knows.
+
+    >>> is_too_old("2.3.1+cu121"), is_too_old("2.10.0a0+git"), is_too_old("custom")
+    (True, False, False)
+    """
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    return numbers is not None and (int(numbers[1]), int(numbers[2])) < OLDEST
 
 
 @contextmanager

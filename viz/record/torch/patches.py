@@ -68,6 +68,7 @@ def install(watch: Watch) -> list[Any]:
         replace(torch.Tensor, name, functools.partial(scalar, watch))
     for name in ("numpy", "tolist"):
         replace(torch.Tensor, name, functools.partial(escape, watch))
+    replace(torch.Tensor, "as_subclass", functools.partial(aside, watch))  # torch 2.4 refuses it under a dispatch mode
     own = vars(torch.autograd.Function)["apply"]
     undo.append((torch.autograd.Function, "apply", own))
     setattr(torch.autograd.Function, "apply", classmethod(custom_function(watch, own.__func__)))  # noqa: B010 see above
