@@ -49,15 +49,21 @@ class Chapter:
     notes: str = ""
     ask: Question | None = field(default=None, hash=False)  # a dictionary has no hash
 
+    @property
+    def said(self) -> str:
+        """All that it says by and by: its text, and what explains the answer to its question."""
+        return " ".join(filter(None, (self.text, self.ask.get("why") if self.ask else None)))
 
-def question(text: str, choices: Sequence[str], right: int) -> Question:
-    """A question with its choices, of which the one with the number `right` (from 1) is true.
+
+def question(text: str, choices: Sequence[str], right: int, why: str = "") -> Question:
+    """A question with its choices, of which the one with the number `right` (from 1) is true, and what explains it.
 
     Raises ValueError where there is no such choice.
     """
     if choices and not 1 <= right <= len(choices):
         raise ValueError(f"the right choice is one of 1 to {len(choices)}, not {right}")
-    return {"text": text, "choices": [{"text": one, "right": i == right} for i, one in enumerate(choices, 1)]}
+    asked: Question = {"text": text, "choices": [{"text": c, "right": i == right} for i, c in enumerate(choices, 1)]}
+    return {**asked, "why": why} if why else asked
 
 
 def read_chapter(entry: Mapping[str, Any]) -> Chapter:
@@ -67,7 +73,7 @@ def read_chapter(entry: Mapping[str, Any]) -> Chapter:
     if step is not None and step["kind"] not in KINDS:
         raise ValueError(f"a step is one of {', '.join(sorted(KINDS))}, not {step['kind']!r}")
     ask = about.pop("ask", None)
-    asked = question(ask["question"], ask.get("choices", ()), ask.get("right", 0)) if ask else None
+    asked = question(ask["question"], ask.get("choices", ()), ask.get("right", 0), ask.get("why", "")) if ask else None
     return Chapter(**about, step=StepRef(**step) if step else None, select=select, ask=asked)
 
 

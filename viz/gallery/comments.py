@@ -6,6 +6,7 @@
     # ? A question, asked before the chapter's lines run
     # - a choice
     # + the right choice
+    # = why it is right, said once the chapter's move has shown it
 
 The lines of a chapter are those from its comments to the next chapter.  The title of the lesson is the first line of
 the script's docstring.
@@ -38,6 +39,7 @@ class Part:
     notes: list[str] = field(default_factory=list)
     question: str = ""
     choices: list[Choice] = field(default_factory=list)
+    why: list[str] = field(default_factory=list)
 
     def add(self, line: str) -> None:
         """A line of the comment below the title."""
@@ -48,12 +50,17 @@ class Part:
             self.question = f"{self.question} {said}".strip()
         elif kind in ("- ", "+ ") and self.question:
             self.choices.append({"text": said, "right": kind == "+ "})
+        elif kind == "= " and self.question:
+            self.why.append(said)
         else:
             self.text.append(line.rstrip())
 
     @property
     def ask(self) -> Question | None:
-        return {"text": self.question, "choices": self.choices} if self.question else None
+        if not self.question:
+            return None
+        asked: Question = {"text": self.question, "choices": self.choices}
+        return {**asked, "why": "\n".join(self.why)} if self.why else asked
 
 
 @dataclass(frozen=True)

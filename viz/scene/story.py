@@ -48,9 +48,10 @@ def retold(
     """The chapters of an edited program.  `recorded` are those of the recording `before`, of which each names its step;
     `told` the same with the elements of the `scene` of `now`.
 
-    A chapter that no longer happens has the reason as `gone`; one that tells of what an edit may have changed has as
-    `now` what its step does in this revision.  Where the program stops at an error that no chapter speaks of, one
-    tells of it, and those that would follow are gone.
+    A chapter that may have changed asks nothing, because its answer was written for the recording.  One that no longer
+    happens has the reason as `gone`; one that tells of what an edit may have changed has as `now` what its step does in
+    this revision.  Where the program stops at an error that no chapter speaks of, one tells of it, and those that would
+    follow are gone.
     """
     stop = problem_story.stopped(scene["error"], scene["steps"], now.facts) if scene["error"] is not None else None
     after = _After(before, now, edits, stop)
@@ -93,12 +94,12 @@ class _After:
                 gone = self.gone(end - 1, step, time)
                 time = time if gone or step is None else step + 1
             if gone:
-                yield {**chapter, "step": None, "gone": gone}
+                yield {**_unasked(chapter), "step": None, "gone": gone}
+            elif end > same:
+                now = "" if step is None else self.say(step)
+                yield {**_unasked(chapter), "step": None if step is None else time, "now": now}
             else:
-                then: Chapter = {**chapter, "step": None if step is None else time}
-                if end > same:
-                    then["now"] = "" if step is None else self.say(step)
-                yield then
+                yield {**chapter, "step": None if step is None else time}
 
     def say(self, step: int) -> str:
         return self.now.step_sentences[step]
@@ -147,6 +148,13 @@ class _After:
     def message(read: Reading, step: int) -> tuple[str, str] | None:
         event = read.facts.trace.events[read.line.steps[step].event]
         return (event.type, event.message) if isinstance(event, ErrorRaised) else None
+
+
+def _unasked(chapter: Chapter) -> Chapter:
+    """A chapter without its question."""
+    found = chapter.copy()
+    found.pop("ask", None)
+    return found
 
 
 def _keys(read: Reading, edits: Mapping[str, Any] | None) -> list[Key]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NotRequired
+
 from typing_extensions import TypedDict
 
 
@@ -21,3 +23,5 @@ class Question(TypedDict):
     """The question."""
     choices: list[Choice]
     """The answers that are offered; none for an open question."""
+    why: NotRequired[str]
+    """What is said once the move has shown the answer."""

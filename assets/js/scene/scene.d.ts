@@ -787,6 +787,8 @@ export interface Question {
   text: string;
   /** The answers that are offered; none for an open question. */
   choices: Choice[];
+  /** What is said once the move has shown the answer. */
+  why?: string;
 }
 
 /** An answer that is offered to a question. */

@@ -42,6 +42,7 @@ def test_a_lecture_is_given_with_a_clicker(app: App, view_of: Callable[[App], Vi
     press("PageDown")
     right = "document.querySelector('#lecture [data-right]')?.innerText.includes('2 2 2 2')"
     hall.until(f"{right} && backstep.t() === 10")
+    assert "The four rows, added" in text(hall)
     notes.until("backstep.t() === 10")
     notes.page.keyboard.press("PageUp")  # the presenter's keys are the hall's
     hall.until(f"backstep.t() === 7 && !{right}")

@@ -42,6 +42,8 @@ for step in range(2):
 # - 6
 # + 12
 # - or neither
+# = Twice,
+# = Really.
 print(w.grad)
 '''
 
@@ -73,6 +75,7 @@ def test_a_lesson_is_read_as_it_is_written() -> None:
             {"text": "12", "right": True},
             {"text": "or neither", "right": False},
         ],
+        "why": "Twice,\nReally.",
     }
     assert again.ask is None
 

@@ -181,11 +181,12 @@ def test_texts_are_short_and_well_formed(program: Program) -> None:
     fewest = 1 if program.fixes else 2 if program.confusion else 3  # a mistake is made in the fewest lines
     assert fewest <= len(program.chapters) <= 6
     for chapter in program.chapters:
-        assert len(chapter.text) <= LONGEST_TEXT, chapter.title
-        assert chapter.text.endswith((".", "?")), chapter.title
-        assert len(re.findall(r"[.?:](?= |$)", chapter.text)) <= 5, chapter.title
-        assert chapter.text.count("`") % 2 == 0, chapter.title
-        assert chapter.text.count("**") % 2 == 0, chapter.title
+        for text in (chapter.text, chapter.ask["why"] if chapter.ask else "Nothing is asked."):
+            assert len(text) <= LONGEST_TEXT, chapter.title
+            assert text.endswith((".", "?")), chapter.title
+            assert len(re.findall(r"[.?:](?= |$)", text)) <= 5, chapter.title
+            assert text.count("`") % 2 == 0, chapter.title
+            assert text.count("**") % 2 == 0, chapter.title
         assert not re.search(r"[`*#<>]", chapter.title), chapter.title
 
 

@@ -198,11 +198,12 @@ export class Lecture {
   caption(one, stage) {
     const { scene, chapter } = this.story;
     const { said } = this.now();
-    const says = one && (stage === "ahead" || !said) ? prose(one.text) : h("p", {}, said);
+    const why = one?.ask && !isOpen(stage) ? one.ask.why : ""; // in the room that the text had, so that the graph keeps its own
+    const says = one && (stage === "ahead" || !said) ? prose(one.text) : why ? prose(why) : h("p", {}, said);
     return [
       h("div.lecture-words", { "aria-live": "polite" },
         one ? h("h2", {}, h("span.count", {}, `${chapter + 1} of ${scene.program.chapters.length}`), one.title) : h("h2", {}, scene.program.title),
-        says, one?.ask ? questionOf(one.ask, isOpen(stage)) : null),
+        says, one?.ask ? questionOf({ ...one.ask, why: "" }, isOpen(stage)) : null),
       this.excerpt(one, stage),
     ];
   }
