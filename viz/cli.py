@@ -38,7 +38,7 @@ EXAMPLES = """examples:
   backstep record --steps 100:103 train.py   keep the values of three iterations, statistics of all others
   backstep open run.backstep        open a recorded trace
   backstep compare lesson.py        run a program on Backstep's engine and on PyTorch, and say where they differ
-  backstep serve lessons --workers 4 the gallery and a course, for a class
+  backstep serve lessons --workers 4    the gallery and a course, for a class
   backstep new lesson.py            write a lesson to begin with
   backstep course lessons           open a folder of lessons
   backstep export run.backstep -o lesson.html   one HTML file that plays offline in any browser
@@ -85,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
     opened = commands.add_parser("open", help="open a trace file")
     _serving(opened, suppress=True)
     _events(opened)
-    opened.add_argument("file", type=Path, help="a file written by trace.save() or `backstep run`")
+    opened.add_argument("file", type=Path, help="a file that `backstep record` or trace.save() wrote")
     both = commands.add_parser("compare", help="run a program on Backstep's engine and on PyTorch, and compare them")
     both.add_argument("program", help="a Python file, or a program of the gallery by its name")
     both.add_argument("args", nargs=argparse.REMAINDER, help="arguments of the script")
@@ -146,7 +146,7 @@ def _limits(target: argparse.ArgumentParser) -> None:
     group = target.add_argument_group(
         "long runs",
         "An iteration ends with optimizer.step(), or with backward() in a program without an optimiser; the first one "
-        "is 0. What lies outside of the chosen iterations has statistics in place of values, and can be replayed.",
+        "is 0. The other iterations keep statistics instead of values, and can still be replayed.",
     )
     group.add_argument(
         "--steps",
@@ -159,7 +159,7 @@ def _limits(target: argparse.ArgumentParser) -> None:
         "--every",
         type=limits.count,
         metavar="N",
-        help="keep the values of every N-th iteration, beside --steps",
+        help="keep the values of every N-th iteration, in addition to --steps",
     )
     group.add_argument(
         "--max-bytes",
@@ -236,7 +236,7 @@ def _port(text: str) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; the exit status is 0, 2 for what the user should change, 130 for an interrupted start.
 
-    SIGTERM and SIGHUP end a script that runs, and leave with 128 and their number; a server ends in peace.
+    SIGTERM and SIGHUP end a script that runs, and leave with 128 and their number; a server ends without a traceback.
     """
     _end_on_signals()
     _leave_a_core()
@@ -303,7 +303,7 @@ def _mistaken(options: argparse.Namespace) -> str:
         if options.file.is_dir():
             return f"{str(options.file)!r} is a folder. Give the path of a trace file (*{SUFFIX}) in it."
         if not options.file.is_file():
-            return f"There is no file {str(options.file)!r}. trace.save(path) writes a trace file."
+            return f"There is no file {str(options.file)!r}. `backstep record` writes a trace file."
         if options.file.suffix == ".py":
             return f"{str(options.file)!r} is a script: record it with `backstep run {options.file}`."
     return ""

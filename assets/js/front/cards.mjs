@@ -105,7 +105,7 @@ const LONGEST = 1000; // characters of a question: a pasted message is longer, a
 function told({ hits, instead, near }) {
   const words = instead.map(([typed, meant]) => [h("b", {}, meant), ` for “${typed}”`]);
   const listed = words.flatMap((one, i) => (i ? [", ", ...one] : one));
-  if (near) return ["No program says this. The nearest ones", words.length ? [" (did you mean ", ...listed, "?)"] : null, ":"];
+  if (near) return ["No program says this. The closest ones", words.length ? [" (did you mean ", ...listed, "?)"] : null, ":"];
   return [`${hits.length} ${hits.length === 1 ? "program" : "programs"}`, words.length ? [". Did you mean ", ...listed, "?"] : null];
 }
 

@@ -5,7 +5,7 @@ import { same, withGhosts } from "../scene/ghosts.mjs";
 
 const UNFORESEEN = {
   kind: "unforeseen", title: "This change is not in the lesson",
-  text: "A lesson holds the replays of single changes: each one-hot gradient, ones, zeros, none, and the flags of each call. For any other, install Backstep with `pip install backstep` and run the program with it.",
+  text: "A lesson holds the replays of single changes: each one-hot gradient, ones, zeros, none, and the flags of each call. For any other change, install Backstep with `pip install backstep` and run the program with it.",
 };
 const ELSEWHERE = { kind: "elsewhere", title: "This part of the run is not in the lesson", text: "Open the recording with `backstep open` to see all of it." };
 

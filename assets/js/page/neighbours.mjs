@@ -112,6 +112,6 @@ export class Neighbours {
     if (!plain?.section) return "";
     if (plain.section.at === 0) return "This is the first section of the run.";
     if (!this.isRecorded) return "This section is edited: its numbers stand beside those before the edit.";
-    return before && !areAlike(plain, before) ? `${plain.section.before} took other steps, so its numbers have no place beside these.` : "";
+    return before && !areAlike(plain, before) ? `${plain.section.before} took other steps, so its numbers cannot stand beside these.` : "";
   }
 }

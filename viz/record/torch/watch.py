@@ -128,9 +128,7 @@ class Watch:
         self.off += FOREVER
         if not self.fault:
             self.fault = traceback.format_exc()
-            self.say(
-                "the recording of torch ends here, by a fault of Backstep itself. Please report it:\n" + self.fault
-            )
+            self.say("the recording of PyTorch ends here: Backstep itself has failed. Please report it:\n" + self.fault)
 
     def guarded(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Do work of ours, which must not end in an error of the program's; None if it fails."""

@@ -21,7 +21,7 @@ def export(source: str, output: Path, most: int | None = None, as_torch: bool = 
     """Writes what `output` ends in; the status is 0, or 2 with a line that says what to change."""
     kind = format_of(output.name)
     if kind is None:
-        return _refuse(f"{output.name!r} has none of the endings {', '.join(f'.{ending}' for ending in FORMATS)}.")
+        return _refuse(f"{output.name!r} must end in one of {', '.join(f'.{ending}' for ending in FORMATS)}.")
     try:
         catalogue = Catalogue(programs.gallery_programs())
         program = _program(catalogue, source, most or MOST, as_torch)

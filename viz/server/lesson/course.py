@@ -54,7 +54,9 @@ def course(folder: Path, recordings: Path | None = None) -> list[Program]:
     found = [_lesson(path, title, recordings) for path in paths]
     lessons = [one for one in found if one is not None]
     if not lessons:
-        raise FileNotFoundError(f"{str(folder)!r} has no lesson: no script with a comment `# ## Title`, no trace file.")
+        raise FileNotFoundError(
+            f"{str(folder)!r} has no lessons: a script with a comment `# ## Title`, or a trace file, is one."
+        )
     return lessons
 
 

@@ -59,7 +59,7 @@ async function animation(canvas, paint, times, progress) {
 
 /** Written by the browser's own recorder, in real time. */
 async function video(canvas, paint, times, progress) {
-  if (!window.MediaRecorder) throw new Error("this browser has no recorder for video; export a GIF instead");
+  if (!window.MediaRecorder) throw new Error("this browser cannot record video; export a GIF instead");
   contextOf(canvas);
   const recorder = new MediaRecorder(canvas.captureStream(RATE.webm), { mimeType: "video/webm" });
   /** @type {Blob[]} */

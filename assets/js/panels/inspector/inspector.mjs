@@ -360,7 +360,7 @@ export class Inspector {
     const norm = trackAt(node.tracks.norm, time);
     this.writeParts(h("div.row.wrap", {}, h("span.chip.orange", {}, node.label), h("span.chip.grey", {}, node.cells ? "stack" : "group, folded")),
       h("p", {}, node.sub),
-      h("p.hint", {}, norm === null ? "No gradient has come back into it at this step." : `The gradient that came back into it has norm ${num(norm, 4)}.`),
+      h("p.hint", {}, norm === null ? "It has received no gradient by this step." : `The gradient that came back into it has norm ${num(norm, 4)}.`),
       parametersOf(this.scene, node, time),
       membersOf(this.scene, node, time, (id) => this.player.fold(id)),
       h("p.hint", {}, node.cells ? "Click a cell of its strip, or a name here, to open that one." : "Press Enter or double-click to open it."),

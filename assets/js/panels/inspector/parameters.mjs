@@ -21,7 +21,7 @@ export function membersOf(scene, node, t, open) {
   if (!node.cells?.length) return null;
   const rows = node.cells.map(({ id, label, norm }) => (
     row(scene, h("button.link", { type: "button", onclick: () => open(id) }, label), `Open ${label}`, at(norm, t) ?? null)));
-  return table(`${rows.length} in this stack, norm of the gradient that came`, rows);
+  return table(`${rows.length} in this stack, by the norm of the gradient that each received`, rows);
 }
 
 const table = (caption, rows) => h("table.parameters", {}, h("caption", {}, caption), h("tbody", {}, rows));

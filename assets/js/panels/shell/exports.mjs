@@ -8,7 +8,7 @@ const PICTURES = {
   "export-svg-slide": "Slide, 16:9 (SVG)", "export-png-slide": "Slide, 16:9 (PNG)", "export-webm": "This call as video (WebM)", "export-gif": "This call as animation (GIF)",
 };
 const SAME = "Run the same on PyTorch";
-const WORK = { html: "Writing the lesson: replaying the changes that it foresees …" }; // what takes long enough to be said
+const WORK = { html: "Writing the lesson: replaying the most likely changes …" }; // what takes long enough to be said
 
 /**
  * The acts of the menu, by name.

@@ -52,7 +52,7 @@ export class Share {
   /** For people in the same network: the line to type first, then the address, as a link and to be photographed. */
   network(line, address, code) {
     const picture = code && h("img", { src: code, alt: `QR code of ${address}` });
-    return h("section", {}, h("h3", {}, "The network"), h("p", {}, "Run this in a terminal. Everybody in the network can then open the address, or scan it:"),
+    return h("section", {}, h("h3", {}, "The network"), h("p", {}, "Run this in a terminal. Everyone on the network can then open the address, or scan it:"),
       h("p.row", {}, h("code", {}, line), h("button.btn", { type: "button", onclick: () => this.copy(line, "The line is copied.") }, "Copy the line")),
       h("p.share-address", {}, address), picture);
   }

@@ -78,7 +78,7 @@ def test_command_writes_what_the_ending_says(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (["weights", "-o", "x.pdf"], "'x.pdf' has none of the endings .html, .backstep"),
+        (["weights", "-o", "x.pdf"], "'x.pdf' must end in one of .html, .backstep"),
         (["no-such", "-o", "x.dot"], "no program of the gallery called 'no-such'"),
         (["no-such.py", "-o", "x.dot"], "There is no script"),
         (["no-such.backstep", "-o", "x.dot"], "no-such.backstep"),
