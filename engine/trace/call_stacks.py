@@ -76,15 +76,15 @@ class CallStacks:
         plan, surely_in, _ = self.plans[number]
         changed = []
         inner, variables = frame, self.variables
-        for hops, code, key in plan:
-            for _ in hops:
-                inner = inner and inner.f_back
-            if inner is None or inner.f_code is not code:  # the same line of the user's, reached by another path
-                del self.plans[number]
-                return self.look(frame, number)
+        for before, code, key in plan:
+            while inner is not None and (before or inner.f_code is not code):
+                before -= inner.f_code is code
+                inner = inner.f_back
+            if inner is None:  # the stack says which of the user's frames there are, so it is found
+                return
             value = held(inner, key[2])
-            before = variables.get(key)
-            if value is not before and (value != before or type(value) is not type(before)):
+            was = variables.get(key)
+            if value is not was and (value != was or type(value) is not type(was)):
                 variables[key] = value
                 changed.append((*key, value))
         if changed:
@@ -94,19 +94,22 @@ class CallStacks:
             self.after[self.last] = number
         else:
             self.after[self.last] = -1
-        return None
 
-    def plan(self, frame: Any) -> tuple[tuple[tuple[range, CodeType, tuple[int, int, str]], ...], Any, frozenset[Any]]:
-        """The path from `frame` to the variables of the loops around it: the number of frames outwards, the code of
-        that frame, and for the variable the position of its frame in the user's stack, counted inwards, the line of its
-        loop, and its name.  Then the innermost of the loops, if each of its iterations comes here, and all of them,
-        each with its line and the stack that runs it.
+    def plan(self, frame: Any) -> tuple[tuple[tuple[int, CodeType, tuple[int, int, str]], ...], Any, frozenset[Any]]:
+        """The path from `frame` to the variables of the loops around it: the code of the frame of each, and how many
+        frames of the same code lie before it, counted from the frame of the loop before; for the variable the position
+        of its frame in the user's stack, counted inwards, the line of its loop, and its name.  Frames of other code,
+        as those of an optimiser, may be fewer or more another time.
+
+        Then the innermost of the loops, if each of its iterations comes here, and all of them, each with its line and
+        the stack that runs it.
         """
         users, base = self.users, self.base
         loops: list[tuple[int, CodeType, int, NamedLoop]] = []
         around: list[tuple[int, int, tuple[int, ...]]] = []
+        passed: list[CodeType] = []
         sure = True
-        hops = place = 0
+        place = 0
         while frame is not None:
             if users.get(id(frame.f_code)):
                 own = loops_around(frame.f_code, frame.f_lineno)
@@ -115,17 +118,16 @@ class CallStacks:
                 if own:
                     outside = () if frame is base else self.frames(frame.f_back)
                     around += [(id(frame.f_code), loop.line, outside) for loop in reversed(own)]
-                loops += [(hops, frame.f_code, place, loop) for loop in own]
+                for loop in own:
+                    loops.append((passed.count(frame.f_code), frame.f_code, place, loop))
+                    passed = []
+                passed.append(frame.f_code)
                 place += 1
             if frame is base:
                 place += len(self.beyond) // 2
                 break
-            frame, hops = frame.f_back, hops + 1
-        before = (0, *(hops for hops, *_ in loops))
-        plan = tuple(
-            (range(hops - since), code, (place - 1 - at, loop.line, loop.name))
-            for since, (hops, code, at, loop) in zip(before, loops, strict=False)
-        )
+            frame = frame.f_back
+        plan = tuple((before, code, (place - 1 - at, loop.line, loop.name)) for before, code, at, loop in loops)
         return plan, around[0] if around and sure else None, frozenset(around)
 
     def enter(self, frame: Any) -> int:

@@ -60,6 +60,16 @@ def run():
         some(k)
 run()
 """,
+    "a recursion": """
+def down(depth):
+    for k in range(2):
+        if depth:
+            down(depth - 1)
+        op(k)
+for k in range(2):
+    down(2)
+    op(k)
+""",
     "a try": """
 for k in range(4):
     try:
@@ -93,11 +103,12 @@ def record(text: str, name: str) -> Trace:
 @pytest.mark.parametrize("way", WAYS)
 def test_each_op_is_in_the_round_that_ran_it(way: str) -> None:
     trace = record(WAYS[way].replace("op(k)", "torch.full((1,), float(k)) * 1"), f"/rounds/{way}.py")
-    held: dict[tuple[int, int, str], str | None] = {}
+    held: dict[tuple[int, int, str], str] = {}
     for event in trace.events:
-        held.update({(one.depth, one.line, one.name): one.text for one in event.loops})
+        held.update({(one.depth, one.line, one.name): str(one.text) for one in event.loops})
         if isinstance(event, OpCalled) and event.name == "mul":
-            told = next(text for (_, _, name), text in held.items() if name == "k")
+            frames = len(trace.stacks[event.stack])
+            _, told = max((depth, text) for (depth, _, name), text in held.items() if name == "k" and depth < frames)
             (out,) = event.outputs
             assert told == str(int(trace.value(out.value).sample.item())), way
 
@@ -113,3 +124,27 @@ def test_rounds_of_a_plain_loop_are_asked_once_each(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(CallStacks, "look", counted)
     record(PLAIN, "/rounds/plain.py")
     assert len(looks) < 50 + 3 * 4, "a step within a round is looked at when it is new"
+
+
+OPTIMISED = """
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.Adam(model.parameters())
+for k in range(5):
+    optimizer.zero_grad()
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+"""
+
+
+def test_way_to_a_loop_is_looked_for_once_for_a_stack_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the engine's own functions lie between: an optimiser's ops come from several of them."""
+    plans: list[int] = []
+    plan = CallStacks.plan
+
+    def counted(self: CallStacks, frame: Any) -> Any:
+        plans.append(1)
+        return plan(self, frame)
+
+    monkeypatch.setattr(CallStacks, "plan", counted)
+    trace = record(OPTIMISED, "/rounds/optimised.py")
+    assert len(plans) <= len(trace.stacks) < 20
