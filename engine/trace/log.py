@@ -61,6 +61,12 @@ def in_full(entry: Entry) -> Entry:
     return entry
 
 
+def sequence_of(entry: Entry) -> int:
+    """The sequence number of the node that an op made; -1 for one without, and for what is not an op."""
+    kind = entry[0]
+    return int(entry[7]) if kind == "plain" else int(entry[6]) if kind == "op" else -1
+
+
 def places(start: int, kinds: str) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
     """The positions of the values of a run, the first of which is at `start`: of the cotangents, and of the same before
     they were summed.

@@ -17,7 +17,7 @@ from ..arrays.errors import notes_of
 from .call_stacks import CallStacks
 from .columns import Column
 from .events import Trace
-from .log import NONE, OWN, OWN_SUM, SAME, SUM, Entry, Recording, in_full
+from .log import NONE, OWN, OWN_SUM, SAME, SUM, Entry, Recording, in_full, sequence_of
 from .tensor_states import TensorStates, is_fresh, is_unwritten, next_id
 from .value_store import LIMIT, ValueStore
 
@@ -333,11 +333,12 @@ class Recorder:
         """Let go of the entries before one, which are written; the newest stays."""
         log = self.log
         until = min(until, len(log) - 1)
-        for entry in map(in_full, log[self.forgotten : until]):
-            if entry[0] == "op" and entry[6] >= 0:
-                self.lines[entry[6]] = entry[1]
-        for place in range(self.forgotten, until):
-            self.stacks.rounds.pop(place, None)
+        for entry in log[self.forgotten : until]:
+            sequence = sequence_of(entry)
+            if sequence >= 0:
+                self.lines[sequence] = entry[1]
+        for place in [place for place in list(self.stacks.rounds) if place < until]:
+            del self.stacks.rounds[place]
         if until > self.forgotten:
             log[self.forgotten : until] = [()] * (until - self.forgotten)
             self.forgotten = until

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...ops.op import CUSTOM
 from ..events import Accumulated, AnyEvent, CodeEntered, CodeLeft, OpCalled, Value, VjpRun
-from ..summary import SAMPLE, OnFile, Summary, statistics
+from ..log_reader import name_of
+from ..summary import SAMPLE, OnFile, Summary, sample_of, statistics
 from .iterations import ALL, Iterations, Selection
 
 WHOLE = 256 * 2**20
@@ -57,9 +58,12 @@ class Budget:
 
 def as_sample(value: Value) -> Value:
     """A value without most of its elements."""
-    if value.array is None:
-        return value
-    return Value(value.shape, value.dtype, None, value.sample.copy(), statistics(value.array))
+    return value if value.array is None else sample_value(value.array)
+
+
+def sample_value(array: np.ndarray) -> Value:
+    """The sample of an array, with its statistics."""
+    return Value(array.shape, name_of(array.dtype), None, sample_of(array).copy(), statistics(array))
 
 
 class Holding:

@@ -28,7 +28,8 @@ from ..recorder import Recorder
 from ..source import Places, Sources
 from ..summary import OnFile
 from ..variable_names import Naming
-from .budget import WHOLE, Budget, Holding, as_sample
+from .budget import WHOLE, Budget, Holding, as_sample, sample_value
+from .encoding import little
 from .iterations import ALL, Selection
 from .measures import Current, Meter
 from .tracefile import MOST_ARRAY, CannotWrite, Writer, open_trace
@@ -117,7 +118,6 @@ class Stream:
         self._ops = 0
         self._begun = self._told = time.monotonic()
         self._budget, self._holding = Budget(whole, selection), Holding()
-        self._scratch = _Scratch()
         self._written: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
         # a value that it is, and where the file has it
         self._goal = 0
@@ -367,10 +367,10 @@ class Stream:
             if content >= 0 and values[earlier] is kept:
                 self._writer.again(content)
                 return
-            taken = self._scratch.copy(kept) if type(kept) is np.ndarray else value_of(kept)
+            taken = _taken(kept, is_whole)
             if values[number] is kept:
                 break
-        content = self._write_content(taken, is_whole)
+        content = self._writer.value(taken) if isinstance(taken, Value) else self._writer.elements(*taken)
         self._written[id(kept), is_whole] = number, content
 
     def _value(self, number: int) -> Value:
@@ -383,12 +383,6 @@ class Stream:
             value = value_of(kept.copy() if isinstance(kept, np.ndarray) else kept)
             if values[number] is kept:
                 return value
-
-    def _write_content(self, taken: np.ndarray | Value, is_whole: bool) -> int:
-        if is_whole and isinstance(taken, np.ndarray) and taken.nbytes <= MOST_ARRAY:
-            return self._writer.array(taken, name_of(taken.dtype))
-        value = value_of(taken) if isinstance(taken, np.ndarray) else taken
-        return self._writer.value(value if is_whole else as_sample(value))
 
     def _set_goal(self) -> None:
         """What is there now is written next: stacks and files, and then the events, each behind the values it names.
@@ -460,20 +454,13 @@ def _identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-class _Scratch:
-    """Memory for a copy that is used before the next one is made: memory that is new takes longer than the copying."""
-
-    def __init__(self) -> None:
-        self._bytes = np.empty(0, "uint8")
-
-    def copy(self, data: np.ndarray) -> np.ndarray:
-        """A copy in C order."""
-        size = data.nbytes
-        if size > len(self._bytes):
-            self._bytes = np.empty(max(size, 2**19), "uint8")
-        copy = self._bytes[:size].view(data.dtype).reshape(data.shape)
-        copy[...] = data
-        return copy
+def _taken(kept: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
+    """What is written of what a recorder keeps: the bytes of an array, its element type and its shape, or a Value."""
+    if type(kept) is not np.ndarray:
+        return value_of(kept) if is_whole else as_sample(value_of(kept))
+    if is_whole and kept.nbytes <= MOST_ARRAY:
+        return little(kept).tobytes(), name_of(kept.dtype), kept.shape
+    return sample_value(kept)
 
 
 def _before() -> None:

@@ -20,24 +20,25 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
-import numpy as np
-
 from ..events import AnyEvent, Damaged, Frame, OpCalled, Trace, Value, damaged_value
 from ..log_reader import value_of
-from ..summary import SAMPLE, statistics
+from ..summary import SAMPLE
 from .argument_types import check_arguments
+from .budget import sample_value
 from .database import Database, Row, Rows, TraceFileError, check_header
 from .encoding import (
     MOST_LISTED,
     NUMPY,
     Malformed,
     decode,
+    dumps,
     encode,
-    event_fields,
+    event_text,
     events_from,
     from_bytes,
     little,
     shape_of,
+    shape_text,
 )
 from .measures import Measures
 from .outline import Sketch, rows_of
@@ -153,7 +154,7 @@ class Writer:
 
     def event(self, event: AnyEvent) -> None:
         """Append an event."""
-        row = (self._counts["events"], type(event).__name__, event.stack, dumps(event_fields(event)))
+        row = (self._counts["events"], type(event).__name__, event.stack, event_text(event))
         if len(row[3]) > 2 * MOST_LISTED:  # a shorter one is within every limit of reading
             self._check_readable(row)
         self._events.add(row, checksum(*row))
@@ -179,15 +180,15 @@ class Writer:
         What it gives is for `again`.
         """
         if value.array is not None and value.array.nbytes > MOST_ARRAY:
-            value = Value(value.shape, value.dtype, None, value.sample.copy(), statistics(value.array))
+            value = sample_value(value.array)
         if value.array is not None:
-            return self.array(value.array, value.dtype)
+            return self.elements(little(value.array).tobytes(), value.dtype, value.shape)
         whole, stats = (_DAMAGED, None) if value.damaged else (0, _stats_text(value.stats))
-        return self._value(value.dtype, value.shape, whole, value.sample, stats)
+        return self._value(value.dtype, value.shape, whole, little(value.sample).tobytes(), stats)
 
-    def array(self, array: np.ndarray, dtype: str) -> int:
-        """Append a value of at most `MOST_ARRAY` bytes, of which the elements are taken now."""
-        return self._value(dtype, array.shape, 1, array, None)
+    def elements(self, raw: bytes, dtype: str, shape: tuple[int, ...]) -> int:
+        """Append a value by all of its elements, in C order, at most `MOST_ARRAY` bytes."""
+        return self._value(dtype, shape, 1, raw, None)
 
     def again(self, content: int) -> None:
         """Append a value that is the same as an earlier one."""
@@ -202,9 +203,8 @@ class Writer:
         row = self._execute(f"{_VALUES.format('')} WHERE tensor_values.id = ?", (number,)).fetchone()
         return _read_value(row)
 
-    def _value(self, dtype: str, sizes: tuple[int, ...], whole: int, data: np.ndarray, stats: str | None) -> int:
-        raw: Any = np.ascontiguousarray(little(np.asarray(data))).reshape(-1).view("uint8")  # no copy
-        shape = _shape_text(sizes)
+    def _value(self, dtype: str, sizes: tuple[int, ...], whole: int, raw: bytes, stats: str | None) -> int:
+        shape = shape_text(sizes)
         digest = digest_of(dtype, shape, whole, stats, raw)
         content = self._contents.get(digest)
         if content is None:
@@ -227,7 +227,7 @@ class Writer:
         if not added.rowcount:
             known = self._execute("SELECT id FROM contents WHERE digest = ?", (digest,)).fetchone()
             return int(known[0])
-        self.bytes += raw.nbytes + len(stats or "") + CONTENT_ROW
+        self.bytes += len(raw) + len(stats or "") + CONTENT_ROW
         self._count += 1
         return content
 
@@ -766,22 +766,10 @@ def _are_stats(stats: Any) -> bool:
     return isinstance(stats, dict) and stats.keys() >= _STATS and all(type(v) in (int, float) for v in stats.values())
 
 
-_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False, allow_nan=False)
-
-
-def dumps(data: Any) -> str:
-    """Compact JSON, in ASCII."""
-    return _JSON.encode(data)
-
-
 def _stats_text(stats: Mapping[str, float]) -> str:
     """Statistics as `encode` has them: that looks at each number, of which nearly all are finite."""
-    return dumps({"$": "dict", "items": [[name, n if n - n == 0 else encode(n)] for name, n in stats.items()]})
-
-
-@functools.lru_cache(maxsize=4096)
-def _shape_text(shape: tuple[int, ...]) -> str:
-    return dumps(list(shape))
+    items = (f'["{name}",{n!r}]' if n - n == 0 else f'["{name}",{dumps(encode(n))}]' for name, n in stats.items())
+    return f'{{"$":"dict","items":[{",".join(items)}]}}'
 
 
 def _clean(text: str) -> str:

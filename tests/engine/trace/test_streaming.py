@@ -111,13 +111,13 @@ def test_thread_writes_what_is_read_at_the_end(tmp_path: Path) -> None:
 
 def test_gradient_that_is_several_values_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[Any] = []
-    take = Writer.array
+    take = Writer.elements
 
-    def array(writer: Writer, elements: Any, dtype: str) -> int:
-        taken.append(elements)
-        return take(writer, elements, dtype)
+    def elements(writer: Writer, raw: bytes, dtype: str, shape: tuple[int, ...]) -> int:
+        taken.append(raw)
+        return take(writer, raw, dtype, shape)
 
-    monkeypatch.setattr(Writer, "array", array)
+    monkeypatch.setattr(Writer, "elements", elements)
     recorder = Recorder()
     stream = keeping(Stream(recorder, str(tmp_path / "t"), Places(str(Path(__file__).parent))))
     monkeypatch.setattr(slot, "active", recorder)
