@@ -17,7 +17,7 @@ from typing import Any, Literal
 from .notation.expression_text import Places, Printed
 from .result_shapes import Attrs, ResultShape, broadcast
 
-NonFinite = Literal["", "logarithm", "root", "power", "division", "overflow", "deviation"]
+NonFinite = Literal["", "logarithm", "root", "power", "division", "overflow", "deviation", "row"]
 Operands = Literal["infix", "commuting", "reversed", "prefix"]
 """Where a sign stands: between two operands, of which a number comes second in any case ("commuting"), which change
 places ("reversed"), or before the only one."""
@@ -39,7 +39,8 @@ class Presentation:
     `chooses`        it has some of the input's numbers and discards the others
     `masks`          it has -inf where a mask says so
     `nonfinite`      why it, or its derivative, may be inf or nan for finite inputs: the pole of a "logarithm", "root",
-                     "power" or "division", an "overflow", the "deviation" of a single value
+                     "power" or "division", an "overflow", the "deviation" of a single value,
+                     a "row" of minus infinities
     `largest`        the largest input that does not overflow, from the largest number of the dtype
     **program**      on cards and in sentences
     `sign`           the operator, and how it stands to its `operands`

@@ -390,12 +390,12 @@ logsumexp = op(
 )  # fmt: skip
 softmax = op(
     "softmax", _softmax, PLAIN,
-    Presentation(shape=like_first, word="exp(x) over its sum along the dimension"),
+    Presentation(shape=like_first, nonfinite="row", word="exp(x) over its sum along the dimension"),
     self=lambda grad, result, self_sizes, dim: result * (grad - _summed(grad * result, self_sizes, dim)),
 )  # fmt: skip
 log_softmax = op(
     "log_softmax", _log_softmax, PLAIN,
-    Presentation(shape=like_first),
+    Presentation(shape=like_first, nonfinite="row"),
     self=lambda grad, result, self_sizes, dim: grad - exp(result) * _summed(grad, self_sizes, dim),
 )  # fmt: skip
 

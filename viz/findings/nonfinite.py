@@ -34,8 +34,13 @@ _ROOT = (
     "or clamp it."
 )
 _ONE = "A single value has no deviation (0 ÷ 0): use more values, or divide by their number with correction=0."
+_ROW = (
+    "A mask leaves nothing in this row, so there is no largest number to subtract and no sum to divide by. Leave at least "
+    "one entry unmasked, leave such rows out, or set their result to 0 with `torch.where(empty, 0.0, result)` and mask "
+    "with a large negative number instead of `-inf`."
+)
 _REMEDIES: Mapping[str, str] = {
-    "": "", "deviation": _ONE, "logarithm": _LOG, "division": _DIVIDE, "root": _ROOT, "overflow": _OVERFLOWS,
+    "": "", "row": "", "deviation": _ONE, "logarithm": _LOG, "division": _DIVIDE, "root": _ROOT, "overflow": _OVERFLOWS,
     "power": "A negative or fractional power has no finite derivative at 0: keep its base away from 0.",
 }  # fmt: skip
 """What helps, by what is known of the op (`nonfinite` of engine/ops/presentation.py)."""
@@ -115,6 +120,8 @@ class _Search:
                 sample = self.example(event, bad.value, kind)
                 why = f"The input of {name} has no {kind}, but its result has one{sample}. This op produced it"
                 fix = _GIVEN if "inf" in given else self.remedy(event, kind, bad.value, bad.dtype)
+                if row := self.empty_row(event):
+                    why, fix = f"{row}, and {name} of nothing but −inf is nan. This op produced it", _ROW
             yield self.finding(kind, event, event, f"first {kind}: {name}", why, fix)
 
     def numbers(self, event: OpCalled) -> list[Any]:
@@ -220,6 +227,22 @@ class _Search:
         known = [part for part in parts if part is not None]
         written = f" {sign} ".join(known) if sign and len(known) == 2 else f"{name}({', '.join(known)})"
         return f": {written} = {text.number(result[place])}{_at(place)}"
+
+    def empty_row(self, event: OpCalled) -> str:
+        """`All 10 numbers of s[3, 0, :] are −inf`, of the first such row; "" where there is none or none can be seen."""
+        index = next(iter(self.inputs(event)), None) if labels.presentation(event).nonfinite == "row" else None
+        array = self.facts.trace.value(index).array if index is not None else None
+        if array is None or not array.ndim:
+            return ""
+        axis = int(event.attrs["dim"]) % array.ndim
+        rows = np.argwhere(np.isneginf(array).all(axis=axis))
+        if not len(rows):
+            return ""
+        place = [str(n) for n in rows[0]]
+        place.insert(axis, ":")
+        tensor = event.inputs[0].tensor
+        name = (self.facts.name(tensor) if tensor is not None else None) or "the input"
+        return f"All {array.shape[axis]} numbers of {name}[{', '.join(place)}] are −inf"
 
     def slope(self, event: VjpRun, called: OpCalled, kind: NonFinite) -> tuple[str, float | None]:
         """What came from above at the first such element and what the inputs are there; and that number alone."""

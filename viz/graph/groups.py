@@ -6,6 +6,7 @@ A group is an interval of the recorded order, so that groups nest and the graph 
 
 from __future__ import annotations
 
+import ast
 import itertools
 import math
 import re
@@ -41,8 +42,6 @@ LIBRARY, LIBRARY_OF_MANY = 8, 2
 LINE = 40
 """Characters of a line of the program in the name of a part."""
 _NUMBER = re.compile(r"\d+$")
-_NAME = re.compile(r"(?:[\w.]*\.)?(\w+)\(.*\)$", re.DOTALL)
-"""A call as a whole; its function's own name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,11 +255,11 @@ def _wrapped(scope: Scope, reader: Reader) -> list[int | Scope]:
         direct = [member for member in run if isinstance(member, int)]
         least = LIBRARY if len(reader.ops) <= MOST_MEMBERS else LIBRARY_OF_MANY
         much = len(direct) >= least and place is not None and place != _called_by(scope)
-        name = _NAME.match(_text(direct[0], reader)) if much else None
-        if name is None:
+        name = _callee(_text(direct[0], reader)) if much else ""
+        if not name:
             scope.members += run
             continue
-        reader.open(scope, name[1], ("library", place)).members = run
+        reader.open(scope, name, ("library", place)).members = run
         for member in run:
             if isinstance(member, Scope):
                 member.within = scope.members[-1]  # type: ignore[assignment]  # the one that was opened
@@ -279,6 +278,24 @@ def _called_from(member: int | Scope, reader: Reader) -> object:
     stack = reader.ops[member].stack
     frames = reader.trace.stacks[stack] if 0 <= stack < len(reader.trace.stacks) else ()
     return place_of(frames[-1]) if frames else None
+
+
+def _callee(text: str) -> str:
+    """The function's own name in a call, or `@`, of which PyTorch makes several ops; nothing for other expressions.
+
+    >>> _callee("F.softmax(s @ q, -1)"), _callee("self.q(x) @ self.k(x).T"), _callee("x[0] * 2")
+    ('softmax', '@', '')
+    """
+    try:
+        found = ast.parse(text, mode="eval").body
+    except SyntaxError:  # a part of a statement
+        return ""
+    match found:
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+            return name
+        case ast.BinOp(op=ast.MatMult()):
+            return "@"
+    return ""
 
 
 def _text(op: int, reader: Reader) -> str:

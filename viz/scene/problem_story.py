@@ -35,9 +35,18 @@ def chapters(trace: Trace, scene: Scene) -> list[Chapter]:
             code = scene["steps"][step]["code"]
             of = _of(read.facts, code) if code is not None and code["line"] == finding.line else ""
             told.append(_found(finding, step + 1, [place] if place is not None else [], of))
+            itself = read.line.steps[step].at
+            if place != itself is not None and (folded := _folded_around(scene, step)):
+                told[-1] |= {"select": [itself, *told[-1]["select"]], "unfold": folded}
     if scene["error"] is not None:
         told.append(stopped(scene["error"], scene["steps"], read.facts))
     return sorted(told, key=lambda chapter: chapter["step"] or 0)
+
+
+def _folded_around(scene: Scene, step: int) -> list[str]:
+    """The folded groups in which a step happens, from the outermost on."""
+    folded = {group["id"] for group in scene["groups"] if group["folded"]}
+    return [one["group"] for one in scene["spans"] if one["start"] <= step < one["end"] and one["group"] in folded]
 
 
 def _sure(read: Reading) -> list[Finding]:

@@ -64,6 +64,7 @@ def _in_iteration(run: Run, number: int, one: Finding) -> RunFinding:
     label = f"{one.label}, in {run.sections[number].name}"
     return {
         "kind": "iteration", "label": label, "why": one.why, "fix": one.fix, "section": number, "parameter": None,
+        "shows": one.kind,
     }  # fmt: skip
 
 

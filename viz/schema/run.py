@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
-from .values import Num
+from .values import FindingKind, Num
 
 RunFindingKind = Literal[
     "loss-nonfinite",  # the loss is nan or an infinity
@@ -39,6 +39,8 @@ class RunFinding(TypedDict):
     """The section to which it leads."""
     parameter: str | None
     """The parameter that shows it; null: the loss."""
+    shows: NotRequired[FindingKind]
+    """The kind of the finding in the section's graph to whose step it leads."""
 
 
 class RunParameter(TypedDict):

@@ -1246,6 +1246,8 @@ export interface RunFinding {
   section: number;
   /** The parameter that shows it; null: the loss. */
   parameter: string | null;
+  /** The kind of the finding in the section's graph to whose step it leads. */
+  shows?: FindingKind;
 }
 
 export type RunFindingKind =

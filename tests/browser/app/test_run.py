@@ -56,3 +56,44 @@ def test_run_opens_as_a_whole_and_a_cell_leads_to_its_parameter(
     view.until("document.querySelector('#run-figure .hovertext')")
     view.page.mouse.click(box["x"] + box["width"] - 5, box["y"] + 5)
     view.until("document.documentElement.dataset.view === 'graph' && backstep.scene().section.label === 'step = 11'")
+
+
+MASKED = """import engine as torch
+from engine import nn
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(4, 4)
+
+    def forward(self, x, mask):
+        s = (self.q(x) @ x.transpose(-2, -1)).masked_fill(~mask[:, None, :], float("-inf"))
+        return torch.softmax(s, -1) @ x
+
+
+torch.manual_seed(0)
+model = Attention()
+opt = torch.optim.SGD(model.parameters(), lr=0.05)
+for step in range(12):
+    lengths = torch.tensor([2, 0 if step == 5 else 3])
+    opt.zero_grad()
+    model(torch.randn(2, 3, 4), torch.arange(3)[None] < lengths[:, None]).sum().backward()
+    opt.step()
+"""
+
+
+def test_first_nan_of_a_run_leads_to_the_op_in_its_module(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    script = tmp_path / "masked.py"
+    script.write_text(MASKED, "utf-8")
+    app = start("run", str(script), cwd=tmp_path)
+    view = view_of(app)
+    view.open(app.address.removeprefix(app.origin).lstrip("/"))
+    view.page.get_by_role("button", name="Go there: first nan: softmax, in step = 5").click()
+    view.until("document.documentElement.dataset.view === 'graph' && backstep.selection()")
+    chosen = "backstep.scene().nodes.find(node => node.id === backstep.selection())"
+    view.until(f"{chosen}?.sub === 'SoftmaxBackward0'")
+    assert view.js("backstep.scene().section.label") == "step = 5"
+    assert "All 3 numbers of s[1, 0, :] are −inf" in view.page.inner_text("#left")

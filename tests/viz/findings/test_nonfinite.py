@@ -55,6 +55,16 @@ def test_a_nan_on_the_way_back_is_said_to_come_from_where_it_comes(
     assert "power" not in found.fix
 
 
+def test_a_row_that_a_mask_empties_is_named(tmp_path: Path) -> None:
+    source = (
+        "s = torch.zeros(2, 2, 3, requires_grad=True)\n"
+        "mask = torch.tensor([[True, False, True], [False, False, False]])\n"
+        "p = s.masked_fill(~mask[:, None, :], float('-inf')).softmax(-1)\np.sum().backward()"
+    )
+    found = next(one for one in born(source, tmp_path) if one.label == "first nan: softmax")
+    assert "All 3 numbers of the input[1, 0, :] are −inf" in found.why and "A mask leaves nothing" in found.fix
+
+
 def test_a_product_that_overflows_on_the_way_back_says_so(tmp_path: Path) -> None:
     source = "x = torch.ones(2, 2, requires_grad=True)\ny = torch.full((2, 2), 1e10) @ x\ny.backward(y.detach() * 1e25)"
     (found,) = [one for one in born(source, tmp_path) if "gradient" in one.label]

@@ -159,7 +159,7 @@ def test_the_op_that_gives_the_first_nan_is_found_where_it_does() -> None:
             w.grad = None
             (w * engine.log(engine.tensor(2.0 - step / 20))).sum().backward()
     (finding,) = in_iterations(Run(trace))
-    assert (finding["section"], finding["label"]) == (40, "first inf: log, in step = 40")
+    assert (finding["section"], finding["label"], finding["shows"]) == (40, "first inf: log, in step = 40", "inf")
 
 
 def test_learning_rate_is_that_of_each_step_also_from_a_file(tmp_path: Path) -> None:

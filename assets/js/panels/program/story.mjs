@@ -132,6 +132,17 @@ export class Story {
     this.show();
   }
 
+  /** The first chapter about a kind of finding, as it is when its move is over. @param {string} kind @returns {boolean} whether there is one */
+  reach(kind) {
+    const { chapters } = this.scene.program;
+    const to = chapters.findIndex((chapter) => chapter.kind === kind);
+    if (to < 0) return false;
+    this.player.seek(endOf(chapters, to));
+    this.chapter = to;
+    this.ended();
+    return true;
+  }
+
   replay() {
     this.turn(this.chapter);
     this.run(endOf(this.scene.program.chapters, this.chapter));

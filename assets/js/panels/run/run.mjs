@@ -16,7 +16,7 @@ export class RunView {
   /**
    * @param {import("../../page/session.mjs").Session} session
    * @param {import("./overview.mjs").Overview} overview
-   * @param {(section: number, parameter: string | null) => void} go opens the graph at a section, at a parameter of it
+   * @param {(section: number, place: { parameter: string | null, shows?: string }) => void} go opens the graph at a section, at a parameter or a finding of it
    */
   constructor(session, overview, go) {
     this.session = session;
@@ -102,8 +102,8 @@ export class RunView {
     const place = byId("run-findings");
     const list = place.querySelector("ul") ?? h("ul", { "aria-label": "Findings" });
     const isFirst = !list.childElementCount;
-    list.append(...findings.map(({ label, why, fix, section, parameter }, k) => h("li", {}, h("details", { open: isFirst && k === 0 }, h("summary", {}, h("b", {}, label)), h("p", {}, `${why} ${fix}`)),
-      h("button.link", { type: "button", "aria-label": `Go there: ${label}`, onclick: () => this.go(section, parameter) }, "Go there"))));
+    list.append(...findings.map(({ label, why, fix, section, parameter, shows }, k) => h("li", {}, h("details", { open: isFirst && k === 0 }, h("summary", {}, h("b", {}, label)), h("p", {}, `${why} ${fix}`)),
+      h("button.link", { type: "button", "aria-label": `Go there: ${label}`, onclick: () => this.go(section, { parameter, shows }) }, "Go there"))));
     if (!list.isConnected && list.childElementCount) fill(place, list);
   }
 
@@ -166,7 +166,7 @@ export class RunView {
     const members = rowsOf(run, this.open)[row]?.members ?? [];
     const size = (member) => run.quantities.norm[member][column] ?? -1;
     const most = members.reduce((best, member) => (best === null || size(member) > size(best) ? member : best), /** @type {number | null} */ (null));
-    this.go(run.first[column], most === null ? null : run.parameters[most].name);
+    this.go(run.first[column], { parameter: most === null ? null : run.parameters[most].name });
   }
 
   pressed(event) {

@@ -76,7 +76,7 @@ export class Shell {
     this.sections = new Sections(session, (by) => this.turn(by));
     this.overview = new Overview(session);
     this.row = new RunRow((by) => this.turn(by), this.overview);
-    this.run = new RunView(session, this.overview, (section, parameter) => this.goTo(section, parameter));
+    this.run = new RunView(session, this.overview, (section, place) => this.goTo(section, place));
     this.explanations = new Explanations(player, (panel) => this.bring(panel));
     this.tour = new tour.Tour({ show: (stop) => this.bring(stop), ended: () => this.ended() });
     this.connect();
@@ -178,9 +178,13 @@ export class Shell {
     this.run.show(shown === "run");
   }
 
-  /** The graph of a section, after its backward calls and with a parameter selected; without one, where backward begins. */
-  goTo(section, parameter) {
-    const arrive = () => { this.view("graph"); this.find(parameter); };
+  /**
+   * The graph of a section: where a finding shows, or after its backward calls with a parameter selected; without either, where backward begins.
+   * @param {number} section
+   * @param {{ parameter: string | null, shows?: string }} place
+   */
+  goTo(section, { parameter, shows }) {
+    const arrive = () => { this.view("graph"); if (!shows || !this.story.reach(shows)) this.find(parameter); };
     if ((this.session.section ?? 0) === section) { arrive(); return; } // none: the program is its own only section
     this.player.pause();
     this.session.turn(section, arrive);
