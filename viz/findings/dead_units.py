@@ -13,8 +13,6 @@ from ..reading.facts import Facts
 from ..reading.source_text import source
 from .finding import Finding
 
-FLAT = frozenset({"relu", "relu6"})
-"""Ops that are 0, and flat, where their input is not positive."""
 UNITS, EXAMPLES = 8, 16
 """Units of a layer, and inputs of each of them, below which nothing is said: few inputs leave some units at 0."""
 SHARE = 0.8
@@ -38,7 +36,7 @@ def _layers(facts: Facts) -> Iterator[tuple[int, int, int]]:
     """(op, dead units, units) of each layer that is large enough."""
     for op in facts.ops:
         event = op.event
-        if event.node is None or labels.written_name(event).rstrip("_") not in FLAT:
+        if event.node is None or not labels.is_rectifier(event):
             continue
         result = facts.trace.value(event.outputs[0].value)
         if result.array is None or len(result.shape) < 2:

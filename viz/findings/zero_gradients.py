@@ -14,8 +14,6 @@ from .untrained import names_of
 
 FEWEST = 2
 """Calls that must have brought nothing but zeros: after the first one a weight of 0 may have moved."""
-BELOW = frozenset({"relu", "relu6"})
-"""Ops that are flat below 0."""
 
 
 def zero_gradients(facts: Facts) -> list[Finding]:
@@ -98,9 +96,9 @@ def _inputs(facts: Facts, op: int) -> list[int | None]:
 
 def _is_dead(facts: Facts, op: int) -> bool:
     """Whether an op that is flat below 0 was given nothing else."""
-    if labels.written_name(facts.ops[op].event).rstrip("_") not in BELOW:
-        return False
-    return all(value is not None and float(facts.trace.value(value).stats["max"]) < 0 for value in _inputs(facts, op))
+    return labels.is_rectifier(facts.ops[op].event) and all(
+        value is not None and float(facts.trace.value(value).stats["max"]) < 0 for value in _inputs(facts, op)
+    )
 
 
 def _takes_zeros(facts: Facts, op: int) -> bool:

@@ -24,6 +24,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "padding_idx": -1, "ceil_mode": False, "ord": 2, "stride": 1, "padding": 0, "dilation": 1, "output_padding": 0,
 }  # fmt: skip
 """What a static argument is where nobody wrote one; of a list, each of its numbers."""
+RECTIFIERS = frozenset({"relu", "relu6"})
 _SAID = frozenset({"normalized_shape", "upscale_in_train"})
 """Static arguments that the shapes tell already."""
 _INNER_NAMES = re.compile(r"^(?:native_|_unsafe_|_safe_|_scaled_(?=dot)|_)?(.+?)(?:_forward|_with_indices|_alias)?$")
@@ -104,6 +105,11 @@ def written_name(event: OpCalled) -> str:
             else called(event.attrs, len(event.outputs[0].shape))
         )
     return name + "_" if event.inplace is not None and not name.endswith("_") else name
+
+
+def is_rectifier(event: OpCalled) -> bool:
+    """Whether an op is 0, and flat, where its input is not positive."""
+    return written_name(event).rstrip("_") in RECTIFIERS
 
 
 def written_call(call: BackwardStarted, trace: Trace, name: Callable[[int], str | None]) -> str:
