@@ -26,7 +26,6 @@ from engine.trace.events import (
     OpCalled,
     Refreshed,
     Trace,
-    Value,
 )
 from engine.trace.file.outline import CODES, GRAD, NOBODY, REQUIRES, VALUE, Outline
 
@@ -134,14 +133,9 @@ def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | N
     return Leaf(born, version, value, requires if asked is None else bool(asked[0]), grad)
 
 
-def value_before(trace: Trace, outline: Outline, tensor: int, event: int) -> Value | None:
-    """What a tensor holds before an event, at least what it began with; None where that is not known."""
-    number = number_before(trace, outline, tensor, event)
-    return None if number is None else trace.value(number)
-
-
 def number_before(trace: Trace, outline: Outline, tensor: int, event: int) -> int | None:
-    """The number of that value."""
+    """The number of the value that a tensor holds before an event, at least of what it began with; None where that is
+    not known."""
     changed = outline.last_change(tensor, VALUE, event)
     number = changed[1] if changed is not None else _at_birth(trace.events[int(outline.born[tensor])], tensor)[1]
     return None if number == NOBODY else number

@@ -46,7 +46,7 @@ export function paintDots(brush, node) {
  * One that several modules use has a second ring.
  * @type {(brush: Pick<Brush, "context" | "tokens" | "moment">, x: number, y: number, norm: Num | null, shared: boolean) => void}
  */
-export function paintDot({ context, tokens, moment }, x, y, norm, shared) {
+function paintDot({ context, tokens, moment }, x, y, norm, shared) {
   const look = lookOf(moment.scene.norms, norm);
   context.beginPath();
   context.arc(x, y, DOT_RADIUS, 0, 2 * Math.PI);

@@ -219,15 +219,11 @@ def event_fields(event: Event) -> dict[str, Any]:
     return fields
 
 
-def event_from(kind: str, index: int, stack: int, fields: Mapping[str, Any]) -> AnyEvent:
-    """The event that `event_fields` was made from.  Raises Malformed where the fields are not that kind's."""
-    return events_from({})(kind, index, stack, fields)
-
-
 def events_from(lengths: Mapping[str, int]) -> Callable[[str, int, int, Any], AnyEvent]:
     """How to read the events of a file that has so many `values` and `stacks`: types, bounds and lists are checked.
 
-    What it gives raises Malformed, with the field that does not fit.
+    The function returned makes the event that `event_fields` was made from, and raises Malformed, with the field that
+    does not fit.
     """
     stacks = lengths.get("stacks", MOST)
     records = _Records(lengths.get("values", MOST))

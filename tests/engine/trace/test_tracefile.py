@@ -36,7 +36,7 @@ from engine.trace.file.encoding import (
     decode,
     encode,
     event_fields,
-    event_from,
+    events_from,
     from_bytes,
     traces_equal,
     values_equal,
@@ -148,7 +148,7 @@ def test_unknown_json_is_refused(data: object) -> None:
 
 def test_events_of_the_wrong_form_are_refused() -> None:
     fields = event_fields(every_kind()[1])
-    assert event_from("OpCalled", 1, 1, fields) == every_kind()[1]
+    assert events_from({})("OpCalled", 1, 1, fields) == every_kind()[1]
     wrong = [
         ("Nothing", fields),
         ("OpCalled", {}),
@@ -158,7 +158,7 @@ def test_events_of_the_wrong_form_are_refused() -> None:
     ]  # fmt: skip
     for kind, data in wrong:
         with pytest.raises(Malformed):
-            event_from(kind, 1, 1, data)
+            events_from({})(kind, 1, 1, data)
 
 
 def test_bytes_that_do_not_fill_the_shape_are_refused() -> None:
