@@ -20,6 +20,7 @@ SHARED = {
     "viz.layout.views": ("WHOLE",),
     "viz.reading.text": ("SMALL", "DAMAGED", "EXACT", "NOISE"),
     "viz.scene.details": ("DATA",),
+    "viz.run.run": ("SEVERAL",),
     "engine.replay.program": ("NONE_PASSED",),
 }  # fmt: skip
 """The names by the module that has them."""

@@ -21,12 +21,14 @@ from urllib.parse import quote
 from viz.record import limits
 
 if TYPE_CHECKING:
-    from viz.server.store import Catalogue, Program
+    from viz.server.store import Catalogue, Program, Store
 
 SUFFIX = ".backstep"
 """As in engine.trace.file.tracefile, which is not imported for --help."""
 
 MOST_WORKERS = 64
+LARGE = 8 << 20
+"""Bytes of a trace file from which on the process that makes its scenes starts while the server is imported."""
 
 EXAMPLES = """examples:
   backstep                          the gallery
@@ -395,6 +397,11 @@ def _serve_many(options: argparse.Namespace) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    from viz.server.workers import Workers
+
+    workers = Workers()
+    if options.command == "open" and options.file.stat().st_size >= LARGE:
+        workers.start()
     from viz.server import server  # Dash and the engine take a second to import
     from viz.server.http.security import LOOPBACK, trusted_hosts
     from viz.server.store import Problem
@@ -415,22 +422,31 @@ def _serve(options: argparse.Namespace) -> int:
         )
         print(f"backstep: other machines on this network can reach this address.{how}", file=sys.stderr)
     try:
-        catalogue, path = _catalogue(options)
+        catalogue, program = _catalogue(options)
     except Problem as problem:
         listening.close()
         return _refuse(f"{problem.title}: {problem.text}")
     from viz.server.revisions import Computed
     from viz.server.store import Store
-    from viz.server.workers import Workers
 
-    store = Store(catalogue, Computed(), Workers())
+    store = Store(catalogue, Computed(), workers)
     store.prepare()
+    path = "/" if program is None else page(program, _opens_whole(store, program))
     server.serve(store, listening, path, allowed, not options.no_browser)
     return 0
 
 
-def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
-    """The programs to offer and the address to open."""
+def _opens_whole(store: Store, program: Program) -> bool:
+    from engine.trace.file.database import TraceFileError
+
+    try:
+        return store.opens_whole(program.id)
+    except TraceFileError:  # the page says what is wrong with it
+        return False
+
+
+def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, Program | None]:
+    """The programs to offer, and the one to open; None for the gallery."""
     from engine.trace.file.database import TraceFileError
     from viz.run.prefix import MOST
     from viz.server import programs
@@ -441,10 +457,10 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
         if options.command == "course":
             from viz.server.lesson import course
 
-            return Catalogue(course.course(options.folder)), "/"
+            return Catalogue(course.course(options.folder)), None
         catalogue = Catalogue(programs.gallery_programs())
         if options.command == "open":
-            return catalogue, page(catalogue.add(programs.from_file(options.file, most)))
+            return catalogue, catalogue.add(programs.from_file(options.file, most))
         if options.command == "run":
             from viz.server.scripts import add  # the child process and the watcher
 
@@ -452,16 +468,16 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, str]:
                 catalogue, options.script, options.args, options.as_torch, options.watch, most,
                 module=options.module or "", limits=_limits_of(options),
             )  # fmt: skip
-            return catalogue, page(program)
+            return catalogue, program
     except (TraceFileError, OSError) as error:  # what is no trace is refused here, not in the browser
         raise Problem("bad-trace", "This file cannot be opened", str(error)) from error
-    return catalogue, "/"
+    return catalogue, None
 
 
-def page(program: Program) -> str:
-    """The address of a program.
+def page(program: Program, whole: bool = False) -> str:
+    """The address of a program, or of its whole run.
 
-    >>> page(type("P", (), {"id": "my-net"})())
-    '/?program=my-net'
+    >>> page(type("P", (), {"id": "my-net"})(), whole=True)
+    '/?program=my-net&view=run'
     """
-    return f"/?program={quote(program.id)}"
+    return f"/?program={quote(program.id)}{'&view=run' * whole}"

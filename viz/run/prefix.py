@@ -12,7 +12,7 @@ from ..wording.sentences import first_of
 MOST = 60_000
 """Events that are shown unless more are asked for, as many as an iteration of 30,000 ops has: a scene of so many takes
 10 to 15 s, 1.2 MB on the way and 70 MB in the browser."""
-CHECKED = 20_000
+CHECKED = 2_000
 """Events of a file that are read and checked when it is opened; the others are when they are shown."""
 
 

@@ -14,8 +14,10 @@ from .overview import Overview, overview
 from .prefix import CHECKED, MOST, shortened
 from .window import Windows
 
-SEVERAL = 400
-"""Events from which on iterations are shown one at a time: what is shorter is seen, and understood, as a whole."""
+SHORT = 400
+"""Events below which iterations are not shown one at a time: the whole is seen, and understood, at once."""
+SEVERAL = 8
+"""Sections from which on a run opens as a whole."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Run:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        if self.is_told or len(self.whole.events) < SEVERAL:
+        if self.is_told or len(self.whole.events) < SHORT:
             return (Section("iteration", "", 0, len(self.whole.events)),)
         return sections(self.whole, self.outline)
 
@@ -72,7 +74,16 @@ class Run:
     @cached_property
     def opens(self) -> int:
         """The section that is shown first: that of the error with which the run ends, else the first iteration."""
-        events, last = self.whole.events, len(self.sections) - 1
-        if any(isinstance(events[k], ErrorRaised) for k in range(max(0, len(events) - 3), len(events))):
-            return last
+        if self._has_failed:
+            return len(self.sections) - 1
         return next(k for k, section in enumerate(self.sections) if section.kind == "iteration")
+
+    @property
+    def opens_whole(self) -> bool:
+        """Whether the run view is shown first: of several iterations, unless the run ends with an error."""
+        return len(self.sections) >= SEVERAL and not self._has_failed
+
+    @property
+    def _has_failed(self) -> bool:
+        events = self.whole.events
+        return any(isinstance(events[k], ErrorRaised) for k in range(max(0, len(events) - 3), len(events)))

@@ -311,6 +311,10 @@ class Store:
         """What is wrong in the graphs of its first iterations, as JSON."""
         return self._of_run(program, "graphs")
 
+    def opens_whole(self, program: str) -> bool:
+        """Whether the run view is shown first."""
+        return self._run(self.revision(program, None)).opens_whole
+
     def _of_run(self, name: str, part: RunPart) -> Packed:
         revision = self.revision(name, None)
 

@@ -124,6 +124,14 @@ class Workers:
             found.program = program
         return found
 
+    def start(self) -> None:
+        """Starts a process for the first question: its imports take a second."""
+        with self._freed:
+            worker = Worker()
+            worker.start()
+            self._all.append(worker)
+            self._idle.append(worker)
+
     def stop(self) -> None:
         """Ends all processes."""
         for worker in self._all:

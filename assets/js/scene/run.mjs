@@ -62,13 +62,16 @@ function shared(names) {
  * @param {Row} row
  * @returns {(number | null)[]}
  */
-export function cells(run, quantity, { members }) {
+export function cells(run, quantity, row) {
+  return row.members.length === 1 ? run.quantities[quantity][row.members[0]] : run.labels.map((_, column) => cell(run, quantity, row, column));
+}
+
+/** One of them. @type {(run: RunOverview, quantity: Quantity, row: Row, column: number) => number | null} */
+export function cell(run, quantity, { members }, column) {
   const table = run.quantities[quantity];
-  if (members.length === 1) return table[members[0]];
-  return run.labels.map((_, column) => {
-    const known = members.filter((row) => table[row][column] !== null);
-    return known.length ? joined(quantity, known.map((row) => Number(table[row][column])), known.map((row) => sizeOf(run, row))) : null;
-  });
+  if (members.length === 1) return table[members[0]][column];
+  const known = members.filter((row) => table[row][column] !== null);
+  return known.length ? joined(quantity, known.map((row) => Number(table[row][column])), known.map((row) => sizeOf(run, row))) : null;
 }
 
 /** @type {(quantity: Quantity, values: number[], sizes: number[]) => number} */
@@ -92,7 +95,7 @@ const isSampled = (run, row) => row.members.some((one) => run.parameters[one].sa
  * @param {number} column
  */
 export function told(run, row, column) {
-  const at = (quantity) => cells(run, quantity, row)[column];
+  const at = (quantity) => cell(run, quantity, row, column);
   const norm = at("norm");
   const head = [row.name || "all parameters", ...(run.labels.length > 1 ? [run.labels[column]] : [])].join(", ");
   if (norm === null) return { head, text: "no gradient" };

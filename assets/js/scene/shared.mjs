@@ -53,6 +53,10 @@ export const NOISE = 1e-12;
 /** Elements up to which the details of an element have values and Jacobians whole. */
 export const DATA = 4096;
 
+// viz.run.run
+/** Sections from which on a run opens as a whole. */
+export const SEVERAL = 8;
+
 // engine.replay.program
 /** The gradient of a command that passes none, whatever the program passes there. */
 export const NONE_PASSED = "none";

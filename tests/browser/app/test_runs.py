@@ -104,6 +104,27 @@ def test_link_leads_to_its_iteration_and_one_to_none_says_so(
     assert "no such iteration" in notice.inner_text() and "has 9" in notice.inner_text()
 
 
+def test_the_numbers_of_a_run_are_there_before_its_graph_and_a_cell_leads_on(
+    start: Callable[..., App], view_of: Callable[[App], View], recording: Path
+) -> None:
+    app = start("open", str(recording))
+    assert app.address.endswith("view=run"), "nine iterations"
+    view = view_of(app)
+    held: list[Callable[[], None]] = []
+    view.page.route("**/_dash-update-component*", lambda route: held.append(route.continue_))
+    view.page.goto(app.address)
+    view.until("document.querySelector('#run-figure .heatmaplayer image')")
+    assert "9 updates" in view.page.locator("#run-head").inner_text() and held and not view.js("backstep.scene()")
+    cell = view.page.locator("#run-figure .nsewdrag").first.bounding_box()
+    assert cell is not None
+    view.page.mouse.click(cell["x"] + cell["width"] * 6.5 / 9, cell["y"] + cell["height"] / 2)
+    for go_on in held:
+        go_on()
+    view.page.unroute("**/_dash-update-component*")
+    at(view, 6)
+    view.until("document.documentElement.dataset.view === 'graph'")
+
+
 def test_the_row_of_the_run_leads_to_an_iteration_and_prints_come_with_the_time(run: View) -> None:
     row, page = run.page.locator("#run-row"), run.page
     run.until("document.getElementById('run-row').ariaValueText.includes('gradient norm')")  # its numbers have come

@@ -27,15 +27,24 @@ export class Overview {
   /** The answer of the server.  Fails where none came; then it may be asked again. @returns {Promise<Answer>} */
   ask() {
     const { key } = this;
-    if (this.asked?.key !== key) this.asked = { key, answer: this.numbers(key) };
+    if (this.asked?.key !== key) this.asked = { key, answer: this.numbers(key, this.session.program) };
     return this.asked.answer;
   }
 
+  /** The same of the newest recording of a program whose first scene is still on its way. @param {string} program @returns {Promise<Answer>} */
+  ahead(program) {
+    const answer = this.numbers(`${program} ahead`, program);
+    answer.then(({ overview }) => {
+      if (overview) this.asked = { key: `${program} ${overview.version}`, answer };
+    }, () => {}); // it is asked for again with the scene
+    return answer;
+  }
+
   /** @returns {Promise<Answer>} */
-  async numbers(key) {
+  async numbers(key, program) {
     try {
-      const answer = await this.fetch("/run");
-      if (answer.overview) this.held = { key, run: answer.overview };
+      const answer = await this.fetch("/run", program);
+      if (answer.overview) this.held = { key: `${program} ${answer.overview.version}`, run: answer.overview };
       return answer;
     } catch (error) {
       if (this.asked?.key === key) this.asked = null;
@@ -43,8 +52,8 @@ export class Overview {
     }
   }
 
-  /** What the server says of the run at an address. @param {string} path */
-  async fetch(path) {
-    return (await fetch(`${path}?program=${encodeURIComponent(this.session.program ?? "")}`)).json();
+  /** What the server says of the run at an address. @param {string} path @param {string | null} [program] */
+  async fetch(path, program = this.session.program) {
+    return (await fetch(`${path}?program=${encodeURIComponent(program ?? "")}`)).json();
   }
 }

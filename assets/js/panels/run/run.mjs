@@ -32,6 +32,7 @@ export class RunView {
     this.quantity = "norm";
     /** @type {Set<string>} */
     this.open = new Set();
+    this.hasMore = false; // whether the findings in the graphs were asked for
     /** @type {{ row: number, column: number } | null} where the keys are */
     this.cell = null;
     document.addEventListener("backstep:theme", () => this.draw());
@@ -49,25 +50,49 @@ export class RunView {
   async show(on) {
     this.shown = on;
     if (!on) return;
-    if (this.run) { this.draw(); return; }
+    if (this.run) { this.draw(); this.more(); return; }
     const { key } = this;
     this.say("What the run did", "Reading the gradients of all iterations …");
     try {
       const answer = await this.overview.ask();
       if (key !== this.key) return;
       if (answer.problem || !answer.overview) { this.say(answer.problem?.title ?? "", answer.problem?.text ?? ""); return; }
-      this.run = answer.overview;
-      this.open = opened(answer.overview);
-      this.frame(answer.overview);
-      this.draw();
-      const more = (await this.overview.fetch("/run/graphs")).graphs; // what takes longer, and is mostly nothing
-      if (key !== this.key || !more?.findings.length) return;
-      this.list(more.findings);
-      this.draw();
+      this.take(answer.overview);
+      this.more();
     } catch {
-      if (this.run) return; // it is all there but for the graphs
       this.say("The overview did not come", "Backstep did not answer. Choose Graph, then Run, to ask again.");
     }
+  }
+
+  /** Shows the run of a program whose first scene is still on its way; nothing where it is not known by then. @param {string} program */
+  async showAhead(program) {
+    [this.key, this.run, this.cell, this.shown] = [program, null, null, true];
+    mount("run-figure-place"); // Plotly comes meanwhile
+    this.say("What the run did", "Reading the gradients of all iterations …");
+    const { overview } = await this.overview.ahead(program).catch(() => ({ overview: undefined }));
+    if (!overview || this.key !== program) return;
+    this.key = `${program} ${overview.version}`;
+    this.take(overview);
+  }
+
+  /** @param {RunOverview} run */
+  take(run) {
+    this.run = run;
+    this.open = opened(run);
+    this.hasMore = false;
+    this.frame(run);
+    this.draw();
+  }
+
+  /** Asks for the findings in the graphs, once: they take longer, and there are mostly none. */
+  async more() {
+    const { key } = this;
+    if (this.hasMore) return;
+    this.hasMore = true;
+    const found = await this.overview.fetch("/run/graphs").catch(() => null); // the rest is there without them
+    if (key !== this.key || !found?.graphs?.findings.length) return;
+    this.list(found.graphs.findings);
+    this.draw();
   }
 
   say(title, text) {

@@ -20,13 +20,13 @@ import { hasRun, RunView } from "../run/run.mjs";
 import { Sections } from "./sections.mjs";
 import { Session } from "../../page/session.mjs";
 import { Share } from "./share.mjs";
+import { SEVERAL } from "../../scene/shared.mjs";
 import { neighbour, toggled } from "../../scene/stacks.mjs";
 import { Story } from "../program/story.mjs";
 import { Toast } from "../../page/toast.mjs";
 import * as tour from "./tour.mjs";
 import * as url from "../../page/url.mjs";
 
-const SEVERAL = 8; // sections from which on a run opens as a whole
 const SETTLED = 250; // ms of rest before a step goes into the address: browsers limit how often that may change
 
 /** The root of the page says as attributes what is shown, for the style sheets and for tests. */
@@ -184,6 +184,12 @@ export class Shell {
    * @param {{ parameter: string | null, shows?: string }} place
    */
   goTo(section, { parameter, shows }) {
+    const { waiting, scene } = this.session;
+    if (!scene && waiting) { // its graph is on the way
+      const { after } = waiting;
+      waiting.after = () => { after?.(); this.goTo(section, { parameter, shows }); };
+      return;
+    }
     const arrive = () => { this.view("graph"); if (!shows || !this.story.reach(shows)) this.find(parameter); };
     if ((this.session.section ?? 0) === section) { arrive(); return; } // none: the program is its own only section
     this.player.pause();
@@ -279,8 +285,15 @@ export class Shell {
     const { program, scene } = this.session;
     if (!push && this.isShown(view)) { this.place(view); this.display(view.run ? "run" : "graph"); return; }
     if (!scene || program !== view.program) this.blank();
+    if (!scene && view.run) this.showRunAhead(view.program);
     this.quiet = true; // the address of a view is written when its moment and selection are there
     this.session.open(view, () => { this.place(view); this.display(this.opens(view)); this.lecture.show(view.present); this.write(push); });
+  }
+
+  /** The numbers of a run come before the graph of its first iteration does. */
+  showRunAhead(program) {
+    root().dataset.view = "run";
+    this.run.showAhead(program);
   }
 
   /** A run of more than a few iterations opens as a whole, unless the address leads to a place in it, or it ends with an error. */
