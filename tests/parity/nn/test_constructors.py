@@ -22,6 +22,8 @@ GIVEN = {
     "decoder_layer": "torch.nn.TransformerDecoderLayer(4, 2)", "schedulers": "[]",
 }  # fmt: skip
 """What stands for an argument that has no default; 1 for others."""
+SMALL = {"Transformer": {"d_model": "4", "nhead": "2", "dim_feedforward": "8"}}
+"""Layers whose own defaults are forty million parameters: made as small as the others, but once."""
 TRIED = ("'a'", "-1", "1.5", "None", "[1]", "True", "{}")
 PARAMETERS = (
     "", "[]", "3", "'a'", "torch.ones(2)", "[torch.ones(2)]", "[1]", "[{'params': 1}]", "[{'a': 1}]", "{}", "None",
@@ -54,6 +56,7 @@ def calls(place: str, first: str) -> Iterator[str]:
         parameters = [*inspect.signature(kind).parameters.values()][1 if first else 0 :]
         takes = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
         own = {one.name: GIVEN.get(one.name, "1") for one in takes if one.default is one.empty}
+        own |= SMALL.get(name, {})
         given = [{}, own, own | {"nothing": "1"}]
         given += [own | {one.name: value} for one, value in itertools.product(takes, TRIED)]
         for arguments in given:
