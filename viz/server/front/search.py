@@ -160,16 +160,12 @@ class Search:
         known = self._words["plain"]
         found = {}
         for word in words:
-            if self._knows(word) or (len(word) >= PREFIX and any(one.startswith(word) for one in known)):
+            if self._has(_quoted(word)) or (len(word) >= PREFIX and any(one.startswith(word) for one in known)):
                 continue
             near = difflib.get_close_matches(word, known, n=1, cutoff=alike)
             if near and (alike < NEAR or len(word) > SHORT or sorted(word) == sorted(near[0])):
                 found[word] = near[0]
         return found
-
-    def _knows(self, word: str) -> bool:
-        query = "SELECT 1 FROM stems WHERE stems MATCH ? LIMIT 1"
-        return self._base.execute(query, (_quoted(word),)).fetchone() is not None
 
     def _hits(self, terms: Sequence[str]) -> list[Hit]:
         """The programs by their rank.  A term that no program has whole may be the beginning of a word."""
@@ -184,6 +180,7 @@ class Search:
         return [self._reason(program, match) for program in best]
 
     def _has(self, term: str) -> bool:
+        """Whether a program has a word of its stem, or a phrase of such words."""
         return self._base.execute("SELECT 1 FROM stems WHERE stems MATCH ? LIMIT 1", (term,)).fetchone() is not None
 
     def _reason(self, program: str, match: str) -> Hit:
