@@ -35,8 +35,8 @@ _ROOT = (
 )
 _ONE = "A single value has no deviation (0 ÷ 0): use more values, or divide by their number with correction=0."
 _ROW = (
-    "A mask leaves nothing in this row, so there is no largest number to subtract and no sum to divide by. Leave at least "
-    "one entry unmasked, leave such rows out, or set their result to 0 with `torch.where(empty, 0.0, result)` and mask "
+    "A mask leaves nothing in this row, so there is no largest number to subtract and no sum to divide by. Leave at "
+    "least one entry unmasked, leave such rows out, or set their result to 0 with `torch.where(empty, 0.0, result)` and mask "
     "with a large negative number instead of `-inf`."
 )
 _REMEDIES: Mapping[str, str] = {
@@ -229,7 +229,7 @@ class _Search:
         return f": {written} = {text.number(result[place])}{_at(place)}"
 
     def empty_row(self, event: OpCalled) -> str:
-        """`All 10 numbers of s[3, 0, :] are −inf`, of the first such row; "" where there is none or none can be seen."""
+        """`All 10 numbers of s[3, 0, :] are −inf`, of the first such row; "" where none can be seen."""
         index = next(iter(self.inputs(event)), None) if labels.presentation(event).nonfinite == "row" else None
         array = self.facts.trace.value(index).array if index is not None else None
         if array is None or not array.ndim:
