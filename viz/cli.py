@@ -11,6 +11,7 @@ import contextlib
 import logging
 import os
 import re
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -21,6 +22,8 @@ from urllib.parse import quote
 from viz.record import limits
 
 if TYPE_CHECKING:
+    from engine.trace.events import Trace
+    from viz.record.compare_command import Script
     from viz.server.store import Catalogue, Program, Store
 
 SUFFIX = ".backstep"
@@ -39,6 +42,7 @@ EXAMPLES = """examples:
   backstep record -o run.backstep train.py   record a script without opening it
   backstep record --steps 100:103 train.py   keep the values of three iterations, statistics of all others
   backstep open run.backstep        open a recorded trace
+  backstep open --rerun run.backstep   the same; edits may run its script again
   backstep compare lesson.py        run a program on Backstep's engine and on PyTorch, and say where they differ
   backstep serve lessons --workers 4    the gallery and a course, for a class
   backstep new lesson.py            write a lesson to begin with
@@ -71,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="run a script as Python would, record it, and open it")
     _serving(run, suppress=True)
     run.add_argument("--watch", action="store_true", help="record again whenever the script is saved")
+    _rerun(run)
     _events(run)
     _limits(run)
     _script(run)
@@ -86,6 +91,7 @@ def parser() -> argparse.ArgumentParser:
     _script(record)
     opened = commands.add_parser("open", help="open a trace file")
     _serving(opened, suppress=True)
+    _rerun(opened)
     _events(opened)
     opened.add_argument("file", type=Path, help="a file that `backstep record` or trace.save() wrote")
     both = commands.add_parser("compare", help="run a program on Backstep's engine and on PyTorch, and compare them")
@@ -175,6 +181,18 @@ def _limits(target: argparse.ArgumentParser) -> None:
         metavar="N",
         help="end the recording after this many forward ops; the script goes on",
     )
+
+
+def _rerun(target: argparse.ArgumentParser) -> None:
+    target.add_argument(
+        "--rerun", action="store_true",
+        help="for edits of a PyTorch recording that Backstep's engine cannot recompute: run the script again, with the "
+        "edit in its place",
+    )  # fmt: skip
+    target.add_argument(
+        "--rerun-seconds", type=limits.count, default=600, metavar="N",
+        help="seconds after which such a run is stopped (default: %(default)s)",
+    )  # fmt: skip
 
 
 def _events(target: argparse.ArgumentParser) -> None:
@@ -431,8 +449,9 @@ def _serve(options: argparse.Namespace) -> int:
 
     store = Store(catalogue, Computed(), workers)
     store.prepare()
+    seconds = getattr(options, "rerun_seconds", 0)
     path = "/" if program is None else page(program, _opens_whole(store, program))
-    server.serve(store, listening, path, allowed, not options.no_browser)
+    server.serve(store, listening, path, allowed, not options.no_browser, seconds)
     return 0
 
 
@@ -460,18 +479,34 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, Program | None]:
             return Catalogue(course.course(options.folder)), None
         catalogue = Catalogue(programs.gallery_programs())
         if options.command == "open":
-            return catalogue, catalogue.add(programs.from_file(options.file, most))
+            again = _script_of if options.rerun else None
+            return catalogue, catalogue.add(programs.from_file(options.file, most, again))
         if options.command == "run":
             from viz.server.scripts import add  # the child process and the watcher
 
             program = add(
                 catalogue, options.script, options.args, options.as_torch, options.watch, most,
-                module=options.module or "", limits=_limits_of(options),
+                module=options.module or "", limits=_limits_of(options), rerun=options.rerun,
             )  # fmt: skip
             return catalogue, program
     except (TraceFileError, OSError) as error:  # what is no trace is refused here, not in the browser
         raise Problem("bad-trace", "This file cannot be opened", str(error)) from error
     return catalogue, None
+
+
+def _script_of(trace: Trace) -> Script:
+    """The script of a recording that may be run again.  Raises Problem where it cannot."""
+    from viz.server.library.rerun import script_of
+    from viz.server.library.run_changes import Cannot
+    from viz.server.store import Problem
+
+    try:
+        found = script_of(trace)
+    except Cannot as error:
+        raise Problem("no-script", "Nothing to run again", str(error)) from error
+    what = ["-m", found.module] if found.module else [str(found.path)]
+    print(f"backstep: edits may run this again: {shlex.join(['python', *what, *found.args])}", file=sys.stderr)
+    return found
 
 
 def page(program: Program, whole: bool = False) -> str:

@@ -3,8 +3,8 @@
 Started as a file by `viz.record.runner` (never forked, nor as `-m`: nothing in the user's folder can take our place):
     python viz/record/child.py REPORT ENDED TRACE FLAGS LIFE MODULE SCRIPT [ARGS ...]
 The script's `__main__`, `sys.argv`, `sys.path[0]`, working folder, streams and exit status are what they would be.
-FLAGS is JSON: `as_torch`, `on_torch`, the `limits` (viz.record.limits), and whether it `tells` on a terminal how far
-it is.
+FLAGS is JSON: `as_torch`, `on_torch`, the `limits` (viz.record.limits), whether it `tells` on a terminal how far it is,
+and for a program that is run again with an edit the file of its `changes` (viz.record.torch.changes), else "".
 REPORT is a JSON file about what happened, for the process that started this one; ENDED is an empty one, there from when
 the script has ended.  LIFE is the number of a pipe that ends when that process does,
 "" where there is none.  MODULE is the name by which `python -m` would run the script, "" where it is run by its path.
@@ -56,7 +56,10 @@ from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz.record import prints, torch_import
 from viz.record.limits import in_words
+from viz.record.no_input import NoInput
+from viz.record.place import place_of
 from viz.record.torch import import_rewrite
+from viz.record.torch.changes import Changes
 from viz.record.torch.import_hook import Arrival, without_ours
 
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(viz.__file__))), "engine", "")
@@ -74,6 +77,7 @@ def main(argv: list[str]) -> int:
     filename = os.path.abspath(script)
     folder = os.getcwd() if name else os.path.dirname(os.path.realpath(script))
     places = Places(os.path.dirname(filename))
+    place = place_of(os.getcwd())
     _prepare(script, args, folder)
     if as_torch:
         torch_import.install()
@@ -84,7 +88,11 @@ def main(argv: list[str]) -> int:
         selection=Selection(tuple((first, end) for first, end in limits["steps"]), limits["every"]),
         most=Most(limits["max_ops"], limits["max_bytes"]), tell=_tell if asked["tells"] and _is_terminal() else None,
     )  # fmt: skip
-    arrival = Arrival(recorder, _say)
+    changes = Changes.read(asked["changes"]) if asked["changes"] else None
+    typed = NoInput()
+    if changes is not None:
+        sys.stdin = typed.as_text()
+    arrival = Arrival(recorder, _say, changes)
     outcome = _Outcome(recorder, as_torch, arrival)
     atexit.register(outcome.at_exit)  # the first to be registered is the last to run
     try:
@@ -104,8 +112,9 @@ def main(argv: list[str]) -> int:
     _mark(ended)
     seconds = stream.progress.seconds
     with _signals_stop(stream):
-        failure = _finish(stream, outcome)
-        _report(report, outcome, stream, seconds, failure)
+        failure = _finish(stream, outcome, {"place": place, "module": name, "limits": limits})
+        made = None if changes is None else [changes.missed, changes.fault, typed.was_read]
+        _report(report, outcome, stream, seconds, failure, made)
     return outcome.status
 
 
@@ -311,19 +320,19 @@ def _mark(ended: str) -> None:
         open(ended, "w").close()
 
 
-def _finish(stream: Stream, outcome: _Outcome) -> str:
-    """Complete the trace file; "" or why that failed."""
+def _finish(stream: Stream, outcome: _Outcome, ran: dict[str, Any]) -> str:
+    """Complete the trace file, which says how it `ran`; "" or why that failed."""
     try:
         ended = {"exit": outcome.exit} if outcome.exit else {}
         script = os.path.basename(sys.argv[0])
-        meta = {"script": script, "status": outcome.status, "as_torch": outcome.as_torch, **ended}
+        meta = {"script": script, "status": outcome.status, "as_torch": outcome.as_torch, "ran": ran, **ended}
         stream.finish(meta, _progress)
     except Exception:  # noqa: BLE001 a fault of ours: the script's own outcome stands, and the fault is told
         return traceback.format_exc()
     return ""
 
 
-def _report(path: str, outcome: _Outcome, stream: Stream, seconds: float, failure: str) -> None:
+def _report(path: str, outcome: _Outcome, stream: Stream, seconds: float, failure: str, changes: Any) -> None:
     """Tell the starting process what it cannot see.
 
     It made the file long enough for a short report, which is written where the disk has no room for a longer one.
@@ -336,7 +345,7 @@ def _report(path: str, outcome: _Outcome, stream: Stream, seconds: float, failur
     said = {
         "status": outcome.status, "error": outcome.error, "note": outcome.note, "failure": failure,
         "files": list(files), "exit": outcome.exit, "cut": None if stream.cut is None else asdict(stream.cut),
-        "iterations": stream.progress.iterations, "seconds": seconds,
+        "iterations": stream.progress.iterations, "seconds": seconds, "changes": changes,
     }  # fmt: skip
     for report in (said, {**said, "files": [], "failure": failure[-1000:]}):
         with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8") as file:

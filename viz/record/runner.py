@@ -59,6 +59,17 @@ class Recording:
     files: tuple[Path, ...] = ()
     iterations: int = 0
     seconds: float = 0.0
+    changes: Applied | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """Changes of a program that was run again: how many did not come to their place, why one could not be made, and
+    whether the program asked for its standard input, which it does not have then."""
+
+    missed: int
+    fault: str
+    reads_input: bool
 
 
 def check_script(path: str | os.PathLike[str]) -> Path:
@@ -103,30 +114,34 @@ def find_module(name: str) -> tuple[str, Path]:
 def run_script(
     path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False, *, module: str = "",
     trace_path: str | os.PathLike[str] | None = None, quiet: bool = False, limits: Limits = NONE,
-    tells: bool = False, on_torch: bool = False, mute: bool = False,
+    tells: bool = False, on_torch: bool = False, mute: bool = False, changes: Path | None = None,
     on_start: Callable[[subprocess.Popen[bytes]], None] | None = None, on_slow: Callable[[str], None] | None = None,
 ) -> Recording:  # fmt: skip
     """Run a script as Python would, as the module of this name if one is given, and record it.
 
     The trace goes to `trace_path`, by default a new file in a temporary folder; `limits` say how much of a long run.
     With `on_torch` its imports of the engine are imports of PyTorch.  `quiet` keeps the script from our standard input,
-    `mute` from our output; `tells` lets it say now and then, on a terminal, how far it is.  `on_start` gets the
-    process, `on_slow` what is to be said where it does not end: by default that is printed.  Raises ScriptError where
-    there is no script.
+    `mute` from our output; `tells` lets it say now and then, on a terminal, how far it is.  `changes` is a file of
+    changes to make in it (viz.record.torch.changes); then it leads a process group.  `on_start` gets the process,
+    `on_slow` what is to be said where it does not end: by default that is printed.  Raises ScriptError where there is
+    no script.
     """
     script = check_script(path)
     target = Path(trace_path) if trace_path is not None else new_folder() / f"{script.stem}{SUFFIX}"
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         report, ended = Path(folder) / "report.json", Path(folder) / "ended"
         report.write_text(" " * REPORT_ROOM)
-        flags = json.dumps({"as_torch": as_torch, "limits": asdict(limits), "tells": tells, "on_torch": on_torch})
+        flags = json.dumps({
+            "as_torch": as_torch, "limits": asdict(limits), "tells": tells, "on_torch": on_torch,
+            "changes": os.fspath(changes or ""),
+        })  # fmt: skip
         runs_it = str(Path(__file__).with_name("child.py"))
         command = [sys.executable, runs_it, str(report), str(ended), str(target), flags]
         life = _Lifeline()
         process = subprocess.Popen(
             [*command, life.argument, module, os.fspath(path), *args], stdin=subprocess.DEVNULL if quiet else None,
             pass_fds=life.passed, stdout=subprocess.DEVNULL if mute else None,
-            stderr=subprocess.DEVNULL if mute else None,
+            stderr=subprocess.DEVNULL if mute else None, start_new_session=changes is not None,
         )  # fmt: skip
         if on_start is not None:
             on_start(process)
@@ -247,7 +262,10 @@ def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any]
         notes.append(missing_recording.nothing_recorded(script.name, text_of(script), counts, as_torch, error))
     files = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in said.get("files", ()))]))
     explanation = " ".join(n for n in notes if n)
-    return Recording(target, returncode, explanation, error, files, said.get("iterations", 0), said.get("seconds", 0.0))
+    applied = Applied(*said["changes"]) if said.get("changes") else None
+    return Recording(
+        target, returncode, explanation, error, files, said.get("iterations", 0), said.get("seconds", 0.0), applied
+    )
 
 
 def text_of(script: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,6 +66,12 @@ class Run:
         if not 0 <= number < len(self.sections):
             raise IndexError(f"section {number} of {len(self.sections)}")
         return shortened(self._windows.trace(number) if self.is_divided else self._sound, self.most)
+
+    def tensors(self, number: int) -> Mapping[int, int]:
+        """The tensors of a section by their numbers in it: their numbers in the whole.  Linear in its events."""
+        if self.is_divided:
+            return self._windows.tensors(number)
+        return {tensor: tensor for tensor in range(len(self.outline.born))}
 
     @cached_property
     def _sound(self) -> Trace:

@@ -7,7 +7,8 @@ that two iterations that do the same have the same ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -75,6 +76,13 @@ class Windows:
         window = Trace(events, whole.stacks, whole.files, names, values, whole.argv, meta)
         check_part(whole, window, values.numbers)
         return window
+
+    def tensors(self, number: int) -> Mapping[int, int]:
+        """The tensors of a section by their numbers in it: their numbers in the whole."""
+        section = self.sections[number]
+        cut = _Cut(self.whole, state_at(self.whole, self.outline, section), section, ())
+        deque(cut.events(), maxlen=0)
+        return {new: old for old, new in cut.tensors.items()}
 
     def _printed_before(self) -> list[AnyEvent]:
         """What was printed before the first section, which stands there as it begins."""

@@ -490,6 +490,8 @@ class _Scene:
             "id": "", "number": 0, "label": "as recorded", "base": None, "doubt": self.doubt(),
             "recomputed": str(self.trace.meta.get("recomputed", "")),
         }  # fmt: skip
+        if self.trace.meta.get("rerun"):
+            revision["ran"] = True
         return cast("Revision", {**revision, **given})
 
     def doubt(self) -> Doubt | None:

@@ -582,6 +582,8 @@ class Revision(TypedDict):
     base: str | None
     """The revision as recorded; null for that itself."""
     doubt: Doubt | None
+    ran: NotRequired[bool]
+    """Set where the program itself has run with the edits: its prints are those of this run."""
     recomputed: str
     """Of an edited program that ran on another library: who computed the numbers, and how well that agrees with the
     recording; else empty."""

@@ -7,7 +7,7 @@ import io
 import re
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -115,10 +115,10 @@ def from_trace(trace: Trace, title: str = "trace", name: str | None = None) -> P
     return with_lesson(Program(name or slug(title), about_script(title), lambda: trace), trace)
 
 
-def from_file(path: Path, most: int = MOST) -> Program:
+def from_file(path: Path, most: int = MOST, again: Callable[[Trace], Script] | None = None) -> Program:
     """A trace file, of which the beginning is read and checked now.
 
-    Of a section that is longer the first `most` events are shown.
+    Of a section that is longer the first `most` events are shown.  `again` finds the script to run again for edits.
     """
     file = open_checked(str(path), min(most, CHECKED))
     about = {
@@ -126,6 +126,7 @@ def from_file(path: Path, most: int = MOST) -> Program:
         "note": " ".join(filter(None, (ended(file.meta), harmed(file), unchecked(file)))),
     }
     program = Program(slug(path.stem), about, lambda: file, file=TraceFile.of(path, most), most=most)
+    program = replace(program, again=None if again is None else again(file))
     return with_lesson(program, file)
 
 

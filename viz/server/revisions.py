@@ -25,7 +25,7 @@ from viz.schema.run import RunGraphs, RunOverview
 from viz.schema.scene import Scene, Section
 from viz.server.library.on_engine import Unlike, base_of, recomputed
 from viz.server.programs import harmed
-from viz.server.store import Json, Problem, Program, SceneJob
+from viz.server.store import NOT_RECOMPUTED, Json, Problem, Program, SceneJob
 
 LAYOUT = "layered"
 AGAIN = "Nothing was changed: the previous revision is still shown. Try other numbers or another position."
@@ -48,7 +48,7 @@ class Computed:
             made = own.shown(replay(own.trace, asked, watch))
             return replace(made, meta={**made.meta, "recomputed": own.text})
         except Unlike as error:
-            raise Problem("edit-refused", "This edit cannot be computed here", f"{error} {AGAIN}") from error
+            raise Problem(NOT_RECOMPUTED, "This edit cannot be computed here", f"{error} {AGAIN}") from error
         except (ValueError, TypeError, KeyError) as error:
             text = (str(error) or type(error).__name__).rstrip(".")
             raise Problem("edit-refused", "This edit does not fit the program", f"{text}. {AGAIN}") from error
@@ -82,7 +82,7 @@ def scene_of(job: SceneJob) -> Scene:
     }
     lost = harmed(job.base) if job.base.meta.get("damaged") != job.run.whole.meta.get("damaged") else ""
     about["left_out"] = " ".join(filter(None, (lost, left_out(job.base, job.run.whole), passed(job.base))))
-    base = job.base if edits is None else base_of(job.base)
+    base = job.base if edits is None else base_of(job.base, job.trace)
     previous = base if job.previous is job.base else job.previous
     made = viz_scene.scene(
         job.trace, revision=revision, program={"id": job.program.id, **about}, edits=edits, folds=job.folds,

@@ -1,6 +1,6 @@
 """A process that makes scenes, details and overviews of a trace file: `python -m viz.server.scene_worker`.
 
-One JSON object per line comes in, `{program, revision, text, section, previous, folds, layout, element, part}`;
+One JSON object per line comes in, `{program, revision, text, section, previous, folds, layout, element, part, again}`;
 `{bytes, crc, size}` on a line and so many bytes go out, or `{bytes: 0}` with `problem`, `failed` (a traceback) or
 `stale` (the file has changed).  It is a store like the server's, with one program.
 """
@@ -20,7 +20,7 @@ from engine.trace.file.database import TraceFileError
 from viz.run.prefix import CHECKED
 from viz.server.http.gzip_pieces import Packed
 from viz.server.revisions import Computed
-from viz.server.store import Catalogue, Problem, Program, Revision, Store, unreadable
+from viz.server.store import Again, Catalogue, Problem, Program, Revision, Store, unreadable
 from viz.server.workers import TraceFile
 
 NICE = 5
@@ -52,6 +52,10 @@ class Opened:
         store = self.store_of(ask["program"])
         if store is None:
             return None
+        store.again = {
+            revision: Again(TraceFile(**{**one["file"], "stamp": tuple(one["file"]["stamp"])}), one["text"])
+            for revision, one in ask["again"].items()
+        }
         name, version = ask["program"]["id"], ask["program"]["version"]
         section = ask["section"]
         revision = Revision(ask["revision"], name, version, ask["text"], section)

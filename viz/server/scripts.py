@@ -6,6 +6,7 @@ import atexit
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from engine.trace.events import Trace
@@ -22,28 +23,30 @@ from viz.server.workers import TraceFile
 
 def add(
     catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, watch: bool, most: int = MOST, *,
-    module: str = "", limits: Limits = NONE,
+    module: str = "", limits: Limits = NONE, rerun: bool = False,
 ) -> Program:  # fmt: skip
     """Records the script and offers it; with `watch` each save replaces it by a newer version.
-    Of a longer recording the first `most` events are shown.
+    Of a longer recording the first `most` events are shown.  With `rerun` it is run again for edits that the engine
+    cannot recompute.
 
     What is to be explained goes to the terminal and, with the program, to the page.  Raises Problem where there is
     no script.
     """
     try:
         if watch:
-            return _watched(catalogue, script, args, as_torch, most, module, limits)
+            return _watched(catalogue, script, args, as_torch, most, module, limits, rerun)
         recording = run_script(script, args, as_torch, module=module, limits=limits)
     except ScriptError as error:
         raise Problem("no-script", "Nothing to run", str(error)) from error
     atexit.register(shutil.rmtree, recording.trace_path.parent, ignore_errors=True)
     say(recording.explanation)
-    return catalogue.add(program_of(script, recording, most=most, source=Script(script, tuple(args), module, limits)))
+    source = Script(script, tuple(args), module, limits)
+    return catalogue.add(program_of(script, recording, most=most, source=source, rerun=rerun))
 
 
 def _watched(
     catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, most: int, module: str,
-    limits: Limits,
+    limits: Limits, rerun: bool,
 ) -> Program:  # fmt: skip
     name = slug(script.stem)
     shown = 0
@@ -54,7 +57,8 @@ def _watched(
             shown = watch.generation
             say(watch.explanation)
             source = Script(script, tuple(args), module, limits)
-            catalogue.add(program_of(script, watch.recording, watched=True, most=most, source=source))
+            made = program_of(script, watch.recording, watched=True, most=most, source=source, rerun=rerun)
+            catalogue.add(made)
         elif watch.recording is not None:
             say(watch.error)
             catalogue.annotate(name, watch.error)
@@ -66,15 +70,18 @@ def _watched(
 
 
 def program_of(
-    script: Path, recording: Recording, watched: bool = False, most: int = MOST, source: Script | None = None
-) -> Program:
-    """The program behind a recording; `source` runs it again on PyTorch, unless it ran there."""
+    script: Path, recording: Recording, watched: bool = False, most: int = MOST, source: Script | None = None,
+    rerun: bool = False,
+) -> Program:  # fmt: skip
+    """The program behind a recording; `source` runs it on PyTorch; or if it ran there, again for edits (`rerun`)."""
     trace = _opened(script, recording)
+    again = source if rerun and library(trace) else None
     source = None if library(trace) else source
     about = {**about_script(script.name), "note": recording.explanation, "on_torch": source is not None and has_torch()}
     path = recording.trace_path
     file = TraceFile.of(path, most) if path.is_file() else None
     program = Program(slug(script.stem), about, lambda: trace, watched=watched, file=file, most=most, script=source)
+    program = replace(program, again=again)
     return with_lesson(program, trace)
 
 

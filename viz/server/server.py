@@ -22,6 +22,7 @@ from viz.server.app import build, guarded
 from viz.server.front.local import Local
 from viz.server.front.uploads import Dropped
 from viz.server.http.security import MAX_BODY, Application
+from viz.server.library.rerun import SECONDS
 from viz.server.store import Store
 
 if sys.platform != "win32":
@@ -125,10 +126,11 @@ class Running:
 
 
 def serve(
-    store: Store, made: socket.socket, path: str = "/", allowed: Iterable[str] = (), browser: bool = True
-) -> None:
-    """Serves until Ctrl-C (or SIGTERM); returns normally then."""
-    server = _server(store, made, allowed, sys.argv)
+    store: Store, made: socket.socket, path: str = "/", allowed: Iterable[str] = (), browser: bool = True,
+    seconds: float = 0,
+) -> None:  # fmt: skip
+    """Serves until Ctrl-C (or SIGTERM); returns normally then.  A program that runs again may take so many seconds."""
+    server = _server(store, made, allowed, sys.argv, seconds)
     url = address(made) + path
     with contextlib.suppress(ValueError):  # not in the main thread: the caller ends us
         signal.signal(signal.SIGTERM, _stop)
@@ -165,8 +167,11 @@ def start(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[
     return Running(address(made) + path, close)
 
 
-def _server(store: Store, made: socket.socket, allowed: Iterable[str], argv: Sequence[str] = ()) -> Any:
-    return http_server(guarded(build(store, local=Local(Dropped(store.catalogue), argv)), allowed), [made])
+def _server(
+    store: Store, made: socket.socket, allowed: Iterable[str], argv: Sequence[str] = (), seconds: float = 0
+) -> Any:
+    local = Local(Dropped(store.catalogue), argv, seconds or SECONDS)
+    return http_server(guarded(build(store, local=local), allowed), [made])
 
 
 def http_server(app: Application, made: Sequence[socket.socket], **more: Any) -> Any:

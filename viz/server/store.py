@@ -17,7 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from ..run.prefix import MOST
+from engine.trace.file.consistency import open_checked
+
+from ..run.prefix import CHECKED, MOST
 from ..run.run import Run
 from ..scene.reading import weight
 from ..schema.scene import Chapter
@@ -49,6 +51,8 @@ REVISIONS = 20_000, 32 * MIB
 HEAVY = 1_500
 """Events from which on the scenes of a trace file are made in a process of their own: they take 0.2 s and more."""
 NO_EDITS: Json = {"leaves": {}, "commands": None}
+NOT_RECOMPUTED = "not-recomputed"
+"""The kind of the problem of edits that need another library than the engine."""
 UNEDITED = '{"commands":null,"leaves":{}}'
 
 
@@ -77,7 +81,8 @@ class Program:
     steps of a scene.  `version` counts recordings of a watched script; `watched` programs are asked about by the
     browser from time to time, and `note` is what keeps the newest save from being recorded.  `file` is where another
     process finds the trace.  Of a section that is longer the first `most` events are shown.  `script` is what it was
-    recorded from, if that was a script that ran on the engine.
+    recorded from, if that was a script that ran on the engine; `again` is the same of one that ran on another library,
+    if the user allows it to be run again for edits (`--rerun`).
     """
 
     id: str
@@ -90,6 +95,18 @@ class Program:
     file: TraceFile | None = None
     most: int = MOST
     script: Script | None = None
+    again: Script | None = None
+
+
+@dataclass(frozen=True)
+class Again:
+    """A program that was run again with the edits of a revision: its recording, and what is said of that."""
+
+    file: TraceFile
+    text: str
+
+    def as_json(self) -> Json:
+        return {"file": self.file.as_json(), "text": self.text}
 
 
 @dataclass(frozen=True)
@@ -239,6 +256,8 @@ class Store:
         self._overviews: Lru[str, Packed] = Lru(*DETAILS, _size)
         self._revisions: Revisions = revisions or Lru[str, Revision](*REVISIONS, lambda _, known: len(known.text))
         self._sources: dict[str, tuple[int, str]] = {}
+        self.again: dict[str, Again] = {}
+        """By the id of a revision the run with its edits, if there was one."""
         self._flight = SingleFlight()
         # The engine keeps one recorder and one grad mode per process, so recording and replay run one at a time.
         self._engine = threading.Lock()
@@ -371,6 +390,7 @@ class Store:
             "program": file, "revision": revision.id, "text": revision.text, "folds": folds, "layout": layout,
             "previous": old and {"id": old.id, "text": old.text}, "element": element, "section": revision.section,
             "part": part,
+            "again": {one.id: self.again[one.id].as_json() for one in (revision, old) if one and one.id in self.again},
         }  # fmt: skip
         try:
             head, found = self.workers.packed(program.id, question)
@@ -442,10 +462,31 @@ class Store:
 
         threading.Thread(target=make, daemon=True, name="ahead").start()
 
+    def whole(self, revision: Revision) -> tuple[Run, int]:
+        """The recording that a revision is a part of, and the number of its section."""
+        return self._run(revision), self._section(revision)
+
+    def base(self, revision: Revision) -> Trace:
+        """What a revision was before its edits."""
+        return self._base(revision)
+
     def _replayed(self, revision: Revision) -> Trace:
+        again = self.again.get(revision.id)
+        if again is not None:
+            return self._ran_again(revision, again)
         base = self._base(revision)
         with self._engine:
             return self.pure.replay(base, revision.edits)
+
+    def _ran_again(self, revision: Revision, again: Again) -> Trace:
+        """The section of a revision in the run with its edits; the whole, where that run ended too early."""
+        run, section = self._run(revision), self._section(revision)
+        whole = open_checked(again.file.path, min(run.most, CHECKED))
+        other = Run(whole, run.most, is_told=run.is_told or not run.is_divided)
+        if section and (not other.is_divided or section >= len(other.sections)):
+            raise _ended_before(run.sections[section].label)
+        made = other.trace(section if other.is_divided else 0)
+        return replace(made, meta={**made.meta, "rerun": True, "recomputed": again.text})
 
     def _revision(self, program: str, version: int, text: str, section: int | None = None) -> Revision:
         part = [] if section is None else [str(section)]
@@ -486,6 +527,14 @@ def _unknown_section(program: str, section: int, count: int) -> Problem:
         "The recording has no such iteration",
         f"The link names number {section + 1:,}; the recording has {count:,}. It may have been made again since.",
         [("Open the first one", f"/?program={program}&section=0"), ("Open the gallery", "/")],
+    )
+
+
+def _ended_before(label: str) -> Problem:
+    return Problem(
+        "edit-refused",
+        "The program ends before this iteration",
+        f"With this edit the program ends before {label}. Look at the iteration in which it ends.",
     )
 
 

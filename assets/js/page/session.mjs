@@ -1,6 +1,6 @@
 // What the page knows beside the scene: the program, the list of edits for undo and redo, and who asked the server what.
 // Answers are matched by the number of the request, so that a late one is never shown as current.
-import { byId, setProps } from "./dom.mjs";
+import { byId, fill, h, setProps } from "./dom.mjs";
 import { NONE, isNone, same } from "./edits.mjs";
 import { Neighbours } from "./neighbours.mjs";
 
@@ -31,6 +31,7 @@ export class Session {
     this.watch = false;
     this.version = null;
     this.note = null;
+    this.running = false; // whether the program runs again for the latest question
     /** @type {Record<"scene" | "problem" | "busy", Function[]>} */
     this.listeners = { scene: [], problem: [], busy: [] };
     /** @type {number[]} */
@@ -53,6 +54,7 @@ export class Session {
   ask(question) {
     const { program, section = null, ahead = null, edits, revision = null, previous = null, layout, folds, commit, after, keep = false, answer = null } = question;
     const request = (this.request += 1);
+    this.stopRun();
     this.waiting = { request, commit, after, keep, question };
     this.unanswered = null;
     if (answer) { this.receive({ ...answer, request }); return; }
@@ -179,6 +181,10 @@ export class Session {
     this.idle();
     const instead = waiting.question.without?.[answer.problem?.kind];
     if (instead) { instead(); return; }
+    if (answer.problem?.kind === "run-again") {
+      this.runAgain(waiting, answer.problem.title);
+      return;
+    }
     if (answer.problem) {
       this.tell("problem", answer.problem, waiting.keep && this.scene !== null);
       return;
@@ -191,6 +197,34 @@ export class Session {
     waiting.commit?.(answer);
     this.show(this.neighbours.take({ ...answer, scene: this.numbered(answer.scene) }));
     waiting.after?.();
+  }
+
+  /** The program runs again with an edit that only it can compute; then the same is asked once more. */
+  async runAgain(waiting, title) {
+    const { program, section, edits, revision } = waiting.question;
+    const from = performance.now();
+    this.waiting = waiting;
+    this.running = true;
+    document.documentElement.dataset.computing = "yes";
+    const seconds = h("span.seconds", { "aria-hidden": "true" });
+    const tell = () => { seconds.textContent = ` ${Math.round((performance.now() - from) / 1000)} s `; };
+    fill(byId("busy"), h("span", {}, title), seconds, h("button.link", { type: "button", onclick: () => this.stopRun() }, "Stop"));
+    byId("busy").hidden = false;
+    this.timers = [setInterval(tell, 1000)];
+    this.tell("busy", true);
+    const answer = await post("/rerun", { program, section: section ?? null, edits: revision ? null : edits, revision: revision || null });
+    this.running = false;
+    if (this.waiting !== waiting) return;
+    if (answer.problem) { this.receive({ ...answer, request: waiting.request }); return; }
+    this.ask(waiting.question);
+    this.waiting.edits = waiting.edits;
+  }
+
+  /** Ends a run that goes on; its question is answered with that. */
+  stopRun() {
+    if (!this.running) return;
+    this.running = false;
+    post("/rerun/stop", { program: this.waiting?.question.program ?? this.program });
   }
 
   /** Shows a scene: one that has come, or the same with other numbers beside its own. */
@@ -230,11 +264,21 @@ export class Session {
   }
 
   idle() {
-    this.timers.forEach(clearTimeout);
+    this.timers.forEach(clearTimeout); // also intervals
     this.timers = [];
     delete document.documentElement.dataset.computing;
     const place = byId("busy");
     if (place) place.hidden = true;
     this.tell("busy", false);
+  }
+}
+
+/** The answer to a plain request; a problem where there is none. */
+async function post(address, data) {
+  try {
+    const answer = await fetch(address, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(data) });
+    return answer.status === 204 ? {} : await answer.json();
+  } catch (error) {
+    return { problem: { kind: "failed", title: "The program could not be run again", text: /** @type {Error} */ (error).message, ways: [] } };
   }
 }

@@ -78,6 +78,8 @@ export interface Revision {
   base: string | null;
   /** From this step on the program itself might take another path. */
   doubt: Doubt | null;
+  /** Set where the program itself has run with the edits: its prints are those of this run. */
+  ran?: boolean;
   /**
    * Of an edited program that ran on another library: who computed the numbers, and how well that agrees with the
    * recording; else empty.

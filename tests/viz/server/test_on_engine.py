@@ -63,7 +63,7 @@ def test_edit_is_computed_by_the_engine_and_says_how_well_that_agrees() -> None:
     assert known(made) == known(edited(program(), 1, [2.0, 1.0, 0.0]))
     said = made.meta["recomputed"]
     assert said == "Recomputed by Backstep's engine, which agrees with the recording to 2e-7."
-    assert base_of(trace).meta == trace.meta and known(base_of(trace)) == known(program())
+    assert base_of(trace, made).meta == trace.meta and known(base_of(trace, made)) == known(program())
 
 
 def test_value_that_is_read_is_doubted_for_the_edit_and_not_for_rounding() -> None:
@@ -110,7 +110,7 @@ def test_values_that_no_trace_has_stay_unknown() -> None:
     trace = replace(trace, values=tuple(lost if nr == spectrum.value else v for nr, v in enumerate(trace.values)))
     after = Computed().replay(trace, again(trace))
     leaf = next(one for one in after.events if isinstance(one, LeafCreated) and one.tensor == spectrum.tensor)
-    assert after.value(leaf.value).damaged and base_of(trace).value(leaf.value).damaged
+    assert after.value(leaf.value).damaged and base_of(trace, after).value(leaf.value).damaged
 
 
 def again(trace: Trace) -> dict[str, Any]:

@@ -119,7 +119,7 @@ class Backward:
 
     def begin(self, function: str, outputs: Any, gradients: Any, inputs: Any, keep: bool, create: bool) -> None:
         """The event of its beginning."""
-        tensors = self.tensors
+        tensors, changes = self.tensors, self.watch.changes
         self.watch.forward.settle()
         self.stack = stack = self.watch.stack(5)
         roots = []
@@ -131,6 +131,10 @@ class Backward:
             source = None
             if gradient is None:
                 gradient = torch.ones_like(root)
+            elif changes is not None and id(gradient) in changes.passed:
+                source = entries.EDITED
+                if (own := changes.passed[id(gradient)][1]) is not None:
+                    tensors.see(own, stack)  # as in the recording, so that all numbers stay
             elif id(gradient) not in self.implicit:
                 source = tensors.see(gradient, stack).number
             if gradient.dtype is not root.dtype:

@@ -43,6 +43,8 @@ from engine.trace.log_reader import users_traceback
 from .calls import Call, Held, plain
 from .ops import Counterpart, counterpart
 
+EDITED = -1
+"""In place of the tensor that was passed as gradient: an edit passes one that is not the program's."""
 Result = tuple[int, int, int, bool, int, int | None]
 """A result: number, version, value, whether it requires a gradient, its memory, and the tensor that it is a view of."""
 
@@ -247,7 +249,7 @@ def grad_set(reader: Any, at: int, stack: int, tensor: int, value: int | None, h
 def start(reader: Any, at: int, stack: int, call: int, function: str, roots: Any, inputs: Any, keep: bool,
           graph: bool, anomaly: bool) -> AnyEvent:  # fmt: skip
     tensors = reader.tensors
-    starts = tuple(Root(tensors[t], v, s is None, None if s is None else tensors[s]) for t, v, s in roots)
+    starts = tuple(Root(tensors[t], v, s is None, None if s in (None, EDITED) else tensors[s]) for t, v, s in roots)
     asked = None if inputs is None else tuple(tensors[t] for t in inputs)
     return BackwardStarted(at, stack, call, function, starts, asked, keep, graph, anomaly=anomaly)
 

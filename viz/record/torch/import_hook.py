@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from engine.trace.recorder import Recorder
 
 if TYPE_CHECKING:
+    from .changes import Changes
     from .watch import Watch
 
 OLDEST = 2, 4
@@ -23,10 +24,11 @@ FOLDER = os.path.join(os.path.dirname(__file__), "")
 
 
 class Arrival(MetaPathFinder):
-    """Watches torch for a recording once the program has imported it; `say` hears what goes wrong with that."""
+    """Watches torch for a recording once the program has imported it, and makes `changes` in it; `say` hears what goes
+    wrong with that."""
 
-    def __init__(self, recorder: Recorder, say: Callable[[str], None]) -> None:
-        self.recorder, self.say = recorder, say
+    def __init__(self, recorder: Recorder, say: Callable[[str], None], changes: Changes | None = None) -> None:
+        self.recorder, self.say, self.changes = recorder, say, changes
         self.watch: Watch | None = None
 
     def wait(self) -> None:
@@ -61,7 +63,7 @@ class Arrival(MetaPathFinder):
         try:
             from .watch import Watch
 
-            watch = Watch(self.recorder, self.say)
+            watch = Watch(self.recorder, self.say, self.changes)
             watch.start()
             self.watch = watch
         except Exception as error:  # noqa: BLE001 the program goes on as without us, whatever this torch is like

@@ -407,6 +407,8 @@ def backward_call(watch: Watch, function: str, real: Any) -> Any:
         if not watch.is_looking():
             return real(*args, **kwargs)
         before = watch.recorder.calls
+        if watch.changes is not None:
+            args, kwargs = watch.changes.call(watch, real, args, kwargs)
         try:
             return real(*args, **kwargs)
         except Exception as error:

@@ -7,6 +7,7 @@ for being recorded, and the id of one that is gone may belong to another.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -54,10 +55,10 @@ def version_of(tensor: Any) -> int:
 
 
 class Tensors:
-    """The known tensors of a recording."""
+    """The known tensors of a recording.  `change` is called with each leaf before it is noted."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
+    def __init__(self, recorder: Recorder, change: Callable[[Any], None] | None = None) -> None:
+        self.recorder, self.change = recorder, change
         self.log, self.values, self.limit = recorder.log, recorder.store.values, recorder.limit
         self.known: dict[int, Known] = {}
         self.unwritten: dict[int, Any] = {}  # tensors without elements yet, by id
@@ -140,9 +141,11 @@ class Tensors:
         version, requires = version_of(tensor), requires_of(tensor)
         base = tensor._base if tensor._is_view() else None
         shared = None if base is None else self.find(base)
-        value = self.keep(tensor)
         grad = grad_of(tensor) if requires and tensor.is_leaf else None
         held = None if grad is None else self.see(grad, stack)
+        if self.change is not None:
+            self.change(tensor)
+        value = self.keep(tensor)
         known = self.enter(tensor, value, version, requires, None if shared is None else shared.storage)
         if source in GRADIENTS:
             known.offset, known.version, version = version, 0, 0

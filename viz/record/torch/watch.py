@@ -23,6 +23,7 @@ from engine.trace.recorder import Recorder
 
 from . import entries, patches
 from .backward import Backward, remove
+from .changes import Changes
 from .forward import Forward
 from .graph import Graph
 from .modules import ModuleNames
@@ -55,15 +56,17 @@ class Watch:
     """The torch side of a recording; it writes into the log of `recorder` while that one is active.
 
     `off` counts the reasons not to look: we are at work ourselves, or torch does what is no part of the program.
-    `say` hears of a fault of ours.
+    `say` hears of a fault of ours; `changes` are made where the program is run again with an edit.
     """
 
-    def __init__(self, recorder: Recorder, say: Callable[[str], None] = lambda text: None) -> None:
-        self.recorder, self.say = recorder, say
+    def __init__(
+        self, recorder: Recorder, say: Callable[[str], None] = lambda text: None, changes: Changes | None = None
+    ) -> None:
+        self.recorder, self.say, self.changes = recorder, say, changes
         self.log, self.stack = recorder.log, recorder.stacks.number
         self.off = 0
         self.fault = ""
-        self.tensors = Tensors(recorder)
+        self.tensors = Tensors(recorder, None if changes is None else functools.partial(changes.leaf, self))
         self.graph = Graph(self)
         self.forward = Forward(self)
         self.backward = Backward(self)

@@ -15,13 +15,16 @@ from typing import Any
 
 from engine.trace.file.database import TraceFileError
 from viz.server.http.gzip_pieces import Packed, pack
-from viz.server.store import Json, Problem, Revision, Store, bad_edits, unreadable
+from viz.server.library.rerun import Reruns
+from viz.server.store import NOT_RECOMPUTED, Json, Problem, Program, Revision, Store, bad_edits, unreadable
 
 log = logging.getLogger("backstep")
 
 Turn = AbstractContextManager[None]
 """A place among those who wait for a computation; entering it raises Problem where there is none."""
 AT_ONCE: Turn = nullcontext()
+RUN_AGAIN = "run-again"
+"""The kind of the problem of edits for which the page has the program run again."""
 
 
 def scene_answer(store: Store, ask: Mapping[str, Any], turn: Turn = AT_ONCE) -> Json:
@@ -35,7 +38,7 @@ def scene_answer(store: Store, ask: Mapping[str, Any], turn: Turn = AT_ONCE) -> 
         folds = ask.get("folds") or {}
         shown = {str(key): bool(folds[key]) for key in folds}, str(ask.get("layout") or "")
         with AT_ONCE if revision.is_base else turn:
-            scene = store.scene(revision, previous, *shown)
+            scene = _scene(store, program, revision, previous, *shown)
         ahead = ask.get("ahead")
         if revision.is_base and program.file is not None:
             following = ahead if ahead is not None else 1 + (revision.section or 0)
@@ -48,6 +51,27 @@ def scene_answer(store: Store, ask: Mapping[str, Any], turn: Turn = AT_ONCE) -> 
             "version": program.version,
             "note": program.note,
         }
+
+    return _safely(ask, answer)
+
+
+def _scene(store: Store, program: Program, revision: Revision, previous: Revision | None, *shown: Any) -> Packed:
+    """A scene; where only a run of the program can have it, the Problem says so, and the page asks for that."""
+    try:
+        return store.scene(revision, previous, *shown)
+    except Problem as problem:
+        if problem.kind != NOT_RECOMPUTED or program.again is None:
+            raise
+        name = program.again.path.name
+        raise Problem(RUN_AGAIN, f"Running {name} again …", problem.text) from problem
+
+
+def rerun_answer(store: Store, reruns: Reruns, ask: Mapping[str, Any]) -> Json:
+    """`{}` once the program of a revision has run again with its edits; the scene can be asked for then."""
+
+    def answer() -> Json:
+        reruns.run(_revision(store, ask))
+        return {}
 
     return _safely(ask, answer)
 

@@ -18,12 +18,14 @@ from viz.server.callbacks.answers import (
     graphs_answer,
     live_answer,
     pieces,
+    rerun_answer,
     run_answer,
     scene_answer,
 )
 from viz.server.callbacks.requests import (
     EXPORT,
     NAMED,
+    RERUN,
     SCENE,
     DetailsAsk,
     Misshapen,
@@ -42,6 +44,7 @@ from viz.server.http.compression import reads_gzip
 from viz.server.http.gzip_pieces import gzip
 from viz.server.http.security import TRACE_PATH
 from viz.server.library.on_torch import on_torch
+from viz.server.library.rerun import Reruns
 from viz.server.store import Problem, Store
 
 Admit = Callable[[str], Turn]
@@ -109,6 +112,7 @@ def add_requests(app: Dash, store: Store, admit: Admit = at_once, local: Local |
     server: Flask = app.server
     search = Search(store.catalogue.programs)
     exports = Exports(store)
+    reruns = Reruns(store, local.seconds) if local is not None else None
 
     @server.errorhandler(Misshapen)
     def misshapen(error: Misshapen) -> Response:
@@ -168,6 +172,20 @@ def add_requests(app: Dash, store: Store, admit: Admit = at_once, local: Local |
             return _json(on_torch(store, ask["program"]))
         except Problem as problem:
             return _json({"problem": problem.as_json()}, 404)
+
+    @server.post("/rerun")
+    def again() -> Response:
+        ask = read(RERUN, request.get_data(cache=False))
+        if reruns is None or not is_local(request.environ):
+            return _json(refusal("Only the machine on which Backstep runs can run programs here."), 404)
+        return _json(rerun_answer(store, reruns, ask))
+
+    @server.post("/rerun/stop")
+    def stop() -> Response:
+        read(NAMED, request.get_data(cache=False))
+        if reruns is not None and is_local(request.environ):
+            reruns.stop()
+        return Response(status=204)
 
     @server.post("/export/<ending>")
     def export(ending: str) -> Response:

@@ -151,6 +151,16 @@ class ExportAsk(TypedDict, total=False):
 
 
 @with_config(STRICT)
+class RerunAsk(TypedDict, total=False):
+    """A revision for which the program is run again."""
+
+    program: Required[Name]
+    edits: EditsAsk | None
+    revision: Name | None
+    section: Index | None
+
+
+@with_config(STRICT)
 class Named(TypedDict):
     """A program by its name."""
 
@@ -158,6 +168,7 @@ class Named(TypedDict):
 
 
 NAMED: TypeAdapter[Named] = TypeAdapter(Named)
+RERUN: TypeAdapter[RerunAsk] = TypeAdapter(RerunAsk)
 EXPORT: TypeAdapter[ExportAsk] = TypeAdapter(ExportAsk)
 SCENE: TypeAdapter[SceneAsk] = TypeAdapter(SceneAsk)
 

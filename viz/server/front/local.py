@@ -8,14 +8,17 @@ from typing import Any
 
 from viz.server.front.uploads import Dropped
 from viz.server.http.security import LOOPBACK, host_name
+from viz.server.library.rerun import SECONDS
 
 
 @dataclass(frozen=True)
 class Local:
-    """A server of one person: it takes files, and knows the command line (`argv`) that started it, if one did."""
+    """A server of one person: it takes files, and knows the command line (`argv`) that started it, if one did.
+    A program that it runs again for an edit may take so many `seconds`."""
 
     dropped: Dropped
     argv: Sequence[str] = ()
+    seconds: float = SECONDS
 
 
 def is_local(environ: Mapping[str, Any]) -> bool:

@@ -77,9 +77,10 @@ _known: weakref.WeakKeyDictionary[Trace, Recomputed | str] = weakref.WeakKeyDict
 """By recording; or why there is none.  As long as the recording is in memory."""
 
 
-def base_of(trace: Trace) -> Trace:
-    """The trace that edits of a recording are replays of, if that was asked for before; else the recording."""
-    found = _known.get(trace) if library(trace) else None
+def base_of(trace: Trace, revision: Trace) -> Trace:
+    """The trace with which a revision of a recording is compared: for a replay, the recording as the engine computes
+    it, if that was asked for before; for a run on the library itself, the recording."""
+    found = _known.get(trace) if library(trace) and not library(revision) else None
     return found.shown(found.trace) if isinstance(found, Recomputed) else trace
 
 

@@ -17,7 +17,7 @@ export class Prints {
    * @type {(scene: Scene, file: number) => Map<number, HTMLElement>}
    */
   load(scene, file) {
-    this.edited = scene.revision.base !== null;
+    this.edited = scene.revision.base !== null && !scene.revision.ran;
     this.rows = [];
     const found = new Map();
     for (const [line, prints] of printsOf(scene, file)) {

@@ -1,0 +1,233 @@
+"""Edits that the engine cannot recompute: the program is run again in a process of its own, with the changes in place.
+
+This runs code of the user's own, so only where they asked for it (`--rerun`), and only what was recorded: the same
+files, arguments, working folder and Python.  What comes of it is the revision's trace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
+
+from engine.trace.events import Trace
+from engine.trace.file.database import TraceFileError
+from engine.trace.file.tracefile import open_trace
+from viz.reading.library import library
+from viz.record.compare_command import Script
+from viz.record.limits import Limits
+from viz.record.place import place_of
+from viz.record.runner import GRACE, Recording, ScriptError, check_script, find_module, own_folder, run_script
+from viz.record.torch.changes import written
+from viz.run.run import Run
+from viz.server.library.run_changes import Cannot, by_call, by_number, call_arguments, difference_elsewhere, leaf_values
+from viz.server.revisions import to_edits
+from viz.server.store import Again, Problem, Program, Revision, Store
+from viz.server.workers import TraceFile
+
+SECONDS = 600.0
+"""For how long a program may run, unless `--rerun-seconds` says otherwise."""
+MOST = 8
+"""Runs that are kept; the one that was made first goes."""
+ROOM = 64_000_000
+"""Bytes that the recording of a run may have beside twice those of the first one."""
+TITLE = "The program could not be run again"
+UNCHANGED = "Nothing was changed: the previous revision is still shown."
+
+
+def script_of(trace: Trace) -> Script:
+    """What a recording was made from, if it can be run again here.
+
+    Raises Cannot, with the reason.
+    """
+    ran = trace.meta.get("ran")
+    if not library(trace) or not isinstance(ran, Mapping) or not trace.argv:
+        raise Cannot("Only a script that `backstep run` or `backstep record` has recorded on PyTorch can be run again.")
+    if ran.get("place") != place_of(os.getcwd()):
+        raise Cannot(
+            "It was recorded in another folder or with another Python. Start `backstep open --rerun` in the same "
+            "folder and environment as the recording."
+        )
+    try:
+        module = str(ran.get("module") or "")
+        script = find_module(module)[1] if module else check_script(trace.argv[0])
+        given = dict(ran.get("limits") or {})
+        steps = tuple((int(first), None if end is None else int(end)) for first, end in given.pop("steps", ()))
+        found = Script(script, tuple(trace.argv[1:]), module, Limits(steps, **given))
+    except (ScriptError, OSError, TypeError, ValueError) as error:
+        raise Cannot(str(error)) from error
+    unchanged(found, trace)
+    return found
+
+
+def unchanged(script: Script, trace: Trace) -> None:
+    """Raises Cannot where a file of the program is not as it was recorded."""
+    folder = script.path.absolute().parent
+    for name, recorded in trace.files.items():
+        path = folder / name
+        try:
+            now = path.read_text("utf-8", "replace")
+        except OSError:
+            if path.name == script.path.name:
+                raise Cannot(f"{name} is no longer there.") from None
+            continue  # of a file elsewhere a recording has only the name
+        if now.splitlines() != recorded.splitlines():
+            raise Cannot(f"{name} has changed since it was recorded: record it again.")
+
+
+class Reruns:
+    """Runs programs again for the revisions of a store, one at a time; a newer question ends the run before it."""
+
+    def __init__(self, store: Store, seconds: float = SECONDS) -> None:
+        self.store, self.seconds = store, seconds
+        self._kept: OrderedDict[str, Path] = OrderedDict()
+        self._one, self._lock = threading.Lock(), threading.Lock()
+        self._asked = 0
+        self._is_stopped = False
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def run(self, revision: Revision) -> None:
+        """Run the program of a revision with its edits, unless that was done; the store has the recording then.
+
+        Raises Problem where that is not possible.
+        """
+        with self._lock:
+            self._asked += 1
+            turn = self._asked
+        self.stop()
+        with self._one:
+            if revision.id in self.store.again:
+                return
+            if turn != self._asked:
+                raise _problem("Another edit came after this one.")
+            try:
+                self._keep(revision, self._ran(revision, turn))
+            except (Cannot, ScriptError, OSError, TraceFileError, ValueError, KeyError) as error:
+                raise _problem(str(error)) from error
+
+    def stop(self) -> None:
+        """End the run that goes on, if there is one."""
+        with self._lock:
+            if self._process is not None:
+                self._is_stopped = True
+                ended(self._process)
+
+    def _ran(self, revision: Revision, turn: int) -> Again:
+        program = self.store.catalogue.find(revision.program)
+        script = program.again
+        if script is None:
+            raise Cannot("Backstep runs a program again only with `--rerun`.")
+        run, section = self.store.whole(revision)
+        unchanged(script, run.whole)
+        base = self.store.base(revision)
+        edits = to_edits(base, revision.edits)
+        leaves, calls = leaf_values(run, section, base, edits), call_arguments(run, section, base, edits)
+        if not leaves and not calls:
+            raise Cannot("These edits change nothing that a run of the program could do differently.")
+        folder = own_folder()
+        plan, target = folder / "changes.json", folder / f"{script.path.stem}.backstep"
+        written(plan, by_number(run, leaves), by_call(run, calls))
+        try:
+            recording = self._process_of(program, plan, target, run, turn)
+            whole = open_trace(str(target))
+            name = library(whole).partition("+")[0]
+            elsewhere = difference_elsewhere(run, whole, min([*leaves, *calls]), set(leaves))
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        said = filter(None, (f"Run again by {name}.", elsewhere, recording.explanation))
+        return Again(TraceFile.of(target, program.most), " ".join(said))
+
+    def _process_of(self, program: Program, plan: Path, target: Path, run: Run, turn: int) -> Recording:
+        """The recording of a run.  Raises Cannot where it did not come to its end, or to all changes."""
+        script = program.again
+        assert script is not None
+        is_late = threading.Event()
+        size = 0 if program.file is None else program.file.stamp[2]
+        most = script.limits.max_bytes or 2 * size + ROOM
+        limits = Limits(script.limits.steps, script.limits.every, most, script.limits.max_ops)
+        timers: list[threading.Timer] = []
+
+        def late() -> None:
+            is_late.set()
+            self.stop()
+
+        def started(process: subprocess.Popen[bytes]) -> None:
+            timer = threading.Timer(self.seconds, late)
+            timer.daemon = True
+            timer.start()
+            timers.append(timer)
+            with self._lock:
+                self._process, self._is_stopped = process, turn != self._asked
+                if self._is_stopped:
+                    ended(process)
+
+        name = script.path.name
+        try:
+            made = run_script(
+                script.path, script.args, module=script.module, trace_path=target, limits=limits, quiet=True, mute=True,
+                changes=plan, on_start=started, on_slow=_nothing,
+            )  # fmt: skip
+        finally:
+            with self._lock:
+                self._process = None
+            for timer in timers:
+                timer.cancel()
+        if is_late.is_set():
+            raise Cannot(
+                f"{name} ran for more than {self.seconds:,.0f} s and was stopped. --rerun-seconds sets this limit."
+            )
+        if self._is_stopped:
+            raise Cannot(f"{name} was stopped.")
+        done = made.changes
+        if done is None:
+            how = f"signal {-made.returncode}" if made.returncode < 0 else f"status {made.returncode}"
+            raise Cannot(f"{name} ended in the middle of its run, with {how}.")
+        if done.reads_input:
+            raise Cannot(f"{name} reads its standard input, which a recording does not have.")
+        if done.fault:
+            raise Cannot(f"The edit does not fit {name} as it runs now: {done.fault}.")
+        if done.missed:
+            raise Cannot(f"{name} did not come to the place of the edit when it ran again. {made.explanation}".strip())
+        cut = open_trace(str(target)).meta.get("cut")
+        if cut and not run.whole.meta.get("cut"):
+            raise Cannot(f"The recording of {name} became much longer than the first one, and was ended.")
+        return made
+
+    def _keep(self, revision: Revision, again: Again) -> None:
+        self.store.again[revision.id] = again
+        self._kept[revision.id] = Path(again.file.path)
+        while len(self._kept) > MOST:
+            oldest, path = self._kept.popitem(last=False)
+            self.store.again.pop(oldest, None)
+            shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def ended(process: subprocess.Popen[bytes]) -> None:
+    """End a process and those that it has started; one that does not listen is killed."""
+
+    def send(name: str) -> None:
+        with contextlib.suppress(OSError):
+            if os.name == "posix":
+                os.killpg(process.pid, getattr(signal, name))
+            else:
+                process.kill()
+
+    send("SIGTERM")
+    last = threading.Timer(GRACE, send, ("SIGKILL",))
+    last.daemon = True
+    last.start()
+
+
+def _nothing(_text: str) -> None:
+    """The page says that the program runs."""
+
+
+def _problem(reason: str) -> Problem:
+    return Problem("not-run-again", TITLE, f"{reason.rstrip('.')}. {UNCHANGED}")
