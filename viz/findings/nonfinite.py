@@ -36,8 +36,8 @@ _ROOT = (
 _ONE = "A single value has no deviation (0 ÷ 0): use more values, or divide by their number with correction=0."
 _ROW = (
     "A mask leaves nothing in this row, so there is no largest number to subtract and no sum to divide by. Leave at "
-    "least one entry unmasked, leave such rows out, or set their result to 0 with `torch.where(empty, 0.0, result)` and mask "
-    "with a large negative number instead of `-inf`."
+    "least one entry unmasked, leave such rows out, or set their result to 0 with `torch.where(empty, 0.0, result)` "
+    "and mask with a large negative number instead of `-inf`."
 )
 _REMEDIES: Mapping[str, str] = {
     "": "", "row": "", "deviation": _ONE, "logarithm": _LOG, "division": _DIVIDE, "root": _ROOT, "overflow": _OVERFLOWS,
