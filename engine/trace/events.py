@@ -473,27 +473,25 @@ AnyEvent = (
 )
 
 
-_HOLD_VALUES = (
-    "value", "before", "added", "after", "upstream", "cotangents", "unsummed",
-)  # fmt: skip
-"""Fields of events other than ops that hold the number of a value, or several."""
+_HOLD_VALUES = ("value", "before", "added", "after")
+"""Fields of the other events that hold the number of a value."""
 
 
 def last_value(event: Event) -> int:
     """The highest number of a value that an event names; -1 if it names none.  Values are numbered in the order of the
     events: all values up to this one are written and read before the event.
     """
-    found: list[Any] = [-1]
-    if isinstance(event, OpCalled):
-        found += [out.value for out in event.outputs]
-        found += [saved.value for saved in event.node.saved] if event.node is not None else []
+    held: list[Any]
+    if isinstance(event, VjpRun):
+        held = [*event.upstream, *event.cotangents, *event.unsummed]
+    elif isinstance(event, OpCalled):
+        held = [out.value for out in event.outputs]
+        held += [saved.value for saved in event.node.saved] if event.node is not None else []
     elif isinstance(event, BackwardStarted):
-        found += [root.gradient for root in event.roots]
+        held = [root.gradient for root in event.roots]
     else:
-        for name in _HOLD_VALUES:
-            held = getattr(event, name, None)
-            found += held if isinstance(held, tuple) else (held,)
-    return max(number for number in found if type(number) is int)
+        held = [getattr(event, name, None) for name in _HOLD_VALUES]
+    return max([number for number in held if type(number) is int], default=-1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,8 @@ _VERDICTS = frozenset({"gradcheck", "gradgradcheck"})
 """Functions of tensors that return True or False."""
 _SAME = frozenset({"contiguous", "cpu", "cuda", "double", "expand", "float", "reshape", "to", "type", "view"})
 
+MOST_CLIMBS = 10_000
+"""Call stacks of which the names are remembered."""
 
 _Element = tuple[str, tuple[int, int]]
 """A part of the element that a comprehension yields in each iteration, `[0]` of `(a(), b())`, and its position."""
@@ -54,6 +56,7 @@ class Binder:
         self.sources = sources
         self._counts: dict[tuple[object, ...], int] = {}
         self._parts: dict[tuple[object, ...], _Element] = {}
+        self._climbs: dict[int, tuple[Sequence[Frame], _Climb, list[str | None] | None]] = {}  # by the id of the frames
 
     def bound_names(self, frames: Sequence[Frame], outputs: int = 1) -> tuple[str | None, ...]:
         """A name per output for a result computed at `frames` (outermost first), None if it is not bound to a variable.
@@ -67,8 +70,7 @@ class Binder:
 
     def binding(self, frames: Sequence[Frame], outputs: int = 1) -> Binding | None:
         """As `bound_names`, with a flag that says whether the name is certainly that of this tensor."""
-        climb = _Climb(self.sources, frames)
-        names = climb.names()
+        climb, names = self._climbed(frames)
         self._forget(frames)
         if names is None:
             return None
@@ -83,6 +85,16 @@ class Binder:
         elif len(names) != outputs:
             return None
         return Binding(tuple(names), climb.exact, climb.place, climb.each, climb.counted, climb.element)
+
+    def _climbed(self, frames: Sequence[Frame]) -> tuple[_Climb, list[str | None] | None]:
+        """The path up from `frames` and the names at its end: the same in each iteration of a loop."""
+        known = self._climbs.get(id(frames))
+        if known is None or known[0] is not frames:
+            if len(self._climbs) >= MOST_CLIMBS:
+                self._climbs.clear()
+            climb = _Climb(self.sources, frames)
+            known = self._climbs[id(frames)] = frames, climb, climb.names()
+        return known[1:]
 
     def numbered(self, found: Binding) -> Binding:
         """The names with the iteration of a comprehension, `h[2]`; without names if the count could be wrong.  Call it
@@ -400,8 +412,10 @@ class Naming:
 
     def meet(self, event: OpCalled, frames: tuple[Frame, ...]) -> None:
         """Name tensors from before the recording as in the expression that uses them."""
+        if not frames or not self.strangers:
+            return
         tensors = list(dict.fromkeys(i.tensor for i in event.inputs if i.tensor is not None))
-        if not frames or self.strangers.isdisjoint(tensors):
+        if self.strangers.isdisjoint(tensors):
             return
         read = tuple(dict.fromkeys(self.sources.operands(frames[-1])))
         new = [t for t in tensors if t in self.strangers and t not in self.names]

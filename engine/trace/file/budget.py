@@ -36,13 +36,15 @@ class Budget:
 
     def see(self, event: AnyEvent) -> bool:
         """Whether a replay makes the values of an event again; events are seen in their order."""
+        if isinstance(event, OpCalled):
+            return not self.depth and event.name != CUSTOM.name
+        if isinstance(event, (VjpRun, Accumulated)):
+            return not self.depth
         self.iterations.see(event)
         if not self.selection.is_all:
             self.is_kept = self.selection.keeps(self.iterations.number)
         self.depth += isinstance(event, CodeEntered) - isinstance(event, CodeLeft)
-        if self.depth:
-            return False
-        return isinstance(event, (VjpRun, Accumulated)) or (isinstance(event, OpCalled) and event.name != CUSTOM.name)
+        return False
 
     def is_whole(self, kept: Any, is_made_again: bool) -> bool:
         """Whether the value that a recorder keeps is written as it is, and not as a sample; asked once for each."""

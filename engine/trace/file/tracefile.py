@@ -18,6 +18,7 @@ import stat
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Any, Self
 
 from ..events import AnyEvent, Damaged, Frame, OpCalled, Trace, Value, damaged_value
@@ -768,7 +769,10 @@ def _are_stats(stats: Any) -> bool:
 
 def _stats_text(stats: Mapping[str, float]) -> str:
     """Statistics as `encode` has them: that looks at each number, of which nearly all are finite."""
-    items = (f'["{name}",{n!r}]' if n - n == 0 else f'["{name}",{dumps(encode(n))}]' for name, n in stats.items())
+    if isfinite(sum(stats.values())):
+        items = [f'["{name}",{n!r}]' for name, n in stats.items()]
+    else:
+        items = [f'["{name}",{dumps(encode(n))}]' for name, n in stats.items()]
     return f'{{"$":"dict","items":[{",".join(items)}]}}'
 
 
