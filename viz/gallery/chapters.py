@@ -35,7 +35,7 @@ class Chapter:
     A line is named by a text that it contains: `"x.grad.zero_()"`, the second such line `"x.grad.zero_() #2"`, the last
     `"x.grad.zero_() #-1"`; an element by its label in the picture or by its expression: `"x"`, `"2 * x"`, `"h #3"`.
     `inspect` is for a chapter that speaks of what the inspector shows: it is opened where it is not; `unfold` for one
-    that speaks of what is in folded groups.
+    that speaks of what is in folded groups.  `tries` are edits that it proposes (viz/server/lesson/proposals.py).
     """
 
     title: str
@@ -47,6 +47,7 @@ class Chapter:
     inspect: bool = False
     unfold: bool = False
     notes: str = ""
+    tries: tuple[str, ...] = ()
     ask: Question | None = field(default=None, hash=False)  # a dictionary has no hash
 
     @property
@@ -69,12 +70,12 @@ def question(text: str, choices: Sequence[str], right: int, why: str = "") -> Qu
 def read_chapter(entry: Mapping[str, Any]) -> Chapter:
     """A chapter as a story has it.  Raises KeyError, TypeError or ValueError where it is out of form."""
     about = dict(entry)
-    step, select = about.pop("step", None), tuple(about.pop("select", ()))
+    step, select, tries = about.pop("step", None), tuple(about.pop("select", ())), tuple(about.pop("tries", ()))
     if step is not None and step["kind"] not in KINDS:
         raise ValueError(f"a step is one of {', '.join(sorted(KINDS))}, not {step['kind']!r}")
     ask = about.pop("ask", None)
     asked = question(ask["question"], ask.get("choices", ()), ask.get("right", 0), ask.get("why", "")) if ask else None
-    return Chapter(**about, step=StepRef(**step) if step else None, select=select, ask=asked)
+    return Chapter(**about, step=StepRef(**step) if step else None, select=select, tries=tries, ask=asked)
 
 
 def find_line(source: str, name: str) -> int | None:
@@ -125,6 +126,8 @@ class _Place:
             found["notes"] = chapter.notes
         if chapter.ask is not None:
             found["ask"] = chapter.ask
+        if chapter.tries:
+            found["tries"] = [{"text": text} for text in chapter.tries]
         return found
 
     def lines(self, line: str, until: str | None) -> tuple[int, int] | None:

@@ -7,6 +7,7 @@
     # - a choice
     # + the right choice
     # = why it is right, said once the chapter's move has shown it
+    # ! gradient = [0, 1], retain_graph = False    an edit to try (viz/server/lesson/proposals.py)
 
 The lines of a chapter are those from its comments to the next chapter.  The title of the lesson is the first line of
 the script's docstring.
@@ -40,6 +41,7 @@ class Part:
     question: str = ""
     choices: list[Choice] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
+    tries: list[str] = field(default_factory=list)
 
     def add(self, line: str) -> None:
         """A line of the comment below the title."""
@@ -52,6 +54,8 @@ class Part:
             self.choices.append({"text": said, "right": kind == "+ "})
         elif kind == "= " and self.question:
             self.why.append(said)
+        elif kind == "! ":
+            self.tries.append(said)
         else:
             self.text.append(line.rstrip())
 
@@ -155,6 +159,8 @@ def _chapter(part: Part, end: int | None, scene: Mapping[str, Any]) -> ChapterOf
         found["notes"] = "\n".join(part.notes)
     if part.ask is not None:
         found["ask"] = part.ask
+    if part.tries:
+        found["tries"] = [{"text": text} for text in part.tries]
     return found
 
 

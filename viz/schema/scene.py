@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from .edits import Edits
-from .story import Question
+from .story import Question, Try
 from .values import Box, Chip, Code, ElementId, FindingKind, Formula, Num, Point, RowSize, Track, Value, ValueId, Wire
 
 State = Literal[
@@ -614,6 +614,8 @@ class Chapter(TypedDict):
     """What only the presenter of a lecture sees."""
     ask: NotRequired[Question]
     """What it asks before its move."""
+    tries: NotRequired[list[Try]]
+    """The edits that it proposes."""
     gone: NotRequired[str]
     """Why, after an edit, the events it describes no longer happen. Its step is then null."""
     now: NotRequired[str]

@@ -6,6 +6,8 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from .edits import Edits
+
 
 class Choice(TypedDict):
     """An answer that is offered to a question."""
@@ -25,3 +27,14 @@ class Question(TypedDict):
     """The answers that are offered; none for an open question."""
     why: NotRequired[str]
     """What is said once the move has shown the answer."""
+
+
+class Try(TypedDict):
+    """An edit that a chapter proposes."""
+
+    text: str
+    """As the author wrote it: `gradient = [0, 1], retain_graph = False`."""
+    edits: NotRequired[Edits]
+    """The changes of the recording that it stands for."""
+    problem: NotRequired[str]
+    """Why it stands for none."""

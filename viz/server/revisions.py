@@ -23,6 +23,7 @@ from viz.scene.run_overview import in_iterations, run_overview
 from viz.schema.details import Details
 from viz.schema.run import RunGraphs, RunOverview
 from viz.schema.scene import Scene, Section
+from viz.server.lesson.proposals import proposed
 from viz.server.library.on_engine import Unlike, base_of, recomputed
 from viz.server.programs import harmed
 from viz.server.store import NOT_RECOMPUTED, Json, Problem, Program, SceneJob
@@ -98,7 +99,8 @@ def scene_of(job: SceneJob) -> Scene:
         if edits is not None:
             before, now = reading(job.base), reading(job.trace)
             recorded = job.program.chapters(story.outline(before))
-            made["program"]["chapters"] = story.retold(told, recorded, before, now, edits, made)
+            told = story.retold(told, recorded, before, now, edits, made)
+        made["program"]["chapters"] = list(proposed(told, reading(job.base)))
     else:
         told = made["program"]["chapters"] = problem_story.chapters(job.trace, made)
         made["program"]["opens"] = problem_story.opens(job.trace, told)

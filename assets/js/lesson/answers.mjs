@@ -5,9 +5,10 @@ import { same, withGhosts } from "../scene/ghosts.mjs";
 
 const UNFORESEEN = {
   kind: "unforeseen", title: "This change is not in the lesson",
-  text: "A lesson holds the replays of single changes: each one-hot gradient, ones, zeros, none, and the flags of each call. For any other change, install Backstep with `pip install backstep` and run the program with it.",
+  text: "A lesson holds the replays of the most likely changes: each one-hot gradient, ones, zeros, none, the flags of each call, some pairs of these, and what its chapters propose. For any other change, install Backstep with `pip install backstep` and run the program with it.",
 };
 const ELSEWHERE = { kind: "elsewhere", title: "This part of the run is not in the lesson", text: "Open the recording with `backstep open` to see all of it." };
+const NO_RUN = { title: "The whole run is not in the lesson", text: "Open the recording with `backstep open` to see all of its iterations." };
 
 export class Answers {
   /** @param {any} packed */
@@ -61,6 +62,13 @@ export class Answers {
     const asked = Object.entries(folds).filter(([id, folded]) => this.shown && this.shown.folded.includes(id) !== folded);
     const obeys = all.filter((scene) => asked.every(([id, folded]) => scene.folded.includes(id) === folded));
     return (obeys.length ? obeys : all).reduce((best, one) => (wanted(one) < wanted(best) ? one : best));
+  }
+
+  /** The answer to a question for the whole run, at the address where a server has it. @param {URL} address */
+  run({ pathname, searchParams }) {
+    const { overview, graphs } = this.packed.programs[searchParams.get("program") ?? ""]?.run ?? {};
+    if (pathname.endsWith("/graphs")) return { graphs };
+    return overview ? { overview } : { problem: NO_RUN };
   }
 
   /** The answer to a question for the details of an element. */

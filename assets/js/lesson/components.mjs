@@ -3,6 +3,7 @@ import { byId, fill, first, h } from "../page/dom.mjs";
 import { EventTable } from "./event_table.mjs";
 import { figureOf } from "./figure.mjs";
 import { GradientTable } from "./gradient_table.mjs";
+import { RunFigure } from "./run_figure.mjs";
 
 export class Components {
   /**
@@ -15,9 +16,10 @@ export class Components {
     this.lazy = lazy;
     this.events = new EventTable((prop, value) => this.hear("events-grid", prop, value));
     this.gradient = new GradientTable((prop, value) => this.hear("command-grid", prop, value));
+    this.run = new RunFigure((point) => this.hear("run-figure", "clickData", { points: [point] }));
     /** @type {Record<string, (props: any) => void>} */
     this.own = {
-      ...stores, tabs: ({ value }) => this.turn(value), theme: () => {}, "formula-tex": () => {}, "run-figure": () => {},
+      ...stores, tabs: ({ value }) => this.turn(value), theme: () => {}, "formula-tex": () => {}, "run-figure": (props) => this.run.set(props),
       "events-grid": (props) => this.events.set(props), "command-grid": (props) => this.gradient.set(props),
       figure: ({ figure }) => fill(byId("figure"), figureOf(figure)),
     };
@@ -51,6 +53,7 @@ export class Components {
     const id = this.lazy[place];
     if (id === "events-grid") fill(byId(place), this.events.element);
     else if (id === "command-grid") fill(byId(place), this.gradient.element);
+    else if (id === "run-figure") this.run.into(byId(place));
     else fill(byId(place), h("div", { id }));
   }
 

@@ -171,6 +171,8 @@ export interface Chapter {
   notes?: string;
   /** What it asks before its move. */
   ask?: Question;
+  /** The edits that it proposes. */
+  tries?: Try[];
   /** Why, after an edit, the events it describes no longer happen. Its step is then null. */
   gone?: string;
   /** If an edit may have changed what it describes: the sentence of its step now, empty for no step. */
@@ -799,6 +801,16 @@ export interface Choice {
   text: string;
   /** Whether it is true. */
   right: boolean;
+}
+
+/** An edit that a chapter proposes. */
+export interface Try {
+  /** As the author wrote it: `gradient = [0, 1], retain_graph = False`. */
+  text: string;
+  /** The changes of the recording that it stands for. */
+  edits?: Edits;
+  /** Why it stands for none. */
+  problem?: string;
 }
 
 /**

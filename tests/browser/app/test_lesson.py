@@ -118,3 +118,22 @@ def test_keys_panels_and_foreseen_changes_work_without_a_server(alone: Any) -> N
     with page.expect_download() as saved:
         page.get_by_role("menuitem", name="Picture (SVG)").click()
     assert saved.value.suggested_filename.endswith(".svg")
+
+
+def test_proposed_change_and_run_view_work_without_a_server(alone: Any) -> None:
+    taken = alone("rnn_twenty")
+    base = taken.revision()
+    taken.end()
+    proposal = taken.page.locator(".chapter:not(.behind) .tries button")
+    proposal.click()
+    taken.changed(base)
+    taken.until("document.querySelector('.chapter:not(.behind) .tries button').innerText.startsWith('Undo')")
+    proposal.click()
+    taken.until(f"backstep.scene().revision.id === {base!r}")
+    taken.page.get_by_role("button", name="Run").click()
+    taken.until("document.getElementById('run-head').innerText.includes('Gradient flow')")
+    bar = taken.page.locator("#run-figure-place canvas")
+    bar.hover(position={"x": 60, "y": 40})
+    taken.until("document.querySelector('#run-figure-place canvas').title.includes('gradient norm')")
+    bar.click(position={"x": 60, "y": 40})
+    taken.until("document.documentElement.dataset.view !== 'run' && backstep.selection() !== null")

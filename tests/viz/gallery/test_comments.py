@@ -44,6 +44,7 @@ for step in range(2):
 # - or neither
 # = Twice,
 # = Really.
+# ! w = 2.0
 print(w.grad)
 '''
 
@@ -77,7 +78,7 @@ def test_a_lesson_is_read_as_it_is_written() -> None:
         ],
         "why": "Twice,\nReally.",
     }
-    assert again.ask is None
+    assert again.ask is None and end.tries == ["w = 2.0"] and end.text == []
 
 
 def test_chapters_lead_to_the_last_step_of_their_lines(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import islice, zip_longest
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, islice, product, zip_longest
 from typing import Any
 
 from engine.replay.program import NONE_PASSED
@@ -12,24 +12,45 @@ from viz.server.store import Json
 MOST_CELLS = 64
 """Elements of a gradient up to which each of them has its one-hot gradient."""
 MOST = 160
-"""Edits of one program: of a program with more the first of each call."""
+"""Single changes of one program: of a program with more the first of each call."""
+MOST_PAIRS = 60
+"""Changes of two things at once."""
 
 
-def foreseen(scene: Mapping[str, Any], most: int = MOST) -> list[Json]:
-    """The edits of a recorded scene whose replays go into a lesson, those of all calls in turn.
+Change = tuple[str, Json]
+"""The id of a command, and what is different in it."""
 
-    Of each backward call: both flags on and off, ones, zeros, no gradient, and each one-hot gradient; and the fix of
-    an error that ends the program.
+
+def foreseen(scene: Mapping[str, Any], most: int = MOST, pairs: int = MOST_PAIRS) -> list[Json]:
+    """The edits of a recorded scene whose replays go into a lesson.
+
+    These are the fix of an error that ends the program, what its chapters propose, and of each backward call, those of
+    all calls in turn: both flags on and off, ones, zeros, no gradient, and each one-hot gradient; then two of these at
+    once, of which one changes flags.
     """
     fix = ((scene.get("error") or {}).get("fix") or {}).get("edits")
+    proposals = [one for chapter in scene["program"]["chapters"] for one in chapter.get("tries", ())]
     calls = [list(_changes(scene, command)) for command in scene["commands"] if command["kind"] == "backward"]
-    turns = (edits for turn in zip_longest(*calls) for edits in turn if edits is not None)
+    singles = [change for turn in zip_longest(*calls) for change in turn if change is not None]
     specs = [_spec(command) for command in scene["commands"]]
-    changed = ({"leaves": {}, "commands": _changed(specs, *change)} for change in turns)
-    return [*([fix] if fix else []), *islice(changed, most)]
+    changes = (*((one,) for one in singles[:most]), *islice(_pairs(singles), pairs))
+    found = [
+        *([fix] if fix else []), *(one["edits"] for one in proposals if "edits" in one),
+        *({"leaves": {}, "commands": _changed(specs, one)} for one in changes),
+    ]  # fmt: skip
+    return [one for number, one in enumerate(found) if one not in found[:number]]
 
 
-def _changes(scene: Mapping[str, Any], command: Mapping[str, Any]) -> Iterator[tuple[str, Json]]:
+def _pairs(singles: Sequence[Change]) -> Iterator[tuple[Change, Change]]:
+    """Two changes at once: a gradient and the flags of the same call, then those of another one, then flags of two."""
+    flags = [one for one in singles if "gradient" not in one[1]]
+    gradients = [one for one in singles if "gradient" in one[1]]
+    yield from (pair for pair in product(gradients, flags) if pair[0][0] == pair[1][0])
+    both = (*product(gradients, flags), *combinations(flags, 2))
+    yield from (pair for pair in both if pair[0][0] != pair[1][0])
+
+
+def _changes(scene: Mapping[str, Any], command: Mapping[str, Any]) -> Iterator[Change]:
     name = command["id"]
     for retain, create in ((False, False), (True, False), (True, True)):
         if (retain, create) != (command["retain_graph"], command["create_graph"]):
@@ -74,8 +95,10 @@ def _nested(data: list[int], shape: list[int]) -> Any:
     return [_nested(data[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 
-def _changed(specs: list[Json], name: str, change: Json) -> list[Json]:
-    return [{**spec, **change} if spec["id"] == name else spec for spec in specs]
+def _changed(specs: list[Json], changes: Sequence[Change]) -> list[Json]:
+    for name, change in changes:
+        specs = [{**spec, **change} if spec["id"] == name else spec for spec in specs]
+    return specs
 
 
 def _spec(command: Mapping[str, Any]) -> Json:

@@ -44,8 +44,17 @@ class Lesson:
             if self.room <= 0:
                 break
             sections[str(number)] = self.recorded(program, number)
+        run = self.run(program, first["base"])
         self.extend(first, program, opens, also)
-        return {"opens": opens, "sections": sections}
+        return {"opens": opens, "sections": sections, "run": run}
+
+    def run(self, program: str, scene: Mapping[str, Any]) -> Json | None:
+        """What the run view shows: `overview` and `graphs`; None for a program that has none, or a run of which they
+        take too much."""
+        if scene["section"] is None and not scene["norms"]:
+            return None
+        found = {"overview": self.store.overview(program).json(), "graphs": self.store.graphs(program).json()}
+        return found if self.kept(found) else None
 
     def recorded(self, program: str, number: int | None) -> Json:
         """A section as it was recorded: `base`, its scene, and `details`, of all its elements."""

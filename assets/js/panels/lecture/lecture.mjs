@@ -5,6 +5,7 @@ import { sentence, stopAt } from "../../scene/levels.mjs";
 import { fill, h, prose } from "../../page/dom.mjs";
 import { endOf, restOf, stageOf } from "../program/chapters.mjs";
 import { isOpen, questionOf } from "../program/question.mjs";
+import { nextTry, triesOf } from "../program/tries.mjs";
 import { excerptOf } from "./excerpt.mjs";
 import { Pointing } from "./laser.mjs";
 
@@ -19,7 +20,7 @@ const TYPED = "input, textarea, select, dialog, [contenteditable='true']";
 /** What a clicker and the keyboard send; other keys go to the app. */
 const KEYS = {
   PageDown: "next", ArrowRight: "next", ArrowDown: "next", " ": "next", Enter: "next", PageUp: "back", ArrowLeft: "back", ArrowUp: "back", Backspace: "back",
-  b: "black", B: "black", ".": "black", l: "laser", L: "laser", s: "spot", S: "spot", n: "notes", N: "notes", F5: "again", Escape: "escape",
+  b: "black", B: "black", ".": "black", l: "laser", L: "laser", s: "spot", S: "spot", n: "notes", N: "notes", t: "try", T: "try", F5: "again", Escape: "escape",
 };
 
 export class Lecture {
@@ -136,6 +137,7 @@ export class Lecture {
   acts() {
     return {
       next: () => this.next(), back: () => this.back(), black: () => this.dark(), laser: () => this.pointing.toggle("laser"), spot: () => this.pointing.toggle("spot"),
+      try: () => this.try(),
       notes: () => { window.open(`${location.pathname}${location.search.replace(/([?&])present=1/, "$1present=notes")}`, "backstep-notes"); },
       again: () => { this.show("1"); if (!this.story.scene.program.chapters.length) this.player.seek(0); else this.story.turn(0); }, escape: () => this.escape(),
     };
@@ -150,6 +152,12 @@ export class Lecture {
       else this.player.seek(until);
     } else if (!this.player.emit("space")) this.player.step();
     this.write();
+  }
+
+  /** Makes the change that the chapter proposes, then the next one, then none. */
+  try() {
+    const { tries } = this.story.scene.program.chapters[this.story.chapter] ?? {};
+    if (tries) this.story.session.edit(nextTry(tries, this.story.session.edits));
   }
 
   /** To the text of the chapter, then to the chapter before; without a story a step back. */
@@ -203,7 +211,8 @@ export class Lecture {
     return [
       h("div.lecture-words", { "aria-live": "polite" },
         one ? h("h2", {}, h("span.count", {}, `${chapter + 1} of ${scene.program.chapters.length}`), one.title) : h("h2", {}, scene.program.title),
-        says, one?.ask ? questionOf({ ...one.ask, why: "" }, isOpen(stage)) : null),
+        says, one?.ask ? questionOf({ ...one.ask, why: "" }, isOpen(stage)) : null,
+        one?.tries && !isOpen(stage) ? triesOf(one.tries, this.story.session) : null),
       this.excerpt(one, stage),
     ];
   }

@@ -2,6 +2,7 @@
 import { chapterAt, endOf, isMoving, nextMove, restOf, stageOf } from "./chapters.mjs";
 import { byId, fill, first, h, prose } from "../../page/dom.mjs";
 import { isOpen, questionOf } from "./question.mjs";
+import { triesOf } from "./tries.mjs";
 import { button as what } from "../../page/explain.mjs";
 
 export class Story {
@@ -187,6 +188,7 @@ export class Story {
       legacy ? h("p.hint", {}, "Runs by the rules of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,
       h("div.story-acts", {},
         one.fix && this.scene.error?.fix?.edits ? h("button.btn.primary", { type: "button", "data-turn": "fix", onclick: () => this.session.edit(this.scene.error?.fix.edits) }, "Try it: change the call") : null,
+        one.tries ? triesOf(one.tries, this.session) : null,
         other ? this.otherButton(other) : null,
         h("p.hint.story-hint", {}, h("kbd", {}, "Space"), h("span.fitting", {}, hint.split(/(?=: )/).map((part) => h("span", {}, part))),
           again ? h("button.link", { type: "button", "data-turn": "0", onclick: () => this.replay() }, "watch again") : null)));
