@@ -474,9 +474,8 @@ def _after_in_parent() -> None:
 
 
 def _after_in_forked() -> None:
-    if _live:
-        slot.active = None
-        _live.clear()
+    slot.active = None
+    _live.clear()
 
 
 if hasattr(os, "register_at_fork"):

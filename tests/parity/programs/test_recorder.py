@@ -6,7 +6,10 @@ import contextlib
 import importlib
 import io
 import os
+import sys
+import threading
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from engine.trace.events import ErrorRaised, GroupEntered, OpCalled, Printed, Tr
 from engine.trace.file.consistency import open_checked
 from viz.record.block import Block
 from viz.record.runner import run_script
+from viz.record.torch.import_hook import Import
 
 pytestmark = pytest.mark.parity
 
@@ -144,6 +148,7 @@ def patched() -> list[Any]:
         (torch.nn.Module, "__call__"), (torch.Tensor, "grad"), (torch.Tensor, "data"), (torch.Tensor, "item"),
         (torch.Tensor, "requires_grad"), (torch.autograd, "backward"), (torch.autograd.graph, "_engine_run_backward"),
         (torch.autograd.Function, "apply"), (torch.no_grad, "__enter__"), (warnings, "_showwarnmsg_impl"),
+        (threading.Thread, "_bootstrap_inner"),
     ]  # fmt: skip
     hooks = importlib.import_module("torch.optim.optimizer")
     found: list[Any] = [vars(owner).get(name) for owner, name in places]
@@ -253,3 +258,26 @@ def test_torch_that_is_too_old_is_named_and_the_script_runs(tmp_path: Path, capf
     out, err = capfd.readouterr()
     assert out == "2.3.1+cu121\n"
     assert "backstep: PyTorch 2.3.1+cu121 is too old to be recorded: 2.4 or newer is needed." in err
+
+
+def test_import_happens_inside_a_context_and_may_be_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "imported_inside.py").write_text("import sys\nsys.steps.append('runs')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    steps: list[str] = []
+
+    @contextlib.contextmanager
+    def around() -> Iterator[None]:
+        steps.append("begins")
+        yield
+        steps.append("ended")
+
+    imported = Import("imported_inside", around)
+    imported.wait()
+    with pytest.raises(AttributeError, match="steps"):
+        importlib.import_module("imported_inside")
+    monkeypatch.setattr(sys, "steps", steps, raising=False)
+    module = importlib.import_module("imported_inside")
+    assert steps == ["begins", "begins", "runs", "ended"] and imported not in sys.meta_path
+    assert type(module.__loader__).__name__ == "SourceFileLoader"

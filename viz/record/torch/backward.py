@@ -359,7 +359,7 @@ class Backward:
         known = self.tensors.find(tensor)
         number = None if known is None else known.number
         fn = tensor.grad_fn
-        node = None if fn is None else self.graph.nodes.get(fn._sequence_nr())
+        node = None if fn is None else self.graph.known(fn)
         key = None if node is None else node.key
         given = self.watch.gradients((gradient,))
         nr = 0 if fn is None else tensor.output_nr

@@ -58,7 +58,7 @@ BROADCAST = frozenset(
 """Ops that broadcast their inputs."""
 FACTORS = frozenset({"mat1", "mat2", "mat", "vec", "batch1", "batch2"})
 """Inputs of theirs that have a shape of their own."""
-UNSEEN = "it ran before the recording, or where the recorder cannot look"
+UNSEEN = "it ran before the recording, in another thread, or where the recorder cannot look"
 
 
 class Waiting:
@@ -348,7 +348,7 @@ class Forward:
         if fn is not None and not joins and self.is_new(fn):
             record = self.graph.node(fn, waiting.stack, results, waiting.arguments, broadcasts=self.broadcasts(waiting))
             if any(nr != place for nr, place in places.items()):
-                self.graph.nodes[fn._sequence_nr()].places = places
+                self.graph.known(fn).places = places
         inplace = None if part is None else part.number
         self.log.append(
             (
@@ -393,7 +393,7 @@ class Forward:
 
     def is_new(self, fn: Any) -> bool:
         """Whether a node has to be recorded."""
-        return fn is not None and type(fn).__name__ != SINK and fn._sequence_nr() not in self.graph.nodes
+        return fn is not None and type(fn).__name__ != SINK and self.graph.known(fn) is None
 
     def join(self, waiting: Waiting, part: Known, base: Any) -> None:
         """A view was written: its base has a new history from now on, and the view is taken from it again."""
@@ -433,7 +433,7 @@ class Forward:
                 known = graph.sink(up, stack)
                 inputs.append((f"input[{len(inputs)}]", known.number, known.version))
             else:
-                number, version = graph.nodes[up._sequence_nr()].result(nr)
+                number, version = graph.known(up).result(nr)
                 inputs.append((f"input[{len(inputs)}]", number, version))
         results = []
         for shape in shapes_of(fn):

@@ -27,7 +27,7 @@ class Node:
     is of, where some results have none.
     """
 
-    __slots__ = ("__weakref__", "entered", "frees", "key", "name", "outputs", "places", "retaining", "stack", "watch")
+    __slots__ = ("entered", "frees", "key", "name", "outputs", "places", "retaining", "stack", "watch")
 
     def __init__(self, watch: Watch, name: str, stack: int, outputs: list[tuple[int, int]]) -> None:
         self.watch, self.name, self.stack, self.outputs = watch, name, stack, outputs
@@ -80,11 +80,12 @@ class Sink:
 
 
 class Graph:
-    """The nodes of a recording, by torch's sequence numbers."""
+    """The nodes of a recording.  Each is in the `metadata` of torch's, and goes with that: sequence numbers begin again
+    in every thread."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch, self.tensors = watch, watch.tensors
-        self.nodes: weakref.WeakValueDictionary[int, Node] = weakref.WeakValueDictionary()
+        self.mark = f"backstep-{next_id()}"
         self.saved_names: dict[type, tuple[tuple[str, str], ...]] = {}
         self.packing = 0  # how many hooks of the user's pack what is saved
 
@@ -95,7 +96,7 @@ class Graph:
         edges = tuple([None if up is None else self.edge(up, nr, stack) for up, nr in fn.next_functions])
         saved = () if self.packing else self.saved(fn, results, arguments)
         node.frees = bool(saved)
-        self.nodes[fn._sequence_nr()] = node
+        fn.metadata[self.mark] = node
         if code:
             fn.register_prehook(node.begins)
             fn.register_hook(node.ends)
@@ -105,11 +106,15 @@ class Graph:
             fn.register_hook(node.ran)
         return node.key, node.name, edges, saved
 
+    def known(self, fn: Any) -> Any:
+        """The node that stands for one of torch's; None if it is not recorded."""
+        return fn.metadata.get(self.mark)
+
     def edge(self, up: Any, nr: int, stack: int) -> tuple[int, ...]:
         """Where a gradient goes: (node, output) or (leaf,)."""
         if type(up).__name__ == SINK:
             return (self.sink(up, stack).number,)
-        node = self.nodes.get(up._sequence_nr())
+        node = self.known(up)
         if node is None:
             node = self.unseen(up, stack)
         return node.key, nr if node.places is None else node.places.get(nr, nr)
@@ -131,15 +136,16 @@ class Graph:
         waiting = [(fn, False)]
         while waiting:
             fn, ready = waiting.pop()
-            if fn._sequence_nr() in self.nodes:
+            if self.known(fn) is not None:
                 continue
             before = [up for up, _ in fn.next_functions if up is not None and type(up).__name__ != SINK]
-            if not ready and any(up._sequence_nr() not in self.nodes for up in before):
-                waiting.append((fn, True))
-                waiting += [(up, False) for up in before]
+            unknown = [up for up in before if self.known(up) is None]
+            if unknown and not ready:
+                waiting += [(fn, True), *((up, False) for up in unknown)]
             else:
                 self.watch.forward.unseen(fn, stack)
-        return self.nodes[last._sequence_nr()]
+        found: Node = self.known(last)
+        return found
 
     def saved(self, fn: Any, results: Sequence[Any], arguments: Any) -> tuple[Any, ...]:
         """(name, value, tensor, bytes) of what a node saved, without unpacking what a hook of the user's packed."""
@@ -191,28 +197,20 @@ class Graph:
     def stopped_at(self, roots: Sequence[Any], ran: set[int]) -> Node | None:
         """The node at which a backward call failed: of those that had all of their gradients and did not run, the one
         that torch takes first."""
-        missing: dict[int, int] = {}
-        functions: dict[int, Any] = {}
-        waiting = [fn for fn in roots if fn is not None]
+        missing: dict[Any, int] = {}
+        waiting = [fn for fn in roots if fn is not None and type(fn).__name__ != SINK]
+        edges: dict[Any, list[Any]] = {}
         while waiting:
             fn = waiting.pop()
-            sequence = fn._sequence_nr()
-            if sequence in functions or type(fn).__name__ == SINK:
-                continue
-            functions[sequence] = fn
-            for up, _ in fn.next_functions:
-                if up is not None and type(up).__name__ != SINK:
-                    missing[up._sequence_nr()] = missing.get(up._sequence_nr(), 0) + 1
-                    waiting.append(up)
-        for sequence, fn in functions.items():
-            node = self.nodes.get(sequence)
+            if fn not in edges:
+                edges[fn] = [up for up, _ in fn.next_functions if up is not None and type(up).__name__ != SINK]
+                waiting += edges[fn]
+                for up in edges[fn]:
+                    missing[up] = missing.get(up, 0) + 1
+        nodes = {fn: self.known(fn) for fn in edges}
+        for fn, node in nodes.items():
             if node is not None and node.key in ran:
-                for up, _ in fn.next_functions:
-                    if up is not None and type(up).__name__ != SINK:
-                        missing[up._sequence_nr()] -= 1
-        ready = [
-            sequence
-            for sequence in functions
-            if not missing.get(sequence) and (node := self.nodes.get(sequence)) is not None and node.key not in ran
-        ]
-        return self.nodes.get(max(ready)) if ready else None
+                for up in edges[fn]:
+                    missing[up] -= 1
+        ready = [fn for fn, node in nodes.items() if node is not None and node.key not in ran and not missing.get(fn)]
+        return nodes[max(ready, key=lambda fn: fn._sequence_nr())] if ready else None

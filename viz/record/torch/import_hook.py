@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
@@ -23,26 +23,26 @@ OLDEST = 2, 4
 FOLDER = os.path.join(os.path.dirname(__file__), "")
 
 
-class Arrival(MetaPathFinder):
-    """Watches torch for a recording once the program has imported it, and makes `changes` in it; `say` hears what goes
-    wrong with that."""
+class Import(MetaPathFinder):
+    """The import of a module, which happens inside a context; it may fail and be tried again."""
 
-    def __init__(self, recorder: Recorder, say: Callable[[str], None], changes: Changes | None = None) -> None:
-        self.recorder, self.say, self.changes = recorder, say, changes
-        self.watch: Watch | None = None
+    def __init__(self, name: str, around: Callable[[], AbstractContextManager[None]]) -> None:
+        self.name, self.around = name, around
 
     def wait(self) -> None:
-        """Begin; torch may be there already."""
-        if "torch" in sys.modules:
-            self.arrived()
-        else:
-            sys.meta_path.insert(0, self)
+        """Begin to wait for it."""
+        sys.meta_path.insert(0, self)
+
+    def leave(self) -> None:
+        """Wait no longer."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec that the other finders have for torch, with a loader that tells us."""
-        if fullname != "torch":
+        """The spec that the other finders have for it, with a loader of ours."""
+        if fullname != self.name:
             return None
         self.leave()
         for finder in sys.meta_path:
@@ -50,9 +50,57 @@ class Arrival(MetaPathFinder):
             spec: ModuleSpec | None = find(fullname, path, target) if find is not None else None
             if spec is not None:
                 if spec.loader is not None:
-                    spec.loader = _Told(spec.loader, self)
+                    spec.loader = _Inside(spec.loader, self)
                 return spec
         return None
+
+
+class _Inside(Loader):
+    """The loader of a module, which runs it inside a context, and leaves no trace of itself."""
+
+    def __init__(self, real: Any, imported: Import) -> None:
+        self.real, self.imported = real, imported
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """As the real one does."""
+        spec.loader = self.real
+        module: ModuleType | None = self.real.create_module(spec)
+        spec.loader = self
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """As the real one does."""
+        assert module.__spec__ is not None
+        module.__spec__.loader = module.__loader__ = self.real
+        try:
+            with self.imported.around():
+                self.real.exec_module(module)
+        except BaseException:
+            self.imported.wait()
+            raise
+
+
+class Arrival:
+    """Watches torch for a recording once the program has imported it, and makes `changes` in it; `say` hears what goes
+    wrong with that."""
+
+    def __init__(self, recorder: Recorder, say: Callable[[str], None], changes: Changes | None = None) -> None:
+        self.recorder, self.say, self.changes = recorder, say, changes
+        self.watch: Watch | None = None
+        self.imported = Import("torch", self.importing)
+
+    def wait(self) -> None:
+        """Begin; torch may be there already."""
+        if "torch" in sys.modules:
+            self.arrived()
+        else:
+            self.imported.wait()
+
+    @contextmanager
+    def importing(self) -> Iterator[None]:
+        """The import of torch."""
+        yield
+        self.arrived()
 
     def arrived(self) -> None:
         """torch is imported: from now on it is watched."""
@@ -76,15 +124,10 @@ class Arrival(MetaPathFinder):
 
     def stop(self) -> None:
         """Leave torch as it was."""
-        self.leave()
+        self.imported.leave()
         if self.watch is not None:
             self.watch.stop()
             self.watch = None
-
-    def leave(self) -> None:
-        """Wait no longer."""
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
 
 
 def is_too_old(version: str) -> bool:
@@ -106,31 +149,6 @@ def watching(recorder: Recorder, say: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         arrival.stop()
-
-
-class _Told(Loader):
-    """The loader of torch, which says when the module is there, and leaves no trace of itself."""
-
-    def __init__(self, real: Any, arrival: Arrival) -> None:
-        self.real, self.arrival = real, arrival
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """As the real one does."""
-        spec.loader = self.real
-        module: ModuleType | None = self.real.create_module(spec)
-        spec.loader = self
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """As the real one does; then torch is watched.  An import that fails may be tried again."""
-        assert module.__spec__ is not None
-        module.__spec__.loader = module.__loader__ = self.real
-        try:
-            self.real.exec_module(module)
-        except BaseException:
-            sys.meta_path.insert(0, self.arrival)
-            raise
-        self.arrival.arrived()
 
 
 def without_ours(kept: TracebackType | None) -> TracebackType | None:

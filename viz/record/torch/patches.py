@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
+import threading
 import warnings
 import weakref
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from engine.arrays.session import is_users, slot
 
 from . import entries
 from .forward import grad_fn_of
+from .tensors import requires_of
 
 if TYPE_CHECKING:
     from .watch import Watch
@@ -43,6 +45,7 @@ class Known:
 
 def install(watch: Watch) -> list[Any]:
     """Replace them; what `remove` needs."""
+    get_default_nowrap_functions()  # torch makes its table at the first call: of what it has without us
     undo: list[Any] = []
 
     def replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
@@ -77,6 +80,7 @@ def install(watch: Watch) -> list[Any]:
         replace(torch.autograd, name, functools.partial(backward_call, watch, name))
     replace(torch, "compile", functools.partial(compiled, watch))
     replace(warnings, "_showwarnmsg_impl", functools.partial(show_warning, watch))
+    replace(threading.Thread, "_bootstrap_inner", functools.partial(thread, watch))
     hooks = importlib.import_module("torch.optim.optimizer")  # torch takes the name out of its package
     undo.append(hooks.register_optimizer_step_pre_hook(functools.partial(step_begins, watch)))
     undo.append(hooks.register_optimizer_step_post_hook(functools.partial(step_ended, watch)))
@@ -104,7 +108,7 @@ def module_call(watch: Watch, real: Any) -> Any:
 
     @functools.wraps(real)
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807 its name in tracebacks
-        if watch.off or slot.active is not watch.recorder:
+        if watch.off or slot.active is not watch.recorder or not watch.threads.may_begin(lambda: is_trained(self)):
             return real(self, *args, **kwargs)
         if is_compiled(self):
             return unseen(watch, real, self, *args, **kwargs)
@@ -119,6 +123,11 @@ def module_call(watch: Watch, real: Any) -> Any:
     return __call__
 
 
+def is_trained(module: Any) -> bool:
+    """Whether a module has parameters that require grad."""
+    return any(requires_of(parameter) for parameter in module.parameters())
+
+
 def is_compiled(module: Any) -> bool:
     """Whether a call of a module runs compiled code."""
     return getattr(module, "_compiled_call_impl", None) is not None or type(module).__name__ == "OptimizedModule"
@@ -126,13 +135,8 @@ def is_compiled(module: Any) -> bool:
 
 def unseen(watch: Watch, run: Any, *args: Any, **kwargs: Any) -> Any:
     """Run what a compiler looks into, with torch as it was: nothing of it is recorded."""
-    watch.finish()
-    with watch.aside():
-        remove(watch.undo)
-        try:
-            return run(*args, **kwargs)
-        finally:
-            watch.undo = install(watch)
+    with watch.unwatched():
+        return run(*args, **kwargs)
 
 
 def compiled(watch: Watch, real: Any) -> Any:
@@ -351,7 +355,7 @@ def custom_function(watch: Watch, real: Any) -> Any:
 
     @functools.wraps(real)
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        if not watch.is_looking():
+        if not watch.threads.may_run(args) or not watch.is_looking():
             return real(cls, *args, **kwargs)
         return watch.forward.custom(real, cls, args, kwargs)
 
@@ -364,9 +368,23 @@ def retains(watch: Watch, tensor: Any, stack: int) -> None:
     known = watch.tensors.see(tensor, stack)
     watch.log.append(("made", stack, entries.flag, known.number, "retain_grad", True))
     fn = grad_fn_of(tensor)
-    node = None if fn is None else watch.graph.nodes.get(fn._sequence_nr())
+    node = None if fn is None else watch.graph.known(fn)
     if node is not None:
         node.retaining = [*(node.retaining or ()), (tensor.output_nr, weakref.ref(tensor))]
+
+
+def thread(watch: Watch, real: Any) -> Any:
+    """A thread from its beginning to its end."""
+
+    @functools.wraps(real)
+    def _bootstrap_inner(self: Any) -> None:
+        watch.guarded(watch.threads.begin)
+        try:
+            real(self)
+        finally:
+            watch.guarded(watch.threads.end)
+
+    return _bootstrap_inner
 
 
 def aside(watch: Watch, real: Any) -> Any:
@@ -404,7 +422,7 @@ def backward_call(watch: Watch, function: str, real: Any) -> Any:
 
     @functools.wraps(real)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not watch.is_looking():
+        if not watch.threads.may_begin() or not watch.is_looking():
             return real(*args, **kwargs)
         before = watch.recorder.calls
         if watch.changes is not None:

@@ -8,8 +8,10 @@ fault of ours ends the recording of torch, never the program.
 from __future__ import annotations
 
 import functools
+import sys
 import traceback
 import weakref
+from _thread import get_ident
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -26,9 +28,11 @@ from .backward import Backward, remove
 from .changes import Changes
 from .forward import Forward
 from .graph import Graph
+from .import_hook import Import
 from .modules import ModuleNames
 from .ops import library
 from .tensors import Tensors, version_of
+from .threads import Threads
 
 FOREVER = 1 << 40
 
@@ -47,7 +51,7 @@ class Mode(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         watch = self.watch
-        if watch.off or slot.active is not watch.recorder:
+        if watch.off or slot.active is not watch.recorder or not watch.threads.may_run(args):
             return func(*args, **kwargs) if kwargs else func(*args)
         return watch.forward.run(func, args, kwargs or {})
 
@@ -71,25 +75,31 @@ class Watch:
         self.forward = Forward(self)
         self.backward = Backward(self)
         self.modules = ModuleNames(self)
+        self.threads = Threads(self)
         self.mode = Mode(self)
         self.undo: list[Any] = []
+        self.compiler = Import("torch._dynamo", self.unwatched)  # it makes tables of torch's own functions
 
     # -- beginning and end ---------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Watch from now on, in this thread."""
+        """Watch from now on, in this thread and in those that it starts."""
         self.forward.grad_enabled = torch.is_grad_enabled()
         self.undo = patches.install(self)
+        if self.compiler.name not in sys.modules:
+            self.compiler.wait()
         self.recorder.settle = self.finish
         _push_on_torch_dispatch_stack(self.mode)
 
     def stop(self) -> None:
         """Leave everything as it was; the recording says which PyTorch it was, and what that says of its own ops."""
+        self.threads.recorded = get_ident()
         self.finish()
         self.recorder.settle = None
         if self.forward.calls:
             self.recorder.meta["library"] = library(call.full_name for call in self.forward.calls.values())
         remove(self.mode)
+        self.compiler.leave()
         patches.remove(self.undo)
         self.undo = []
 
@@ -101,7 +111,7 @@ class Watch:
 
     def is_looking(self) -> bool:
         """Whether what happens now is recorded."""
-        return not self.off and slot.active is self.recorder
+        return not self.off and slot.active is self.recorder and self.threads.is_recorded()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
@@ -113,6 +123,17 @@ class Watch:
         finally:
             self.push(popped)
             self.off -= 1
+
+    @contextmanager
+    def unwatched(self) -> Iterator[None]:
+        """What runs inside finds torch as it is without us."""
+        self.finish()
+        with self.aside():
+            patches.remove(self.undo)
+            try:
+                yield
+            finally:
+                self.undo = patches.install(self)
 
     def pop(self) -> bool:
         """Take our mode away, if it is the innermost one; whether it was."""
@@ -143,7 +164,7 @@ class Watch:
 
     def while_off(self, work: Callable[..., Any], *args: Any) -> Any:
         """Do guarded work of ours, if we are looking: no op of it is recorded."""
-        if self.off or slot.active is not self.recorder:
+        if self.off or slot.active is not self.recorder or not self.threads.is_recorded():
             return None
         self.off += 1
         try:

@@ -1,0 +1,88 @@
+"""The recorder of the real torch in programs with several threads: one of them is recorded at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engine.trace.events import Accumulated, GroupEntered, LeafCreated, OpCalled, Trace, VjpRun, WarningGiven
+from viz.record.block import Block
+
+from .test_recorder import assert_is_consistent
+
+pytestmark = pytest.mark.parity
+torch: Any = pytest.importorskip("torch")
+
+
+def in_thread(work: Callable[[], object]) -> None:
+    thread = threading.Thread(target=work, name="worker")
+    thread.start()
+    thread.join()
+
+
+def counted(trace: Trace, *kinds: type) -> list[int]:
+    return [sum(type(event) is kind for event in trace.events) for kind in kinds]
+
+
+def test_training_loop_in_a_thread_is_recorded_as_in_the_main_one() -> None:
+    def train() -> None:
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(2):
+            optimizer.zero_grad()
+            net(torch.ones(2, 3)).sum().backward()
+            optimizer.step()
+
+    x = torch.ones(2, requires_grad=True)
+    with Block() as alone:
+        y = (x * 2).exp()
+        train()
+        (y * 3).sum().backward()
+    begin = vars(threading.Thread)["_bootstrap_inner"]
+    with Block() as trace:
+        y = (x * 2).exp()
+        in_thread(train)
+        in_thread((y * 3).sum().backward)
+    assert vars(threading.Thread)["_bootstrap_inner"] is begin and not torch._C._len_torch_dispatch_stack()
+    kinds = OpCalled, VjpRun, Accumulated, GroupEntered, WarningGiven
+    assert counted(trace, *kinds) == counted(alone, *kinds) and counted(trace, VjpRun) != [0]
+    assert_is_consistent(trace)
+
+
+def test_threads_that_run_at_the_same_time_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    w = torch.ones(2, requires_grad=True)
+    results = []
+
+    def work() -> None:
+        y = w * 2
+        y.sum().backward()
+        results.append(w * 5)
+
+    class Waits(torch.nn.Module):  # type: ignore[misc]  # mypy sees nothing of torch
+        def forward(self, x: Any) -> Any:
+            in_thread(work)
+            return x * 3
+
+    with Block() as trace:
+        Waits()(w).sum().backward()
+        (results[0] * 7).sum().backward()
+    assert w.grad.tolist() == [2 + 3 + 35] * 2
+    said = [event.message for event in trace.events if isinstance(event, WarningGiven)]
+    assert said == ["The thread worker runs while another one is recorded: what it computes meanwhile is not seen."]
+    assert said[0] in capsys.readouterr().err
+    ops = [event.name for event in trace.events if isinstance(event, OpCalled)]
+    assert ops == ["mul", "sum", "torch::MulBackward0", "mul", "sum"]
+    assert_is_consistent(trace)
+
+
+def test_thread_that_loads_data_does_not_take_over() -> None:
+    batches: list[Any] = []
+    with Block() as trace:
+        x = torch.ones(2, requires_grad=True)
+        in_thread(lambda: batches.append(torch.arange(2.0) * 2))
+        (x * batches[0]).sum().backward()
+    assert counted(trace, OpCalled, LeafCreated, WarningGiven) == [2, 2, 0] and x.grad.tolist() == [0, 2]

@@ -1,0 +1,90 @@
+"""The thread of a program that is recorded: one at a time, as a trace has one order.
+
+Threads that the program starts are watched too.  Another one takes over where it begins to use gradients, with a call
+of a module that has parameters, an op on a tensor that requires grad, or a backward call, unless the recorded one is in
+the middle of a module or of a backward call.  What runs then is not recorded, and the trace says so.
+"""
+
+from __future__ import annotations
+
+import threading
+from _thread import get_ident
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch._C import _push_on_torch_dispatch_stack
+
+from engine.arrays.session import slot
+
+from .backward import remove
+from .tensors import requires_of
+
+if TYPE_CHECKING:
+    from .watch import Watch
+
+WARNING = "BackstepWarning"
+
+
+class Threads:
+    """The threads of a recording by their numbers; `recorded` is the one that is recorded."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.home = self.recorded = get_ident()
+        self.watched = {self.home}
+        self.told: set[int] = set()
+
+    def begin(self) -> None:
+        """A thread of the program begins."""
+        if slot.active is self.watch.recorder:
+            self.watched.add(get_ident())
+            _push_on_torch_dispatch_stack(self.watch.mode)
+
+    def end(self) -> None:
+        """It ends."""
+        number = get_ident()
+        if number not in self.watched:
+            return
+        if self.recorded == number:
+            self.watch.finish()
+            self.recorded = self.home
+        self.watched.discard(number)
+        self.told.discard(number)
+        remove(self.watch.mode)
+
+    def is_recorded(self) -> bool:
+        """Whether this thread is recorded: the one that is, or one of torch's own, which works for it."""
+        number = get_ident()
+        return number == self.recorded or number not in self.watched
+
+    def may_begin(self, uses_gradients: Callable[[], bool] = lambda: True) -> bool:
+        """Whether this thread is recorded from now on, if it begins to use gradients here."""
+        if self.is_recorded():
+            return True
+        if slot.active is not self.watch.recorder or not torch.is_grad_enabled() or not uses_gradients():
+            return False
+        watch = self.watch
+        if watch.off or watch.modules.depth or watch.backward.call is not None:
+            self.tell()
+            return False
+        watch.off += 1
+        watch.guarded(watch.forward.settle)
+        watch.off -= 1
+        self.recorded = get_ident()
+        return True
+
+    def may_run(self, arguments: Iterable[Any]) -> bool:
+        """Whether an op of this thread is recorded."""
+        return self.may_begin(lambda: any(isinstance(one, torch.Tensor) and requires_of(one) for one in arguments))
+
+    def tell(self) -> None:
+        """Say once of a thread that it is not recorded, and in the trace where that begins."""
+        number = get_ident()
+        if number in self.told:
+            return
+        self.told.add(number)
+        name = threading.current_thread().name
+        text = f"The thread {name} runs while another one is recorded: what it computes meanwhile is not seen."
+        self.watch.say(text)
+        self.watch.log.append(("warning", self.watch.recorder.stacks.number(4), WARNING, text))
