@@ -19,7 +19,7 @@ from engine.trace.events import ErrorRaised, GroupEntered, OpCalled, Printed, Tr
 from engine.trace.file.consistency import open_checked
 from viz.record.block import Block
 from viz.record.runner import run_script
-from viz.record.torch.import_hook import Import
+from viz.record.torch.late_import import Import
 
 pytestmark = pytest.mark.parity
 

@@ -28,7 +28,7 @@ from .backward import Backward, remove
 from .changes import Changes
 from .forward import Forward
 from .graph import Graph
-from .import_hook import Import
+from .late_import import Import
 from .modules import ModuleNames
 from .ops import library
 from .tensors import Tensors, version_of
