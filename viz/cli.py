@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _serving(top, suppress=False)
-    commands = top.add_subparsers(dest="command", metavar="{run,record,open,compare,export,new,course,serve}")
+    commands = top.add_subparsers(dest="command", metavar="{run,record,open,compare,export,new,course,serve,worker}")
     run = commands.add_parser("run", help="run a script as Python would, record it, and open it")
     _serving(run, suppress=True)
     run.add_argument("--watch", action="store_true", help="record again whenever the script is saved")
@@ -117,18 +117,34 @@ def parser() -> argparse.ArgumentParser:
     course = commands.add_parser("course", help="open a folder of lessons")
     _serving(course, suppress=True)
     course.add_argument("folder", type=Path, help="a folder of lessons: scripts with chapters, and trace files")
-    _served(commands.add_parser("serve", help="serve the gallery and a course to many people"))
+    serve = commands.add_parser("serve", help="serve the gallery and a course to many people")
+    _serving(serve, suppress=True)
+    _served(serve)
+    _served(commands.add_parser("worker", help="compute large graphs and files for `serve --queue redis://...`"))
     return top
 
 
 def _served(target: argparse.ArgumentParser) -> None:
-    _serving(target, suppress=True)
     target.add_argument(
         "folder", type=Path, nargs="?", help="a folder of lessons and trace files (default: the gallery alone)"
     )
     target.add_argument(
         "--workers", type=_workers, default=None, metavar="N", help="worker processes (default: one per core)"
     )
+    target.add_argument(
+        "--queue",
+        type=_queue,
+        default=os.environ.get("BACKSTEP_QUEUE", "disk"),
+        metavar="WHERE",
+        help="where large graphs and files wait and are kept: disk, or redis://HOST:PORT/N for several machines "
+        "(default: BACKSTEP_QUEUE, or else disk)",
+    )
+
+
+def _queue(text: str) -> str:
+    if text != "disk" and not text.startswith(("redis://", "rediss://")):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a queue: give disk, or an address redis://HOST:PORT/NUMBER")
+    return text
 
 
 def _workers(text: str) -> int:
@@ -299,7 +315,8 @@ def _main(options: argparse.Namespace) -> int:
     wrong = _mistaken(options)
     if wrong:
         return _refuse(wrong)
-    commands = {"record": _record, "compare": _compare, "export": _export, "new": _new, "serve": _serve_many}
+    commands = {"record": _record, "compare": _compare, "export": _export, "new": _new, "serve": _serve_many,
+                "worker": _work}  # fmt: skip
     return commands.get(options.command, _serve)(options)
 
 
@@ -392,6 +409,7 @@ def _refuse(text: str) -> int:
 def _serve_many(options: argparse.Namespace) -> int:
     try:
         from viz.server.production import serve
+        from viz.server.production.classroom import FolderError, QueueError
     except ImportError as error:
         if error.name not in ("gunicorn", "fcntl"):
             raise
@@ -408,8 +426,27 @@ def _serve_many(options: argparse.Namespace) -> int:
         listening = server.bind(options.host, options.port)  # the next free one, and a plain word where there is none
         port = listening.getsockname()[1]
         listening.close()
-        serve.serve(options.host, port, options.workers or os.cpu_count() or 1, options.folder, allowed)
-    except (ValueError, server.PortTaken, serve.FolderError) as error:
+        workers = options.workers or os.cpu_count() or 1
+        serve.serve(options.host, port, workers, options.folder, allowed, queue_at=options.queue)
+    except (ValueError, server.PortTaken, FolderError, QueueError) as error:
+        return _refuse(str(error))
+    return 0
+
+
+def _work(options: argparse.Namespace) -> int:
+    """Works for the servers at a queue."""
+    if options.queue == "disk":
+        return _refuse("`backstep worker` needs the queue that the servers use: --queue redis://HOST:PORT/NUMBER.")
+    try:
+        from viz.server.production.celery_worker import work
+        from viz.server.production.classroom import FolderError, QueueError
+    except ImportError as error:
+        if error.name not in ("celery", "redis"):
+            raise
+        return _refuse("`backstep worker` needs celery and redis: pip install 'backstep[redis]'.")
+    try:
+        work(options.queue, options.workers or os.cpu_count() or 1, options.folder)
+    except (FolderError, QueueError) as error:
         return _refuse(str(error))
     return 0
 

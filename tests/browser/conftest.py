@@ -28,12 +28,12 @@ SETTLE = 15_000
 
 
 class App:
-    """A started `backstep`; `lines` is what it printed."""
+    """A started `backstep`, or Python code that serves; `lines` is what it printed."""
 
-    def __init__(self, *argv: str, cwd: Path = ROOT) -> None:
+    def __init__(self, *argv: str, cwd: Path = ROOT, code: str = "") -> None:
         path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "viz", "--no-browser", *argv],
+            [sys.executable, *(["-c", code] if code else ["-m", "viz", "--no-browser"]), *argv],
             cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": path},
         )  # fmt: skip

@@ -16,7 +16,7 @@ IMPORTERS = {
     # what is imported -> who may import it (a package stands for all in it)
     ("backstep",): {"viz.record.child"},  # the name that programs know
     ("cupy", "cupyx"): {"engine.arrays.array"},
-    DASH: {"viz.server.app", "viz.server.callbacks", "viz.server.components", "viz.cli"},
+    DASH: {"viz.server.app", "viz.server.callbacks", "viz.server.components", "viz.server.production", "viz.cli"},
     ("flask",): {"viz.server.app", "viz.server.callbacks", "viz.server.http.security"},
     ("waitress",): {"viz.server.server"},
     ("pygraphviz",): {"viz.layout.dot", "viz.layout.worker"},
@@ -27,6 +27,8 @@ IMPORTERS = {
         "viz.server.front.search",  # the gallery, in memory
     },
     ("gunicorn",): {"viz.server.production"},
+    ("diskcache", "psutil"): {"viz.server.production.on_disk"},
+    ("celery", "redis"): {"viz.server.production.on_redis", "viz.server.production.celery_worker"},
     ("jinja2",): {"viz.server.front.page"},
 }
 

@@ -11,8 +11,17 @@ from dash.exceptions import DependencyException
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from viz.server.callbacks.register import Admit, add_requests, answer_callbacks, at_once, register
+from viz.server.callbacks.register import (
+    Admit,
+    Background,
+    add_requests,
+    answer_callbacks,
+    at_once,
+    register,
+    register_background,
+)
 from viz.server.components.shell import shell
+from viz.server.export.formats import Exports
 from viz.server.front.local import Local
 from viz.server.front.page import front
 from viz.server.http.compression import Compressed
@@ -59,11 +68,13 @@ class Page(Dash):
         return page.replace("FRONT", front(self.store.catalogue.programs(), self.takes_files), 1)
 
 
-def build(store: Store, admit: Admit = at_once, local: Local | None = None) -> Dash:
+def build(
+    store: Store, admit: Admit = at_once, local: Local | None = None, background: Background | None = None
+) -> Dash:
     """The Dash app on this store, without the guard: `guarded` puts that in front for serving.
 
     `admit` gives each client a place among those who wait for a computation; `local` is what a server
-    of one person offers besides.
+    of one person offers besides; `background` is where a server of many has made what takes long.
     """
     assets = Assets(assets_folder())
     app = Page(
@@ -86,8 +97,11 @@ def build(store: Store, admit: Admit = at_once, local: Local | None = None) -> D
     app.enable_dev_tools(debug=False, dev_tools_disable_version_check=True)
     app.layout = shell
     register(app, store, admit)
+    exports = Exports(store)
+    if background is not None:
+        register_background(app, exports, background)
     answer_callbacks(app)
-    add_requests(app, store, admit, local)
+    add_requests(app, exports, admit, local)
     _harden(app.server)
     app.server.wsgi_app = Compressed(app.server.wsgi_app, assets)
     return app

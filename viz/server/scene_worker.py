@@ -1,6 +1,7 @@
 """A process that makes scenes, details and overviews of a trace file: `python -m viz.server.scene_worker`.
 
-One JSON object per line comes in, `{program, revision, text, section, previous, folds, layout, element, part, again}`;
+One JSON object per line comes in, `{program, revision, text, section, previous, folds, layout, element, part, calls,
+again}`;
 `{bytes, crc, size}` on a line and so many bytes go out, or `{bytes: 0}` with `problem`, `failed` (a traceback) or
 `stale` (the file has changed).  It is a store like the server's, with one program.
 """
@@ -62,6 +63,8 @@ class Opened:
         if ask["part"] is not None:
             return store.overview(name) if ask["part"] == "overview" else store.graphs(name)
         if ask["element"] is not None:
+            if ask["calls"] is not None:
+                store.know(revision, ask["calls"])
             return store.details(revision, ask["element"])
         before = ask["previous"] and Revision(ask["previous"]["id"], name, version, ask["previous"]["text"], section)
         return store.scene(revision, before, ask["folds"], ask["layout"])

@@ -9,6 +9,7 @@ time.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -71,6 +72,19 @@ class Problem(Exception):
 
     def as_json(self) -> Json:
         return {"kind": self.kind, "title": self.title, "text": self.text, "ways": [list(way) for way in self.ways]}
+
+
+class Later(Exception):
+    """What was asked for takes long, and is not made yet: the page asks for it in the background first."""
+
+
+class Shelf(Protocol):
+    """Where all processes of a server look for what takes long: scenes of sections of `long` events and more, files."""
+
+    long: int
+
+    def __call__(self, asked: str, make: Callable[[], Packed]) -> Packed:
+        """What lies there; if nothing does, a process in the background makes it, and others raise Later."""
 
 
 @dataclass(frozen=True)
@@ -243,11 +257,17 @@ class Store:
     """Answers the two questions of the browser, a scene and details, from its caches or by computing them."""
 
     def __init__(
-        self, catalogue: Catalogue, pure: Pure, workers: Workers | None = None, revisions: Revisions | None = None
+        self,
+        catalogue: Catalogue,
+        pure: Pure,
+        workers: Workers | None = None,
+        revisions: Revisions | None = None,
+        shelf: Shelf | None = None,
     ) -> None:
         self.catalogue = catalogue
         self.pure = pure
         self.workers = workers
+        self.shelf = shelf
         self._traces: Lru[str, Trace] = Lru(*TRACES, lambda _, trace: weight(trace))
         self._runs: Lru[str, Run] = Lru(*RUNS, lambda _, run: 1)
         self._scenes: Lru[tuple[Any, ...], Packed] = Lru(*SCENES, _size)
@@ -350,16 +370,26 @@ class Store:
         program = self.catalogue.find(revision.program)
         if program.version != revision.version:  # a watched script: what would be said of it is no longer true
             raise _recorded_again(program.id)
+        if self.shelf is not None and self._is_long(revision, self.shelf):
+            asked = json.dumps(["scene", revision.id, old and old.id, sorted(folds.items()), layout])
+            return self.shelf(asked, lambda: self._computed(revision, old, folds, layout))
         if (far := self._elsewhere(revision, old, folds, layout)) is not None:
             return far
+        return self._computed(revision, old, folds, layout)
+
+    def _computed(self, revision: Revision, old: Revision | None, folds: Mapping[str, bool], layout: str) -> Packed:
+        program = self.catalogue.find(revision.program)
         trace, before = self.trace(revision), self._before(old)
         base_id = self._revision(revision.program, revision.version, UNEDITED, revision.section).id
         run, base = self._run(revision), self._base(revision)
         section = self._section(revision)
         made = self.pure.scene(SceneJob(program, revision, trace, base, base_id, before, folds, layout, run, section))
-        calls = {"revision": made["revision"], "phases": made["phases"]}  # these are the same however it is folded
-        self._calls.put(revision.id, pack_json(calls))
+        self.know(revision, made)
         return pack_json(made)
+
+    def know(self, revision: Revision, scene: Mapping[str, Any]) -> Packed:
+        """Keeps what details need of a scene: the same however it is folded."""
+        return self._calls.put(revision.id, pack_json({"revision": scene["revision"], "phases": scene["phases"]}))
 
     def _before(self, old: Revision | None) -> Trace | None:
         """The trace whose values are shown as ghosts: an extra, without which the new picture is still right."""
@@ -379,6 +409,7 @@ class Store:
         layout: str = "",
         element: str | None = None,
         part: RunPart | None = None,
+        calls: Json | None = None,
     ) -> Packed | None:
         """A scene, the details of an element, or what is said of the run, from a worker process; None where it is made
         here."""
@@ -389,7 +420,7 @@ class Store:
         question = {
             "program": file, "revision": revision.id, "text": revision.text, "folds": folds, "layout": layout,
             "previous": old and {"id": old.id, "text": old.text}, "element": element, "section": revision.section,
-            "part": part,
+            "part": part, "calls": calls,
             "again": {one.id: self.again[one.id].as_json() for one in (revision, old) if one and one.id in self.again},
         }  # fmt: skip
         try:
@@ -405,11 +436,22 @@ class Store:
     def _is_far(self, revision: Revision) -> bool:
         return self.workers is not None and len(self._recorded(revision.program, revision.version).events) >= HEAVY
 
+    def _is_long(self, revision: Revision, shelf: Shelf) -> bool:
+        run, number = self._run(revision), self._section(revision)
+        if not 0 <= number < len(run.sections):
+            return False  # `_base` says so
+        section = run.sections[number]
+        return min(section.end - section.start, run.most) >= shelf.long
+
     def _detailed(self, revision: Revision, element: str) -> Packed:
-        if (far := self._elsewhere(revision, element=element)) is not None:
-            return far
         known = self._calls.get(revision.id)
-        calls = (known or self.scene(revision, None, {}, "")).json()
+        if known is None and self.shelf is not None and self._is_long(revision, self.shelf):
+            with contextlib.suppress(Later):  # it was shown so long ago that nobody has it any more
+                known = self.know(revision, self.scene(revision, None, {}, "").json())
+        calls = None if known is None else known.json()
+        if (far := self._elsewhere(revision, element=element, calls=calls)) is not None:
+            return far
+        calls = calls or self.scene(revision, None, {}, "").json()
         return pack_json(self.pure.details(self.trace(revision), calls, element))
 
     def recorded(self, program: str) -> Trace:

@@ -5,6 +5,8 @@ import { NONE, isNone, same } from "./edits.mjs";
 import { Neighbours } from "./neighbours.mjs";
 
 const PATIENCE = 140; // ms before "computing" is shown: a quick answer should not flicker
+const TIMES = 3; // how often one thing is asked for in the background
+const LOST = { kind: "failed", title: "This could not be computed", text: "It was computed, but could not be kept. The previous view is still there; try again in a moment.", ways: [["Open the gallery", "/"]] };
 const LONG = 8000; // ms after which it is said that the server takes long
 
 export class Session {
@@ -55,13 +57,36 @@ export class Session {
     const { program, section = null, ahead = null, edits, revision = null, previous = null, layout, folds, commit, after, keep = false, answer = null } = question;
     const request = (this.request += 1);
     this.stopRun();
+    this.leave();
     this.waiting = { request, commit, after, keep, question };
     this.unanswered = null;
     if (answer) { this.receive({ ...answer, request }); return; }
     this.busy(request);
-    setProps("ask", {
-      data: { request, program, section, ahead, edits: revision ? null : edits, revision, previous: previous && { edits: previous }, layout, folds },
-    });
+    this.waiting.sent = { request, program, section, ahead, edits: revision ? null : edits, revision, previous: previous && { edits: previous }, layout, folds };
+    setProps("ask", { data: this.waiting.sent });
+  }
+
+  /** The server has this made in the background, by Dash: its answer comes to `made`, and then the same is asked once more. */
+  later(waiting) {
+    waiting.times = (waiting.times || 0) + 1;
+    if (waiting.times > TIMES) { this.receive({ request: waiting.request, problem: LOST }); return; }
+    waiting.isLater = true;
+    const { request: _, ahead: __, ...asked } = waiting.sent;
+    setProps("later-scene", { data: asked });
+  }
+
+  /** What was made in the background is there to be asked for, or there is a problem. */
+  made(answer) {
+    const { waiting } = this;
+    if (!waiting?.isLater) return;
+    waiting.isLater = false;
+    if (answer.problem) this.receive({ request: waiting.request, problem: answer.problem });
+    else setProps("ask", { data: waiting.sent });
+  }
+
+  /** Nobody waits any more for what is made in the background. */
+  leave() {
+    if (this.waiting?.isLater) setProps("gone", { data: this.waiting.request });
   }
 
   /** Opens a program (another one, or this one in another revision): the undo list begins anew. */
@@ -177,6 +202,7 @@ export class Session {
   receive(answer) {
     const waiting = this.waiting;
     if (!answer || !waiting || answer.request !== waiting.request) return;
+    if (answer.later) { this.later(waiting); return; }
     this.waiting = null;
     this.idle();
     const instead = waiting.question.without?.[answer.problem?.kind];
@@ -240,6 +266,7 @@ export class Session {
 
   /** Forgets the program: the gallery is shown. An answer that is still under way will be dropped. */
   close() {
+    this.leave();
     this.waiting = null;
     this.unanswered = null;
     this.program = null;

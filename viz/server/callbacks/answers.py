@@ -16,7 +16,7 @@ from typing import Any
 from engine.trace.file.database import TraceFileError
 from viz.server.http.gzip_pieces import Packed, pack
 from viz.server.library.rerun import Reruns
-from viz.server.store import NOT_RECOMPUTED, Json, Problem, Program, Revision, Store, bad_edits, unreadable
+from viz.server.store import NOT_RECOMPUTED, Json, Later, Problem, Program, Revision, Store, bad_edits, unreadable
 
 log = logging.getLogger("backstep")
 
@@ -29,16 +29,17 @@ RUN_AGAIN = "run-again"
 
 def scene_answer(store: Store, ask: Mapping[str, Any], turn: Turn = AT_ONCE) -> Json:
     """`{request, scene, watch, version, note}` for an ask with program, section, edits or revision, previous, folds and
-    layout; the scene of the section `ahead`, else of the following one, is then made too, for the next ask."""
+    layout; the scene of the section `ahead`, else of the following one, is then made too, for the next ask.
+
+    `{request, later}` if the scene has to be made in the background first, by `made_answer`.
+    """
 
     def answer() -> Json:
         program = store.catalogue.find(_text(ask, "program"))
         revision = _revision(store, ask)
-        previous = _previous(store, ask, revision)
-        folds = ask.get("folds") or {}
-        shown = {str(key): bool(folds[key]) for key in folds}, str(ask.get("layout") or "")
+        shown = _shown(ask)
         with AT_ONCE if revision.is_base else turn:
-            scene = _scene(store, program, revision, previous, *shown)
+            scene = _scene(store, program, revision, _previous(store, ask, revision), *shown)
         ahead = ask.get("ahead")
         if revision.is_base and program.file is not None:
             following = ahead if ahead is not None else 1 + (revision.section or 0)
@@ -74,6 +75,24 @@ def rerun_answer(store: Store, reruns: Reruns, ask: Mapping[str, Any]) -> Json:
         return {}
 
     return _safely(ask, answer)
+
+
+def made_answer(store: Store, ask: Mapping[str, Any]) -> Json:
+    """`{}` once the scene of an ask is where all processes find it, else `{problem}`."""
+
+    def answer() -> Json:
+        revision = _revision(store, ask)
+        store.scene(revision, _previous(store, ask, revision), *_shown(ask))
+        return {}
+
+    return outcome(answer)
+
+
+def outcome(answer: Callable[[], Json]) -> Json:
+    """What is answered, or the `problem` that keeps it from being answered."""
+    found = _safely({}, answer)
+    del found["request"]
+    return found
 
 
 def details_answer(store: Store, ask: Mapping[str, Any], turn: Turn = AT_ONCE) -> Json:
@@ -133,6 +152,11 @@ def _parts(data: Any) -> Iterator[str | Packed]:
         yield json.dumps(data, separators=(",", ":"), allow_nan=False)
 
 
+def _shown(ask: Mapping[str, Any]) -> tuple[dict[str, bool], str]:
+    folds = ask.get("folds") or {}
+    return {str(key): bool(folds[key]) for key in folds}, str(ask.get("layout") or "")
+
+
 def _previous(store: Store, ask: Mapping[str, Any], revision: Revision) -> Revision | None:
     before = ask.get("previous")
     if not isinstance(before, Mapping):
@@ -164,6 +188,8 @@ def _safely(ask: Mapping[str, Any], answer: Callable[[], Json]) -> Json:
     request = ask.get("request")
     try:
         return {"request": request, **answer()}
+    except Later:
+        return {"request": request, "later": True}
     except Problem as problem:
         return {"request": request, "problem": problem.as_json()}
     except TraceFileError as error:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from dash import Dash, Input, Output
+from dash.exceptions import PreventUpdate
 from flask import Flask, Response, request
 from pydantic import TypeAdapter
 
@@ -15,8 +17,11 @@ from viz.server.callbacks.answers import (
     AT_ONCE,
     Turn,
     details_answer,
+    failure,
     graphs_answer,
     live_answer,
+    made_answer,
+    outcome,
     pieces,
     rerun_answer,
     run_answer,
@@ -28,6 +33,7 @@ from viz.server.callbacks.requests import (
     RERUN,
     SCENE,
     DetailsAsk,
+    FileAsk,
     Misshapen,
     SceneAsk,
     one_of,
@@ -45,10 +51,25 @@ from viz.server.http.gzip_pieces import gzip
 from viz.server.http.security import TRACE_PATH
 from viz.server.library.on_torch import on_torch
 from viz.server.library.rerun import Reruns
-from viz.server.store import Problem, Store
+from viz.server.store import Json, Later, Problem, Revision, Store
 
 Admit = Callable[[str], Turn]
 """By the address of a client: its place among those who wait for a computation."""
+
+
+@dataclass(frozen=True)
+class Background:
+    """Where a server of many has made what takes long: Dash's `manager` of background callbacks.
+
+    What a page is told of a job is signed with the `secret`, which all processes of the server know.
+    """
+
+    manager: Any
+    secret: str
+
+
+POLL = 500
+"""Milliseconds between two looks of a page whether its job is done."""
 
 
 def at_once(_client: str) -> Turn:
@@ -82,6 +103,45 @@ def register(app: Dash, store: Store, admit: Admit = at_once) -> None:
         )
 
 
+MADE = "made-scene.data", "made-file.data"
+"""The outputs of the callbacks that run in the background."""
+LEFT = "gone.id"
+"""The output of the callback that Dash adds for those who no longer wait."""
+
+
+def register_background(app: Dash, exports: Exports, background: Background) -> None:
+    """What takes long: the page asks for it here when it was told that it comes later, and then again as before."""
+    store = exports.store
+
+    def in_background(output: str, asked: str) -> Callable[..., Any]:
+        made: Callable[..., Any] = app.callback(
+            Output(output, "data"), Input(asked, "data"), background=True, manager=background.manager, interval=POLL,
+            cancel=[Input("gone", "data")], prevent_initial_call=True,
+            on_error=lambda error: {"problem": (error if isinstance(error, Problem) else failure(error)).as_json()},
+        )  # fmt: skip
+        return made
+
+    @in_background("made-scene", "later-scene")
+    def make_scene(ask: SceneAsk | None) -> Any:
+        return made_answer(store, ask or {})
+
+    @in_background("made-file", "later-file")
+    def make_file(ask: FileAsk | None) -> Any:
+        return outcome(lambda: _written(exports, ask or {}))
+
+    app.server.secret_key = background.secret
+    app._setup_server()  # type: ignore[no-untyped-call]  # Dash adds its callback for those who leave before the first request: here it has a shape too
+
+
+def _written(exports: Exports, ask: Any) -> Json:
+    exports.content(ask["ending"], _revision_of(exports.store, ask), ask.get("folds") or {})
+    return {}
+
+
+def _revision_of(store: Store, ask: Any) -> Revision:
+    return store.revision(ask["program"], ask.get("edits"), ask.get("revision"), ask.get("section"))
+
+
 CALLBACKS = "/_dash-update-component"
 
 
@@ -89,29 +149,59 @@ def asked(app: Dash) -> tuple[TypeAdapter[Any], dict[str, Callable[..., Any]]]:
     """The shapes of all requests that this app's callbacks send, and by their output the functions that answer them."""
     listed = {output: one for output, one in app.callback_map.items() if "callback" in one}  # others run in the browser
     functions = {output: inspect.unwrap(one["callback"]) for output, one in listed.items()}
+    if LEFT in functions:
+        functions[LEFT] = left
     return one_of([shape_of(output, one, functions[output]) for output, one in listed.items()]), functions
+
+
+def left(_times: int) -> None:
+    """Stands for Dash's function of this name's callback: the type of its input."""
 
 
 def answer_callbacks(app: Dash) -> None:
     """Puts our own answer in the place of Dash's, which would run a callback on whatever it is sent, and write the JSON
-    of a scene anew for each who asks for it."""
+    of a scene anew for each who asks for it.  Dash's own is asked about jobs."""
     shape, functions = asked(app)
+    dash = app.server.view_functions[CALLBACKS]
 
     def answer() -> Response:
-        ask = read(shape, request.get_data(cache=False))
+        ask = read(shape, request.get_data())
+        if ask["output"] in MADE:
+            return job_answer(ask["output"])
+        if ask["output"] == LEFT:
+            done: Response = dash()
+            return done
         given = [one["value"] for one in (*ask["inputs"], *ask.get("state", ()))]
         component, _, prop = ask["output"].rpartition(".")
         return _packed({"multi": True, "response": {component: {prop: functions[ask["output"]](*given)}}})
 
+    def job_answer(output: str) -> Response:
+        for _ in range(2):  # a job may have ended between Dash's look for its result and that for the job
+            try:
+                found: Response = dash()
+                return found
+            except PreventUpdate:
+                pass
+        component, _, prop = output.rpartition(".")
+        return _packed({"multi": True, "response": {component: {prop: {"problem": _stopped().as_json()}}}})
+
     app.server.view_functions[CALLBACKS] = answer
 
 
-def add_requests(app: Dash, store: Store, admit: Admit = at_once, local: Local | None = None) -> None:
+def _stopped() -> Problem:
+    text = (
+        "It took too long, or was stopped from outside; the machine may have run out of memory. The previous view is "
+        "still there."
+    )
+    return Problem("ended", "This could not be computed", text, [("Open the gallery", "/")])
+
+
+def add_requests(app: Dash, exports: Exports, admit: Admit = at_once, local: Local | None = None) -> None:
     """The requests that are no callbacks: a newer recording, a program as it was recorded, the overview of
     its run, a revision's file."""
     server: Flask = app.server
+    store = exports.store
     search = Search(store.catalogue.programs)
-    exports = Exports(store)
     reruns = Reruns(store, local.seconds) if local is not None else None
 
     @server.errorhandler(Misshapen)
@@ -194,9 +284,10 @@ def add_requests(app: Dash, store: Store, admit: Admit = at_once, local: Local |
         if kind is None:
             return Response(f"Backstep saves no such file: {ending[:40]!r}.\n", 404, mimetype="text/plain")
         try:
-            revision = store.revision(ask["program"], ask.get("edits"), ask.get("revision"), ask.get("section"))
             with admit(request.remote_addr or ""):
-                body = exports.content(ending, revision, ask.get("folds") or {})
+                body = exports.content(ending, _revision_of(store, ask), ask.get("folds") or {})
+        except Later:
+            return _json({"later": True}, 202)
         except Problem as problem:
             return _json({"problem": problem.as_json()}, 404)
         return Response(body, mimetype=kind.media)

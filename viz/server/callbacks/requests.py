@@ -161,6 +161,18 @@ class RerunAsk(TypedDict, total=False):
 
 
 @with_config(STRICT)
+class FileAsk(TypedDict, total=False):
+    """A file that takes long to write, and is written in the background."""
+
+    program: Required[Name]
+    ending: Required[Name]
+    edits: EditsAsk | None
+    revision: Name | None
+    section: Index | None
+    folds: Folds
+
+
+@with_config(STRICT)
 class Named(TypedDict):
     """A program by its name."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 HEARD = (
     ("scene", "data", "scene"),
     ("details", "data", "details"),
+    ("made-scene", "data", "madeScene"),
+    ("made-file", "data", "madeFile"),
     ("tabs", "value", "tab"),
     ("run-figure", "clickData", "runClicked"),
     ("events-filter", "value", "eventsFilter"),

@@ -11,6 +11,7 @@ from typing import Any
 
 from engine.trace.file.tracefile import save
 from viz.server.export import graphs, tables
+from viz.server.http.gzip_pieces import pack
 from viz.server.lesson import page
 from viz.server.store import MIB, Revision, Store
 from viz.tasks.lru import Lru
@@ -73,12 +74,19 @@ class Exports:
         self._flight = SingleFlight()
 
     def content(self, ending: str, revision: Revision, folds: Mapping[str, bool]) -> bytes:
-        """The content of a file with this ending, one of FORMATS."""
+        """The content of a file with this ending, one of FORMATS.  Raises Later if it is costly, and the background is
+        there to write it."""
         kind = FORMATS[ending]
         if not kind.is_costly:
             return kind.content(self.store, revision, folds)
-        key = ending, revision.id
-        return self._flight.cached(self._kept, key, lambda: kind.content(self.store, revision, folds))
+
+        def write() -> bytes:
+            if self.store.shelf is None:
+                return kind.content(self.store, revision, folds)
+            asked = json.dumps([ending, revision.id])
+            return self.store.shelf(asked, lambda: pack(kind.content(self.store, revision, folds))).text
+
+        return self._flight.cached(self._kept, (ending, revision.id), write)
 
 
 def format_of(name: str) -> Format | None:

@@ -41,8 +41,8 @@ def write(path: Path) -> None:
         file.write(SKELETON)
 
 
-def course(folder: Path, recordings: Path | None = None) -> list[Program]:
-    """The lessons of a folder by their names: scripts with chapters, and trace files.
+def course(folder: Path, recordings: Path | None = None, only: str | None = None) -> list[Program]:
+    """The lessons of a folder by their names: scripts with chapters, and trace files; or `only` that with this id.
 
     A script runs when it is opened; where there are `recordings` (`record_course`) its trace is taken from there, and
     nothing runs.  Raises NotADirectoryError, FileNotFoundError where the folder has no lesson, and TraceFileError.
@@ -51,9 +51,11 @@ def course(folder: Path, recordings: Path | None = None) -> list[Program]:
         raise NotADirectoryError(f"{str(folder)!r} is not a folder.")
     title = folder.resolve().name.replace("-", " ").replace("_", " ").capitalize()
     paths = [path for path in sorted(folder.iterdir()) if path.suffix in (".py", SUFFIX)]
+    if only is not None:
+        paths = [path for path in paths if programs.slug(path.stem) == only]
     found = [_lesson(path, title, recordings) for path in paths]
     lessons = [one for one in found if one is not None]
-    if not lessons:
+    if not lessons and only is None:
         raise FileNotFoundError(
             f"{str(folder)!r} has no lessons: a script with a comment `# ## Title`, or a trace file, is one."
         )

@@ -23,7 +23,7 @@ BUSY = "Many edits are being computed right now. The previous view is still ther
 
 @dataclass(frozen=True)
 class Bounds:
-    """The bounds of one replay, and of those that wait at the same time in one process."""
+    """The bounds of one replay, of those that wait at the same time in one process, and of what is made at once."""
 
     seconds: float = 5.0
     entries: int = 100_000
@@ -32,6 +32,8 @@ class Bounds:
     in_all: int = 64
     per_client: int = 32
     """A hall full of people often has one address, so this is far more than one person needs."""
+    long: int = 10_000
+    """Events of a section from which on its scene is made in the background: it takes 2 s and more."""
 
 
 class BoundedReplays(Computed):

@@ -6,10 +6,11 @@ const EVERY = 15000; // ms between two looks while nobody asks for anything
 const PATIENCE = 5000; // ms that a look may take
 const CALLBACKS = "_dash-update-component";
 
-/** The number of the question for a scene that this request to Dash asks; null of any other. */
+/** The number of the question for a scene that this request to Dash asks; undefined of one that is computed in the background, null of any other. */
 function questionOf(body) {
   try {
     const { output, inputs } = JSON.parse(body);
+    if (output === "made-scene.data") return undefined;
     return output === "scene.data" ? inputs[0].value.request : null;
   } catch {
     return null;

@@ -8,6 +8,7 @@ const PICTURES = {
   "export-svg-slide": "Slide, 16:9 (SVG)", "export-png-slide": "Slide, 16:9 (PNG)", "export-webm": "This call as video (WebM)", "export-gif": "This call as animation (GIF)",
 };
 const SAME = "Run the same on PyTorch";
+const TIMES = 3; // how often one file is asked for in the background
 const WORK = { html: "Writing the lesson: replaying the most likely changes …" }; // what takes long enough to be said
 
 /**
@@ -15,14 +16,55 @@ const WORK = { html: "Writing the lesson: replaying the most likely changes …"
  * @param {any} player `window.backstep`, which paints
  * @param {import("../../page/session.mjs").Session} session
  * @param {import("../../page/toast.mjs").Toast} toast
+ * @param {ServerFiles} files
  * @returns {Record<string, (value?: any) => void>}
  */
-export function acts(player, session, toast) {
+export function acts(player, session, toast, files) {
   return {
     "export-svg": (part) => save(new Blob([player.picture(part).text], { type: "image/svg+xml" }), pictureName(player, session, "svg", part)),
-    "export-png": (part) => savePng(player, session, toast, part), "export-film": (kind) => saveFilm(player, session, toast, kind), "copy-frame": () => copyFrame(session, toast), "export-file": (ending) => saveFile(session, toast, ending), "export-scene": () => saveScene(session),
+    "export-png": (part) => savePng(player, session, toast, part), "export-film": (kind) => saveFilm(player, session, toast, kind), "copy-frame": () => copyFrame(session, toast), "export-file": (ending) => saveFile(session, toast, files, ending), "export-scene": () => saveScene(session),
     "on-torch": () => runOnTorch(session, toast),
   };
+}
+
+/** The files that the server writes; what takes long it has written in the background, by Dash, and is asked for once more. */
+export class ServerFiles {
+  constructor() {
+    /** @type {{ resolve: () => void, reject: (error: Error) => void } | null} who waits for what is written in the background */
+    this.waiting = null;
+  }
+
+  /**
+   * The content of a file.
+   * @param {string} ending
+   * @param {any} ask
+   * @returns {Promise<Blob>}
+   */
+  async written(ending, ask, times = TIMES) {
+    const answer = await fetch(`/export/${ending}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(ask) });
+    if (answer.status === 202 && times > 0) {
+      await this.later({ ending, ...ask });
+      return this.written(ending, ask, times - 1);
+    }
+    if (answer.status !== 200) throw new Error((await answer.json().catch(() => ({}))).problem?.text || `the server answered ${answer.status}`);
+    return answer.blob();
+  }
+
+  /** @returns {Promise<void>} */
+  later(ask) {
+    this.waiting?.reject(new Error("another file was asked for"));
+    return new Promise((resolve, reject) => {
+      this.waiting = { resolve, reject };
+      setProps("later-file", { data: ask });
+    });
+  }
+
+  /** @param {{ problem?: { text: string } }} answer */
+  made({ problem }) {
+    if (problem) this.waiting?.reject(new Error(problem.text));
+    else this.waiting?.resolve();
+    this.waiting = null;
+  }
 }
 
 /** Pictures are offered where there is a graph; elsewhere the entries say why they are not. */
@@ -113,13 +155,11 @@ async function runOnTorch(session, toast) {
 }
 
 /** A file that the server writes, by its ending. */
-async function saveFile(session, toast, ending) {
+async function saveFile(session, toast, files, ending) {
   const { program, section, edits, folds } = session;
   if (WORK[ending]) toast.say(WORK[ending], true);
   try {
-    const answer = await fetch(`/export/${ending}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program, section, edits, folds }) });
-    if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).problem?.text || `the server answered ${answer.status}`);
-    save(await answer.blob(), fileName(session, ending));
+    save(await files.written(ending, { program, section, edits, folds }), fileName(session, ending));
     if (WORK[ending]) toast.say("The lesson is saved. It opens in any browser, offline.");
   } catch (error) {
     toast.say(`The file could not be saved: ${/** @type {Error} */ (error).message}`);

@@ -70,7 +70,8 @@ export class Shell {
     this.commands = new Commands(player, { session, inspector: this.inspector, panels, toast });
     this.events = new Events(player);
     this.live = new Live(session, (text) => this.story.saved(text));
-    const saves = exports.acts(player, session, toast);
+    this.files = new exports.ServerFiles();
+    const saves = exports.acts(player, session, toast, this.files);
     const share = new Share(toast, () => saves["export-file"]("html"));
     this.header = new Header(session, toast, { ...saves, ...this.acts(), share: () => share.open() });
     this.sections = new Sections(session, (by) => this.turn(by));
@@ -110,7 +111,7 @@ export class Shell {
   hear() {
     const { session, inspector, events, commands } = this;
     window.backstepHears = {
-      scene: (answer) => session.receive(answer), details: (answer) => inspector.receive(answer), tab: (name) => events.open(name === "events"),
+      scene: (answer) => session.receive(answer), madeScene: (answer) => session.made(answer), madeFile: (answer) => this.files.made(answer), details: (answer) => inspector.receive(answer), tab: (name) => events.open(name === "events"),
       eventsFilter: (text) => events.filter(text), runClicked: (data) => this.run.clicked(data), eventClicked: (cell) => events.clicked(cell), eventsReady: () => events.ready(),
       commandRoot: (value) => commands.flagChanged("root", value), commandRetain: (value) => commands.flagChanged("retain", value),
       commandCreate: (value) => commands.flagChanged("create", value), commandInputs: (value) => commands.flagChanged("inputs", value),

@@ -25,8 +25,8 @@ pytest.importorskip("gunicorn")
 
 from tests.browser.conftest import App
 from viz.server.production.bounds import Admission, BoundedReplays, Bounds
+from viz.server.production.classroom import FolderError, folder_programs
 from viz.server.production.revision_file import CHECKED, RevisionFile
-from viz.server.production.serve import FolderError, folder_programs
 
 EDIT = {"leaves": {"0": [[2, 2, 2, 2]]}, "commands": None}
 

@@ -1,0 +1,88 @@
+"""What takes long, where all processes of a server find it: on disk, or in Redis (on_disk.py, on_redis.py).
+
+A process that answers visitors only looks; one that works in the background makes what is not there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Callable
+from typing import Protocol
+
+from viz.server.http.gzip_pieces import Packed
+from viz.server.store import Later, Problem
+
+KEPT = 3600
+"""Seconds for which a result is kept."""
+LARGEST = 32 << 20
+"""Bytes of one result, compressed."""
+HEAD = struct.Struct("<LQ")
+
+
+class Results(Protocol):
+    """Bytes by key, for a while, for all processes."""
+
+    def get(self, key: str) -> bytes | None: ...
+
+    def put(self, key: str, value: bytes, seconds: int) -> None: ...
+
+
+class Looking:
+    """The shelf of a process that answers visitors.  Raises Later where nothing lies there."""
+
+    def __init__(self, results: Results, long: int) -> None:
+        self.results, self.long = results, long
+
+    def __call__(self, asked: str, make: Callable[[], Packed]) -> Packed:
+        found = self.results.get(key_of(asked))
+        if found is None:
+            raise Later
+        return unpacked(found)
+
+
+class Making:
+    """The shelf of a process in the background: what it is asked for, others found long.  Raises Problem where a result
+    is too large."""
+
+    long = 0
+
+    def __init__(self, results: Results, largest: int = LARGEST) -> None:
+        self.results, self.largest = results, largest
+
+    def __call__(self, asked: str, make: Callable[[], Packed]) -> Packed:
+        found = self.results.get(key_of(asked))
+        if found is not None:
+            return unpacked(found)
+        made = make()
+        if len(made.blocks) > self.largest:
+            raise _too_large()
+        self.results.put(key_of(asked), packed(made), KEPT)
+        return made
+
+
+def key_of(asked: str) -> str:
+    return f"backstep:result:{hashlib.sha256(asked.encode()).hexdigest()}"
+
+
+def packed(text: Packed) -> bytes:
+    """A compressed text as bytes.
+
+    >>> from viz.server.http.gzip_pieces import pack
+    >>> unpacked(packed(pack(b"a text"))).text
+    b'a text'
+    """
+    return HEAD.pack(text.crc, text.size) + text.blocks
+
+
+def unpacked(data: bytes) -> Packed:
+    crc, size = HEAD.unpack_from(data)
+    return Packed(data[HEAD.size :], crc, size)
+
+
+def _too_large() -> Problem:
+    text = (
+        "What was asked for is larger than this server keeps for one visitor. The previous view is still there. "
+        "Install Backstep to compute it on your own machine."
+    )
+    return Problem("too-much", "This is too large for this server", text)
