@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,8 @@ def queue(room: Classroom) -> tuple[Any, Results, Revisions]:
 def shared_secret(queue_at: str, own: str) -> str:
     """The secret of all processes at a queue: `own` if nobody was there before.  Raises QueueError."""
     if queue_at == DISK:
+        if importlib.util.find_spec("diskcache") is None:
+            raise QueueError("`backstep serve` needs diskcache: pip install 'backstep[serve]'.")
         return own
     try:
         from viz.server.production.on_redis import FAILURES, secret

@@ -22,6 +22,7 @@ from viz.server.programs import from_trace, gallery_programs
 from viz.server.store import Catalogue, Problem, Revision, Store
 
 pytest.importorskip("gunicorn")
+pytest.importorskip("diskcache")
 
 from tests.browser.conftest import App
 from viz.server.production.bounds import Admission, BoundedReplays, Bounds
