@@ -1,0 +1,134 @@
+"""A lesson file in Firefox: the same as in Chromium at every step, with its keys and its edits, and nothing fetched."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from viz.server import programs
+from viz.server.lesson.page import lesson
+from viz.server.revisions import Computed
+from viz.server.store import Catalogue, Store
+
+from ..conftest import SETTLE, View
+
+pytestmark = pytest.mark.browser
+
+MOMENTS = """async () => {
+  const text = (id) => document.getElementById(id).innerText;
+  const words = () => [...backstep.picture().text.matchAll(/>([^<]*)<\\/text>/g)].map((match) => match[1]);
+  const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const found = [];
+  for (let t = 0; t <= backstep.scene().steps.length; t += 0.5) {
+    backstep.seek(t);
+    await painted();
+    found.push([backstep.state(), ...["story", "code", "inspect-body", "live"].map(text), words()]);
+  }
+  return JSON.stringify(found);
+}"""
+"""What is shown and painted after each step and between them; the positions of a picture follow the browser's fonts."""
+END = "\ue010"
+"""The key, as WebDriver names it."""
+
+
+class Firefox:
+    """A Firefox without a window, driven by WebDriver BiDi, which it speaks itself: Playwright drives only its own."""
+
+    def __init__(self, program: str, profile: Path) -> None:
+        self.process = subprocess.Popen(
+            [program, "--headless", "--no-remote", "--profile", str(profile), "--remote-debugging-port", "0"],
+            stderr=subprocess.PIPE, text=True, env={**os.environ, "HOME": str(profile)},
+        )  # fmt: skip
+        assert self.process.stderr is not None
+        lines = (re.search(r"WebDriver BiDi listening on (ws://\S+)", line) for line in self.process.stderr)
+        self.address = next(filter(None, lines))[1]
+        self.count = 0
+        self.events: list[Any] = []
+
+    def open(self, socket: Any, url: str) -> None:
+        self.socket = socket
+        self.ask("session.new", capabilities={})
+        self.ask("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
+        self.context = self.ask("browsingContext.getTree")["contexts"][0]["context"]
+        self.ask("browsingContext.setViewport", context=self.context, viewport={"width": 1440, "height": 900})
+        self.ask("browsingContext.navigate", context=self.context, url=url, wait="complete")
+
+    def ask(self, method: str, **params: Any) -> Any:
+        self.count += 1
+        self.socket.send(json.dumps({"id": self.count, "method": method, "params": params}))
+        while (answer := json.loads(self.socket.recv(timeout=4 * SETTLE / 1000))).get("id") != self.count:
+            self.events.append(answer)
+        assert answer["type"] == "success", answer
+        return answer["result"]
+
+    def js(self, code: str) -> Any:
+        """The text that a JavaScript function gives."""
+        target = {"context": self.context}
+        found = self.ask("script.evaluate", expression=f"({code})()", target=target, awaitPromise=True)
+        assert found["type"] == "success", found
+        return found["result"].get("value")
+
+    def until(self, condition: str) -> None:
+        look = f"try {{ return Boolean({condition}); }} catch {{ return false; }}"
+        frames = "look() ? done('yes') : performance.now() > end ? done('no') : requestAnimationFrame(next)"
+        start = f"const look = () => {{ {look} }}; const end = performance.now() + {SETTLE};"
+        code = f"() => new Promise(done => {{ {start} const next = () => {frames}; next(); }})"
+        assert self.js(code) == "yes", f"did not come true: {condition}"
+
+    def press(self, key: str) -> None:
+        actions = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+        source = {"type": "key", "id": "keyboard", "actions": actions}
+        self.ask("input.performActions", context=self.context, actions=[source])
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.communicate(timeout=30)
+
+
+@pytest.fixture
+def firefox(tmp_path: Path) -> Iterator[Firefox]:
+    program = shutil.which("firefox-esr") or shutil.which("firefox")
+    if program is None:
+        pytest.skip("no Firefox was found: apt-get install firefox-esr")
+    profile = tmp_path / "profile"
+    profile.mkdir()
+    (profile / "user.js").write_text('user_pref("ui.prefersReducedMotion", 1);\n')
+    started = Firefox(program, profile)
+    yield started
+    started.close()
+
+
+def test_lesson_in_firefox_is_the_lesson_in_chromium(firefox: Firefox, context: Any, tmp_path: Path) -> None:
+    connect = pytest.importorskip("websockets.sync.client").connect
+    path = tmp_path / "weights.html"
+    path.write_text(lesson(Store(Catalogue(programs.gallery_programs()), Computed()), "weights"))
+    page = context.new_page()
+    other = View(page, None)  # type: ignore[arg-type]  # there is no app
+    page.goto(path.as_uri())
+    other.ready()
+    with connect(firefox.address + "/session", max_size=None) as socket:
+        firefox.open(socket, path.as_uri())
+        firefox.until("document.documentElement.dataset.ready && !document.documentElement.dataset.computing")
+        edit = "backstep.edit({ command: backstep.scene().commands[0].id, gradient: [[0, 0, 1, 0]] })"
+        base = other.revision()
+        for _ in range(2):  # as recorded, and edited
+            assert json.loads(firefox.js(MOMENTS)) == json.loads(page.evaluate(MOMENTS))
+            firefox.js(f"() => {{ {edit}; }}")
+            other.js(edit)
+            firefox.until(f"backstep.scene().revision.id !== {base!r}")
+            other.changed(base)
+        firefox.js("() => { backstep.seek(0); document.activeElement.blur(); }")
+        firefox.press(END)
+        firefox.until("backstep.t() === backstep.scene().steps.length")
+        said = [one["params"] for one in firefox.events if one["method"] == "log.entryAdded"]
+        sent = [one["params"] for one in firefox.events if one["method"] == "network.beforeRequestSent"]
+        assert sent and all(one["request"]["url"].startswith(("file:", "data:", "blob:")) for one in sent)
+        assert said == []
