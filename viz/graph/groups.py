@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
-from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, OpCalled, Trace
+from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, LeafCreated, OpCalled, Trace
 
 from ..reading.own_code import own_code
 from ..reading.source_text import source
@@ -127,16 +127,17 @@ def groups(trace: Trace) -> Grouping:
             reader.backward = reader.open(around, f"recorded by {label}", ("backward", event.call))
     _nest(reader.top, reader)
     rounds, of_calls = _rounds_around_all(reader.top)
-    _wrap(reader.top, reader)
+    is_large = k + _updated(reader) > MOST_MEMBERS
+    _wrap(reader.top, reader, LIBRARY_OF_MANY if is_large else LIBRARY)
     unroll(reader.top, reader)
     _number(reader.top)
-    owning: frozenset[str] = owners(reader.top, reader) if k > MOST_MEMBERS else frozenset()
-    kept = owning | telling(reader.top, reader) if k > MOST_MEMBERS else owning
+    owning: frozenset[str] = owners(reader.top, reader) if is_large else frozenset()
+    kept = owning | telling(reader.top, reader) if is_large else owning
     _prune(reader.top, kept)
     flatten(reader.top, reader)
     _prune(reader.top, kept)
     model = ""
-    if k > MOST_MEMBERS:
+    if is_large:
         model = lift(reader.top, reader, owning)
         gather(reader.top, reader, lines_of)
         for scope in inner_first(reader.top):
@@ -150,7 +151,14 @@ def groups(trace: Trace) -> Grouping:
     found = replace(
         _collect(reader.top), rounds=rounds, rounds_of_calls=of_calls, owners=owning, model=model, runs=runs
     )
-    return found if k > MOST_MEMBERS else replace(found, modules=frozenset(), quiet={})
+    return found if is_large else replace(found, modules=frozenset(), quiet={})
+
+
+def _updated(reader: Reader) -> int:
+    """The leaves of a program in which an optimiser makes a step: each is drawn before and after it."""
+    if all(scope.part != "update" for scope in inner_first(reader.top)):
+        return 0
+    return sum(isinstance(event, LeafCreated) for event in reader.trace.events)
 
 
 def _continues(trace: Trace, last: OpCalled, event: OpCalled) -> bool:
@@ -230,8 +238,8 @@ def _rounds_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int
     return ops, calls
 
 
-def _wrap(top: Scope, reader: Reader) -> None:
-    """Put what one call of the library runs into a group of its own, where that is much, as `jacobian(f, x)` does.
+def _wrap(top: Scope, reader: Reader, least: int) -> None:
+    """Put what one call of the library runs, `least` ops or more, into a group of its own: `jacobian(f, x)`.
 
     A module's call has its group already.
     """
@@ -243,17 +251,16 @@ def _wrap(top: Scope, reader: Reader) -> None:
     todo = [top]
     while todo:
         scope = todo.pop()
-        inside = [member for member in _wrapped(scope, reader) if isinstance(member, Scope)]
+        inside = [member for member in _wrapped(scope, reader, least) if isinstance(member, Scope)]
         todo += inside[::-1]
 
 
-def _wrapped(scope: Scope, reader: Reader) -> list[int | Scope]:
+def _wrapped(scope: Scope, reader: Reader, least: int) -> list[int | Scope]:
     """The same for the direct members of a scope; all of them, those that were wrapped too."""
     members, scope.members = scope.members, []
     for place, found in itertools.groupby(members, lambda member: _called_from(member, reader)):
         run = list(found)
         direct = [member for member in run if isinstance(member, int)]
-        least = LIBRARY if len(reader.ops) <= MOST_MEMBERS else LIBRARY_OF_MANY
         much = len(direct) >= least and place is not None and place != _called_by(scope)
         name = _callee(_text(direct[0], reader)) if much else ""
         if not name:

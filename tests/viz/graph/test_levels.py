@@ -58,6 +58,19 @@ def test_data_metrics_and_the_step_of_the_optimiser_stand_beside_the_model(read:
     assert beside == {"data": "data", "AdamW.step": "update", "no gradient": "aside"}
 
 
+def test_a_short_training_step_is_shown_by_its_model_too(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nfrom engine import nn\n"
+        "net = nn.Sequential(*[nn.Linear(2, 2) for _ in range(5)])\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)\n"
+        "net(torch.ones(1, 2)).sum().backward()\nopt.step()\n"
+    )
+    short = reading(recorded(source, tmp_path))
+    grouping = short.drawing.grouping
+    assert len(short.facts.ops) < 40 and grouping.model == "net: Sequential"
+    assert {grouping.labels[group] for group in grouping.quiet} >= {"SGD.step"}
+
+
 def test_a_mask_is_one_box_named_by_its_lines(read: Reading) -> None:
     masks = {label for label in by_label(read.drawing.grouping) if label.startswith("line")}
     assert masks == {"line 11: torch.tril(torch.ones(4, 4))"}
