@@ -408,7 +408,7 @@ export class App {
       step: (single) => this.forward(single), back: (single) => this.back(single), into: () => this.depth.into(), stop: () => (this.index ? stopAt(this.index.level, this.player.t) : null), level: () => this.index?.level ?? null, speed: (speed) => this.setSpeed(speed),
       select: (id) => this.select(id), find: (entry) => this.find(entry), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id), uncover: (id, from) => this.stage?.uncover(id, from),
       on: (event, listener) => this.bus.on(event, listener), emit: (event, ...payload) => this.bus.emit(event, ...payload),
-      edit: (change) => this.edit(change), choose: (ask) => this.choose(ask), choosing: () => Boolean(this.choosing?.on), fold: (id) => this.fold(id), fit: () => this.stage?.fit(), light: (term) => this.stage?.light(term), help: () => this.help(),
+      edit: (change) => this.edit(change), choose: (ask) => this.choose(ask), choosing: () => Boolean(this.choosing?.on), fold: (id) => this.fold(id), fit: (whole = false) => this.stage?.fit(true, whole), light: (term) => this.stage?.light(term), help: () => this.help(),
       clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),
       picture: (part) => this.picture(part), painter: () => this.stage.painter(), view: () => this.stage.view, state: () => this.state(), screenPos: (id, row, cell) => this.stage?.screenPos(id, row, cell) ?? null,
       enlarge: (large) => this.stage.enlarge(large), leastText: () => this.stage.leastText(), frameCount: () => this.frames, serverCalls: this.serverCalls,

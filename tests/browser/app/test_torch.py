@@ -1,5 +1,5 @@
-"""A script on the real PyTorch in the browser: its nan is found, an edit is computed by the engine; and the other way,
-a script of the engine's is run on PyTorch."""
+"""Scripts on the real PyTorch in the browser: a nan is found, an edit computed by the engine or by a second run.  And
+the other way: a script of the engine's is run on PyTorch, and both are seen beside each other."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ x = torch.tensor([1.0, 2.0], requires_grad=True)
 w = torch.tensor([0.0, 3.0], requires_grad=True)
 y = torch.sqrt(w * x)
 y.sum().backward()
+"""
+
+
+SPECTRUM = """import torch
+
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+y = torch.fft.rfft(w).abs()
+y.sum().backward()
+print(y[0].item())
 """
 
 
@@ -64,7 +73,30 @@ def test_script_of_the_engine_is_run_on_pytorch_from_the_menu(
     link = view.page.locator("#doubt a")
     link.wait_for(timeout=60_000)  # it starts a process that imports torch
     assert "do the same: 3 forward ops and 3 VJPs" in view.page.locator("#doubt").inner_text()
-    assert link.get_attribute("href") == "/?program=my-lesson-on-pytorch"
-    view.open("?program=my-lesson-on-pytorch")
+    view.page.goto(f"{view.app.origin}{link.get_attribute('href')}")
+    view.until("document.documentElement.dataset.ready === 'yes'")
+    assert "do the same: 3 forward ops and 3 VJPs" in view.page.locator(".pair-verdict").inner_text()
+    engines, torchs = view.page.frames[1:]
+    for one, other in ((engines, torchs), (torchs, engines)):
+        for step in (8, 3):
+            one.evaluate(f"backstep.seek({step})")
+            assert other.evaluate("backstep.t()") == step
+    torchs.evaluate("backstep.select(backstep.scene().nodes[1].id)")
+    assert engines.evaluate("backstep.selection()") == torchs.evaluate("backstep.selection()") is not None
+
+
+def test_edit_that_only_pytorch_can_compute_runs_the_script_again(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    (tmp_path / "spectrum.py").write_text(SPECTRUM, "utf-8")
+    view = opened(view_of, start("run", "--rerun", str(tmp_path / "spectrum.py"), cwd=tmp_path))
+    edit = f"backstep.edit({{ leaf: {view.node('w')[1:]!r}, values: [4, 3] }})"
+    view.js(edit)
+    view.page.locator("#busy").get_by_role("button", name="Stop").click()
+    view.page.locator("#notice").get_by_text("spectrum.py was stopped").wait_for()
+    view.page.locator("#notice button").click()
+    view.js(edit)
+    view.page.locator("#doubt").get_by_text("Run again by PyTorch").wait_for(timeout=60_000)
     view.end()
-    assert view.row("x", "grad")[0] == "nan" and "PyTorch" in view.page.locator("#crumbs").inner_text()
+    assert view.row("w", "value")[0] == 4 and view.row("w", "grad")[0] == 2
+    assert view.page.locator("#code samp").inner_text() == "7.0"  # printed by this run

@@ -17,6 +17,7 @@ from viz.server.app import build
 from viz.server.front.local import Local
 from viz.server.front.uploads import Dropped
 from viz.server.library import on_torch
+from viz.server.library.pair import Pair, page
 from viz.server.programs import about_script
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Problem, Program, Store
@@ -48,24 +49,35 @@ def torch_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("torch_is_there")
 @pytest.mark.parametrize(
-    ("factor", "said"),
-    [("1", "Backstep's engine and PyTorch 2.13.0 do the same"), ("3", "First difference, in step 2: in the op mul")],
+    ("factor", "said", "steps"),
+    [
+        ("1", "Backstep's engine and PyTorch 2.13.0 do the same", ()),
+        ("3", "First difference, in step 2: in the op mul", (2, 2)),
+    ],
 )
-def test_program_of_pytorch_joins_the_others_and_says_how_it_compares(factor: str, said: str) -> None:
+def test_program_of_pytorch_joins_the_others_and_says_how_it_compares(
+    factor: str, said: str, steps: tuple[int, ...]
+) -> None:
     store = made(Script(Path("lesson.py"), (factor,)))
-    answer = on_torch.on_torch(store, "lesson")
+    pairs: dict[str, Pair] = {}
+    answer = on_torch.on_torch(store, "lesson", pairs)
     assert answer["program"] == "lesson-on-pytorch" and answer["text"].startswith(said)
     twin = store.catalogue.find("lesson-on-pytorch")
-    assert twin.about["title"] == "lesson.py on PyTorch 2.13.0" and twin.about["note"] == answer["text"]
+    assert twin.about["title"] == "lesson.py on PyTorch 2.13.0"
+    pair = pairs[twin.id]
+    assert pair.programs == ("lesson", twin.id) and pair.steps == steps
+    html = page(pair, "assets/1")
+    assert "program=lesson&amp;pair=1" in html and "program=lesson-on-pytorch&amp;pair=1" in html
+    assert ("Go to the first difference" in html) == bool(steps)
     assert len(store.recorded("lesson-on-pytorch").events) == len(recorded().events)
 
 
 def test_reasons_why_a_program_cannot_run_there(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Problem, match="It is not a script that Backstep has run"):
-        on_torch.on_torch(made(None), "lesson")
+        on_torch.on_torch(made(None), "lesson", {})
     monkeypatch.setattr(on_torch, "has_torch", lambda: False)
     with pytest.raises(Problem, match="pip install torch"):
-        on_torch.on_torch(made(Script(Path("lesson.py"))), "lesson")
+        on_torch.on_torch(made(Script(Path("lesson.py"))), "lesson", {})
 
 
 @pytest.mark.usefixtures("torch_is_there")

@@ -132,7 +132,7 @@ def test_policy_allows_no_inline_script_and_nothing_from_outside() -> None:
     text = policy(["'sha256-abc='"])
     scripts = next(part for part in text.split("; ") if part.startswith("script-src"))
     assert scripts == "script-src 'self' 'sha256-abc='"
-    assert "default-src 'none'" in text and "frame-ancestors 'none'" in text and "http" not in text
+    assert "default-src 'none'" in text and "frame-ancestors 'self'" in text and "http" not in text
     assert "unsafe-eval" not in text
 
 
@@ -159,7 +159,7 @@ def call(**environ: str) -> tuple[str, dict[str, str], bytes]:
 def test_guard_puts_its_headers_on_answers_and_refusals() -> None:
     for host in ("127.0.0.1", "evil.example"):
         _, fields, _ = call(HTTP_HOST=host)
-        assert fields["X-Frame-Options"] == "DENY" and fields["Referrer-Policy"] == "no-referrer"
+        assert fields["X-Frame-Options"] == "SAMEORIGIN" and fields["Referrer-Policy"] == "no-referrer"
         assert (
             fields["X-Content-Type-Options"] == "nosniff" and "default-src 'none'" in fields["Content-Security-Policy"]
         )

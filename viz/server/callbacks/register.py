@@ -50,6 +50,8 @@ from viz.server.http.compression import reads_gzip
 from viz.server.http.gzip_pieces import gzip
 from viz.server.http.security import TRACE_PATH
 from viz.server.library.on_torch import on_torch
+from viz.server.library.pair import Pair
+from viz.server.library.pair import page as pair_page
 from viz.server.library.rerun import Reruns
 from viz.server.store import Json, Later, Problem, Revision, Store
 
@@ -203,6 +205,7 @@ def add_requests(app: Dash, exports: Exports, admit: Admit = at_once, local: Loc
     store = exports.store
     search = Search(store.catalogue.programs)
     reruns = Reruns(store, local.seconds) if local is not None else None
+    pairs: dict[str, Pair] = {}
 
     @server.errorhandler(Misshapen)
     def misshapen(error: Misshapen) -> Response:
@@ -259,9 +262,18 @@ def add_requests(app: Dash, exports: Exports, admit: Admit = at_once, local: Loc
         if local is None or not is_local(request.environ):
             return _json(refusal("Only the machine on which Backstep runs can run programs here."), 404)
         try:
-            return _json(on_torch(store, ask["program"]))
+            return _json(on_torch(store, ask["program"], pairs))
         except Problem as problem:
             return _json({"problem": problem.as_json()}, 404)
+
+    @server.get("/pair")
+    def pair() -> Response:
+        found = pairs.get(request.args.get("program", ""))
+        if found is None:
+            text = "Backstep has no such pair: choose Run the same on PyTorch again.\n"
+            return Response(text, 404, mimetype="text/plain")
+        html = pair_page(found, str(app.config.assets_url_path).strip("/"))
+        return Response(html, mimetype="text/html", headers={"Cache-Control": "no-store"})
 
     @server.post("/rerun")
     def again() -> Response:

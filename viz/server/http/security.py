@@ -130,7 +130,8 @@ def policy(script_hashes: Sequence[str]) -> str:
             "connect-src 'self'",
             "base-uri 'none'",
             "form-action 'none'",
-            "frame-ancestors 'none'",
+            "frame-src 'self'",  # both recordings of a program beside each other
+            "frame-ancestors 'self'",
         ]
     )
 
@@ -140,7 +141,7 @@ def headers(script_hashes: Sequence[str]) -> Mapping[str, str]:
     return {
         "Content-Security-Policy": policy(script_hashes),
         "X-Content-Type-Options": "nosniff",
-        "X-Frame-Options": "DENY",
+        "X-Frame-Options": "SAMEORIGIN",
         "Referrer-Policy": "no-referrer",
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",

@@ -11,6 +11,8 @@ from engine.trace.file.tracefile import open_trace
 from viz.reading.comparison import compared
 from viz.record.compare_command import ENGINE, NEEDED, has_torch
 from viz.record.runner import ScriptError, own_folder, run_script
+from viz.run.run import Run
+from viz.server.library.pair import Pair, steps_of
 from viz.server.store import Json, Problem, Program, Store
 from viz.server.workers import TraceFile
 
@@ -18,8 +20,9 @@ _one = threading.Lock()
 """One program runs at a time: a second click waits for the first."""
 
 
-def on_torch(store: Store, name: str) -> Json:
-    """`{program, text}`: the program as it ran on PyTorch, which the catalogue has from now on, and how it compares.
+def on_torch(store: Store, name: str, pairs: dict[str, Pair]) -> Json:
+    """`{program, text}`: the program as it ran on PyTorch, which the catalogue has from now on, and how it compares;
+    `pairs` has both by its name.
 
     Raises Problem where PyTorch is missing, or where the program is not a script that was run on the engine.
     """
@@ -39,16 +42,22 @@ def on_torch(store: Store, name: str) -> Json:
         except (OSError, ScriptError, TraceFileError) as error:
             raise _impossible(str(error)) from error
     library = f"PyTorch {importlib.metadata.version('torch')}"
-    text = compared(store.recorded(name), trace, (ENGINE, library)).text
+    own = store.recorded(name)
+    comparison = compared(own, trace, (ENGINE, library))
+    text = comparison.text
     title = f"{program.about['title']} on {library}"
     about: dict[str, Any] = {
         "title": title, "question": title, "crumbs": [*program.about["crumbs"][:-1], title], "legacy": False,
-        "chapters": [], "note": text,
+        "chapters": [],
     }  # fmt: skip
     twin = Program(
         f"{name}-on-pytorch", about, lambda: trace, file=TraceFile.of(target, program.most), most=program.most
     )
-    return {"program": store.catalogue.add(twin).id, "text": text}
+    twin = store.catalogue.add(twin)
+    runs = Run(own, program.most, is_told=program.chapters is not None), Run(trace, program.most)
+    steps = () if any(run.is_divided for run in runs) else steps_of(comparison, (own, trace))
+    pairs[twin.id] = Pair(str(program.about["title"]), (name, twin.id), comparison, steps)
+    return {"program": twin.id, "text": text}
 
 
 def _nothing(_text: str) -> None:

@@ -9,6 +9,7 @@
   const known = [asked.get("theme"), kept("backstep.theme")].find((name) => name === "light" || name === "dark");
   root.dataset.theme = known || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   root.dataset.page = asked.has("program") ? "player" : "gallery";
+  if (asked.has("pair")) root.dataset.pair = "";
   let panels = {};
   try { panels = JSON.parse(kept("backstep.panels") || "{}") || {}; } catch { /* what is damaged is as if it were not there */ }
   for (const name of ["left", "right", "story"]) {

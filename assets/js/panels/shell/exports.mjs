@@ -148,7 +148,7 @@ async function runOnTorch(session, toast) {
     if (!answer.ok) throw new Error(found.problem?.text || `the server answered ${answer.status}`);
     toast.say("The program has run on PyTorch.");
     if (session.program !== program) return;
-    note(found.text, h("a.link", { href: `/?program=${encodeURIComponent(found.program)}`, target: "_blank" }, "Open the recording of PyTorch beside this one"));
+    note(found.text, h("a.link", { href: `/pair?program=${encodeURIComponent(found.program)}`, target: "_blank" }, "Open both side by side"));
   } catch (error) {
     toast.say(`Not run on PyTorch: ${/** @type {Error} */ (error).message}`);
   }
