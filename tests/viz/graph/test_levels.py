@@ -61,7 +61,7 @@ def test_data_metrics_and_the_step_of_the_optimiser_stand_beside_the_model(read:
 def test_a_short_training_step_is_shown_by_its_model_too(tmp_path: Path) -> None:
     source = (
         "import engine as torch\nfrom engine import nn\n"
-        "net = nn.Sequential(*[nn.Linear(2, 2) for _ in range(5)])\n"
+        "net = nn.Sequential(*[nn.Linear(2, 2) for _ in range(4)])\n"
         "opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)\n"
         "net(torch.ones(1, 2)).sum().backward()\nopt.step()\n"
     )
