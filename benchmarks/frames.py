@@ -13,7 +13,7 @@ from benchmarks.page import opened, page, synthetic
 
 FRAMES = 150
 STEPS = 40
-LOAD = "(scene) => { backstep.load(scene); backstep.fit(); }"
+LOAD = "(text) => { backstep.load(JSON.parse(text)); backstep.fit(); }"
 STEP = """
 async (steps) => {
   const frame = () => new Promise(requestAnimationFrame);
