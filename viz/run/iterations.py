@@ -166,6 +166,20 @@ def _outer_calls(outline: Outline) -> Iterator[tuple[int, int]]:
         running += 1
 
 
+def backward_calls(trace: Trace, outline: Outline) -> tuple[Section, ...]:
+    """The backward calls of a program as sections, each up to the next one, called as the program writes them; of equal
+    lines the second has a (2)."""
+    starts = [call for call, _ in _outer_calls(outline)]
+    seen: Counter[str] = Counter()
+    found = []
+    for begin, start, end in zip([0, *starts[1:]], starts, [*starts[1:], len(outline.kinds)], strict=True):
+        frames = _frames(trace, int(outline.stacks[start]))
+        text = (_text_of(trace, frames[-1]) if frames else "") or "backward()"
+        seen[text] += 1
+        found.append(Section("iteration", f"{text} ({seen[text]})" if seen[text] > 1 else text, begin, end))
+    return tuple(found)
+
+
 def _round_of(starts: Sequence[int], event: int) -> int:
     """The number of the round that an event is in; -1 for none."""
     return bisect_right(starts, event) - 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
 import numpy as np
@@ -67,6 +67,8 @@ class Overview:
     """The learning rate with which each column ends, of several optimisers the largest; nan where none is known."""
     joined: int = 1
     """How many of the columns that there were each column is, at most."""
+    calls: tuple[int, ...] = ()
+    """The numbers of the backward calls, where each column is one."""
 
     @property
     def total(self) -> np.ndarray:
@@ -124,6 +126,18 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
         ops=len(outline.where(OpCalled)),
         rate=_rates(outline, [sections[section].end for section in columns.tolist()]),
     )
+
+
+def by_call(trace: Trace, outline: Outline, calls: Sequence[Section]) -> Overview:
+    """The overview of a program without iterations, with a column for each backward call that reaches a parameter."""
+    found = overview(trace, outline, calls)
+    kept = np.flatnonzero(np.isfinite(found.rows["norm"]).any(axis=0))
+    nowhere = (0,) * len(kept)  # the program is its own only section
+    return replace(
+        found, labels=tuple(found.labels[k] for k in kept), first=nowhere, last=nowhere, loss=found.loss[kept],
+        rooted=tuple(found.rooted[k] for k in kept), rows={name: array[:, kept] for name, array in found.rows.items()},
+        rate=found.rate[kept], calls=tuple(found.first[k] for k in kept),
+    )  # fmt: skip
 
 
 def _rates(outline: Outline, ends: Sequence[int]) -> np.ndarray:
@@ -265,4 +279,5 @@ def joined(found: Overview, most: int = MOST_COLUMNS) -> Overview:
     return Overview(
         labels, tuple(found.first[k] for k in begins), tuple(found.last[k] for k in ends), found.loss[ends],
         tuple(found.rooted[k] for k in ends), found.parameters, rows, found.updates, found.ops, found.rate[ends], size,
+        tuple(found.calls[k] for k in begins) if found.calls else (),
     )  # fmt: skip

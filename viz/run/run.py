@@ -10,8 +10,8 @@ from engine.trace.events import ErrorRaised, Trace
 from engine.trace.file.consistency import checked
 from engine.trace.file.outline import Outline, outline, outline_in_file
 
-from .iterations import Section, sections
-from .overview import Overview, overview
+from .iterations import Section, backward_calls, sections
+from .overview import Overview, by_call, overview
 from .prefix import CHECKED, MOST, shortened
 from .window import Windows
 
@@ -55,6 +55,13 @@ class Run:
     @cached_property
     def overview(self) -> Overview:
         return overview(self.whole, self.outline, self.sections)
+
+    @cached_property
+    def flow(self) -> Overview:
+        """The overview; of a program without iterations with a column for each of its backward calls."""
+        calls = () if self.is_divided else backward_calls(self.whole, self.outline)
+        found = by_call(self.whole, self.outline, calls) if len(calls) > 1 else self.overview
+        return found if len(found.calls) > 1 else self.overview
 
     @cached_property
     def _windows(self) -> Windows:

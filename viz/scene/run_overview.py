@@ -27,7 +27,7 @@ DIGITS = 3
 
 def run_overview(run: Run, program: str, version: int, size: int | None) -> RunOverview:
     """The overview of a run, with what its numbers show to be wrong; `size` are the bytes of its file."""
-    return document(run.overview, program, version, size)
+    return document(run.overview, program, version, size, run.flow)
 
 
 def in_iterations(run: Run) -> list[RunFinding]:
@@ -68,9 +68,12 @@ def _in_iteration(run: Run, number: int, one: Finding) -> RunFinding:
     }  # fmt: skip
 
 
-def document(whole: Overview, program: str, version: int, size: int | None) -> RunOverview:
-    """The document of an overview.  Findings are searched in all columns, before any are joined."""
-    shown = joined(whole)
+def document(
+    whole: Overview, program: str, version: int, size: int | None, flow: Overview | None = None
+) -> RunOverview:
+    """The document of an overview, shown as `flow` where that is given.  Findings are searched in all columns, before
+    any are joined, and not in backward calls, which need not be of one loss."""
+    shown = joined(flow or whole)
     quantities: Any = {name: [_numbers(row) for row in shown.rows[name]] for name in QUANTITIES}
     return {
         "program": program,
@@ -95,7 +98,8 @@ def document(whole: Overview, program: str, version: int, size: int | None) -> R
             for one in run_findings(whole)
         ],
         "joined": shown.joined,
-        "updates": whole.updates,
+        "calls": list(shown.calls),
+        "updates": shown.updates,
         "ops": whole.ops,
         "bytes": size,
     }  # fmt: skip

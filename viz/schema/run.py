@@ -99,8 +99,10 @@ class RunOverview(TypedDict):
     """What these numbers show to be wrong, the worst first."""
     joined: int
     """The most iterations that are one column, of which it has the largest numbers and the last loss."""
+    calls: list[int]
+    """The number of the backward call that each column is, in a program of several without iterations; else empty."""
     updates: int
-    """Sections in which a weight was changed."""
+    """Columns in which a weight was changed."""
     ops: int
     """Forward ops of the run."""
     bytes: int | None

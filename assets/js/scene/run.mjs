@@ -136,8 +136,10 @@ export function inWords(run) {
   const last = run.labels.length - 1;
   const rows = rowsOf(run, new Set()).map((row) => `${row.name || "the parameters"}: from ${num(cells(run, "norm", row)[0], 3) || "none"} to ${num(cells(run, "norm", row)[last], 3) || "none"}`);
   if (last === 0) return `One backward pass, loss ${num(run.loss[0], 3) || "not known"}. Gradient norms, the last layers first: ${rows.map((row) => row.replace(/: from (.*) to .*$/, ": $1")).join("; ")}.`;
-  return `${run.labels.length} iterations, from ${run.labels[0]} to ${run.labels[last]}. The loss goes ${lossText(run.loss).replace("→", "to")}. Gradient norms, the last layers first: ${rows.join("; ")}.`;
+  const told = run.calls.length ? `${run.labels.length} backward calls, from ${run.labels[0]} to ${run.labels[last]}.`
+    : `${run.labels.length} iterations, from ${run.labels[0]} to ${run.labels[last]}. The loss goes ${lossText(run.loss).replace("→", "to")}.`;
+  return `${told} Gradient norms, the last layers first: ${rows.join("; ")}.`;
 }
 
 /** The column that a section is in; -1 for none. @type {(run: RunOverview, section: number) => number} */
-export const columnOf = (run, section) => run.first.findIndex((first, column) => first <= section && section <= run.last[column]);
+export const columnOf = (run, section) => (run.calls.length ? -1 : run.first.findIndex((first, column) => first <= section && section <= run.last[column]));

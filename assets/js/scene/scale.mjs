@@ -54,13 +54,19 @@ const oddOr = ({ nan, inf, norm }) => (nan ? "nan" : inf ? "inf" : norm);
 /** The share of the gradient's colour in a shade; the rest is the paper's. @type {(part: number) => number} */
 export const shareOf = (part) => PALEST + (1 - PALEST) * part;
 
+/** Red, green and blue of a colour as `#rrggbb`; null of others. @type {(colour: string) => number[] | null} */
+function partsOf(colour) {
+  const bits = HEX.test(colour) ? Number(`0x${colour.slice(1)}`) : null;
+  return bits === null ? null : [bits >> 16, (bits >> 8) & 255, bits & 255];
+}
+
 /**
  * A shade between two colours written as `#rrggbb`: the paper's and the gradient's; of others, as with forced colours, the gradient's.
  * @type {(paper: string, full: string, part: number) => string}
  */
 export function shade(paper, full, part) {
-  if (![paper, full].every((colour) => HEX.test(colour))) return full;
-  const [from, to] = [paper, full].map((colour) => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16)));
+  const [from, to] = [partsOf(paper), partsOf(full)];
+  if (!from || !to) return full;
   const share = shareOf(part);
   return `#${from.map((one, i) => Math.round(one + (to[i] - one) * share).toString(16).padStart(2, "0")).join("")}`;
 }

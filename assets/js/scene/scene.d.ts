@@ -1209,7 +1209,9 @@ export interface RunOverview {
   findings: RunFinding[];
   /** The most iterations that are one column, of which it has the largest numbers and the last loss. */
   joined: number;
-  /** Sections in which a weight was changed. */
+  /** The number of the backward call that each column is, in a program of several without iterations; else empty. */
+  calls: number[];
+  /** Columns in which a weight was changed. */
   updates: number;
   /** Forward ops of the run. */
   ops: number;

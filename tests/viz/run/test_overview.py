@@ -50,6 +50,35 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Overview:
     return of(recorded(NET.format(steps=12), tmp_path_factory.mktemp("net")))
 
 
+CALLS = """\
+import engine as torch
+from engine import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+x = torch.randn(8, 3)
+norms = []
+for scale in (1.0, 10.0):
+    (model(x) * scale).mean().backward()
+    norms.append([p.grad.norm().item() for p in model.parameters()])
+    model.zero_grad()
+(model(x) * torch.autograd.grad(model(x).sum(), model[0].bias)[0].sum()).sum().backward()
+norms.append([p.grad.norm().item() for p in model.parameters()])
+"""
+
+
+def test_a_program_without_iterations_has_a_column_for_each_backward_call(tmp_path: Path) -> None:
+    run = Run(recorded(CALLS, tmp_path))
+    seen: dict[str, object] = {}
+    exec(CALLS, seen)
+    flow = run.flow
+    assert not run.is_divided and flow.calls == (0, 1, 3), "the third call accumulates nothing"
+    assert flow.labels[:2] == ("(model(x) * scale).mean().backward()", "(model(x) * scale).mean().backward() (2)")
+    assert flow.rows["norm"].T == pytest.approx(np.array(seen["norms"]), rel=1e-5)
+    made = document(run.overview, "p", 1, None, flow)
+    assert made["calls"] == [0, 1, 3] and made["first"] == [0, 0, 0] and not made["findings"]
+
+
 def test_numbers_are_those_that_the_program_sees(trained: Overview) -> None:
     seen: dict[str, object] = {}
     exec(NET.format(steps=12) + AGAIN, seen)

@@ -15,6 +15,7 @@ const FOOT = 32;
 const LEFT = 24; // px for the name of the first iteration
 const SIDE = 76; // px of the scale on the right
 
+const NAMED = 5; // backward calls whose names have room side by side
 const LOSS_ALONE = 8; // px where there is one loss, and no curve
 
 /** The px above the first row. @param {RunOverview} run */
@@ -80,8 +81,9 @@ function outline(column, y0, y1, width) {
   return [{ type: "rect", xref: "x", yref: "y", x0: column - 0.5, x1: column + 0.5, y0, y1, line: { color: token("--ink"), width }, fillcolor: "transparent" }];
 }
 
-/** The first iteration, the last, and the present one by their names. */
+/** The first iteration, the last, and the present one by their names; of few backward calls each. */
 function axisNames(run, now) {
+  if (run.calls.length && run.calls.length <= NAMED) return { tickvals: run.calls.map((_, column) => column), ticktext: run.labels };
   const last = run.labels.length - 1;
   const far = (column) => now < 0 || Math.abs(column - now) > last / 8;
   const tickvals = [...new Set([0, last].filter(far).concat(now < 0 ? [] : [now]))];
@@ -94,9 +96,9 @@ function curve(run) {
   const finite = y.map((one) => (one !== null && Number.isFinite(one) ? one : null));
   const x = y.map((_, column) => column);
   const least = Math.min(...finite.filter((one) => one !== null));
-  const hovertext = run.labels.map((label, column) => `<b>${label}</b><br>loss ${run.loss[column]}${run.rate[column] === null ? "" : `<br>learning rate ${run.rate[column]}`}`);
+  const hovertext = run.labels.map((label, column) => `<b>${label}</b><br>${run.calls.length ? "root" : "loss"} ${run.loss[column]}${run.rate[column] === null ? "" : `<br>learning rate ${run.rate[column]}`}`);
   const wrong = x.filter((column) => y[column] !== null && finite[column] === null);
-  const line = { type: "scatter", x, y: finite, yaxis: "y2", mode: "lines+markers", marker: { color: token("--root"), size: x.map((column) => (isAlone(finite, column) ? 7 : 0)) }, line: { color: token("--root"), width: 2 }, hovertext, hoverinfo: "text" };
+  const line = { type: "scatter", x, y: finite, yaxis: "y2", mode: run.calls.length ? "markers" : "lines+markers", marker: { color: token("--root"), size: x.map((column) => (run.calls.length || isAlone(finite, column) ? 7 : 0)) }, line: { color: token("--root"), width: 2 }, hovertext, hoverinfo: "text" };
   const marks = { type: "scatter", x: wrong, y: wrong.map(() => (Number.isFinite(least) ? least : 0)), yaxis: "y2", mode: "markers", marker: { symbol: "x", color: token("--error"), size: 8 }, hovertext: wrong.map((column) => hovertext[column]), hoverinfo: "text" };
   return wrong.length ? [line, marks] : [line];
 }

@@ -16,7 +16,7 @@ export class RunView {
   /**
    * @param {import("../../page/session.mjs").Session} session
    * @param {import("./overview.mjs").Overview} overview
-   * @param {(section: number, place: { parameter: string | null, shows?: string }) => void} go opens the graph at a section, at a parameter or a finding of it
+   * @param {(section: number, place: { parameter: string | null, shows?: string, call?: number }) => void} go opens the graph at a section, at a parameter or a finding of it
    */
   constructor(session, overview, go) {
     this.session = session;
@@ -106,8 +106,8 @@ export class RunView {
   /** All but the figure: it changes only with the recording. @param {RunOverview} run */
   frame(run) {
     byId("run-body").dataset.state = run.labels.length ? "ready" : "empty";
-    fill(byId("run-head"), h("h2", {}, isSingle(run) ? "Gradient flow" : "What the run did"), h("p.hint", {}, isSingle(run) && run.loss[0] !== null ? `loss ${lossText(run.loss)} · ${facts(run)}` : facts(run)));
-    first("#run-choice .hint").textContent = isSingle(run) ? "per parameter, the last layers first" : "per parameter and iteration";
+    fill(byId("run-head"), h("h2", {}, isSingle(run) || run.calls.length ? "Gradient flow" : "What the run did"), h("p.hint", {}, isSingle(run) && run.loss[0] !== null ? `loss ${lossText(run.loss)} · ${facts(run)}` : facts(run)));
+    first("#run-choice .hint").textContent = isSingle(run) ? "per parameter, the last layers first" : run.calls.length ? "per parameter: its .grad after each backward call" : "per parameter and iteration";
     fill(byId("run-findings"));
     this.findings = [];
     this.list(run.findings);
@@ -153,7 +153,7 @@ export class RunView {
     const labels = byId("run-labels");
     const held = labels.contains(document.activeElement) ? document.activeElement?.getAttribute("title") : null;
     labels.style.height = `${height(run, rows.length)}px`;
-    fill(labels, isSingle(run) ? null : h("div.loss", {}, h("b", {}, "loss"), h("span", {}, lossText(run.loss))), rows.map((row, k) => this.label(row, above(run) + k * ROW)));
+    fill(labels, isSingle(run) ? null : h("div.loss", {}, h("b", {}, run.calls.length ? "root" : "loss"), h("span", {}, run.calls.length ? "" : lossText(run.loss))), rows.map((row, k) => this.label(row, above(run) + k * ROW)));
     if (held) /** @type {HTMLElement | undefined} */ ([...labels.querySelectorAll("button")].find((one) => one.title === held))?.focus({ preventScroll: true });
   }
 
@@ -191,7 +191,7 @@ export class RunView {
     const members = rowsOf(run, this.open)[row]?.members ?? [];
     const size = (member) => run.quantities.norm[member][column] ?? -1;
     const most = members.reduce((best, member) => (best === null || size(member) > size(best) ? member : best), /** @type {number | null} */ (null));
-    this.go(run.first[column], { parameter: most === null ? null : run.parameters[most].name });
+    this.go(run.first[column], { parameter: most === null ? null : run.parameters[most].name, call: run.calls[column] });
   }
 
   pressed(event) {

@@ -182,26 +182,30 @@ export class Shell {
   /**
    * The graph of a section: where a finding shows, or after its backward calls with a parameter selected; without either, where backward begins.
    * @param {number} section
-   * @param {{ parameter: string | null, shows?: string }} place
+   * @param {{ parameter: string | null, shows?: string, call?: number }} place `call` is the backward call, of one in a program without iterations
    */
-  goTo(section, { parameter, shows }) {
+  goTo(section, place) {
+    const { parameter, shows, call } = place;
     const { waiting, scene } = this.session;
     if (!scene && waiting) { // its graph is on the way
       const { after } = waiting;
-      waiting.after = () => { after?.(); this.goTo(section, { parameter, shows }); };
+      waiting.after = () => { after?.(); this.goTo(section, place); };
       return;
     }
-    const arrive = () => { this.view("graph"); if (!shows || !this.story.reach(shows)) this.find(parameter); };
+    const arrive = () => { this.view("graph"); if (!shows || !this.story.reach(shows)) this.find(parameter, call); };
     if ((this.session.section ?? 0) === section) { arrive(); return; } // none: the program is its own only section
     this.player.pause();
     this.session.turn(section, arrive);
   }
 
-  find(parameter) {
+  /** @param {string | null} parameter @param {number} [call] */
+  find(parameter, call) {
     const { scene } = this.session;
+    const { start, end } = scene.phases.find((phase) => call !== undefined && phase.call === call) ?? { start: 0, end: scene.steps.length };
+    const steps = scene.steps.slice(start, end);
     const found = parameter && entries(scene).find(({ label }) => label === parameter);
-    const step = parameter ? scene.steps.findLastIndex(({ kind }) => kind === "accumulate") + 1 : scene.steps.findIndex(({ kind }) => kind === "vjp");
-    this.player.seek(Math.max(0, step));
+    const step = parameter ? steps.findLastIndex(({ kind }) => kind === "accumulate") + 1 : steps.findIndex(({ kind }) => kind === "vjp");
+    this.player.seek(start + Math.max(0, step));
     if (found) this.player.find(found);
   }
 
