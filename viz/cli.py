@@ -42,6 +42,7 @@ EXAMPLES = """examples:
   backstep record -o run.backstep train.py   record a script without opening it
   backstep record --steps 100:103 train.py   keep the values of three iterations, statistics of all others
   backstep open run.backstep        open a recorded trace
+  backstep open a.rank0.backstep a.rank1.backstep   several together, as of a distributed run
   backstep open --rerun run.backstep   the same; edits may run its script again
   backstep compare lesson.py        run a program on Backstep's engine and on PyTorch, and say where they differ
   backstep serve lessons --workers 4    the gallery and a course, for a class
@@ -93,7 +94,11 @@ def parser() -> argparse.ArgumentParser:
     _serving(opened, suppress=True)
     _rerun(opened)
     _events(opened)
-    opened.add_argument("file", type=Path, help="a file that `backstep record` or trace.save() wrote")
+    opened.add_argument(
+        "files", type=Path, nargs="+", metavar="file",
+        help="a file that `backstep record` or trace.save() wrote; several are opened together, each with links to the "
+        "others",
+    )  # fmt: skip
     both = commands.add_parser("compare", help="run a program on Backstep's engine and on PyTorch, and compare them")
     both.add_argument("program", help="a Python file, or a program of the gallery by its name")
     both.add_argument("args", nargs=argparse.REMAINDER, help="arguments of the script")
@@ -337,12 +342,17 @@ def _mistaken(options: argparse.Namespace) -> str:
             except ScriptError as error:
                 return str(error)
     if options.command == "open":
-        if options.file.is_dir():
-            return f"{str(options.file)!r} is a folder. Give the path of a trace file (*{SUFFIX}) in it."
-        if not options.file.is_file():
-            return f"There is no file {str(options.file)!r}. `backstep record` writes a trace file."
-        if options.file.suffix == ".py":
-            return f"{str(options.file)!r} is a script: record it with `backstep run {options.file}`."
+        return next(filter(None, map(_mistaken_trace, options.files)), "")
+    return ""
+
+
+def _mistaken_trace(file: Path) -> str:
+    if file.is_dir():
+        return f"{str(file)!r} is a folder. Give the path of a trace file (*{SUFFIX}) in it."
+    if not file.is_file():
+        return f"There is no file {str(file)!r}. `backstep record` writes a trace file."
+    if file.suffix == ".py":
+        return f"{str(file)!r} is a script: record it with `backstep run {file}`."
     return ""
 
 
@@ -455,7 +465,7 @@ def _serve(options: argparse.Namespace) -> int:
     from viz.server.workers import Workers
 
     workers = Workers()
-    if options.command == "open" and options.file.stat().st_size >= LARGE:
+    if options.command == "open" and max(file.stat().st_size for file in options.files) >= LARGE:
         workers.start()
     from viz.server import server  # Dash and the engine take a second to import
     from viz.server.http.security import LOOPBACK, trusted_hosts
@@ -517,7 +527,7 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, Program | None]:
         catalogue = Catalogue(programs.gallery_programs())
         if options.command == "open":
             again = _script_of if options.rerun else None
-            return catalogue, catalogue.add(programs.from_file(options.file, most, again))
+            return catalogue, catalogue.add_together([programs.from_file(file, most, again) for file in options.files])
         if options.command == "run":
             from viz.server.scripts import add  # the child process and the watcher
 

@@ -19,6 +19,7 @@ from engine.trace.file.tracefile import open_trace
 from engine.trace.record import recording, unfinished
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
+from viz.record.ranks import of_rank, rank
 from viz.record.record_command import unfit
 from viz.record.runner import own_folder
 from viz.record.torch.import_hook import watching
@@ -34,7 +35,7 @@ class Block:
         self, path: str | os.PathLike[str] | None = None, *, record_every: int | None = None,
         steps: Iterable[int] | None = None,
     ) -> None:  # fmt: skip
-        self.path = None if path is None else Path(path)
+        self.path = None if path is None else of_rank(Path(path), rank())
         self.selection = selection(record_every, steps)
         wrong = "" if self.path is None else unfit(self.path)
         if wrong:

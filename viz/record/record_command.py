@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import SUFFIX, tally
 from viz.record.limits import NONE, Limits, in_words
+from viz.record.ranks import of_rank, rank
 from viz.record.runner import Recording, ScriptError, run_script
 
 
@@ -16,13 +17,14 @@ def record(
     script: Path, args: Sequence[str], as_torch: bool, *, module: str = "", output: Path | None = None,
     limits: Limits = NONE,
 ) -> int:  # fmt: skip
-    """Runs a script and writes its trace to `output`, by default its name with `.backstep` in the working folder.
+    """Runs a script and writes its trace to `output`, by default its name with `.backstep` in the working folder.  The
+    name has the number of this process where torchrun has started several.
 
     What we have to say goes to standard error.  The status is the script's, 128 and its number where a signal ended it,
     2 where nothing was run.
     """
     name = module.removesuffix(".__main__") or script.stem
-    target = Path(f"{name}{SUFFIX}") if output is None else output
+    target = of_rank(Path(f"{name}{SUFFIX}") if output is None else output, rank())
     wrong = unfit(target)
     if wrong:
         _say(wrong)

@@ -236,6 +236,15 @@ class Catalogue:
             self._programs[new.id] = new
         return new
 
+    def add_together(self, programs: Sequence[Program]) -> Program:
+        """Adds programs, at least one, each of which knows of the others; the first of them."""
+        added = []
+        for program in programs:
+            beside = [{"id": one.id, "title": one.about["title"]} for one in programs if one.id != program.id]
+            about = {**program.about, "beside": beside} if beside else program.about
+            added.append(self.add(replace(program, about=about)))
+        return added[0]
+
     def annotate(self, program: str, note: str) -> None:
         """A note on the same recording: what is wrong with the script as it is now."""
         with self._lock:

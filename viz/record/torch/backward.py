@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from .watch import Watch
 
 
+REDUCER = "DDP replaces the gradient by its mean over all processes"
+
+
 class Sent(weakref.ref):  # type: ignore[type-arg]
     """A gradient on its way, in the version that was sent."""
 
@@ -82,6 +85,7 @@ class Backward:
         self.given = 0  # and how many gradients it was given
         self.running: Node | None = None  # whose code of the user's runs
         self.nodes_run: set[int] = set()
+        self.reached: list[Known] = []  # the gradients that leaves have accumulated in the call that runs
         self.implicit: frozenset[int] = frozenset()
 
     # -- a call ----------------------------------------------------------------------------------------------------
@@ -163,6 +167,7 @@ class Backward:
         else:
             results = tuple(None if g is None else self.tensors.see(g, self.stack, "grad").number for g in out)
         self.log.append(("made", -1, entries.end, self.call, error is None, results))
+        self.averaged()
         forward, self.asked = self.watch.forward, []
         self.call, self.keep, self.create, self.recorder.call, self.stack, forward.grad_enabled = outer
         if self.call is None:
@@ -289,12 +294,30 @@ class Backward:
             return
         added = self.receive(gradient)
         grad = self.held_gradient(grad_of(tensor), added if before is None else None)
+        self.reached.append(grad)
         self.log.append(
             (
                 "made", -1, entries.accumulate, self.call, known.number, grad.number, before, added, grad.value,
                 False,
             )
         )  # fmt: skip
+
+    def averaged(self) -> None:
+        """DDP has replaced gradients by their mean over all processes, in code that no op tells of."""
+        reached, self.reached = self.reached, []
+        if not torch.distributed.is_available() or not torch.distributed.is_initialized():
+            return
+        for known in reached:
+            grad = known()
+            if grad is None or version_of(grad) - known.offset == known.version:
+                continue
+            inputs = (("gradient", known.number, known.version),)
+            known.version, known.value = version_of(grad) - known.offset, self.tensors.keep(grad)
+            result = (known.number, known.version, known.value, False, known.storage, None)
+            attrs = {"not_seen": REDUCER, "processes": torch.distributed.get_world_size()}
+            self.log.append(
+                ("made", self.stack, entries.hidden, "all_reduce", inputs, attrs, (result,), None, known.number, None)
+            )
 
     # -- code of the user's in it ------------------------------------------------------------------------------------
 

@@ -44,7 +44,7 @@ class Call:
 
     `names` are its arguments, `writes` those that it changes, `views` whether each result shares the memory of its
     first input, `counts` whether its writes count as versions.  `kind` is "op", "factory" (no tensor goes in), "escape"
-    (a number comes out) or "none".
+    (a number comes out), "exchange" (other processes write its inputs, later perhaps) or "none".
     """
 
     __slots__ = (
@@ -69,7 +69,9 @@ class Call:
         self.detaches = self.base in ("detach", "detach_")
         self.strided = self.base.startswith("as_strided")
         self.unwritten = self.base.rstrip("_") in UNWRITTEN
-        if schema.name.startswith(("profiler::", "prim::", "prims::", "c10d::", "_c10d")):
+        if schema.name.startswith(("c10d::", "_c10d")):
+            self.kind = "exchange"
+        elif schema.name.startswith(("profiler::", "prim::", "prims::")):
             self.kind = "none"
         elif not results and not self.writes:
             self.kind = "escape" if self.base == "_local_scalar_dense" else "none"

@@ -134,10 +134,10 @@ def flat_inputs(arguments: list[tuple[str, Any]]) -> list[tuple[str, Held]]:
 
 def hidden(reader: Any, at: int, stack: int, name: str, refs: Sequence[tuple[str, int, int]], attrs: dict[str, Any],
            results: Any, node: Any, inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
-    """An op that torch did not tell of: it is called by the name of its node."""
+    """An op that torch did not tell of: it is called by the name of its node, if it has one."""
     inputs = tuple(Input(argument, reader.tensors[number], version) for argument, number, version in refs)
     outputs = tuple(output(reader, one) for one in results)
-    record = node_record(reader, node, inputs, outputs)
+    record = None if node is None else node_record(reader, node, inputs, outputs)
     written = None if inplace is None else reader.tensors[inplace]
     return OpCalled(at, stack, f"torch::{name}", inputs, attrs, outputs, record, written, during)
 

@@ -111,7 +111,9 @@ class Forward:
         call = self.calls.get(func) or self.watch.guarded(self.met, func)
         if call is None:
             return func(*args, **kwargs)
-        if call.kind == "none":
+        if call.kind in ("none", "exchange"):
+            if call.kind == "exchange":
+                self.watch.while_off(self.exchanged, args)
             return func(*args, **kwargs)
         if call.detaches and self.pending and self.is_saving(args[0]):
             return self.detached_again(func, args, kwargs)
@@ -281,6 +283,14 @@ class Forward:
         if isinstance(last, Made):  # a tensor that is made is detached once more
             return last.held() is tensor
         return any(known() is tensor for known, _, _ in last.outs)
+
+    def exchanged(self, args: tuple[Any, ...]) -> None:
+        """Processes exchange tensors: those have other elements when they are used next."""
+        self.settle()
+        for one in flat(args):
+            known = self.tensors.find(one) if isinstance(one, torch.Tensor) else None
+            if known is not None:
+                known.version = -1
 
     def detached_again(self, func: Any, args: Any, kwargs: Any) -> Any:
         """A result is detached in order to be saved; or by `x.detach()` itself, as before torch 2.5, whose second
