@@ -652,15 +652,6 @@ class Other(TypedDict):
     gone: list[Gone]
 
 
-class Beside(TypedDict):
-    """A recording that was opened together with another."""
-
-    id: str
-    """Its name in addresses."""
-    title: str
-    """Its name for people."""
-
-
 class About(TypedDict):
     """What is known of a program without its recording."""
 
@@ -686,8 +677,8 @@ class About(TypedDict):
     """Null for a program without such a partner."""
     on_torch: NotRequired[bool]
     """Whether the same program can be run on PyTorch from here."""
-    beside: NotRequired[list[Beside]]
-    """The recordings that were opened together with this one, such as those of other processes."""
+    beside: NotRequired[dict[str, str]]
+    """The titles of the recordings that were opened together with this one, by their names in addresses."""
 
 
 class Program(About):

@@ -240,7 +240,7 @@ class Catalogue:
         """Adds programs, at least one, each of which knows of the others; the first of them."""
         added = []
         for program in programs:
-            beside = [{"id": one.id, "title": one.about["title"]} for one in programs if one.id != program.id]
+            beside = {one.id: one.about["title"] for one in programs if one.id != program.id}
             about = {**program.about, "beside": beside} if beside else program.about
             added.append(self.add(replace(program, about=about)))
         return added[0]

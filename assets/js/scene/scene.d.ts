@@ -119,8 +119,8 @@ export interface Program {
   other?: Other | null;
   /** Whether the same program can be run on PyTorch from here. */
   on_torch?: boolean;
-  /** The recordings that were opened together with this one, such as those of other processes. */
-  beside?: Beside[];
+  /** The titles of the recordings that were opened together with this one, by their names in addresses. */
+  beside?: Record<string, string>;
   /** A part of the story of a program, or the first text about one without a story. */
   chapters: Chapter[];
   /** The time shown first: of one's own program its error or where the first nan comes from; null for the start. */
@@ -147,14 +147,6 @@ export interface Gone {
   before: number;
   /** Their text. */
   lines: string[];
-}
-
-/** A recording that was opened together with another. */
-export interface Beside {
-  /** Its name in addresses. */
-  id: string;
-  /** Its name for people. */
-  title: string;
 }
 
 /** A part of the story of a program, or the first text about one without a story. */

@@ -55,6 +55,6 @@ def test_processes_have_traces_of_their_own_that_are_opened_together(
     assert [file.name for file in files] == ["run.rank0.backstep", "run.rank1.backstep"]
     catalogue = Catalogue()
     first = catalogue.add_together([from_file(file) for file in files])
-    assert first.about["beside"] == [{"id": "my-run-rank1", "title": "run.rank1.backstep"}]
-    assert [one["id"] for one in catalogue.find("my-run-rank1").about["beside"]] == ["my-run-rank0"]
+    assert first.about["beside"] == {"my-run-rank1": "run.rank1.backstep"}
+    assert list(catalogue.find("my-run-rank1").about["beside"]) == ["my-run-rank0"]
     assert "beside" not in catalogue.add_together([from_file(files[0])]).about

@@ -136,11 +136,11 @@ const entriesOf = (button) => byId(button.getAttribute("aria-controls"))?.queryS
 function doubt(scene) {
   const place = byId("doubt");
   const texts = [scene.revision.recomputed, scene.revision.doubt?.text, scene.program.left_out, scene.program.note].filter(Boolean);
-  const beside = scene.program.beside ?? [];
+  const beside = Object.entries(scene.program.beside ?? {});
   place.hidden = !texts.length && !beside.length;
   delete place.dataset.by;
   if (place.hidden) return;
-  const links = beside.map(({ id, title }) => [" ", h("a.link", { href: `/?program=${encodeURIComponent(id)}` }, title)]);
+  const links = beside.map(([id, title]) => [" ", h("a.link", { href: `/?program=${encodeURIComponent(id)}` }, title)]);
   fill(place, texts.map((text) => h("p", {}, text)), links.length ? h("p", {}, "Opened together with:", links) : null, h("button.quiet", { type: "button", "aria-label": "Hide this note", onclick: () => { place.hidden = true; } }, "✕"));
 }
 
