@@ -49,6 +49,7 @@ EXAMPLES = """examples:
   backstep new lesson.py            write a lesson to begin with
   backstep course lessons           open a folder of lessons
   backstep export run.backstep -o lesson.html   one HTML file that plays offline in any browser
+  backstep export weights -o slide.png --size 16:9 --step 3   a picture of one moment, for a slide
 """
 
 
@@ -112,8 +113,10 @@ def parser() -> argparse.ArgumentParser:
         required=True,
         metavar="FILE",
         help="the file to write; its ending says what: .html a lesson, .dot or .graphml the graph, .csv the steps, "
-        ".trace.json the steps for Perfetto, .scene.json the scene, .backstep a trace file",
+        ".trace.json the steps for Perfetto, .scene.json the scene, .backstep a trace file, .svg or .png a picture, "
+        ".gif or .webm a film",
     )
+    _look(export)
     _events(export)
     export.add_argument("--as-torch", action="store_true", help="use Backstep's engine for a script's `import torch`")
     export.add_argument("file", help="a trace file, a Python file to run, or a program of the gallery by its name")
@@ -223,6 +226,27 @@ def _events(target: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of events to show of a long recording (default: the first 60000)",
     )
+
+
+def _look(target: argparse.ArgumentParser) -> None:
+    group = target.add_argument_group(
+        "pictures and films", "They are painted by a Chromium, Chrome or Edge of this machine, without a window."
+    )
+    group.add_argument(
+        "--size", default="", help="whole (of pictures the default), 16:9, or what a window shows, as in 1280x720"
+    )
+    group.add_argument("--theme", choices=("light", "dark"), default="light")
+    group.add_argument(
+        "--step", type=_moment, metavar="N", help="the step after which a picture is (default: the last)"
+    )
+    group.add_argument("--from", type=_moment, metavar="N", dest="begin", help="the step after which a film begins")
+    group.add_argument("--to", type=_moment, metavar="N", dest="end", help="the step after which it ends")
+
+
+def _moment(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a step: give a whole number, 0 for the beginning")
+    return int(text)
 
 
 def _count(text: str) -> int:
@@ -403,8 +427,10 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _export(options: argparse.Namespace) -> int:
     from viz.server.export.command import export
+    from viz.server.export.painting import Look
 
-    return export(options.file, options.output, options.events, options.as_torch)
+    look = Look(options.size, options.theme, options.step, options.begin, options.end)
+    return export(options.file, options.output, options.events, options.as_torch, look)
 
 
 def _limits_of(options: argparse.Namespace) -> limits.Limits:

@@ -10,6 +10,7 @@ from engine.trace.file.database import TraceFileError
 from viz.run.prefix import MOST
 from viz.server import programs
 from viz.server.export.formats import FORMATS, format_of
+from viz.server.export.painting import KINDS, Look, painted
 from viz.server.revisions import Computed
 from viz.server.scripts import add
 from viz.server.store import Catalogue, Problem, Program, Store
@@ -17,24 +18,32 @@ from viz.server.store import Catalogue, Problem, Program, Store
 SUFFIX = ".backstep"
 
 
-def export(source: str, output: Path, most: int | None = None, as_torch: bool = False) -> int:
-    """Writes what `output` ends in; the status is 0, or 2 with a line that says what to change."""
-    kind = format_of(output.name)
-    if kind is None:
-        return _refuse(f"{output.name!r} must end in one of {', '.join(f'.{ending}' for ending in FORMATS)}.")
+def export(source: str, output: Path, most: int | None = None, as_torch: bool = False, look: Look | None = None) -> int:
+    """Writes what `output` ends in; the status is 0, or 2 with a line that says what to change.
+
+    `look` says what of the program a picture or a film shows.
+    """
+    kind, picture = format_of(output.name), output.suffix.removeprefix(".")
+    if kind is None and picture not in KINDS:
+        endings = ", ".join(f".{ending}" for ending in (*FORMATS, *KINDS))
+        return _refuse(f"{output.name!r} has none of the endings {endings}.")
     try:
         catalogue = Catalogue(programs.gallery_programs())
         program = _program(catalogue, source, most or MOST, as_torch)
         store = Store(catalogue, Computed())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of replays that nobody sees
-            body = kind.content(store, store.revision(program.id, None), {})
+            if kind is None:
+                body = painted(store, program.id, picture, look or Look())
+            else:
+                body = kind.content(store, store.revision(program.id, None), {})
         output.write_bytes(body)
     except Problem as problem:
         return _refuse(f"{problem.title}: {problem.text}")
-    except (TraceFileError, OSError) as error:
+    except (TraceFileError, OSError, ValueError) as error:
         return _refuse(str(error))
-    print(f"backstep: wrote {output}, {kind.what} ({len(body) / 1024:,.0f} kB)")
+    what = KINDS[picture] if kind is None else kind.what
+    print(f"backstep: wrote {output}, {what} ({len(body) / 1024:,.0f} kB)")
     return 0
 
 

@@ -34,6 +34,15 @@ class Lesson:
         programs = {program: self.program(program, also), **({other: self.program(other, ())} if other else {})}
         return {"opens": program, "programs": programs}
 
+    def opening(self, program: str) -> Json:
+        """A program as it opens, and nothing else of it."""
+        revision = self.store.revision(program, None)
+        base = _shared(self.store.scene(revision, None, {}, "").json())
+        number = (base["section"] or {}).get("at")
+        section = {"base": base, "drawn": [], "edited": [], "details": {}, "changed": {}}
+        sections = {"" if number is None else str(number): section}
+        return {"opens": program, "programs": {program: {"opens": number, "sections": sections, "run": None}}}
+
     def program(self, program: str, also: Sequence[Json]) -> Json:
         """All sections for which there is room, from the one that opens on; then what else is likely to be asked for
         about that one."""

@@ -30,6 +30,7 @@ _LAYOUTS = {f"layout-{name}" for name in NAMES}
 WITHOUT = frozenset({"act-share", "tour-offer", "on-torch", "copy-frame", *_FILES, *_LAYOUTS})
 """What needs a server, by id."""
 ENTRY = "js/lesson/lesson.mjs"
+PAINTING = "js/lesson/painting.mjs"
 EARLY = "js/panels/shell/early.js"
 STYLES = ("css/theme.css", "css/app.css", "css/stage.css")
 """These come first, the others in the order of their names."""
@@ -64,12 +65,18 @@ def _lazy() -> dict[str, str]:
     return {place: part["props"]["id"] for place, part in lazy_parts().items()}
 
 
-def _page(title: str, data: str) -> str:
-    code = _code()
+def page_with_job(title: str, data: Json) -> str:
+    """The page of a lesson that paints what its `job` says, and sends it to where the page came from."""
+    whole = {**data, "hears": [list(one) for one in HEARD], "lazy": _lazy()}
+    return _page(title, json.dumps(whole, separators=(",", ":"), allow_nan=False), PAINTING, "connect-src 'self'")
+
+
+def _page(title: str, data: str, entry: str = ENTRY, more: str = "") -> str:
+    code = _code(entry)
     early = (assets_folder() / EARLY).read_text("utf-8") + "document.documentElement.dataset.page = 'player';\n"
     policy = "; ".join([
         "default-src 'none'", f"script-src {' '.join(map(_hash, (early, code, _BOOT)))}", "style-src 'unsafe-inline'",
-        "img-src data: blob:", "media-src blob:", "base-uri 'none'", "form-action 'none'",
+        "img-src data: blob:", "media-src blob:", "base-uri 'none'", "form-action 'none'", *filter(None, [more]),
     ])  # fmt: skip
     icon = base64.b64encode((assets_folder() / "icon.svg").read_bytes()).decode()
     return f"""<!DOCTYPE html>
@@ -98,8 +105,8 @@ def _page(title: str, data: str) -> str:
 
 
 @cache
-def _code() -> str:
-    return bundle(assets_folder() / ENTRY)
+def _code(entry: str) -> str:
+    return bundle(assets_folder() / entry)
 
 
 @cache

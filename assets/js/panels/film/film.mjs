@@ -30,10 +30,11 @@ export function timesOf({ start, end }, rate) {
  * @param {any} player `window.backstep`
  * @param {"gif" | "webm"} kind
  * @param {(part: number) => void} progress
+ * @param {{ start: number, end: number }} [stretch] of time: the call that one looks at, unless another one is named
  * @returns {Promise<Blob>}
  */
-export async function film(player, kind, progress) {
-  const times = timesOf(stretchOf(player.scene(), player.t()), RATE[kind]);
+export async function film(player, kind, progress, stretch = stretchOf(player.scene(), player.t())) {
+  const times = timesOf(stretch, RATE[kind]);
   const paint = player.painter();
   const { width, height } = player.view();
   const canvas = h("canvas", { width: Math.round(width), height: Math.round(height) });
