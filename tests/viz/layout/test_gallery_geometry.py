@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from tests.batches import batches
 from tests.viz.helpers import pictures
 from viz.layout import choice, dot
 
@@ -176,7 +177,7 @@ def drawn() -> Iterator[tuple[str, Json]]:
         yield name, picture(name)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@batches("law", LAWS, lambda law: str(law.__name__))
 def test_no_picture_of_the_gallery_has(law: Callable[[Json], Iterator[str]]) -> None:
     found = {name: list(law(scene)) for name, scene in drawn()}
     assert {name: broken for name, broken in found.items() if broken} == {}
