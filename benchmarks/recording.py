@@ -1,28 +1,34 @@
 """Claim: recorded, with values, a chain takes at most twice its time, and the other workloads at most 1.5 times;
 with an optimiser it is measured what a step takes, whose writes are recorded too, and what a training of many steps
-takes that is recorded into a file: bytes of the file per op, and memory at its peak."""
+takes that is recorded into a file: its time, also of the two threads apart, bytes of the file per op, and memory at its
+peak.  `python -m benchmarks.recording files` measures only the times into a file."""
 
 from __future__ import annotations
 
 import itertools
 import os
+import statistics
+import sys
 import tempfile
+import time
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import astuple, dataclass
 from functools import partial
 from typing import Any
 
+import benchmarks.engine_workloads as untraced  # first: it sets the threads, before numpy looks
 import engine
-from benchmarks.engine_workloads import of_torch
 from benchmarks.measure import ratio, settle, table
 from benchmarks.workloads import WORKLOADS, Workload, convolution, mlp, transformer
 from engine.trace.file.streaming import Stream
-from engine.trace.file.tracefile import open_trace
+from engine.trace.file.tracefile import open_trace, tally
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 
 STEPS = 40
 """Steps of a training that is recorded into a file."""
+TURNS = 3
 
 
 def recorded(run: Callable[[], object]) -> Callable[[], None]:
@@ -52,16 +58,16 @@ def trained(workload: Workload, optimizer: str) -> Callable[[], object]:
     return step
 
 
-def training(step: Callable[[], object]) -> None:
-    for _ in range(STEPS):
+def training(step: Callable[[], object], steps: int = STEPS) -> None:
+    for _ in range(steps):
         step()
 
 
-def into_file(step: Callable[[], object], path: str) -> None:
+def into_file(run: Callable[[], object], path: str) -> None:
     """A training recorded as by `backstep run`: written while it runs."""
     stream = Stream(Recorder(), path, Places())
     stream.start()
-    training(step)
+    run()
     stream.finish({})
 
 
@@ -79,17 +85,108 @@ def on_file(name: str, step: Callable[[], object]) -> tuple[str, ...]:
     """A row of the second table."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t")
-        recorded, plain = peak(partial(into_file, step, path)), peak(partial(training, step))
+        run = partial(training, step)
+        recorded, plain = peak(partial(into_file, run, path)), peak(run)
         ops = sum(type(event).__name__ == "OpCalled" for event in open_trace(path).events)
         size = os.path.getsize(path)
     return name, f"{ops:,}", f"{size / ops / 1e3:.1f}", f"{size / 1e6:.0f}", f"{recorded:.0f}", f"{plain:.0f}"
 
 
+def network(vocabulary: int, wide: int, heads: int, depth: int, batch: int, length: int) -> Callable[[], object]:
+    """A step of training a transformer with AdamW."""
+    nn, cross_entropy = engine.nn, engine.nn.functional.cross_entropy
+    layers = [nn.TransformerEncoderLayer(wide, heads, 4 * wide, 0.0, batch_first=True) for _ in range(depth)]
+    model = nn.Sequential(nn.Embedding(vocabulary, wide), *layers, nn.Linear(wide, vocabulary))
+    optimizer = engine.optim.AdamW(model.parameters(), lr=1e-4)
+
+    def step() -> None:
+        tokens = engine.randint(0, vocabulary, (batch, length))
+        optimizer.zero_grad()
+        cross_entropy(model(tokens).reshape(-1, vocabulary), tokens.reshape(-1)).backward()
+        optimizer.step()
+
+    step()
+    return step
+
+
+NETWORKS = {
+    "small GPT: 6 blocks, 64 wide, batch 4 x 32": ((65, 64, 4, 6, 4, 32), 40),
+    "BERT: 5.7 million parameters, batch 8 x 64": ((5000, 256, 8, 4, 8, 64), 10),
+}
+"""What `network` takes, and how many steps are recorded."""
+
+
+class Training:
+    """A training of some steps; `seconds` are those of the processor that its own thread took the last time."""
+
+    def __init__(self, step: Callable[[], object], steps: int) -> None:
+        self.run, self.seconds = partial(training, step, steps), 0.0
+
+    def __call__(self) -> None:
+        start = time.thread_time()
+        self.run()
+        self.seconds = time.thread_time() - start
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a training took, in seconds: by the clock, the processor's for its own thread, and the processor's for all
+    threads."""
+
+    clock: float
+    own: float
+    all: float
+
+
+def turn(way: Callable[[], object], trained: Training) -> Turn:
+    """A training, in one of the ways to record it."""
+    clock, processor = time.perf_counter(), time.process_time()
+    way()
+    return Turn(time.perf_counter() - clock, trained.seconds, time.process_time() - processor)
+
+
+def middle(turns: list[Turn]) -> Turn:
+    return Turn(*map(statistics.median, zip(*map(astuple, turns), strict=True)))
+
+
+def in_turns(name: str) -> tuple[str, ...]:
+    """A row of the third table: the same training untraced, recorded in memory and into a file."""
+    sizes, steps = NETWORKS[name]
+    trained = Training(network(*sizes), steps)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "t")
+        ways = trained, recorded(trained), partial(into_file, trained, path)
+        rounds = [[turn(way, trained) for way in ways] for _ in range(TURNS + 1)][1:]  # the first warms up
+        count, size = tally(path), os.path.getsize(path)
+    events = sum(count.values()) - count["nodes"]
+    alone, memory, file = (middle(list(turns)) for turns in zip(*rounds, strict=True))
+    ratios = (memory.clock / alone.clock, file.clock / alone.clock, file.own / alone.own)
+    writer = f"{(file.all - file.own) / events * 1e6:.0f}"
+    per_op = f"{size / count['OpCalled'] / 1e3:.1f}"
+    told = (f"{one:.2f}" for one in ratios)
+    return name, f"{alone.clock / steps * 1e3:.1f}", *told, writer, f"{events // steps:,}", per_op
+
+
+FILES = (
+    "training", "untraced, ms a step", "in memory / untraced", "into a file / untraced",
+    "processor time of its own thread / untraced", "us of the writing thread per event", "events a step",
+    "file, kB per op",
+)  # fmt: skip
+
+
 def main() -> None:
     settle()
+    if sys.argv[1:] != ["files"]:
+        steps_and_memory()
+        print()
+    table(FILES, [in_turns(name) for name in NETWORKS])
+
+
+def steps_and_memory() -> None:
+    """The first two tables."""
     rows = []
     for workload in WORKLOADS:
-        plain = of_torch(engine, workload)
+        plain = untraced.of_torch(engine, workload)
         found = ratio(recorded(plain), plain)
         rows.append((workload.name, found, f"{found.ours * 1e3:.2f}", f"{found.theirs * 1e3:.2f}"))
     filed = []
