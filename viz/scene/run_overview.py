@@ -19,6 +19,7 @@ from .reading import reading
 
 LOOKED_INTO = 3
 """Iterations whose graphs are looked into: a mistake in the program is in nearly all of them."""
+DEAD_LOOKED_FOR = "Dead units are looked for in the first three iterations and in the last one."
 SEEN_IN_NUMBERS: frozenset[Kind] = NONFINITE | EXPLODING | {"stalled", "vanishing", "exploding", "rounded"}
 """Kinds of which the overview itself tells."""
 DIGITS = 3
@@ -62,8 +63,9 @@ def _origin(run: Run) -> Iterator[RunFinding]:
 
 def _in_iteration(run: Run, number: int, one: Finding) -> RunFinding:
     label = f"{one.label}, in {run.sections[number].name}"
+    why = f"{one.why} {DEAD_LOOKED_FOR}" if one.kind == "dead-units" and run.is_divided else one.why
     return {
-        "kind": "iteration", "label": label, "why": one.why, "fix": one.fix, "section": number, "parameter": None,
+        "kind": "iteration", "label": label, "why": why, "fix": one.fix, "section": number, "parameter": None,
         "shows": one.kind,
     }  # fmt: skip
 

@@ -50,6 +50,31 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Overview:
     return of(recorded(NET.format(steps=12), tmp_path_factory.mktemp("net")))
 
 
+DYING = """\
+import engine as torch
+from engine import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 20), nn.ReLU(), nn.Linear(20, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.01)
+x = torch.randn(32, 4)
+for step in range(30):
+    loss = model(x).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    if step == 20:
+        model[0].bias.data.fill_(-50.0)
+"""
+
+
+def test_dead_units_are_told_with_the_iterations_that_were_looked_at(tmp_path: Path) -> None:
+    found = in_iterations(Run(recorded(DYING, tmp_path)))
+    (dead,) = (one for one in found if one.get("shows") == "dead-units")
+    assert dead["label"] == "20 of 20 units are dead, in step = 29"
+    assert dead["why"].endswith("in the first three iterations and in the last one.")
+
+
 CALLS = """\
 import engine as torch
 from engine import nn
