@@ -29,7 +29,7 @@ IMPORTERS = {
     ("gunicorn",): {"viz.server.production"},
     ("diskcache", "psutil"): {"viz.server.production.on_disk"},
     ("celery", "redis"): {"viz.server.production.on_redis", "viz.server.production.celery_worker"},
-    ("jinja2",): {"viz.server.front.page"},
+    ("jinja2",): {"viz.server.front.page", "viz.server.library.pair"},
 }
 
 

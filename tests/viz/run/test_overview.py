@@ -99,7 +99,7 @@ def test_a_program_without_iterations_has_a_column_for_each_backward_call(tmp_pa
     flow = run.flow
     assert not run.is_divided and flow.calls == (0, 1, 3), "the third call accumulates nothing"
     assert flow.labels[:2] == ("(model(x) * scale).mean().backward()", "(model(x) * scale).mean().backward() (2)")
-    assert flow.rows["norm"].T == pytest.approx(np.array(seen["norms"]), rel=1e-5)
+    assert pytest.approx(np.array(seen["norms"]), rel=1e-5) == flow.rows["norm"].T
     made = document(run.overview, "p", 1, None, flow)
     assert made["calls"] == [0, 1, 3] and made["first"] == [0, 0, 0] and not made["findings"]
 

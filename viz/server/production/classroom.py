@@ -13,8 +13,8 @@ from viz.server.app import build
 from viz.server.callbacks.register import Background
 from viz.server.lesson.course import course
 from viz.server.production.bounds import BoundedReplays, Bounds
+from viz.server.production.result_store import Making, Results
 from viz.server.production.revision_file import RevisionFile
-from viz.server.production.shelf import Making, Results
 from viz.server.store import Catalogue, Program, Revisions, Shelf, Store
 from viz.server.workers import Workers
 

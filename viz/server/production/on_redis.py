@@ -14,7 +14,7 @@ from celery import Celery
 from dash import CeleryManager
 
 from viz.server.production.jobs import LIMIT, Shared, crowded
-from viz.server.production.shelf import KEPT
+from viz.server.production.result_store import KEPT
 from viz.server.store import Problem, Revision
 
 log = logging.getLogger("backstep")

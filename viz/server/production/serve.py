@@ -23,7 +23,7 @@ from viz.server.lesson.course import record_course
 from viz.server.production.bounds import Admission, Bounds
 from viz.server.production.classroom import DISK, Classroom, folder_programs, queue, shared_secret, store
 from viz.server.production.json_log import JsonLogger, Logged
-from viz.server.production.shelf import Looking
+from viz.server.production.result_store import Looking
 from viz.server.production.worker import WaitressWorker
 from viz.server.workers import Workers
 

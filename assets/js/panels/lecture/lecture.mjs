@@ -5,7 +5,7 @@ import { sentence, stopAt } from "../../scene/levels.mjs";
 import { fill, h, prose } from "../../page/dom.mjs";
 import { endOf, restOf, stageOf } from "../program/chapters.mjs";
 import { isOpen, questionOf } from "../program/question.mjs";
-import { nextTry, triesOf } from "../program/tries.mjs";
+import { nextTry, triesOf } from "../program/proposals.mjs";
 import { excerptOf } from "./excerpt.mjs";
 import { Pointing } from "./laser.mjs";
 

@@ -2,7 +2,7 @@
 import { chapterAt, endOf, isMoving, nextMove, restOf, stageOf } from "./chapters.mjs";
 import { byId, fill, first, h, prose } from "../../page/dom.mjs";
 import { isOpen, questionOf } from "./question.mjs";
-import { triesOf } from "./tries.mjs";
+import { triesOf } from "./proposals.mjs";
 import { button as what } from "../../page/explain.mjs";
 
 export class Story {

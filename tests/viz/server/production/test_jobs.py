@@ -16,7 +16,7 @@ from viz.cli import main
 from viz.server.app import build, guarded
 from viz.server.callbacks.register import Background
 from viz.server.production.jobs import Shared
-from viz.server.production.shelf import Looking, Making
+from viz.server.production.result_store import Looking, Making
 from viz.server.programs import gallery_programs
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Later, Problem, Store
