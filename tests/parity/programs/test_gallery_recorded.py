@@ -7,13 +7,15 @@ import dataclasses
 import importlib
 import io
 import os
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from engine.trace.events import AnyEvent, ErrorRaised, OpCalled, Trace, VjpRun
+from engine.trace.events import Accumulated, AnyEvent, ErrorRaised, OpCalled, Trace, VjpRun
 from tests.batches import batches
 from viz.gallery import Program, gallery
 from viz.record.block import Block
@@ -26,28 +28,10 @@ try:
 except ImportError:
     torch = None
 
-GRADCHECK = "torch's gradcheck is written in Python, and each op of it is seen"
-PARAMETER = "Parameter(tensor) is a tensor of its own in torch"
-DIFFERENT = {
-    "anomaly": "torch looks for nan after the node has run, so its run is seen",
-    "copied_tensor": "torch.tensor(x) detaches and copies x",
-    "forgotten_count": "torch refuses what backward returned before it tells of it",
-    "gradcheck": GRADCHECK,
-    "gradcheck_float": GRADCHECK,
-    "graph_in_grad": "torch warns after the call has begun",
-    "inference": "tensors made in inference mode count no versions",
-    "layer_norm": "torch saves no number of the eps, and sums the gradients of weight and bias inside of one rule",
-    "leaf_facts": "FloatTensor and Variable leave no op",
-    "leaf_view": "a number that is assigned is a tensor of torch's own first",
-    "once": "once_differentiable is written in Python there",
-    "pooling": "torch saves the weight of a convolution whether it is needed or not",
-    "slice_written": "torch does not take a written view again before it is used",
-    "training_loop": PARAMETER,
-    "two_layers": PARAMETER,
-    "unused_input": "torch finds an unused input before it returns",
-    "wrong_shape": "torch refuses what backward returned before it tells of it",
-}
-"""Programs whose traces differ, by their last name, and why."""
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "differences.md"
+SECTION = PAGE.read_text("utf-8").partition("## Recordings of PyTorch itself")[2].partition("\n## ")[0]
+DIFFERENT = re.findall(r"^\| `(\w+)` \| .+ \|$", SECTION, re.MULTILINE)
+"""Programs whose traces differ, by their last name; the page says why."""
 
 PROGRAMS = [program for program in gallery() if not program.legacy]
 
@@ -117,9 +101,8 @@ def same_values(here: Trace, there: Trace, one: AnyEvent, other: AnyEvent) -> bo
     return True
 
 
-def difference(program: Program) -> str:
+def difference(here: Trace, there: Trace) -> str:
     """The first event in which the traces differ; "" where they are the same."""
-    here, there = recorded(program.source), recorded(program.source.replace("import engine as torch", "import torch"))
     for one, other in zip(here.events, there.events, strict=False):
         if plain(one) != plain(other) or not same_values(here, there, one, other):
             return f"{one}\n{other}"
@@ -128,7 +111,26 @@ def difference(program: Program) -> str:
     return "" if here.names == there.names else f"{here.names}\n{there.names}"
 
 
+def outcome(trace: Trace) -> tuple[list[Any], list[Any]]:
+    """What the leaves of a program accumulate, and the errors that it meets."""
+    gradients = [trace.value(one.after).array for one in trace.events if isinstance(one, Accumulated)]
+    errors = [one.type if is_old() else one.message for one in trace.events if isinstance(one, ErrorRaised)]
+    return gradients, errors
+
+
 @batches("program", PROGRAMS, lambda program: program.id, size=12)
 def test_program_gives_the_same_trace_on_torch(program: Program) -> None:
-    found = difference(program)
+    here, there = recorded(program.source), recorded(program.source.replace("import engine as torch", "import torch"))
+    found = difference(here, there)
     assert bool(found) == (program.id in DIFFERENT), found or "it is the same by now: take it out of the list"
+    (ours, our_errors), (theirs, their_errors) = outcome(here), outcome(there)
+    assert our_errors == their_errors
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_page_names_programs_and_counts_them() -> None:
+    assert {program.id for program in PROGRAMS} > set(DIFFERENT) and len(DIFFERENT) == len(set(DIFFERENT))
+    same = len(PROGRAMS) - len(DIFFERENT)
+    assert f"Of the {len(PROGRAMS)} programs" in SECTION and f"{same} give" in SECTION
+    assert f"These {len(DIFFERENT)} differ" in SECTION
