@@ -366,6 +366,8 @@ def _mistaken(options: argparse.Namespace) -> str:
             except ScriptError as error:
                 return str(error)
     if options.command == "open":
+        if options.rerun and len(options.files) > 1:
+            return "--rerun runs a program of one process again. Give one trace file."
         return next(filter(None, map(_mistaken_trace, options.files)), "")
     return ""
 

@@ -69,7 +69,8 @@ def test_command_starts_the_app_or_writes_its_file(
         (tmp_path / script.name).write_text(script.text, "utf-8")
     options = parser().parse_args(arguments)
     if options.command == "open":
-        recorded("lesson.py", tmp_path).trace_path.rename(tmp_path / options.file)
+        for file in options.files:
+            recorded("lesson.py", tmp_path).trace_path.rename(tmp_path / file)
     if options.command in ("export", "new"):
         monkeypatch.chdir(tmp_path)
         written = options.output if options.command == "export" else options.file

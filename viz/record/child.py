@@ -112,7 +112,11 @@ def main(argv: list[str]) -> int:
     _mark(ended)
     seconds = stream.progress.seconds
     with _signals_stop(stream):
-        failure = _finish(stream, outcome, {"place": place, "module": name, "limits": limits})
+        failure = _finish(
+            stream,
+            outcome,
+            {"place": place, "processes": os.environ.get("WORLD_SIZE") or "1", "module": name, "limits": limits},
+        )
         made = None if changes is None else [changes.missed, changes.fault, typed.was_read]
         _report(report, outcome, stream, seconds, failure, made)
     return outcome.status

@@ -49,6 +49,8 @@ def script_of(trace: Trace) -> Script:
     ran = trace.meta.get("ran")
     if not library(trace) or not isinstance(ran, Mapping) or not trace.argv:
         raise Cannot("Only a script that `backstep run` or `backstep record` has recorded on PyTorch can be run again.")
+    if ran.get("processes") != "1":
+        raise Cannot("It is one of several processes, which only the launcher of the program can run again.")
     if ran.get("place") != place_of(os.getcwd()):
         raise Cannot(
             "It was recorded in another folder or with another Python. Start `backstep open --rerun` in the same "
