@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -36,9 +36,16 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run.backstep"
 
 
+@pytest.fixture(scope="module")
+def opened(recording: Path) -> Iterator[App]:
+    started = App("open", str(recording))
+    yield started
+    started.close()
+
+
 @pytest.fixture
-def run(start: Callable[..., App], view_of: Callable[[App], View], recording: Path) -> View:
-    view = view_of(start("open", str(recording)))
+def run(opened: App, view_of: Callable[[App], View]) -> View:
+    view = view_of(opened)
     view.open("?program=my-run&section=0")
     return view
 
@@ -68,7 +75,7 @@ def test_keys_buttons_and_numbers_lead_from_iteration_to_iteration(run: View) ->
     at(run, 7)
 
 
-def test_a_step_past_the_end_leads_to_the_next_iteration_and_back(run: View) -> None:
+def test_a_step_past_the_end_leads_to_the_next_iteration_which_has_the_same_picture(run: View) -> None:
     run.end()
     run.page.locator("#stage").focus()
     run.page.keyboard.press("ArrowRight")
@@ -78,8 +85,6 @@ def test_a_step_past_the_end_leads_to_the_next_iteration_and_back(run: View) -> 
     at(run, 0)
     run.until("backstep.t() === backstep.scene().steps.length")
 
-
-def test_iterations_have_one_picture_and_numbers_of_their_own(run: View) -> None:
     places = "backstep.scene().nodes.map((node) => [node.id, node.x, node.y])"
     loss = "backstep.scene().values[backstep.scene().nodes.find((n) => n.role === 'root').rows[0].track.at(-1)[1]].data"
     run.page.keyboard.press(".")
@@ -91,10 +96,8 @@ def test_iterations_have_one_picture_and_numbers_of_their_own(run: View) -> None
     assert run.js(loss) != value
 
 
-def test_link_leads_to_its_iteration_and_one_to_none_says_so(
-    start: Callable[..., App], view_of: Callable[[App], View], recording: Path
-) -> None:
-    view = view_of(start("open", str(recording)))
+def test_link_leads_to_its_iteration_and_one_to_none_says_so(opened: App, view_of: Callable[[App], View]) -> None:
+    view = view_of(opened)
     view.open("?program=my-run&section=5&step=3")
     at(view, 5)
     assert view.state()["t"] == 3 and "section=5" in view.page.url
@@ -105,14 +108,13 @@ def test_link_leads_to_its_iteration_and_one_to_none_says_so(
 
 
 def test_the_numbers_of_a_run_are_there_before_its_graph_and_a_cell_leads_on(
-    start: Callable[..., App], view_of: Callable[[App], View], recording: Path
+    opened: App, view_of: Callable[[App], View]
 ) -> None:
-    app = start("open", str(recording))
-    assert app.address.endswith("view=run"), "nine iterations"
-    view = view_of(app)
+    assert opened.address.endswith("view=run"), "nine iterations"
+    view = view_of(opened)
     held: list[Callable[[], None]] = []
     view.page.route("**/_dash-update-component*", lambda route: held.append(route.continue_))
-    view.page.goto(app.address)
+    view.page.goto(opened.address)
     view.until("document.querySelector('#run-figure .heatmaplayer image')")
     assert "9 updates" in view.page.locator("#run-head").inner_text() and held and not view.js("backstep.scene()")
     cell = view.page.locator("#run-figure .nsewdrag").first.bounding_box()
