@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +48,18 @@ SENT = """backstep.state().flows.filter(f => f.back)
 SAID = "document.querySelector('.bs-say').textContent"
 
 
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    script = tmp_path_factory.mktemp("model") / "model.py"
+    script.write_text(MODEL)
+    started = App("run", str(script))
+    yield started
+    started.close()
+
+
 @pytest.fixture
-def model(view_of: Callable[[App], View], start: Any, tmp_path: Path) -> View:
-    (tmp_path / "model.py").write_text(MODEL)
-    view = view_of(start("run", str(tmp_path / "model.py")))
+def model(view_of: Callable[[App], View], recorded: App) -> View:
+    view = view_of(recorded)
     view.open("?program=my-model&step=0")
     return view
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+
+import pytest
 
 from tests.browser.conftest import App, View
 from tests.viz.helpers.traces import TRANSFORMER
 
 
-def opened(start: Callable[..., App], view_of: Callable[[App], View], folder: Path) -> View:
-    script = folder / "train.py"
-    script.write_text(TRANSFORMER, "utf-8")
-    app = start("run", str(script), cwd=folder)
-    view = view_of(app)
-    view.open(app.address.removeprefix(app.origin).lstrip("/"))
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    folder = tmp_path_factory.mktemp("train")
+    (folder / "train.py").write_text(TRANSFORMER, "utf-8")
+    started = App("run", str(folder / "train.py"), cwd=folder)
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def view(view_of: Callable[[App], View], recorded: App) -> View:
+    view = view_of(recorded)
+    view.open(recorded.address.removeprefix(recorded.origin).lstrip("/"))
     view.until("backstep.state()")
     return view
 
@@ -44,10 +52,7 @@ def first_dot(view: View, label: str) -> tuple[float, float]:
     return spot["x"] - spot["width"] / 2 + 20 * zoom, spot["y"] - spot["height"] / 2 + 82 * zoom
 
 
-def test_a_model_opens_as_boxes_whose_edges_and_dots_take_the_colour_of_their_gradients(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
-) -> None:
-    view = opened(start, view_of, tmp_path)
+def test_a_model_opens_as_boxes_whose_edges_and_dots_take_the_colour_of_their_gradients(view: View) -> None:
     labels = view.js("backstep.scene().nodes.filter(n => n.kind === 'group').map(n => n.label)")
     assert {"data", "tok", "blocks.0: Block", "blocks.1: Block", "head", "AdamW.step"} <= set(labels)
     assert view.js("backstep.scene().nodes.filter(n => n.role === 'leaf').length") == 0, "no column of parameters"
@@ -67,10 +72,7 @@ def test_a_model_opens_as_boxes_whose_edges_and_dots_take_the_colour_of_their_gr
     view.until("backstep.scene().nodes.find(n => n.id === backstep.selection())?.label === 'model.tok.weight'")
 
 
-def test_a_dot_tells_name_shape_and_norm_and_a_box_opens_in_its_place(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
-) -> None:
-    view = opened(start, view_of, tmp_path)
+def test_a_dot_tells_name_shape_and_norm_and_a_box_opens_in_its_place(view: View) -> None:
     view.end()
     view.page.mouse.move(*first_dot(view, "blocks.0: Block"))
     view.until("/^ln.weight 4, gradient norm [0-9.e-]+ /.test(document.querySelector('.bs-tip').textContent)")
