@@ -54,6 +54,12 @@ def about(trace: Trace, event: OpCalled) -> str:
         return ""
     sentence = str(found["documentation"].get(event.name, ""))[:400]
     own = f"An op of {found['name']} that Backstep's engine does not have: its numbers are shown, without a formula."
+    if event.attrs.get("not_seen"):
+        own = f"Not seen: {event.attrs['not_seen']}."
+    elif event.outputs and trace.value(event.outputs[0].value).damaged:
+        kind = event.outputs[0].dtype
+        what = f"{kind} numbers" if kind.startswith("complex") else "numbers of such a tensor"
+        own = f"An op of {found['name']}. A trace cannot hold {what}: its shape is recorded."
     return f"{sentence}. {own}" if sentence else own
 
 

@@ -13,7 +13,7 @@ from engine.trace.events import Scalar, Value
 SMALL = 16
 """Elements up to which a tensor is drawn cell by cell and written out in sentences."""
 
-DAMAGED = "damaged in the file"
+DAMAGED = "numbers missing"
 """What stands in place of the numbers of a value whose bytes in the file are not those that were saved."""
 
 EXACT = 1.2e-7

@@ -98,7 +98,7 @@ function paintCells(brush, node, at, state, future) {
   if (state.value?.damaged) {
     const [first, last] = [cellOf(place, 0), cellOf(place, count - 1)];
     const width = last.x + last.w - first.x;
-    const text = cut(brush.ruler, brush.font.small, width > 120 ? DAMAGED : "damaged", width);
+    const text = cut(brush.ruler, brush.font.small, width > 120 ? DAMAGED : "missing", width);
     brush.write(text, first.x + width / 2, first.y + (last.y + last.h - first.y) / 2, brush.font.small, brush.tokens.error, "center");
   }
 }

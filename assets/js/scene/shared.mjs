@@ -43,7 +43,7 @@ export const WHOLE = 0.612;
 /** Elements up to which a tensor is drawn cell by cell and written out in sentences. */
 export const SMALL = 16;
 /** What stands in place of the numbers of a value whose bytes in the file are not those that were saved. */
-export const DAMAGED = "damaged in the file";
+export const DAMAGED = "numbers missing";
 /** Relative distance of a number from one of five digits up to which it is that one: what float32 leaves of it. */
 export const EXACT = 1.2e-07;
 /** Share of what is added by which a sum of float64 numbers may be off. */

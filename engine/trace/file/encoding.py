@@ -30,6 +30,8 @@ NUMPY = {name: np.dtype(name) for name in (
     "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float32", "float64",
 )}  # fmt: skip
 """The element types that a file may have: none of them can hold an object."""
+NAMED = frozenset({"complex64", "complex128"})
+"""Those of values that a trace names without their elements."""
 _TYPES = {"bool": bool, "int": int, "float": float}
 
 
@@ -444,7 +446,7 @@ def _text(most: int) -> Callable[[Any], str]:
 
 
 def _dtype_name(data: Any) -> str:
-    if type(data) is not str or data not in NUMPY:
+    if type(data) is not str or (data not in NUMPY and data not in NAMED):
         raise Malformed(f"dtype {str(data)[:80]!r} is none of {', '.join(NUMPY)}")
     return data
 

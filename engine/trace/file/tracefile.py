@@ -29,6 +29,7 @@ from .budget import sample_value
 from .database import Database, Row, Rows, TraceFileError, check_header
 from .encoding import (
     MOST_LISTED,
+    NAMED,
     NUMPY,
     Malformed,
     decode,
@@ -744,7 +745,8 @@ def digest_of(dtype: str, shape: str, whole: int, stats: str | None, raw: bytes)
 
 def _read_value(row: tuple[Any, ...]) -> Value:
     _, _, dtype, shape, whole, raw, stats, digest, *_ = row
-    if dtype not in NUMPY or whole not in (0, 1, _DAMAGED) or not isinstance(raw, bytes):
+    is_known = dtype in NUMPY or (dtype in NAMED and whole == _DAMAGED)
+    if not is_known or whole not in (0, 1, _DAMAGED) or not isinstance(raw, bytes):
         raise Malformed(
             f"dtype {str(dtype)[:40]!r}, whole {str(whole)[:40]!r}: a known element type, and 1 or 0 are expected"
         )

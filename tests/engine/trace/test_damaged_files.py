@@ -91,7 +91,7 @@ def test_damaged_elements_are_a_value_without_numbers(tmp_path: Path) -> None:
     found = altered(tmp_path / "f", "UPDATE contents SET data = zeroblob(length(data)) WHERE id = 3")
     value = found.values[3]
     assert value.damaged and value.array is None and not value.sample.size and value.shape == sample_values()[3].shape
-    assert brief(value).endswith("damaged in the file")
+    assert brief(value).endswith("numbers missing")
     shown = as_json(value)
     assert shown["damaged"] and shown["data"] is None and set(shown["stats"].values()) == {None, 1}
     save(found, tmp_path / "again")
@@ -187,7 +187,7 @@ def test_altered_rows_that_a_page_can_do_without_are_left_out_and_said(tmp_path:
 ])  # fmt: skip
 def test_value_whose_rows_were_altered_has_no_number(tmp_path: Path, change: str) -> None:
     value = altered(tmp_path / "f", change).values[3]
-    assert value.damaged and value.array is None and brief(value) == "damaged in the file"
+    assert value.damaged and value.array is None and brief(value) == "numbers missing"
 
 
 def test_file_with_a_damaged_event_ends_with_it_and_says_so(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 import backstep
 from engine.replay.program import commands
 from engine.trace.events import Accumulated, ErrorRaised, LeafCreated, OpCalled, Trace
+from engine.trace.file.consistency import open_checked
 from viz.reading.comparison import compared
 from viz.reading.library import library
 from viz.record.compare_command import compare
@@ -86,13 +87,15 @@ def gradients(trace: Trace) -> list[Any]:
     return [trace.value(one.after).array for one in trace.events if isinstance(one, Accumulated)]
 
 
-def test_op_that_only_pytorch_has_is_described_and_stands_in_the_way_of_an_edit() -> None:
+def test_op_that_only_pytorch_has_is_described_and_stands_in_the_way_of_an_edit(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    trace = run(SPECTRUM, torch)
+    run(SPECTRUM, torch).save(str(tmp_path / "spectrum.backstep"))
+    trace = open_checked(tmp_path / "spectrum.backstep", 1000)
     own = [event.name for event in trace.events if isinstance(event, OpCalled) and "::" in event.name]
     assert own[0] == "aten::_fft_r2c"
     texts = [details(trace, {}, element)["head"]["about"] for element in reading(trace).drawing.items]
-    assert sum("An op of PyTorch that Backstep's engine does not have" in text for text in texts) == len(own)
+    assert sum("An op of PyTorch" in text for text in texts) == len(own)
+    assert sum("A trace cannot hold complex64 numbers: its shape is recorded." in text for text in texts) == 1
     with pytest.raises(Problem, match=r"The program uses aten::_fft_r2c in line 4 of .*does not have"):
         Computed().replay(trace, {"leaves": {"0": [1.0, 1.0, 1.0]}, "commands": None})
 

@@ -18,6 +18,8 @@ KEPT = frozenset({
     torch.int64,
 })  # fmt: skip
 """Element types that a trace has.  Others are shown as the nearest one, or not at all."""
+NAMES = {one: str(one).removeprefix("torch.") for one in (*KEPT, torch.complex64, torch.complex128)}
+"""Those that a trace can name, also where it has no elements."""
 WIDER = {torch.bfloat16: torch.float32}
 NUMPY = {dtype: np.dtype(str(dtype).removeprefix("torch.").replace("bool", "bool_").rstrip("_")) for dtype in KEPT}
 
@@ -52,12 +54,12 @@ class _Looked:
 
 
 class Unknown(OnFile):
-    """What is kept of a tensor whose elements cannot be read: its shape."""
+    """What is kept of a tensor whose elements cannot be read: its shape and element type."""
 
     __slots__ = ()
 
-    def __init__(self, shape: tuple[int, ...], size: int) -> None:
-        self.shape, self.dtype, self.size = shape, np.dtype("float32"), size
+    def __init__(self, shape: tuple[int, ...], size: int, dtype: Any = None) -> None:
+        self.shape, self.dtype, self.size = shape, np.dtype(NAMES.get(dtype, "float32")), size
 
 
 def kept_of(tensor: Any, limit: int) -> Any:
@@ -86,7 +88,7 @@ def unknown(tensor: Any) -> Unknown:
         shape = tuple(int(n) for n in tensor.shape)
     except (RuntimeError, NotImplementedError, TypeError, ValueError):  # of a nested tensor
         shape = ()
-    return Unknown(shape, int(np.prod(shape, dtype="int64")))
+    return Unknown(shape, int(np.prod(shape, dtype="int64")), tensor.dtype)
 
 
 def summary(tensor: Any, size: int) -> TensorSummary:
