@@ -178,7 +178,7 @@ def _limits(target: argparse.ArgumentParser) -> None:
     group = target.add_argument_group(
         "long runs",
         "An iteration ends with optimizer.step(), or with backward() in a program without an optimiser; the first one "
-        "is 0. The other iterations keep statistics instead of values, and can still be replayed.",
+        "is 0. All iterations that are not chosen keep statistics instead of values; they can still be replayed.",
     )
     group.add_argument(
         "--steps",
@@ -230,14 +230,14 @@ def _events(target: argparse.ArgumentParser) -> None:
 
 def _look(target: argparse.ArgumentParser) -> None:
     group = target.add_argument_group(
-        "pictures and films", "They are painted by a Chromium, Chrome or Edge of this machine, without a window."
+        "pictures and films", "A Chromium, Chrome or Edge on this machine paints them, without a window."
     )
     group.add_argument(
-        "--size", default="", help="whole (of pictures the default), 16:9, or what a window shows, as in 1280x720"
+        "--size", default="", help="whole (the default for pictures), 16:9, or the size of a window, such as 1280x720"
     )
     group.add_argument("--theme", choices=("light", "dark"), default="light")
     group.add_argument(
-        "--step", type=_moment, metavar="N", help="the step after which a picture is (default: the last)"
+        "--step", type=_moment, metavar="N", help="the step after which the picture is taken (default: the last)"
     )
     group.add_argument("--from", type=_moment, metavar="N", dest="begin", help="the step after which a film begins")
     group.add_argument("--to", type=_moment, metavar="N", dest="end", help="the step after which it ends")

@@ -27,6 +27,13 @@ def test_page_of_ops_is_what_the_registry_says() -> None:
     assert make_ops.FILE.read_text(encoding="utf-8") == make_ops.page(), "run python -m docs.make_ops"
 
 
+def test_decisions_have_their_number_in_the_heading() -> None:
+    pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    numbers = [page.name[:4] for page in pages]
+    assert numbers == [f"{number:04}" for number in range(1, len(pages) + 1)]
+    assert [page.name for page in pages if not page.read_text("utf-8").startswith(f"# {page.name[:4]}: ")] == []
+
+
 def test_page_of_ops_names_every_op() -> None:
     text = make_ops.FILE.read_text(encoding="utf-8")
     assert all(f"| `{name}` |" in text for name in REGISTRY if not name.startswith("_doc"))
