@@ -8,7 +8,8 @@ import { toNumber } from "../../scene/format.mjs";
 /** @import { Quantity, Row } from "../../scene/run.mjs" */
 /** @typedef {{ run: RunOverview, rows: Row[], quantity: Quantity, findings: RunOverview["findings"], now: number, cell: { row: number, column: number } | null }} Shown */
 
-export const ROW = 22; // px, of the labels beside it too
+const [ROW, TALL] = [22, 36]; // px of a row, of the labels beside it too: of many, and of few
+const ROOM = 440; // px that few rows share
 const LOSS = 104; // px of the loss curve
 const GAP = 24;
 const FOOT = 32;
@@ -18,11 +19,14 @@ const SIDE = 76; // px of the scale on the right
 const NAMED = 5; // backward calls whose names have room side by side
 const LOSS_ALONE = 8; // px where there is one loss, and no curve
 
+/** The px of a row, where there are so many. @param {number} rows */
+export const rowHeight = (rows) => Math.min(TALL, Math.max(ROW, Math.floor(ROOM / Math.max(rows, 1))));
+
 /** The px above the first row. @param {RunOverview} run */
 export const above = (run) => (isSingle(run) ? LOSS_ALONE : LOSS) + GAP;
 
 /** @type {(run: RunOverview, rows: number) => number} */
-export const height = (run, rows) => above(run) + rows * ROW + FOOT;
+export const height = (run, rows) => above(run) + rows * rowHeight(rows) + FOOT;
 
 /** @param {Shown} shown */
 export function figure({ run, rows, quantity, findings, now, cell }) {
@@ -36,7 +40,7 @@ export function figure({ run, rows, quantity, findings, now, cell }) {
       height: height(run, rows.length), margin: { l: LEFT, r: SIDE, t: 0, b: FOOT }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", font: text, showlegend: false, dragmode: false,
       hoverlabel: { bgcolor: token("--panel"), bordercolor: token("--edge"), font: { ...text, color: token("--ink") }, align: "left" },
       xaxis: { range: [-0.5, columns - 0.5], fixedrange: true, showgrid: false, zeroline: false, ticklabeloverflow: "allow", anchor: "y", ...axisNames(run, now) },
-      yaxis: { domain: [0, (rows.length * ROW) / tall], range: [rows.length - 0.5, -0.5], fixedrange: true, visible: false },
+      yaxis: { domain: [0, (rows.length * rowHeight(rows.length)) / tall], range: [rows.length - 0.5, -0.5], fixedrange: true, visible: false },
       yaxis2: { domain: [1 - LOSS / tall, 1], fixedrange: true, side: "right", nticks: 4, gridcolor: token("--line"), zeroline: false },
       shapes: [...outline(now, -0.5, rows.length - 0.5, 2), ...(cell ? outline(cell.column, cell.row - 0.5, cell.row + 0.5, 3) : [])],
     },
@@ -53,7 +57,7 @@ function flow({ run, rows, quantity, cell }, text, tall) {
       height: height(run, rows.length), margin: { l: LEFT, r: SIDE, t: 0, b: FOOT }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", font: text, showlegend: false, dragmode: false,
       hoverlabel: { bgcolor: token("--panel"), bordercolor: token("--edge"), font: { ...text, color: token("--ink") }, align: "left" },
       xaxis: { fixedrange: true, zeroline: false, ...axis },
-      yaxis: { domain: [0, (rows.length * ROW) / tall], range: [rows.length - 0.5, -0.5], fixedrange: true, visible: false },
+      yaxis: { domain: [0, (rows.length * rowHeight(rows.length)) / tall], range: [rows.length - 0.5, -0.5], fixedrange: true, visible: false },
       shapes: around ? [around] : [],
     },
   };
@@ -115,7 +119,7 @@ function maps(run, rows, quantity, font) {
   const scaled = (value) => (value === null || (log && !value) ? null : log ? Math.log10(value) : value);
   const z = table.map((row) => row.map(scaled));
   const [zmin, zmax] = log ? range(z) : [0, 1];
-  const colorbar = { thickness: 10, outlinewidth: 0, len: rows.length * ROW, lenmode: "pixels", y: 0, yanchor: "bottom", x: 1.01, tickfont: font, ...(log ? powers(zmin, zmax) : { tickvals: [0, 1], ticktext: ["0 %", "100 %"] }) };
+  const colorbar = { thickness: 10, outlinewidth: 0, len: rows.length * rowHeight(rows.length), lenmode: "pixels", y: 0, yanchor: "bottom", x: 1.01, tickfont: font, ...(log ? powers(zmin, zmax) : { tickvals: [0, 1], ticktext: ["0 %", "100 %"] }) };
   const hovertext = rows.map((row) => run.labels.map((_, column) => { const { head, text } = told(run, row, column); return `<b>${head}</b><br>${text.split(" · ").join("<br>")}`; }));
   const flat = (of, colour) => ({ type: "heatmap", z: of, zmin: 0, zmax: 1, xgap: gap, ygap: gap, showscale: false, hoverinfo: "skip", hoverongaps: false, colorscale: [[0, colour], [1, colour]] });
   return [

@@ -3,7 +3,7 @@
 import { byId, first, fill, h, mount, setProps } from "../../page/dom.mjs";
 import { announce } from "../../stage/screen_reader.mjs";
 import { columnOf, facts, inWords, lossText, opened, QUANTITIES, rowsOf, told } from "../../scene/run.mjs";
-import { ROW, above, figure, height } from "./figure.mjs";
+import { above, figure, height, rowHeight } from "./figure.mjs";
 import { isSingle } from "./flow.mjs";
 
 /** @import { RunOverview } from "../../scene/scene.d.ts" */
@@ -153,7 +153,8 @@ export class RunView {
     const labels = byId("run-labels");
     const held = labels.contains(document.activeElement) ? document.activeElement?.getAttribute("title") : null;
     labels.style.height = `${height(run, rows.length)}px`;
-    fill(labels, isSingle(run) ? null : h("div.loss", {}, h("b", {}, run.calls.length ? "root" : "loss"), h("span", {}, run.calls.length ? "" : lossText(run.loss))), rows.map((row, k) => this.label(row, above(run) + k * ROW)));
+    const each = rowHeight(rows.length);
+    fill(labels, isSingle(run) ? null : h("div.loss", {}, h("b", {}, run.calls.length ? "root" : "loss"), h("span", {}, run.calls.length ? "" : lossText(run.loss))), rows.map((row, k) => this.label(row, above(run) + k * each, each)));
     if (held) /** @type {HTMLElement | undefined} */ ([...labels.querySelectorAll("button")].find((one) => one.title === held))?.focus({ preventScroll: true });
   }
 
@@ -166,8 +167,8 @@ export class RunView {
     else setProps("run-figure", { figure: made });
   }
 
-  label({ label, name, group }, top) {
-    const style = `top: ${top}px; height: ${ROW}px`;
+  label({ label, name, group }, top, each) {
+    const style = `top: ${top}px; height: ${each}px; line-height: ${each}px`;
     if (group === null) return h("span.parameter", { style, title: name }, label);
     const open = this.open.has(group);
     return h("button", { type: "button", style, title: name, "aria-expanded": open ? "true" : "false", onclick: () => { if (!this.open.delete(group)) this.open.add(group); this.draw(); } },
