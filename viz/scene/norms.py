@@ -36,7 +36,7 @@ class Norms:
 
     def range(self) -> tuple[float, float] | None:
         """The powers of ten around the norms of all gradients that come to an op or a leaf; None without any."""
-        found = [norm for value in self._values() if 0 < (norm := self._norm(value)) < math.inf]
+        found = [norm for value in self._values() if 0 < (norm := self._norm(value) or 0) < math.inf]
         if not found:
             return None
         low, high = 10.0 ** math.floor(math.log10(min(found))), 10.0 ** math.ceil(math.log10(max(found)))

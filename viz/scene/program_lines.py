@@ -57,7 +57,9 @@ def _gradients(read: Reading) -> Iterator[tuple[Place, float]]:
         else:
             continue
         for value in values:
-            yield _place(code), read.norm(value)
+            norm = read.norm(value)
+            if norm is not None:
+                yield _place(code), norm
     for span in read.spans:
         if span["code"] is not None and span["group"] is not None and span["norm"] is not None:
             yield _place(span["code"]), float(span["norm"])

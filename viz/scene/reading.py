@@ -65,9 +65,14 @@ class Reading:
         """A value of the trace in few characters."""
         return self.once(("brief", value), lambda: text.brief(self.facts.trace.value(value)))
 
-    def norm(self, value: int) -> float:
-        """The norm of a value of the trace."""
-        return self.once(("norm", value), lambda: text.norm(self.facts.trace.value(value).stats))
+    def norm(self, value: int) -> float | None:
+        """The norm of a value of the trace; None of one whose elements it does not have, such as complex ones."""
+
+        def made() -> float | None:
+            found = self.facts.trace.value(value)
+            return None if found.damaged else text.norm(found.stats)
+
+        return self.once(("norm", value), made)
 
     def sent(self, event: VjpRun, op: OpCalled) -> list[sentences.Sent]:
         """What a rule sends, with the names of what receives it."""

@@ -117,7 +117,7 @@ class _Ways:
             case "forward":
                 return Said(self.forward(span), None)
         coming = self.coming(span)
-        norms = [self.norm(value) for value in coming if value is not None]
+        norms = [self.norm(value) for value in self.known(coming)]
         return Said(self.backward(span, coming), max(norms, default=None))
 
     def steps(self, span: Span) -> range:
@@ -242,7 +242,7 @@ class _Ways:
 
     def amounts(self, values: Sequence[int | None], as_before: bool = False) -> str:
         """`a gradient of norm 0.12`, `the gradient 1`; where a norm was told before, the number alone."""
-        known = [value for value in values if value is not None]
+        known = self.known(values)
         if not values:
             return "no gradient"
         if len(values) > MOST or len(known) < len(values):
@@ -268,6 +268,10 @@ class _Ways:
     def is_large(self, value: int) -> bool:
         """Whether a gradient is told by its norm: all but a single number."""
         return text.size(self.facts.trace.value(value).shape) != 1
+
+    def known(self, values: Sequence[int | None]) -> list[int]:
+        """Those of which the trace has elements: complex ones it has not."""
+        return [value for value in values if value is not None and not self.facts.trace.value(value).damaged]
 
     def norm(self, value: int) -> float:
         return text.norm(self.facts.trace.value(value).stats)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from engine.trace.events import VjpRun
+from engine.trace.events import VjpRun, damaged_value
 from viz.scene.scene import scene
 
 from ..helpers.traces import recorded
@@ -82,3 +83,15 @@ def test_a_gradient_that_is_not_finite_is_the_largest(tmp_path: Path) -> None:
     _, lines = lines_of(tmp_path, text)
     assert lines["x = torch.tensor([0.0], requires_grad=True)"]["norm"] == "nan"
     assert lines["y = x.sqrt()"]["norm"] == 0 and not math.isnan(lines["(y * 0).sum().backward()"]["norm"])
+
+
+def test_gradient_without_elements_is_not_a_nan(told: tuple[Any, dict[str, Any]]) -> None:
+    """As complex ones are: a trace has their shape alone."""
+    trace, _ = told
+    lost = {
+        value for event in trace.events if isinstance(event, VjpRun) for value in event.upstream if value is not None
+    }
+    values = [damaged_value(value.shape, "float32") if nr in lost else value for nr, value in enumerate(trace.values)]
+    document = scene(replace(trace, values=tuple(values)))
+    norms = {one["norm"] for one in document["lines"]} | {one["norm"] for one in document["spans"]}
+    assert norms and "nan" not in norms

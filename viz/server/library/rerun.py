@@ -143,7 +143,8 @@ class Reruns:
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        said = filter(None, (f"Run again by {name}.", elsewhere, recording.explanation))
+        whose = "The loss and the other rows of the run are those of the recording." if run.is_divided else ""
+        said = filter(None, (f"Run again by {name}.", whose, elsewhere, recording.explanation))
         return Again(TraceFile.of(target, program.most), " ".join(said))
 
     def _process_of(self, program: Program, plan: Path, target: Path, run: Run, turn: int) -> Recording:
