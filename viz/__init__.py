@@ -86,7 +86,7 @@ def _is_notebook() -> bool:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """`%load_ext viz` gives a notebook the magic `%%backstep`, which records a cell and shows it below."""
+    """`%load_ext backstep` gives a notebook the magic `%%backstep`, which records a cell and shows it below."""
     from viz.server.lesson.notebook import register
 
     register(shell)

@@ -126,6 +126,13 @@ def check(function: Callable[..., Any], inputs: Any, **options: Any) -> bool:
     return bool(library.autograd.gradcheck(function, inputs, **options))
 
 
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext backstep` gives a notebook the magic `%%backstep`, which records a cell and shows it below."""
+    import viz
+
+    viz.load_ipython_extension(shell)
+
+
 def __getattr__(name: str) -> Any:
     if name != "engine":
         raise AttributeError(f"module 'backstep' has no attribute {name!r}")

@@ -8,8 +8,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import engine
+from engine.arrays.session import slot
 from engine.trace.events import Trace
+from viz.record.block import Block
 from viz.server import programs
 from viz.server.lesson.page import lesson
 from viz.server.revisions import Computed
@@ -55,7 +56,10 @@ def register(shell: Any) -> None:
 
     def backstep(line: str, body: str) -> Cell | None:
         """%%backstep [TITLE]"""
-        with engine.record() as trace:
+        is_first = slot.active is None
+        with Block() as trace:
+            if is_first and slot.active is not None:
+                slot.active.stacks.beyond = ()  # the cell that the magic stands in is no part of the program
             result = shell.run_cell(body)
         if not result.success and not len(trace.events):
             return None

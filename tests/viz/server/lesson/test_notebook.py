@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import backstep
 import engine
 import viz
 from viz.server.lesson.notebook import Cell
@@ -56,7 +57,7 @@ def test_show_in_a_notebook_is_the_player_below_the_cell(shell: Shell, tmp_path:
 
 
 def test_magic_records_a_cell_and_shows_nothing_where_nothing_ran(shell: Shell) -> None:
-    viz.load_ipython_extension(shell)
+    backstep.load_ipython_extension(shell)
     assert isinstance(shell.magics["backstep"]("my cell", BODY), Cell)
     assert shell.magics["backstep"]("", "1 / 0") is None
 
@@ -64,7 +65,7 @@ def test_magic_records_a_cell_and_shows_nothing_where_nothing_ran(shell: Shell) 
 def test_notebook_keeps_the_player() -> None:
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
-    cells = ["%load_ext viz", f"%%backstep\n{BODY}"]
+    cells = ["%load_ext backstep", f"%%backstep\n{BODY}"]
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
     nbclient.NotebookClient(book, timeout=120).execute()
     (output,) = book.cells[1].outputs

@@ -1,0 +1,72 @@
+"""A real JupyterLab: a cell is run, the player appears below it and plays, and the saved notebook keeps it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..conftest import ROOT, SETTLE
+
+pytestmark = pytest.mark.browser
+
+CELLS = (
+    "%load_ext backstep",
+    "%%backstep My cell\nimport engine as torch\nx = torch.ones(2, requires_grad=True)\n(2 * x).sum().backward()",
+)
+ARGUMENTS = (
+    "--no-browser", "--allow-root", "--ip=127.0.0.1", "--IdentityProvider.token=", "--LabApp.news_url=",
+)  # fmt: skip
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[str]:
+    """The address of a JupyterLab with one notebook."""
+    pytest.importorskip("jupyterlab")
+    cells: list[dict[str, Any]] = [{"cell_type": "code", "id": f"c{number}", "metadata": {}, "outputs": [], "execution_count": None,
+              "source": text} for number, text in enumerate(CELLS)]  # fmt: skip
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "book.ipynb").write_text(json.dumps(book))
+    path = os.pathsep.join([str(ROOT), str(ROOT / "viz" / "public"), os.environ.get("PYTHONPATH", "")])
+    own = {name: str(tmp_path / ".jupyter") for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jupyterlab", *ARGUMENTS, f"--ServerApp.root_dir={tmp_path}"],
+        stderr=subprocess.PIPE, text=True, env={**os.environ, **own, "PYTHONPATH": path},
+    )  # fmt: skip
+    assert process.stderr is not None
+    found = (re.search(r"(http://127\.0\.0\.1:\d+)/lab", line) for line in process.stderr)
+    yield next(filter(None, found))[1]
+    process.terminate()
+    process.communicate(timeout=30)
+
+
+def test_cell_in_jupyterlab_has_the_player_and_the_saved_notebook_keeps_it(lab: str, context: Any) -> None:
+    page = context.new_page()
+    page.set_default_timeout(2 * SETTLE)
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(f"{lab}/lab/tree/book.ipynb")
+    page.locator(".jp-Notebook .jp-CodeCell").nth(1).wait_for()
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(state="attached")
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_text("Run All Cells", exact=True).click()
+    player = page.frame_locator(".jp-OutputArea iframe")
+    player.locator("#stage").click(position={"x": 40, "y": 90})
+    page.keyboard.press("End")
+    player.get_by_text("Step 5 of 5").first.wait_for()
+    assert player.locator("#code").inner_text().count("import engine as torch") == 1
+    assert player.locator(".files button").count() == 0
+    page.get_by_role("menuitem", name="File", exact=True).click()
+    with page.expect_response(lambda answer: answer.request.method == "PUT" and "book.ipynb" in answer.url):
+        page.get_by_text("Save Notebook", exact=True).first.click()
+    page.reload()
+    player.get_by_text("Nothing has run yet").first.wait_for()
+    assert wrong == []
