@@ -202,10 +202,15 @@ def add_requests(app: Dash, exports: Exports, admit: Admit = at_once, local: Loc
     """The requests that are no callbacks: a newer recording, a program as it was recorded, the overview of
     its run, a revision's file."""
     server: Flask = app.server
-    store = exports.store
-    search = Search(store.catalogue.programs)
-    reruns = Reruns(store, local.seconds) if local is not None else None
-    pairs: dict[str, Pair] = {}
+    _add_state(server, exports.store)
+    _add_documents(server, exports.store, admit)
+    _add_files(server, exports, admit, local)
+    _add_comparison(server, exports.store, local, str(app.config.assets_url_path).strip("/"))
+    _add_reruns(server, exports.store, local)
+
+
+def _add_state(server: Flask, store: Store) -> None:
+    """Whether the server runs, and whether a watched script has been recorded again."""
 
     @server.errorhandler(Misshapen)
     def misshapen(error: Misshapen) -> Response:
@@ -222,6 +227,11 @@ def add_requests(app: Dash, exports: Exports, admit: Admit = at_once, local: Loc
     @server.get("/live")
     def live() -> Response:
         return _json(live_answer(store, request.args.get("program", "")))
+
+
+def _add_documents(server: Flask, store: Store, admit: Admit) -> None:
+    """Scenes, what a search finds, and the overview of a run."""
+    search = Search(store.catalogue.programs)
 
     @server.get("/scene")
     def scene() -> Response:
@@ -244,6 +254,10 @@ def add_requests(app: Dash, exports: Exports, admit: Admit = at_once, local: Loc
     def graphs() -> Response:
         return _packed(graphs_answer(store, request.args.get("program", "")))
 
+
+def _add_files(server: Flask, exports: Exports, admit: Admit, local: Local | None) -> None:
+    """Trace files that are opened, the ways to share a view, and files that are saved."""
+
     @server.post(TRACE_PATH)
     def open_trace() -> Response:
         if local is None or not is_local(request.environ):
@@ -255,6 +269,26 @@ def add_requests(app: Dash, exports: Exports, admit: Admit = at_once, local: Loc
         argv = local.argv if local is not None and is_local(request.environ) else ()
         port = int(request.environ.get("SERVER_PORT") or 0)
         return _json(share(argv, port, request.args.get("path", "/"), network()))
+
+    @server.post("/export/<ending>")
+    def export(ending: str) -> Response:
+        ask = read(EXPORT, request.get_data(cache=False))
+        kind = FORMATS.get(ending)
+        if kind is None:
+            return Response(f"Backstep saves no such file: {ending[:40]!r}.\n", 404, mimetype="text/plain")
+        try:
+            with admit(request.remote_addr or ""):
+                body = exports.content(ending, _revision_of(exports.store, ask), ask.get("folds") or {})
+        except Later:
+            return _json({"later": True}, 202)
+        except Problem as problem:
+            return _json({"problem": problem.as_json()}, 404)
+        return Response(body, mimetype=kind.media)
+
+
+def _add_comparison(server: Flask, store: Store, local: Local | None, assets: str) -> None:
+    """A program that ran on the engine is run on PyTorch, and both recordings are shown on one page."""
+    pairs: dict[str, Pair] = {}
 
     @server.post("/on-torch")
     def same() -> Response:
@@ -272,8 +306,13 @@ def add_requests(app: Dash, exports: Exports, admit: Admit = at_once, local: Loc
         if found is None:
             text = "Backstep has no such pair: choose Run the same on PyTorch again.\n"
             return Response(text, 404, mimetype="text/plain")
-        html = pair_page(found, str(app.config.assets_url_path).strip("/"))
+        html = pair_page(found, assets)
         return Response(html, mimetype="text/html", headers={"Cache-Control": "no-store"})
+
+
+def _add_reruns(server: Flask, store: Store, local: Local | None) -> None:
+    """A script is run again with an edit in its place, and that run is stopped."""
+    reruns = Reruns(store, local.seconds) if local is not None else None
 
     @server.post("/rerun")
     def again() -> Response:
@@ -288,21 +327,6 @@ def add_requests(app: Dash, exports: Exports, admit: Admit = at_once, local: Loc
         if reruns is not None and is_local(request.environ):
             reruns.stop()
         return Response(status=204)
-
-    @server.post("/export/<ending>")
-    def export(ending: str) -> Response:
-        ask = read(EXPORT, request.get_data(cache=False))
-        kind = FORMATS.get(ending)
-        if kind is None:
-            return Response(f"Backstep saves no such file: {ending[:40]!r}.\n", 404, mimetype="text/plain")
-        try:
-            with admit(request.remote_addr or ""):
-                body = exports.content(ending, _revision_of(store, ask), ask.get("folds") or {})
-        except Later:
-            return _json({"later": True}, 202)
-        except Problem as problem:
-            return _json({"problem": problem.as_json()}, 404)
-        return Response(body, mimetype=kind.media)
 
 
 def _json(data: Any, status: int = 200) -> Response:

@@ -26,7 +26,7 @@ def export(source: str, output: Path, most: int | None = None, as_torch: bool = 
     kind, picture = format_of(output.name), output.suffix.removeprefix(".")
     if kind is None and picture not in KINDS:
         endings = ", ".join(f".{ending}" for ending in (*FORMATS, *KINDS))
-        return _refuse(f"{output.name!r} has none of the endings {endings}.")
+        return _refuse(f"{output.name!r} must end in one of {endings}.")
     try:
         catalogue = Catalogue(programs.gallery_programs())
         program = _program(catalogue, source, most or MOST, as_torch)
