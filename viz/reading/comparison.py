@@ -171,11 +171,14 @@ def _step(one: Trace, other: Trace, mine: Step, its: Step, names: tuple[str, str
 
 
 def between(one: Value, other: Value) -> float | str:
-    """How far two values are apart, of large ones their samples; or in words what is not the same."""
+    """How far two values are apart, of large ones their samples; or in words what is not the same.  Nothing is known of
+    values without elements, such as complex ones."""
     if one.dtype != other.dtype:
         return f"is {one.dtype} and {other.dtype}"
     if one.shape != other.shape:
         return f"has the shapes {list(one.shape)} and {list(other.shape)}"
+    if one.damaged or other.damaged:
+        return 0.0
     if one.array is not None and other.array is not None:
         return gap(one.array, other.array)
     return gap(one.sample, other.sample) if len(one.sample) == len(other.sample) else 0.0
