@@ -51,7 +51,7 @@ IDLE = frozenset(
         r"\w+",
         """
     a about after all also am an and any are as at be because been being but by can cannot could did do does
-    doing don for from get gets getting give gives had has have having help how i if in into is isn it its
+    doing don few for from get gets getting give gives had has have having help how i if in into is isn it its
     just like ll make me more must my need needs no not of on one only or our please pytorch same should so
     some still t than that the their them then there these they this to torch try trying up us use used using
     ve very want was way we were what when where which while who why will with without work working would you

@@ -29,6 +29,8 @@ y = 2 * x
 # - 1 0
 # + 2 0
 # - 2 4
+# = The slope is 2, and the second element does not count.
+# ! gradient = [0.0, 1.0]
 y.backward(torch.tensor([1.0, 0.0]))
 print(x.grad)
 '''

@@ -49,6 +49,12 @@ def test_questions_of_forums_lead_to_their_program_among_the_first_three(search:
         ("retain_grpah", "second_backward"),
         ("jacobain", "jacobian"),
         ("accum", "accumulation"),
+        ("my loss is nan after a few steps", "infinity"),
+        ("why does loss.backward() twice give an error", "second_backward"),
+        ("weights do not change after optimizer.step", "scaled_leaf"),
+        ("difference between backward and torch.autograd.grad", "stage"),
+        ("custom autograd function", "straight_through"),
+        ("what happens if I forget zero_grad", "forgotten_zero"),
     ],
 )
 def test_topics_synonyms_typing_errors_and_beginnings_of_words_are_found(
