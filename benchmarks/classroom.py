@@ -61,6 +61,8 @@ class Visitor:
     async def ask(self, path: str, body: bytes | None = None) -> bytes:
         """The answer; asked once more on a new connection where the first broke off."""
         one = self.connections[0]
+        if one.is_closed:
+            await one.open()
         try:
             return await asyncio.wait_for(one.ask(path, body), PATIENCE)
         except BROKEN:

@@ -71,6 +71,11 @@ class Connection:
     async def open(self) -> None:
         self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the other side has closed it, which a browser notices before it asks."""
+        return self.reader.at_eof() or self.reader.exception() is not None
+
     async def ask(self, path: str, body: bytes | None = None) -> bytes:
         """The body of the answer; raises RuntimeError where the status is no 200."""
         method = "GET" if body is None else "POST"

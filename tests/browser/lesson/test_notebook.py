@@ -30,7 +30,7 @@ ARGUMENTS = (
 def lab(tmp_path: Path) -> Iterator[str]:
     """The address of a JupyterLab with one notebook."""
     pytest.importorskip("jupyterlab")
-    empty = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    empty: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
     cells = [{**empty, "id": f"c{number}", "source": text} for number, text in enumerate(CELLS)]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
