@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,12 @@ def test_file_that_is_only_opened_runs_nothing(
         )  # fmt: skip
         assert text in answer.get_json()["problem"]["text"]
     assert script_of(opened.record()).path.name == "spectrum.py"
+    for forged, said in (
+        (replace(opened.record(), files={}), "does not have the text of spectrum.py"),
+        (replace(opened.record(), argv=("mode",)), "does not have the text of mode"),
+    ):
+        with pytest.raises(Cannot, match=said):
+            script_of(forged)
     monkeypatch.chdir(tmp_path)  # a file from elsewhere
     with pytest.raises(Cannot, match="recorded in another folder"):
         script_of(opened.record())

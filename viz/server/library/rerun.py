@@ -71,6 +71,8 @@ def script_of(trace: Trace) -> Script:
 def unchanged(script: Script, trace: Trace) -> None:
     """Raises Cannot where a file of the program is not as it was recorded."""
     folder = script.path.absolute().parent
+    if script.path.name not in trace.files:  # nobody has seen it run: the file may name any script
+        raise Cannot(f"The recording does not have the text of {script.path.name}.")
     for name, recorded in trace.files.items():
         path = folder / name
         try:
