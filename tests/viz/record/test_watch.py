@@ -15,6 +15,12 @@ from viz.record.runner import Watch
 from ..helpers.scripts import SMALL, array, wait_for
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script that is slow to start, because others run too, is not said to be still running."""
+    monkeypatch.setattr(runner, "LONG", 1000.0)
+
+
 class Listener:
     """Collects the changes of a watch; `wait(n)` until there were n."""
 
