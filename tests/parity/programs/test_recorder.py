@@ -18,8 +18,8 @@ import pytest
 from engine.trace.events import ErrorRaised, GroupEntered, OpCalled, Printed, Trace, VjpRun
 from engine.trace.file.consistency import open_checked
 from viz.record.block import Block
+from viz.record.late_import import Import
 from viz.record.runner import run_script
-from viz.record.torch.late_import import Import
 
 pytestmark = pytest.mark.parity
 
@@ -221,11 +221,14 @@ def test_script_is_recorded_without_a_flag(tmp_path: Path, capfd: pytest.Capture
         "import torch\nimport engine\n"
         "w = torch.ones(3, requires_grad=True)\n"
         "for step in range(2):\n    loss = (w * 2).sum()\n    loss.backward()\n    print(loss.item())\n"
-        "other = engine.ones(1, requires_grad=True)\n(other * 3).sum().backward()\nraise SystemExit(4)\n"
+        "other = engine.ones(1, requires_grad=True)\n(other * 3).sum().backward()\nw.view(2)\n"
     )
     recording = run_script(script, trace_path=tmp_path / "train.backstep")
-    assert (recording.returncode, recording.iterations) == (4, 2)
-    assert capfd.readouterr().out == "6.0\n6.0\n"
+    assert (recording.returncode, recording.iterations) == (1, 2)
+    out, err = capfd.readouterr()
+    assert out == "6.0\n6.0\n" and [line for line in err.splitlines() if line.startswith("  File")] == [
+        f'  File "{script}", line 10, in <module>'
+    ]
     trace = open_checked(recording.trace_path, 1000)
     assert [op.name for op in ops(trace)] == ["mul", "sum"] * 3
     assert set(trace.names.values()) == {"w", "loss", "other"}

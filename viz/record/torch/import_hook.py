@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.trace.recorder import Recorder
 
-from .late_import import Import
+from ..late_import import Import
 
 if TYPE_CHECKING:
     from .changes import Changes
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 OLDEST = 2, 4
 """The first version of torch that can be recorded."""
 FOLDER = os.path.join(os.path.dirname(__file__), "")
+OPS = os.path.join("torch", "_ops.py")
 
 
 class Arrival:
@@ -95,10 +96,13 @@ def watching(recorder: Recorder, say: Callable[[str], None]) -> Iterator[None]:
 
 
 def without_ours(kept: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of the recorder."""
+    """A traceback without the frames of the recorder, and those of torch through which it runs an op."""
     frames = []
+    in_op = False
     while kept is not None:
-        if not kept.tb_frame.f_code.co_filename.startswith(FOLDER):
+        file = kept.tb_frame.f_code.co_filename
+        in_op = file.startswith(FOLDER) or (in_op and file.endswith(OPS))
+        if not in_op:
             frames.append(kept)
         kept = kept.tb_next
     for outer, inner in zip(frames, [*frames[1:], None], strict=True):

@@ -12,6 +12,8 @@ import torch
 
 from engine.trace.summary import OnFile, Summary, sample_of, statistics
 
+from . import device_values
+
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 KEPT = frozenset({
     torch.float16, torch.float32, torch.float64, torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32,
@@ -69,6 +71,8 @@ def kept_of(tensor: Any, limit: int) -> Any:
         size = numel(tensor)
         if type(tensor) not in PLAIN or tensor.layout is not torch.strided or tensor.is_meta:
             return unknown(tensor)
+        if tensor.is_cuda and torch.cuda.is_current_stream_capturing():  # a CUDA graph is made: nothing runs yet
+            return unknown(tensor)
         if dtype not in NUMPY:
             if dtype not in WIDER:
                 return unknown(tensor)
@@ -91,8 +95,10 @@ def unknown(tensor: Any) -> Unknown:
     return Unknown(shape, int(np.prod(shape, dtype="int64")), tensor.dtype)
 
 
-def summary(tensor: Any, size: int) -> TensorSummary:
+def summary(tensor: Any, size: int) -> Summary:
     """Sample and statistics, of the elements where they lie.  Linear in the size."""
+    if tensor.is_cuda:
+        return device_values.summary(tensor, NUMPY[tensor.dtype], size)
     array = np.from_dlpack(tensor if tensor.device.type == "cpu" else tensor.cpu())
     return TensorSummary(tuple(array.shape), NUMPY[tensor.dtype], size, sample_of(array).copy(), statistics(array))
 

@@ -23,12 +23,12 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 from engine.arrays.session import slot
 from engine.trace.recorder import Recorder
 
+from ..late_import import Import
 from . import entries, patches
 from .backward import Backward, remove
 from .changes import Changes
 from .forward import Forward
 from .graph import Graph
-from .late_import import Import
 from .modules import ModuleNames
 from .ops import library
 from .tensors import Tensors, version_of
