@@ -154,8 +154,8 @@ def main(names: list[str]) -> None:
         statistics = fastest(step, times, lambda: Recorded(LIMIT))
         values = fastest(step, times, lambda: Recorded(2**30))
         print(
-            f"{name:8} {alone * 1e3:9.1f} ms   an empty mode {bare / alone:5.2f} times   statistics {statistics / alone:5.2f} times   "
-            f"values {values / alone:5.2f} times"
+            f"{name:8} {alone * 1e3:9.1f} ms   an empty mode {bare / alone:5.2f} times   "
+            f"statistics {statistics / alone:5.2f} times   values {values / alone:5.2f} times"
         )
 
 
