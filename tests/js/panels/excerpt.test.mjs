@@ -19,6 +19,7 @@ test("a backward step shows the call, a chapter its lines, and nothing where nei
   const call = { file: 0, line: 8, end: 8, col: 0, stop: 8 };
   assert.deepEqual(marked(excerptOf(scene, { from: call, code: { file: 0, line: 3, end: 3, col: 4, stop: 9 } }, null)), ["print(w)"]);
   assert.deepEqual(marked(excerptOf(scene, null, [3, 4])), ["y = 2 * x", "z = y + 1"]);
+  assert.deepEqual(marked(excerptOf(scene, null, [5, 6])), ["w = (z +", "y)"], "without its indent");
   assert.deepEqual(excerptOf(scene, null, null), []);
   assert.deepEqual(excerptOf({ program: { files: [] } }, { from: null, code: null }, null), []);
 });

@@ -29,8 +29,9 @@ export function excerptOf(scene, step, chapter) {
 /** @returns {[string, boolean][]} */
 function partsOf(text, number, code, [first, last]) {
   if (number < first || number > last) return [[text || " ", false]];
-  if (!code) return [[text || " ", true]];
-  const start = number === code.line ? code.col : text.length - text.trimStart().length;
+  const indent = text.length - text.trimStart().length;
+  if (!code) return /** @type {[string, boolean][]} */ ([[text.slice(0, indent), false], [text.slice(indent) || " ", true]]).filter(([part]) => part);
+  const start = number === code.line ? code.col : indent;
   const stop = number === code.end ? code.stop : text.length;
   /** @type {[string, boolean][]} */
   const parts = [[text.slice(0, start), false], [text.slice(start, stop), true], [text.slice(stop), false]];
