@@ -123,7 +123,7 @@ def held_as(module: Any, frame: FrameType | None) -> str:
     user frame counts, in which `model` is still `model` and not the `m` of a helper function; of several names, the
     first.
     """
-    held = list(_names(frame))
+    held = [*_names(frame), *_globals(frame)]
     for look in (_directly, _in_objects):
         for name, value in held:
             found = next(look(name, value, module), None)
@@ -159,6 +159,17 @@ def _names(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
         if outer.f_code.co_flags & CO_OPTIMIZED and type(held) is dict:
             held.clear()  # up to Python 3.12 a copy, which would keep these objects alive until the function ends
         yield from found
+
+
+def _globals(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
+    """The global names of the outermost user frame, if that is a function, as it is in a thread."""
+    outer = None
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            outer = frame
+        frame = frame.f_back
+    if outer is not None and outer.f_code.co_flags & CO_OPTIMIZED:
+        yield from list(outer.f_globals.items())
 
 
 def _is_module(value: Any) -> bool:

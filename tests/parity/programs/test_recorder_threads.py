@@ -17,6 +17,9 @@ pytestmark = pytest.mark.parity
 torch: Any = pytest.importorskip("torch")
 
 
+named = torch.nn.Linear(3, 1)
+
+
 def in_thread(work: Callable[[], object]) -> None:
     thread = threading.Thread(target=work, name="worker")
     thread.start()
@@ -30,6 +33,7 @@ def counted(trace: Trace, *kinds: type) -> list[int]:
 def test_training_loop_in_a_thread_is_recorded_as_in_the_main_one() -> None:
     def train() -> None:
         torch.manual_seed(0)
+        named(torch.ones(3))
         net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
         optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
         for _ in range(2):
@@ -50,6 +54,7 @@ def test_training_loop_in_a_thread_is_recorded_as_in_the_main_one() -> None:
     assert vars(threading.Thread)["_bootstrap_inner"] is begin and not torch._C._len_torch_dispatch_stack()
     kinds = OpCalled, VjpRun, Accumulated, GroupEntered, WarningGiven
     assert counted(trace, *kinds) == counted(alone, *kinds) and counted(trace, VjpRun) != [0]
+    assert "named.weight" in trace.names.values()
     assert_is_consistent(trace)
 
 
