@@ -33,7 +33,7 @@ class Bounds:
     per_client: int = 32
     """A hall full of people often has one address, so this is far more than one person needs."""
     long: int = 10_000
-    """Events of a section from which on its scene is made in the background: it takes 2 s and more."""
+    """Events of a section from which on its scene is made in the background: it takes 3 s and more."""
 
 
 class BoundedReplays(Computed):

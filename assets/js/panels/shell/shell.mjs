@@ -288,7 +288,7 @@ export class Shell {
       return;
     }
     const { program, scene } = this.session;
-    if (!push && this.isShown(view)) { this.place(view); this.display(view.run ? "run" : "graph"); return; }
+    if (!push && !this.session.waiting && this.isShown(view)) { this.place(view); this.display(view.run ? "run" : "graph"); return; }
     if (!scene || program !== view.program) this.blank();
     if (!scene && view.run) this.showRunAhead(view.program);
     this.quiet = true; // the address of a view is written when its moment and selection are there
