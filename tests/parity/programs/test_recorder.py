@@ -135,10 +135,12 @@ def run(source: str) -> tuple[str, list[str]]:
     out = io.StringIO()
     torch.set_printoptions(precision=17)
     torch.set_warn_always(True)  # else the second run does not give the warnings of the first
-    with contextlib.redirect_stdout(out), warnings.catch_warnings(record=True) as given:
-        warnings.simplefilter("always")
-        exec(compile(source, "net.py", "exec"), {"__name__": "__main__"})
-    torch.set_printoptions(profile="default")
+    try:
+        with contextlib.redirect_stdout(out), warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            exec(compile(source, "net.py", "exec"), {"__name__": "__main__"})
+    finally:
+        torch.set_printoptions(profile="default")
     return out.getvalue(), sorted({str(one.message) for one in given})
 
 

@@ -175,20 +175,20 @@ export class Story {
     if (held) first(`[data-turn="${held}"]:not(:disabled)`, place)?.focus({ preventScroll: true });
   }
 
-  /** A chapter as it is read. */
-  told(number, hint, again) {
+  /** A chapter as it is read; `asks`: its question, if it has one, is open. */
+  told(number, hint, again, asks = isOpen(stageOf(this.scene.program.chapters, number, this.player.t()))) {
     const { legacy, other } = this.scene.program;
     const one = this.scene.program.chapters[number];
     return h(one.gone ? "div.chapter.gone" : "div.chapter", {},
       h("h1.story-title", {}, one.title),
       one.gone ? h("div.since", {}, prose(one.gone)) : null,
       prose(one.text),
-      one.ask ? questionOf(one.ask, isOpen(stageOf(this.scene.program.chapters, number, this.player.t()))) : null,
+      one.tries ? triesOf(one.tries, this.session) : null, // an edit changes only what is below them
+      one.ask ? questionOf(one.ask, asks) : null,
       one.now === undefined ? null : h("div.since", {}, h("p", {}, "You changed the program: the text above describes the recording."), one.now ? h("p", {}, h("b", {}, "Now: "), one.now) : null),
       legacy ? h("p.hint", {}, "Runs by the rules of PyTorch 0.3: ", h("code", {}, "legacy_broadcasting()")) : null,
       h("div.story-acts", {},
         one.fix && this.scene.error?.fix?.edits ? h("button.btn.primary", { type: "button", "data-turn": "fix", onclick: () => this.session.edit(this.scene.error?.fix.edits) }, "Try it: change the call") : null,
-        one.tries ? triesOf(one.tries, this.session) : null,
         other ? this.otherButton(other) : null,
         h("p.hint.story-hint", {}, h("kbd", {}, "Space"), h("span.fitting", {}, hint.split(/(?=: )/).map((part) => h("span", {}, part))),
           again ? h("button.link", { type: "button", "data-turn": "0", onclick: () => this.replay() }, "watch again") : null)));
@@ -197,7 +197,7 @@ export class Story {
   /** All chapters, unseen, behind the one that is read: the tallest keeps the room, so that the code below stays where it is. */
   roomOf(chapters) {
     return chapters.map((_, number) => {
-      const one = this.told(number, chapters[number + 1] ? nextIs(chapters[number + 1]) : AT_END, true);
+      const one = this.told(number, chapters[number + 1] ? nextIs(chapters[number + 1]) : AT_END, true, false); // with the answer it is taller
       one.classList.add("behind");
       return one;
     });
