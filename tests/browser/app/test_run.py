@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.browser.conftest import App, View
 
 TRAINING = """import engine as torch
@@ -22,14 +24,23 @@ for step in range(12):
 """
 
 
-def test_run_opens_as_a_whole_and_a_cell_leads_to_its_parameter(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
-) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(TRAINING, "utf-8")
-    app = start("run", str(script), cwd=tmp_path)
-    view = view_of(app)
-    view.open(app.address.removeprefix(app.origin).lstrip("/"))
+@pytest.fixture
+def opened(start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path) -> Callable[[str], View]:
+    """The page of a script that `backstep run` has run."""
+
+    def run(source: str) -> View:
+        script = tmp_path / "train.py"
+        script.write_text(source, "utf-8")
+        app = start("run", str(script), cwd=tmp_path)
+        view = view_of(app)
+        view.open(app.address.removeprefix(app.origin).lstrip("/"))
+        return view
+
+    return run
+
+
+def test_run_opens_as_a_whole_and_a_cell_leads_to_its_parameter(opened: Callable[[str], View]) -> None:
+    view = opened(TRAINING)
     view.until("document.documentElement.dataset.view === 'run'")
     view.until("document.querySelector('#run-figure .heatmaplayer image')")
     assert "12 updates" in view.page.inner_text("#run-head")
@@ -83,14 +94,8 @@ for step in range(12):
 """
 
 
-def test_first_nan_of_a_run_leads_to_the_op_in_its_module(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
-) -> None:
-    script = tmp_path / "masked.py"
-    script.write_text(MASKED, "utf-8")
-    app = start("run", str(script), cwd=tmp_path)
-    view = view_of(app)
-    view.open(app.address.removeprefix(app.origin).lstrip("/"))
+def test_first_nan_of_a_run_leads_to_the_op_in_its_module(opened: Callable[[str], View]) -> None:
+    view = opened(MASKED)
     view.page.get_by_role("button", name="Go there: first nan: softmax, in step = 5").click()
     view.until("document.documentElement.dataset.view === 'graph' && backstep.selection()")
     chosen = "backstep.scene().nodes.find(node => node.id === backstep.selection())"
