@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from engine.trace.events import Accumulated, BackwardStarted, Trace
-from engine.trace.file.measures import Measures, Meter
-from engine.trace.file.outline import GRAD, VALUE, Outline
+from engine.trace.file.measures import Measures, Meter, joined
+from engine.trace.file.outline import GRAD, VALUE, Change, Outline
 
 from .state import number_before
 
 
 def measured(trace: Trace, outline: Outline) -> Measures:
-    """The numbers of a run.
+    """The numbers of a run: those that were noted, and those of the events after them.
 
     Linear in the gradients, and in the elements of what is read: gradients, roots, and the leaves that they change.
     Other events are not read.
     """
-    meter = Meter(trace.value, lambda tensor, event: number_before(trace, outline, tensor, event))
-    changes = outline.changes
+    noted, changes = outline.measures, outline.changes
+    if noted is not None and outline.measured == len(outline.kinds):
+        return noted
+    last = (
+        {} if noted is None else dict(zip(noted.gradients.tensor.tolist(), noted.gradients.event.tolist(), strict=True))
+    )
+    numbers = {tensor: number_before(trace, outline, tensor, event) for tensor, event in last.items()}
+    meter = Meter(trace.value, lambda tensor, event: number_before(trace, outline, tensor, event), numbers)
     taught = changes.tensor[changes.what == GRAD]
-    written = changes.event[(changes.what == VALUE) & np.isin(changes.tensor, taught)]
-    for event in np.union1d(outline.where(Accumulated, BackwardStarted), written).tolist():
+    is_written = (changes.what == VALUE) & np.isin(changes.tensor, taught)
+    events = np.union1d(outline.where(Accumulated, BackwardStarted), changes.event[is_written])
+    for event in np.union1d(events[events >= outline.measured], _since(changes, is_written, last)).tolist():
         meter.see(trace.events[event])
-    return meter.measures()
+    rest = meter.rest()
+    return joined([rest] if noted is None else [noted, rest])
+
+
+def _since(changes: Change, is_written: np.ndarray, last: Mapping[int, int]) -> np.ndarray:
+    """The events that wrote tensors after their last gradients: parts of updates that are not noted yet."""
+    tensors, events = changes.tensor[is_written], changes.event[is_written]
+    ends = np.full(int(changes.tensor.max(initial=-1)) + 1, np.iinfo("i8").max)
+    for tensor, event in last.items():
+        ends[tensor] = event
+    found: np.ndarray = events[events > ends[tensors]]
+    return found

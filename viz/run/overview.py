@@ -85,7 +85,7 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     they are not, also in the elements of what they are of.  Other events are not read, except those of one iteration,
     which tells the order of the parameters.
     """
-    measures = outline.measures or measured(trace, outline)
+    measures = measured(trace, outline)
     starts = np.array([section.start for section in sections])
     calls = _section_of(starts, [event for event, _ in outline.calls])
     columns = np.unique(calls)

@@ -8,8 +8,9 @@ the same rules (`Meter`).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,7 @@ class Measures:
 
 TABLES = {"gradients": Gradients, "updates": Updates, "losses": Losses}
 COLUMNS = {name: tuple(column.name for column in fields(kind)) for name, kind in TABLES.items()}
+EMPTY: Mapping[int, int | None] = MappingProxyType({})
 WHOLE = ("event", "tensor", "sampled")
 """The columns of whole numbers; all others are floats."""
 
@@ -96,15 +98,17 @@ class Meter:
     """Takes the numbers of a run event by event.
 
     `value(n)` is the value of number n as it was recorded; `current(t, e)` the number of the value that the tensor t
-    has before the event e, which is seen now, None where that is not known.
+    has before the event e, which is seen now, None where that is not known.  `numbers` are those of the leaves that had
+    gradients before the first event that is seen, as of their last ones.
     """
 
-    def __init__(self, value: Callable[[int], Value], current: Callable[[int, int], int | None]) -> None:
+    def __init__(
+        self, value: Callable[[int], Value], current: Callable[[int, int], int | None],
+        numbers: Mapping[int, int | None] = EMPTY,
+    ) -> None:  # fmt: skip
         self._value, self._current = value, current
-        self._rows: dict[str, list[array[Any]]] = {
-            name: [array("q" if column in WHOLE else "d") for column in listed] for name, listed in COLUMNS.items()
-        }
-        self._numbers: dict[int, int | None] = {}  # by leaf that had a gradient: its value
+        self._rows = _no_rows()
+        self._numbers = dict(numbers)  # by leaf that had a gradient: its value
         self._before: dict[int, Value] = {}  # what a leaf was before the update that goes on,
         self._now: dict[int, tuple[int, Value]] = {}  # and what it is since an event
         self._held = 0
@@ -127,19 +131,17 @@ class Meter:
             if number is not None:
                 self._note("losses", event.index, mean_of(self._value(number)))
 
-    def measures(self) -> Measures:
-        """The numbers by now, with the updates that no gradient has followed yet."""
-        updates = [column[:] for column in self._rows["updates"]]
+    def take(self) -> Measures:
+        """The numbers since they were last taken."""
+        found = Measures(*(kind(*map(np.array, self._rows[name])) for name, kind in TABLES.items()))
+        self._rows = _no_rows()
+        return found
+
+    def rest(self) -> Measures:
+        """The last numbers, with the updates that no gradient has followed yet."""
         for tensor, (event, now) in sorted(self._now.items(), key=lambda one: one[1][0]):
-            for column, number in zip(updates, self._update(tensor, event, now), strict=True):
-                column.append(number)
-        columns = {name: list(map(np.array, rows)) for name, rows in {**self._rows, "updates": updates}.items()}
-        order = np.argsort(columns["updates"][0], kind="stable")
-        return Measures(
-            Gradients(*columns["gradients"]),
-            Updates(*(column[order] for column in columns["updates"])),
-            Losses(*columns["losses"]),
-        )
+            self._note("updates", *self._update(tensor, event, now))
+        return self.take()
 
     def _note(self, table: str, *row: float) -> None:
         for column, number in zip(self._rows[table], row, strict=True):
@@ -182,6 +184,20 @@ class Meter:
             if oldest is None:
                 return
             self._held -= _bytes(self._before.pop(oldest))
+
+
+def _no_rows() -> dict[str, list[array[Any]]]:
+    return {name: [array("q" if column in WHOLE else "d") for column in listed] for name, listed in COLUMNS.items()}
+
+
+def joined(parts: Sequence[Measures]) -> Measures:
+    """The numbers of parts of a run that follow each other.  An update that one of them began may be in the next."""
+    tables = []
+    for name, kind in TABLES.items():
+        columns = [np.concatenate([getattr(getattr(part, name), column) for part in parts]) for column in COLUMNS[name]]
+        order = np.argsort(columns[0], kind="stable")
+        tables.append(kind(*(column[order] for column in columns)))
+    return Measures(*tables)
 
 
 def _bytes(value: Value) -> int:
@@ -230,6 +246,8 @@ def from_columns(texts: Mapping[str, bytes]) -> Measures:
         table: [np.frombuffer(texts[f"{table}.{name}"], _dtype(name)) for name in listed]
         for table, listed in COLUMNS.items()
     }
+    if any(len({len(column) for column in table}) > 1 for table in columns.values()):
+        raise ValueError("the columns of a table are not equally long")
     return Measures(Gradients(*columns["gradients"]), Updates(*columns["updates"]), Losses(*columns["losses"]))
 
 

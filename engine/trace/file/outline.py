@@ -4,9 +4,10 @@ Of each event its kind and its stack; of each tensor the event that made it, and
 events that hold for all that follows: loops' variables, grad modes, what optimisers hold.  Some ten bytes an event, in
 arrays, so that a run of a million ops is divided and entered without being read.
 
-A file has it in a table of its own, and beside it the numbers by which a whole run is seen (`measures`).  They only
-say again what events and values say, so a file without them, or with some that do not fit, is read all the same: they
-are then worked out again.
+A file has it in a table of its own, and beside it the numbers by which a whole run is seen (`measures`).  It is written
+in blocks while the program runs, so that a recording that was killed lacks the last one only, and the events after it
+are read.  Both only say again what events and values say, so a file without them, or with some that do not fit, is read
+all the same: they are then worked out again.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from __future__ import annotations
 import json
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise, takewhile
 from typing import Any, get_args
 
 import numpy as np
@@ -43,8 +44,9 @@ KINDS: tuple[type, ...] = get_args(AnyEvent)
 CODES = {kind: code for code, kind in enumerate(KINDS)}
 RECORDED = 64
 """Added to the code of an op that has a node."""
-VALUE, REQUIRES, GRAD = range(3)
-"""What a change of a tensor is about: its version and value, its `requires_grad`, its `.grad`."""
+VALUE, REQUIRES, GRAD, BORN = range(4)
+"""What a change of a tensor is about: its version and value, its `requires_grad`, its `.grad`; in a block, that it was
+made after tensors of higher numbers that an earlier block has."""
 NOBODY = -1
 
 
@@ -69,7 +71,7 @@ class Outline:
     `loops` are the events at which loops' variables change, `calls` the backward calls with their roots, `parts` the
     parameters and buffers by the names that they have in their modules, `held` what an optimiser holds from an event
     on, `rates` its learning rate where that changes, `measures` the numbers of gradients, updates and losses, if they
-    were noted.
+    were noted: those of the first `measured` events.
     """
 
     kinds: np.ndarray
@@ -83,6 +85,7 @@ class Outline:
     held: tuple[tuple[int, str, str, tuple[int | None, ...]], ...]
     rates: tuple[tuple[int, str, float], ...] = ()
     measures: Measures | None = None
+    measured: int = 0
 
     def where(self, *kinds: type) -> np.ndarray:
         """The numbers of the events of some kinds."""
@@ -121,17 +124,28 @@ def outline(events: Iterable[AnyEvent]) -> Outline:
     >>> len(found.kinds) == len(trace.events), found.where(BackwardStarted).tolist(), found.calls[0][1]
     (True, [3], (2,))
     """
-    sketch = Sketch()
+    return _joined([_block_of(events, None)])
+
+
+def _block_of(events: Iterable[AnyEvent], before: Outline | None) -> Outline:
+    """The block of some events that follow those of an outline."""
+    sketch = Sketch(before)
     for event in events:
         sketch.add(event)
-    return sketch.outline()
+    return sketch.take()
 
 
 class Sketch:
-    """An outline that is made while a recording goes on: event by event."""
+    """An outline that is made while a recording goes on: event by event, and taken block by block."""
 
-    def __init__(self) -> None:
-        self.kinds, self.stacks, self.born = array("B"), array("i"), array("q")
+    def __init__(self, before: Outline | None = None) -> None:
+        self._born = array("q", [] if before is None else before.born.tolist())
+        self._rates = {} if before is None else {kind: rate for _, kind, rate in before.rates}
+        self._clear()
+
+    def _clear(self) -> None:
+        self._taken = len(self._born)
+        self.kinds, self.stacks = array("B"), array("i")
         self.changed: tuple[array[int], ...] = (array("q"), array("q"), array("B"), array("q"), array("q"))
         self.loops: list[tuple[int, tuple[LoopVariable, ...]]] = []
         self.calls: list[tuple[int, tuple[int, ...]]] = []
@@ -139,7 +153,10 @@ class Sketch:
         self.parts: list[tuple[int, str, int]] = []
         self.held: list[tuple[int, str, str, tuple[int | None, ...]]] = []
         self.rates: list[tuple[int, str, float]] = []
-        self._rates: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        """How many events have come since the last block was taken."""
+        return len(self.kinds)
 
     def add(self, event: AnyEvent) -> None:
         """Take note of the next event."""
@@ -185,7 +202,7 @@ class Sketch:
 
     def _bear(self, tensor: int, event: int) -> bool:
         """Note the event that makes a tensor; False where it is known already."""
-        born = self.born
+        born = self._born
         if tensor == len(born):  # as nearly always: they are numbered in this order
             born.append(event)
             return True
@@ -196,22 +213,54 @@ class Sketch:
         if born[tensor] != NOBODY:
             return False
         born[tensor] = event
+        if tensor < self._taken:
+            self._change(tensor, event, BORN, 0)
         return True
 
     def _change(self, *row: int) -> None:
         for column, one in zip(self.changed, (*row, 0), strict=False):
             column.append(one)
 
-    def outline(self) -> Outline:
-        """What is known by now."""
-        tensor, event, what, first, second = (np.array(column) for column in self.changed)
-        order = np.argsort(tensor, kind="stable")
-        return Outline(
-            np.array(self.kinds), np.array(self.stacks), np.array(self.born),
-            Change(tensor[order], event[order], what[order], first[order], second[order]),
+    def take(self) -> Outline:
+        """The block of the events since the last one: in its `born` are the tensors that have come since."""
+        block = Outline(
+            np.array(self.kinds), np.array(self.stacks), np.array(self._born[self._taken :]),
+            _in_order(Change(*map(np.array, self.changed))),
             tuple(self.loops), tuple(self.calls), tuple(self.modes), tuple(self.parts), tuple(self.held),
             tuple(self.rates),
         )  # fmt: skip
+        self._clear()
+        return block
+
+
+def _in_order(changes: Change) -> Change:
+    """The same rows by tensor, those of a tensor in the order that they have."""
+    order = np.argsort(changes.tensor, kind="stable")
+    return Change(*(getattr(changes, name)[order] for name in Change.__slots__))
+
+
+def _joined(blocks: Sequence[Outline]) -> Outline:
+    """The outline of which these are the blocks, in their order."""
+    columns = {name: [getattr(block.changes, name) for block in blocks] for name in Change.__slots__}
+    changes = _in_order(Change(*map(np.concatenate, columns.values())))
+    born = np.concatenate([block.born for block in blocks])
+    late = changes.what == BORN
+    if late.any():
+        born[changes.tensor[late]] = changes.event[late]
+        changes = Change(*(getattr(changes, name)[~late] for name in Change.__slots__))
+    lists: dict[str, Any] = {
+        name: tuple(chain.from_iterable(getattr(block, name) for block in blocks)) for name in LISTS
+    }
+    noted = [block.measures for block in takewhile(lambda block: block.measures is not None, blocks)]
+    return Outline(
+        np.concatenate([block.kinds for block in blocks]),
+        np.concatenate([block.stacks for block in blocks]),
+        born,
+        changes,
+        **lists,
+        measures=measures.joined([one for one in noted if one is not None]) if noted else None,
+        measured=sum(len(block.kinds) for block in blocks[: len(noted)]),
+    )
 
 
 MOST_UNMADE = 10_000
@@ -235,36 +284,63 @@ MOST = 128
 ROOM = 1 << 20
 
 
-def rows_of(outline: Outline) -> Iterator[tuple[str, bytes]]:
-    """The rows of the table."""
-    changes = outline.changes
-    arrays = {"kinds": outline.kinds, "stacks": outline.stacks, "born": outline.born}
+BLOCK = 10_000
+"""Events of which a block is written while the program runs: so many are read where a recording was killed."""
+
+
+def rows_of(block: Outline, number: int) -> Iterator[tuple[str, bytes]]:
+    """The rows of the table for a block; the keys of all but the first begin with its number."""
+    changes = block.changes
+    arrays = {"kinds": block.kinds, "stacks": block.stacks, "born": block.born}
     arrays.update({name: getattr(changes, name) for name in changes.__slots__})
     packed = {name: column.astype(ARRAYS[name]) for name, column in arrays.items()}
-    if outline.measures is not None:
-        packed |= measures.columns_of(outline.measures)
+    if block.measures is not None:
+        packed |= measures.columns_of(block.measures)
+    prefix = f"{number}/" if number else ""
     for name, column in packed.items():
-        yield name, zlib.compress(column.tobytes(), LEVEL)
-    loops = [[at, [[one.depth, one.line, one.name, one.text] for one in told]] for at, told in outline.loops]
-    lists = {name: getattr(outline, name) for name in LISTS} | {"loops": loops}
+        yield prefix + name, zlib.compress(column.tobytes(), LEVEL)
+    loops = [[at, [[one.depth, one.line, one.name, one.text] for one in told]] for at, told in block.loops]
+    lists = {name: getattr(block, name) for name in LISTS} | {"loops": loops}
     for name, listed in lists.items():
-        yield name, zlib.compress(json.dumps(listed, separators=(",", ":")).encode(), LEVEL)
+        yield prefix + name, zlib.compress(json.dumps(listed, separators=(",", ":")).encode(), LEVEL)
 
 
 def outline_in_file(trace: Trace) -> Outline | None:
-    """The outline that the file of a trace has; None where there is none, or where it does not fit the events."""
+    """The outline that the file of a trace has, and that of the events after its last block; None where there is none,
+    or where it does not fit the events.
+
+    Linear in the number of blocks and of the events after them, as far as reading is concerned.
+    """
     rows = trace.events
     if not isinstance(rows, Rows):
         return None
     try:
-        found = {str(key): (data, told) for key, data, told in rows.source.all("SELECT key, data, sum FROM outline")}
-        texts = {key: _whole(data, told, MOST * len(rows) + ROOM) for key, (data, told) in found.items()}
-        outline = _read(texts)
-        if not _fits(outline, len(rows), len(trace.stacks)):
+        blocks = list(_blocks(rows))
+        if not blocks:
             return None
-        return replace(outline, measures=_measures(texts, outline))
+        noted = _joined(blocks)
+        if len(noted.kinds) > len(rows) or not _fits(noted, len(trace.stacks)):
+            return None
+        if len(noted.kinds) < len(rows):
+            rest = _block_of((rows[number] for number in range(len(noted.kinds), len(rows))), noted)
+            noted = _joined([*blocks, rest])
+        return noted if _are_sound(noted) else replace(noted, measures=None, measured=0)
     except (TraceFileError, ValueError, TypeError, KeyError, IndexError, RecursionError, zlib.error):
         return None
+
+
+def _blocks(rows: Rows[AnyEvent]) -> Iterator[Outline]:
+    """The blocks of a file, up to the first that is missing or damaged."""
+    found: dict[str, dict[str, tuple[Any, Any]]] = {}
+    for key, data, told in rows.source.all("SELECT key, data, sum FROM outline"):
+        number, _, name = str(key).rpartition("/")
+        found.setdefault(number, {})[name] = data, told
+    for number in ["", *map(str, range(1, len(found)))]:
+        try:
+            texts = {name: _whole(*row, MOST * len(rows) + ROOM) for name, row in found[number].items()}
+            yield _read(texts)
+        except (ValueError, TypeError, KeyError, IndexError, RecursionError, zlib.error):
+            return
 
 
 def _whole(data: Any, told: Any, most: int) -> bytes:
@@ -291,16 +367,22 @@ def _read(texts: Mapping[str, bytes]) -> Outline:
         tuple((int(at), str(name), int(tensor)) for at, name, tensor in lists["parts"]),
         tuple((int(at), str(name), str(kind), _tensors(held)) for at, name, kind, held in lists["held"]),
         tuple((int(at), str(kind), float(rate)) for at, kind, rate in lists["rates"]),
+        _measures(texts),
     )  # fmt: skip
 
 
-def _measures(texts: Mapping[str, bytes], outline: Outline) -> Measures | None:
-    """The numbers of the run; None where there are none, or where they do not fit."""
+def _measures(texts: Mapping[str, bytes]) -> Measures | None:
+    """The numbers of a block; None where there are none."""
     try:
-        found = measures.from_columns(texts)
+        return measures.from_columns(texts)
     except (KeyError, ValueError):
         return None
-    return found if measures.fit(found, len(outline.kinds), len(outline.born)) else None
+
+
+def _are_sound(outline: Outline) -> bool:
+    """Whether the numbers of the run, if there are some, fit its events and tensors."""
+    noted = outline.measures
+    return noted is None or measures.fit(noted, outline.measured, len(outline.born))
 
 
 def _plain(value: Any) -> Any:
@@ -313,13 +395,13 @@ def _tensors(held: Any) -> tuple[int | None, ...]:
     return tuple(None if one is None else int(one) for one in held)
 
 
-def _fits(outline: Outline, events: int, stacks: int) -> bool:
-    """Whether an outline is one of so many events and stacks."""
-    changes = outline.changes
+def _fits(outline: Outline, stacks: int) -> bool:
+    """Whether an outline says the same in all of its parts, of a file of so many stacks."""
+    events, changes = len(outline.kinds), outline.changes
     columns = [getattr(changes, name) for name in changes.__slots__]
     listed = [at for name in LISTS for at, *_ in getattr(outline, name)]
     return (
-        len(outline.kinds) == len(outline.stacks) == events
+        len(outline.stacks) == events
         and len({len(column) for column in columns}) == 1
         and _within(outline.kinds & (RECORDED - 1), 0, len(KINDS))
         and _within(outline.stacks, -1, stacks)

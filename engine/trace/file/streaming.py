@@ -193,9 +193,8 @@ class Stream:
         try:
             self._naming.settle()
             self._write_names()
-            self._writer.measures = self._meter.measures()
             self._writer.meta("meta", self._with_cut(meta))
-            self._writer.close(complete=self.cut is None and self.failure is None)
+            self._writer.close(self.cut is None and self.failure is None, self._meter.rest())
         except CannotWrite as error:
             self.cut = self._unwritable(error)
 
@@ -277,6 +276,8 @@ class Stream:
             try:
                 is_all = self._drain(seconds)
                 self._write_names()
+                if self._writer.is_block_due:
+                    self._writer.block(self._meter.take())
                 self._writer.flush()
                 self.written = self._done
                 self._written.clear()

@@ -43,7 +43,7 @@ from .encoding import (
     shape_text,
 )
 from .measures import Measures
-from .outline import Sketch, rows_of
+from .outline import BLOCK, Sketch, rows_of
 
 SCHEMA = 3
 """The version of the tables.  It grows when an older reader would misread them.  1 had no checksums of rows; in 1 and 2
@@ -143,9 +143,7 @@ class Writer:
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
         self._contents: dict[bytes, int] = {}  # by their digests, the latest
         self._count = 0
-        self._sketch = Sketch()
-        self.measures: Measures | None = None
-        """The numbers of the run that are written at the end, if they were noted."""
+        self._sketch, self._blocks = Sketch(), 0
         self.bytes = EMPTY  # of what was written, and what SQLite adds to it: about the size of the file
         self._frames: Sequence[Frame] = ()
         self._framed = self._texts = 0
@@ -269,6 +267,18 @@ class Writer:
         row = (key, dumps(encode(value)))
         self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (*row, checksum(*row)))
 
+    @property
+    def is_block_due(self) -> bool:
+        """Whether a block of the outline should be written."""
+        return len(self._sketch) >= BLOCK
+
+    def block(self, measures: Measures | None = None) -> None:
+        """Write the outline of the events since its last block, with the numbers of the run since then."""
+        for key, data in rows_of(dataclasses.replace(self._sketch.take(), measures=measures), self._blocks):
+            self._execute("INSERT INTO outline VALUES (?, ?, ?)", (key, data, zlib.crc32(data)))
+            self.bytes += len(data) + CONTENT_ROW
+        self._blocks += 1
+
     def flush(self) -> None:
         """Make what was written so far survive."""
         self._commit()
@@ -318,18 +328,15 @@ class Writer:
         self._connect()
         self._execute("BEGIN")
 
-    def close(self, complete: bool = True) -> None:
-        """Flush and let go of the file; `complete` says that nothing is missing at the end."""
+    def close(self, complete: bool = True, measures: Measures | None = None) -> None:
+        """Flush and let go of the file; `complete` says that nothing is missing at the end, `measures` are the last
+        numbers of the run."""
         try:
             self.meta("complete", complete)
-            self._outline()
+            self.block(measures)
             self._commit()
         finally:
             self._db.close()
-
-    def _outline(self) -> None:
-        for key, data in rows_of(dataclasses.replace(self._sketch.outline(), measures=self.measures)):
-            self._execute("INSERT OR REPLACE INTO outline VALUES (?, ?, ?)", (key, data, zlib.crc32(data)))
 
     def __enter__(self) -> Self:
         return self

@@ -5,15 +5,23 @@ from __future__ import annotations
 import dataclasses
 import sqlite3
 import zlib
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import engine as torch
 from engine import nn
-from engine.trace.events import Trace
-from engine.trace.file.outline import Outline, outline, outline_in_file
+from engine.arrays.session import slot
+from engine.trace.events import LeafCreated, Trace
+from engine.trace.file import tracefile
+from engine.trace.file.database import Row, Rows
+from engine.trace.file.outline import Outline, Sketch, _joined, outline, outline_in_file
+from engine.trace.file.streaming import Stream
+from engine.trace.recorder import Recorder
+from engine.trace.source import Places
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +57,69 @@ def test_file_has_the_outline_of_its_events(run: Trace, tmp_path: Path) -> None:
     assert same(stored, outline(run.events))
     assert same(stored, outline(opened.events))
     assert outline_in_file(run) is None, "what is in memory has no file"
+
+
+def written_in_blocks(path: Path, events: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Stream, Recorder]:
+    """A recording of a training that wrote a block of its outline each time it had so many events, and still runs."""
+    monkeypatch.setattr(tracefile, "BLOCK", events)
+    recorder = Recorder()
+    stream = Stream(recorder, str(path), Places(str(Path(__file__).parent)))
+    monkeypatch.setattr(slot, "active", recorder)
+    recorder.pace = lambda: stream._write(float("inf")) and None
+    model = nn.Sequential(nn.Linear(3, 2), nn.Tanh())
+    optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.1)
+    for _ in range(8):
+        model(torch.ones(2, 3)).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    stream._write(float("inf"))
+    return stream, recorder
+
+
+def test_recording_that_is_cut_off_has_the_outline_of_all_its_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream, _ = written_in_blocks(tmp_path / "t", 60, monkeypatch)
+    cut_off = Trace.open(str(tmp_path / "t"))  # as a kill leaves it: the file was flushed, and is not closed
+    rows, read = cut_off.events, set[int]()
+    assert isinstance(rows, Rows)
+    load = rows._one
+
+    def one(row: Row) -> Any:
+        read.add(row[0])
+        return load(row)
+
+    monkeypatch.setattr(rows, "_one", one)
+    found = outline_in_file(cut_off)
+    assert found is not None and 0 < found.measured < len(rows) == len(found.kinds)
+    assert min(read) >= found.measured // Rows.BLOCK * Rows.BLOCK, "only what follows the last block is read"
+    assert same(replace(found, measures=None, measured=0), outline(cut_off.events))
+    monkeypatch.undo()
+    stream.finish({})
+    whole = outline_in_file(Trace.open(str(tmp_path / "t")))
+    assert whole is not None and whole.measured == len(whole.kinds)
+    assert same(replace(whole, measures=None, measured=0), outline(Trace.open(str(tmp_path / "t")).events))
+
+
+def test_blocks_behind_a_damaged_one_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, _ = written_in_blocks(tmp_path / "t", 60, monkeypatch)
+    stream.finish({})
+    with sqlite3.connect(tmp_path / "t") as db:
+        db.execute("UPDATE outline SET data = x'00' WHERE key = '2/born'")
+    db.close()
+    trace = Trace.open(str(tmp_path / "t"))
+    found = outline_in_file(trace)
+    assert found is not None and 120 <= found.measured < len(trace.events)
+    assert same(replace(found, measures=None, measured=0), outline(trace.events))
+
+
+def test_tensor_that_is_made_late_is_born_in_its_block() -> None:
+    late = [LeafCreated(0, -1, 1, 0, 0, (), "float32", "cpu", False, "seen", None)]
+    sketch = Sketch()
+    sketch.add(late[0])
+    first = sketch.take()
+    sketch.add(replace(late[0], index=1, tensor=0))
+    assert first.born.tolist() == [-1, 0] and _joined([first, sketch.take()]).born.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import engine
 from engine.arrays.session import slot
 from engine.trace.events import Trace
 from engine.trace.file import streaming
+from engine.trace.file.outline import BLOCK, outline_in_file
 from engine.trace.file.streaming import Cut, Stream
 from engine.trace.file.tracefile import open_trace, tally
 from engine.trace.recorder import Recorder
@@ -31,13 +32,16 @@ from .test_runner import DRIVER
 
 
 def test_fast_loop_that_is_killed_loses_its_last_moments_only(script: Script) -> None:
-    rounds = 12_000
+    """Nor is it read as a whole when it is opened: all but the events after the last block have their outline."""
+    rounds = 16_000
     loop = f"for _ in range({rounds}):\n    x * 2\nimport os\nos.kill(os.getpid(), 9)\n"
     recording, trace = script("import engine as torch\nx = torch.ones(3, requires_grad=True)\n" + loop)
     assert recording.returncode == -signal.SIGKILL and len(trace.events) > rounds / 2
     assert (
         "(signal 9). The recording contains everything up to less than a second before that." in recording.explanation
     )
+    outline = outline_in_file(trace)
+    assert outline is not None and BLOCK <= outline.measured <= len(outline.kinds) == len(trace.events)
 
 
 def stream_of(path: Path, events: int, **more: Any) -> tuple[Stream, Any]:

@@ -16,6 +16,7 @@ import engine as torch
 from engine import nn
 from engine.arrays.session import slot
 from engine.trace.events import Trace
+from engine.trace.file import tracefile
 from engine.trace.file.measures import TABLES, Measures, fit
 from engine.trace.file.streaming import Stream
 from engine.trace.recorder import Recorder
@@ -99,13 +100,31 @@ def same(one: Measures, other: Measures) -> bool:
 def test_what_is_noted_is_what_the_values_give(tmp_path: Path, program: Callable[[], None], limit: int) -> None:
     trace = recorded(tmp_path / "t", program, limit)
     noted = Run(trace).outline
-    plain, parts = replace(noted, measures=None), sections(trace, noted)
+    plain, parts = replace(noted, measures=None, measured=0), sections(trace, noted)
     assert noted.measures is not None and len(noted.measures.gradients.event) and len(noted.measures.updates.event)
+    assert noted.measured == len(trace.events) and measured(trace, noted) is noted.measures
     assert same(noted.measures, measured(trace, plain))
     assert len(parts) >= ROUNDS
     found = run_findings(overview(trace, noted, parts))
     assert found == run_findings(overview(trace, plain, parts))
     assert bool(found) == (program is diverging)
+
+
+@pytest.mark.parametrize("block", [45, 50, 56])
+@pytest.mark.parametrize("program", [decaying, accumulating, attacking])
+def test_numbers_after_the_last_block_of_a_killed_recording_are_worked_out(
+    tmp_path: Path, program: Callable[[], None], block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracefile, "BLOCK", block)
+    recorded(tmp_path / "t", program, 64)
+    with sqlite3.connect(tmp_path / "t") as db:
+        last = max(int(key.split("/")[0]) for (key,) in db.execute("SELECT key FROM outline WHERE key LIKE '%/%'"))
+        db.execute("DELETE FROM outline WHERE key LIKE ?", (f"{last}/%",))
+    db.close()
+    trace = Trace.open(str(tmp_path / "t"))
+    noted = Run(trace).outline
+    assert noted.measures is not None and 0 < noted.measured < len(trace.events)
+    assert same(measured(trace, noted), measured(trace, replace(noted, measures=None, measured=0)))
 
 
 def test_numbers_are_those_of_the_program(tmp_path: Path) -> None:
