@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -32,9 +34,10 @@ class App:
 
     def __init__(self, *argv: str, cwd: Path = ROOT, code: str = "") -> None:
         path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+        self._errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             [sys.executable, *(["-c", code] if code else ["-m", "viz", "--no-browser"]), *argv],
-            cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=self._errors,
             env={**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": path},
         )  # fmt: skip
         assert self.process.stdout is not None
@@ -46,15 +49,25 @@ class App:
                 self.address = found[0]
                 break
         else:
-            raise AssertionError(f"the app did not start: {self.process.communicate()[1][-2000:]}")
+            self.process.wait()
+            self._errors.seek(0)
+            raise AssertionError(f"the app did not start: {self._errors.read()[-2000:]}")
         self.origin = self.address.split("/?")[0].rstrip("/")
+        # A log that nobody reads fills its pipe, and then the app stands still at its next line.
+        self._reader = threading.Thread(target=self.lines.extend, args=[self.process.stdout], daemon=True)
+        self._reader.start()
 
     def close(self) -> None:
+        """Ends the app; `lines` is whole then, and the process's status is known."""
         self.process.terminate()
         try:
-            self.process.communicate(timeout=10)
+            self.process.wait(timeout=30)
         except subprocess.TimeoutExpired:
             self.process.kill()
+        self._reader.join()
+        for stream in (self.process.stdout, self._errors):
+            assert stream is not None
+            stream.close()
 
 
 @pytest.fixture(scope="session")

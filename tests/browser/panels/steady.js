@@ -14,13 +14,15 @@
     const all = panel => [...document.querySelectorAll(panel)].flatMap(one => [...one.querySelectorAll(CONTROLS)]);
     let held = null;
     const next = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const coming = () => [...document.querySelectorAll('.skeleton, .figure:not(:has(.main-svg)), #inspect-figure:empty')].some(shown);
+    const moving = () => document.getAnimations().some(one => one.playState === 'running' && one.effect.getTiming().iterations < 9);
     const steady = async () => {
-        const end = performance.now() + 5000;
-        for (let last = '', now = null; now !== last && performance.now() < end;) {
-            last = now;
+        const end = performance.now() + 30000;
+        for (let last = null, now = ''; now === null || now !== last;) {
+            if (performance.now() > end) throw Error('the page does not come to rest');
             await next();
-            if (document.documentElement.dataset.computing || document.getAnimations().some(one => one.playState === 'running' && one.effect.getTiming().iterations < 9)) continue;
-            now = all('body').filter(shown).map(box).join();
+            last = now;
+            now = document.documentElement.dataset.computing || coming() || moving() ? null : all('body').filter(shown).map(box).join();
         }
     };
     window.steadily = {
@@ -39,7 +41,7 @@
             const under = over?.closest(CONTROLS);
             const closed = held.one.closest('.callout, .form, .bs-signs');
             const same = over?.matches('dialog') || (closed && !shown(closed)) || (held.one.isConnected ? isOver(held.one, held.at) : under && kind(under) === held.kind);
-            return [same ? [] : [`under the pointer: ${under?.outerHTML ?? 'nothing'}`.slice(0, 150)], moved].flat();
+            return [same ? [] : [`under the pointer: ${(under ?? over)?.outerHTML ?? 'nothing'}`.slice(0, 150)], moved].flat();
         },
         toggled: () => held.one.isConnected && held.open !== null && (held.one.ariaPressed ?? held.one.ariaExpanded) !== held.open,
         inTheWay: () => [...document.querySelectorAll('dialog[open], [role=dialog], [role=menu]')].some(shown),

@@ -108,10 +108,9 @@ def served(weights: Trace, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     (folder / "chosen.py").write_text(course.SKELETON)
     app = App("serve", str(folder), "--workers", "2")
     yield app
-    app.process.send_signal(signal.SIGTERM)
-    said = app.process.communicate(timeout=30)[0]
+    app.close()
     assert app.process.returncode == 0
-    requests = [line for line in map(json.loads, said.splitlines()) if line.get("path") == "/scene"]
+    requests = [line for line in map(json.loads, app.lines[1:]) if line.get("path") == "/scene"]
     assert requests and all(line["status"] == 200 and "program" not in json.dumps(line) for line in requests)
 
 
