@@ -34,7 +34,7 @@ class App:
 
     def __init__(self, *argv: str, cwd: Path = ROOT, code: str = "") -> None:
         path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-        self._errors = tempfile.TemporaryFile("w+")
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  # closed with the app
         self.process = subprocess.Popen(
             [sys.executable, *(["-c", code] if code else ["-m", "viz", "--no-browser"]), *argv],
             cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=self._errors,
