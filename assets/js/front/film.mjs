@@ -71,6 +71,12 @@ function largest(scene) {
 export const callsOf = (scene) => scene.phases.filter(({ kind }) => kind === "backward");
 
 /**
+ * The backward call that runs at a time, or the one that ran last before it.
+ * @type {(scene: Scene, t: number) => Phase | undefined}
+ */
+export const callAt = (scene, t) => callsOf(scene).findLast(({ start }) => start < t);
+
+/**
  * The time that a still picture shows: the error, or the end of the last backward call, else the end.
  * @type {(scene: Scene) => number}
  */

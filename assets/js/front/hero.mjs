@@ -1,6 +1,6 @@
 // The picture at the head of the gallery: the first program plays by itself until it is touched.  A number of the gradient that its
 // backward call receives can be dragged; the program is then replayed with it.
-import { Film, callsOf, paint, sceneOf, sheets } from "./film.mjs";
+import { Film, callAt, callsOf, paint, sceneOf, sheets } from "./film.mjs";
 import { Seed } from "./seed.mjs";
 import { NONE, change } from "../page/edits.mjs";
 import { contextOf, first } from "../page/dom.mjs";
@@ -12,6 +12,7 @@ import { Player } from "../stage/player.mjs";
 /** @import { Scene } from "../scene/scene.d.ts" */
 
 const PAUSE = 2600; // ms for which the end is seen before it begins again
+const TOUCHES = ["pointerdown", "keydown"];
 
 export class Hero {
   /**
@@ -41,11 +42,12 @@ export class Hero {
     this.tokens = readTokens();
     this.ruler = new Ruler(contextOf(this.canvases[0]));
     this.player = new Player((t) => this.moved(t), (on) => this.played(on));
-    this.seed = new Seed({ held: () => this.touch(), changed: (edit) => this.change(edit), left: () => this.replay(), painted: () => this.paint() });
+    this.seed = new Seed({ held: () => this.hold(), changed: (edit) => this.change(edit), left: () => this.replay(), painted: () => this.paint() });
     this.stage.append(...this.canvases, this.seed.element);
     this.canvases[0].setAttribute("role", "img");
     this.button.addEventListener("click", () => (this.player.playing ? this.touch() : this.play()));
-    place.addEventListener("pointerdown", (event) => event.target === this.button || this.touch());
+    const page = place.closest("#front") ?? place; // whoever types or clicks elsewhere reads something else
+    TOUCHES.forEach((name) => page.addEventListener(name, (event) => event.target === this.button || this.touch()));
     watchTheme(() => { this.tokens = readTokens(); this.paint(); });
     new ResizeObserver(() => this.resized()).observe(this.stage);
     new IntersectionObserver(([{ isIntersecting }]) => isIntersecting || this.touch()).observe(this.stage); // out of view it rests
@@ -97,6 +99,13 @@ export class Hero {
   touch() {
     clearTimeout(this.again);
     this.player.pause();
+  }
+
+  /** A number is taken: if the call that received it is over, the picture goes back to its end. */
+  hold() {
+    this.touch();
+    const call = this.film && callAt(this.film.scene, this.player.t);
+    if (call && this.player.t > call.end) this.player.seek(call.end);
   }
 
   played(on) {

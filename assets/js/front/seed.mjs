@@ -1,4 +1,5 @@
 // The numbers of the seed gradient on a picture, as spin buttons over their cells: dragged up and down, or changed by the arrow keys.
+import { callAt } from "./film.mjs";
 import { h } from "../page/dom.mjs";
 import { toScreen } from "../geometry/camera.mjs";
 import { cellOf, rowsOf } from "../scene/card.mjs";
@@ -113,12 +114,13 @@ export class Seed {
 /** @type {(one: any) => number} */
 const numberOf = (one) => toNumber(one) ?? 0;
 
-/** The row of the gradient that the running call receives, if it can be changed. */
+/** The row of the gradient that a call receives, if it can be changed: of the call that runs, or of the one that ran last. */
 function rowAt(moment) {
-  if (moment.phase?.kind !== "backward") return null;
+  const call = callAt(moment.scene, moment.t)?.call;
+  if (call === undefined) return null;
   for (const node of moment.scene.nodes) {
     const row = node.rows?.find(({ key }) => key === "seed");
-    if (!row || rowState(moment, row).call !== moment.phase.call) continue;
+    if (!row || rowState(moment, row).call !== call) continue;
     const subject = editable(moment, node, row);
     if (subject) return { subject, node, row };
   }

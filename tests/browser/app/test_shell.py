@@ -67,6 +67,20 @@ def test_first_program_plays_until_it_is_touched_and_its_gradient_can_be_dragged
     view.page.mouse.up()
     view.until(f"{SAID}.startsWith('MulBackward0 multiplies the upstream gradient [1 0 2 0]')")  # it travels once more
     view.until(f"{SAID}.startsWith('The leaf x receives [2 0 4 0]') && {PLAYS} === 'Play'")
+    view.js(
+        f"""new MutationObserver((_, seen) => {{
+          if (!{SAID}.startsWith('The program sets x.grad to zero')) return;
+          seen.disconnect();
+          document.querySelector('.hero-cell:not([hidden])').focus();
+        }}).observe(document.querySelector('.hero-say'), {{ childList: true, subtree: true }})"""
+    )
+    toggle = view.page.locator("#hero [data-do=toggle]")
+    toggle.click()  # a number that is taken after its call leads back to the end of that call
+    view.until(f"{SAID}.startsWith('The leaf x receives [2 0 4 0]') && {PLAYS} === 'Play'")
+    toggle.click()
+    view.until(f"{PLAYS} === 'Pause'")
+    view.page.locator("#gallery-search").press("r")  # whoever types elsewhere has touched the page too
+    view.until(f"{PLAYS} === 'Play'")
     view.page.emulate_media(reduced_motion="reduce")
 
 

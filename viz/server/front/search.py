@@ -119,6 +119,7 @@ class Search:
         self._base = sqlite3.connect(":memory:", check_same_thread=False)
         weakref.finalize(self, self._base.close)
         self._words: dict[str, set[str]] = {}
+        self._phrases: dict[tuple[str, ...], set[str]] = {}  # programs by what they answer
 
     def find(self, question: str) -> Found:
         """The programs that answer a question, the best first; for an empty question none."""
@@ -128,13 +129,13 @@ class Search:
             if not words or not self._made:
                 return {"hits": [], "instead": [], "near": False}
             instead = self._instead(words, NEAR)
-            hits = self._hits([*_terms(words, instead), *map(_quoted, names(question))])
+            hits = self._hits(_meant(words, instead), map(_quoted, names(question)), tuple(words_of(question)))
             if hits:
                 return {"hits": hits, "instead": list(instead.items()), "near": False}
             instead = self._instead(words, FAR)
             first = [one for one, _ in self._made[:3]]
             rest: list[Hit] = [{"program": one, "reason": "Begin here", "text": ""} for one in first]
-            return {"hits": self._hits(_terms(words, instead)) or rest, "instead": list(instead.items()), "near": True}
+            return {"hits": self._hits(_meant(words, instead)) or rest, "instead": list(instead.items()), "near": True}
 
     def _renew(self) -> None:
         listed = [program for program in self._programs() if not program.about.get("hidden")]
@@ -153,6 +154,10 @@ class Search:
             self._base.execute(f"CREATE VIRTUAL TABLE {table}_words USING fts5vocab({table}, row)")
             known = self._base.execute(f"SELECT term FROM {table}_words")  # noqa: S608
             self._words[table] = {term for (term,) in known}
+        self._phrases = {}
+        for program in listed:
+            for phrase in _phrases(program):
+                self._phrases.setdefault(phrase, set()).add(program.id)
         self._made = key
 
     def _instead(self, words: Iterable[str], alike: float) -> dict[str, str]:
@@ -163,12 +168,16 @@ class Search:
             if self._has(_quoted(word)) or (len(word) >= PREFIX and any(one.startswith(word) for one in known)):
                 continue
             near = difflib.get_close_matches(word, known, n=1, cutoff=alike)
-            if near and (alike < NEAR or len(word) > SHORT or sorted(word) == sorted(near[0])):
+            if near and (len(word) > SHORT or sorted(word) == sorted(near[0])) and word[0] == near[0][0]:
                 found[word] = near[0]
         return found
 
-    def _hits(self, terms: Sequence[str]) -> list[Hit]:
-        """The programs by their rank.  A term that no program has whole may be the beginning of a word."""
+    def _hits(self, words: Sequence[str], phrases: Iterable[str] = (), typed: tuple[str, ...] = ()) -> list[Hit]:
+        """The programs by their rank, those first that have what was `typed`, or what counts of it, as a phrase.
+
+        A term that no program has whole may be the beginning of a word.
+        """
+        terms = [*_terms(words), *phrases]
         match = " OR ".join(term if self._has(term) else f"{term}*" for term in terms)
         weights = ", ".join(str(weight) for _, weight in FIELDS.values())
         ranks: dict[str, float] = {}
@@ -176,7 +185,8 @@ class Search:
             query = f"SELECT id, bm25({table}, 0, {weights}) FROM {table} WHERE {table} MATCH ?"  # noqa: S608
             for program, rank in self._base.execute(query, (match,)):
                 ranks[program] = ranks.get(program, 0.0) + rank  # the lower, the better
-        best = sorted(ranks, key=lambda program: ranks[program])[:MOST]
+        exact = [self._phrases.get(phrase, set()) for phrase in (typed, tuple(words))]
+        best = sorted(ranks, key=lambda program: (*(program not in one for one in exact), ranks[program]))[:MOST]
         return [self._reason(program, match) for program in best]
 
     def _has(self, term: str) -> bool:
@@ -212,11 +222,22 @@ def _fields(program: Program) -> list[str]:
     return [texts[field] for field in FIELDS]
 
 
-def _terms(words: Sequence[str], instead: dict[str, str]) -> list[str]:
+def _phrases(program: Program) -> set[tuple[str, ...]]:
+    """What a program answers, each as its words and as those of them that count."""
+    about = program.about
+    card = about.get("card") or {}
+    texts = [str(text) for text in (about.get("question"), about.get("title"), *card.get("words", ())) if text]
+    return {tuple(split(text)) for text in texts for split in (words_of, asked)}
+
+
+def _meant(words: Sequence[str], instead: dict[str, str]) -> list[str]:
+    return [instead.get(word, word) for word in words]
+
+
+def _terms(words: Sequence[str]) -> list[str]:
     """The words and the pairs of neighbours, as FTS5 has them."""
-    meant = [instead.get(word, word) for word in words]
-    pairs = [f"{one} {other}" for one, other in pairwise(meant) if one != other]
-    return [_quoted(term) for term in dict.fromkeys([*meant, *pairs])]
+    pairs = [f"{one} {other}" for one, other in pairwise(words) if one != other]
+    return [_quoted(term) for term in dict.fromkeys([*words, *pairs])]
 
 
 def _quoted(term: str) -> str:

@@ -12,6 +12,7 @@ from viz.server.front.search import CLOSE, OPEN, Found, Search
 from viz.server.programs import gallery_programs
 
 QUESTIONS = tomllib.loads((Path(__file__).parent / "questions.toml").read_text("utf-8"))["question"]
+TOPICS = tomllib.loads((Path(__file__).parent / "topics.toml").read_text("utf-8"))
 PROGRAMS = gallery_programs()
 
 
@@ -33,6 +34,17 @@ def test_questions_of_forums_lead_to_their_program_among_the_first_three(search:
         if not {*best(search.find(question["title"]))} & {*question["programs"]}
     ]
     assert len(missed) <= 5, missed
+
+
+def test_topics_names_and_messages_with_other_numbers_lead_to_their_program(search: Search) -> None:
+    missed = [typed for typed, wanted in TOPICS.items() if not {*best(search.find(typed))} & {*wanted}]
+    assert missed == []
+
+
+def test_program_that_names_the_very_question_comes_first(search: Search) -> None:
+    for program in gallery():
+        assert program.id in best(search.find(program.question), 1), program.question
+    assert best(search.find("what is requires_grad"), 1) == ["leaf_facts"]
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,8 @@ def test_lesson_holds_the_fix_and_the_edits_on_the_screen(store: Store) -> None:
     assert [one["edits"] for one in section["edited"]][:2] == [edits, fix]
 
 
-def test_largest_program_of_the_gallery_fits_and_names_no_folder_of_this_machine(store: Store) -> None:
-    page = lesson(store, "rnn_twenty")
+def test_largest_lesson_of_the_gallery_fits_and_names_no_folder_of_this_machine(store: Store) -> None:
+    page = lesson(store, "jacobian")  # of 142 programs, with their fixed forms; the next one has 860 kB
     assert len(page) <= MOST
     assert str(Path(__file__).parents[4]) not in held(page)
 
