@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..arrays.element_types import dtype_named
+
 Scalar = bool | int | float
 STATISTICS = ("min", "max", "mean", "norm", "nan", "inf", "zeros")
 
@@ -74,7 +76,7 @@ class Value:
 def damaged_value(shape: tuple[int, ...], dtype: str) -> Value:
     """A stand-in for lost elements: none of its numbers is known, and none counts as non-finite or zero."""
     stats = {**dict.fromkeys(("min", "max", "mean", "norm"), float("nan")), **dict.fromkeys(("nan", "inf", "zeros"), 0)}
-    return Value(shape, dtype, None, np.zeros(0, dtype), stats, damaged=True)
+    return Value(shape, dtype, None, np.zeros(0, dtype_named(dtype)), stats, damaged=True)
 
 
 @dataclass(frozen=True, slots=True)

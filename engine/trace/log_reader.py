@@ -6,13 +6,13 @@ traces.
 
 from __future__ import annotations
 
-import functools
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from ..arrays.array import to_numpy
+from ..arrays.element_types import name_of
 from ..arrays.errors import message_of, notes_of
 from ..arrays.session import is_users
 from ..ops.op import CUSTOM, NUMBERED, REGISTRY
@@ -59,8 +59,6 @@ from .summary import OnFile, Summary, sample_of, statistics
 from .variable_names import tensor_names
 
 JOINT = "copy_slices"
-name_of: Callable[[Any], str] = functools.cache(str)
-"""The name of an element type, cached because numpy assembles it each time."""
 
 
 def read(
@@ -146,7 +144,7 @@ def value_of(kept: Any) -> Value:
     if isinstance(kept, Summary):
         return Value(tuple(kept.shape), name_of(kept.dtype), None, kept.sample, kept.stats)
     if isinstance(kept, OnFile):  # of a recording in memory too: only the file has its elements
-        return damaged_value(tuple(kept.shape), str(kept.dtype))
+        return damaged_value(tuple(kept.shape), name_of(kept.dtype))
     data = to_numpy(kept)
     return Value(data.shape, name_of(data.dtype), data, sample_of(data), LazyStats(data))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.arrays.element_types import is_float, shortest
 from engine.trace.events import BackwardEnded, ErrorRaised, Escaped, ModeChanged, OpCalled, VjpRun, WarningGiven
 from engine.trace.messages import ErrorKind, gradients_passed, warning_kind
 
@@ -16,7 +17,6 @@ from ..graph.graph import Drawing
 from ..reading import labels, text
 from ..reading.facts import CallFact, Facts
 from ..reading.source_text import source
-from ..reading.values import shortest
 from ..schema.edits import Edits
 from . import nonfinite
 from .carried_state import carried
@@ -166,7 +166,7 @@ def _no_history(case: Case) -> Answer:
         frozen = [leaf for leaf in leaves if leaf in case.facts.tensors and case.facts.tensors[leaf].flags]
         if frozen:
             return _frozen(case, name, frozen)
-        if leaves and not any(case.facts.tensors[leaf].dtype.startswith("float") for leaf in leaves):
+        if leaves and not any(is_float(case.facts.tensors[leaf].dtype) for leaf in leaves):
             return _whole(name)
         if leaves == [root]:
             why = f"{name} is not computed from anything, and does not require a gradient itself."
@@ -181,7 +181,7 @@ def _no_history(case: Case) -> Answer:
     where = case.written(cut.stack) or labels.written_name(cut)
     if cut.name == "detach":
         return _ends(where, "detach() cuts it off", name), "Remove the detach().", None
-    if not all(out.dtype.startswith("float") for out in cut.outputs):
+    if not all(is_float(out.dtype) for out in cut.outputs):
         made = (
             f"{labels.written_name(cut)} returns {'True or False' if cut.outputs[0].dtype == 'bool' else 'a position'}"
         )

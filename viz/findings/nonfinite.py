@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from engine.arrays.element_types import is_float, largest
 from engine.trace.events import OpCalled, VjpRun
 
 from ..reading import labels, text
@@ -301,7 +302,7 @@ _TESTS: Mapping[NonFinite, Callable[[Any], Any]] = {"nan": np.isnan, "inf": np.i
 
 def _most(dtype: str) -> float:
     """The largest number of a dtype of the trace."""
-    return float(np.finfo(dtype if dtype in ("float16", "float64") else "float32").max)
+    return largest(dtype if is_float(dtype) else "float32")
 
 
 def _too_large(dtype: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from engine.arrays.element_types import is_float
 from engine.trace.events import (
     Accumulated,
     Escaped,
@@ -247,7 +248,7 @@ def _why(op: OpFact) -> tuple[str, str]:
     """How an op cuts the way back, and what to write instead."""
     if op.event.name in ("detach", "data"):
         return "cuts the path to the loss", f"Remove the {op.event.name}."
-    if not all(out.dtype.startswith("float") for out in op.event.outputs):
+    if not all(is_float(out.dtype) for out in op.event.outputs):
         made = "True or False" if op.event.outputs[0].dtype == "bool" else "a position"
         return f"returns {made}, which has no derivative", "Compute the loss from a differentiable quantity."
     return "runs while gradients are switched off (no_grad)", "Compute it outside of no_grad()."

@@ -23,7 +23,7 @@ from engine.trace.events import (
 )
 
 from . import text
-from .library import ROUNDINGS, eps, gap
+from .library import ROUNDINGS, gap, unit
 
 DRIFT = 8192
 """Roundings that numbers may differ by which were computed from numbers that are rounded in another way already, as in
@@ -134,7 +134,7 @@ def _other_leaf(
         if left is None or right is None or (left.version, right.version) != (first.version, second.version):
             continue
         difference = between(one.value(left.value), other.value(right.value))
-        if isinstance(difference, float) and difference > ROUNDINGS * eps(one.value(left.value)):
+        if isinstance(difference, float) and difference > ROUNDINGS * unit(one.value(left.value).dtype):
             return one.names.get(left.tensor) or other.names.get(right.tensor) or "a leaf"
     return ""
 
@@ -159,7 +159,7 @@ def _step(one: Trace, other: Trace, mine: Step, its: Step, names: tuple[str, str
             return f"in {mine.what}{mine.line}, {name} {difference}."
         if roundings == inf:
             continue
-        if difference > roundings * eps(one.value(first)):
+        if difference > roundings * unit(one.value(first).dtype):
             apart = (
                 "is not finite in the same elements"
                 if np.isinf(difference)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.arrays.element_types import name_of
 from engine.ops.op import CUSTOM, REGISTRY
 from engine.ops.presentation import NOTHING_KNOWN, Presentation
 from engine.trace.events import BackwardStarted, ErrorRaised, OpCalled, Trace
@@ -184,7 +185,7 @@ def _plain(value: Any) -> str:
     if isinstance(value, float):
         return text.number(value)
     if isinstance(value, np.dtype):  # it has a shape too, that of its elements
-        return value.name
+        return name_of(value)
     if hasattr(value, "shape"):
         return text.shape(value.shape)
     return str(value)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.arrays.element_types import NARROW, eps, is_float, rounded
 from engine.ops.op import CUSTOM, REGISTRY, call_kernel
 from engine.trace.events import OpCalled, Trace, Value, VjpRun
 
@@ -18,6 +19,8 @@ from .jacobian import arguments, pull
 
 ROUNDINGS = 64
 """Roundings, each of half a unit in the last place of the largest number, that two ways to add up may differ by."""
+NARROW_ROUNDINGS = 2
+"""The same for a narrow float: PyTorch computes in float32, and rounds the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +83,15 @@ def agreement(
             pairs = [*_results(facts, event), *_gradients(facts, event, vjps, held)]
     except Exception:  # noqa: BLE001  a rule may need what a trace does not keep; then nothing is said
         return None
-    gaps = [(gap(value.array, found), eps(value), name) for value, found, name in pairs if value.array is not None]
+    gaps = [
+        (gap(value.array, in_type(found, value.dtype)), rounding(value.dtype), name)
+        for value, found, name in pairs
+        if value.array is not None
+    ]
     if not gaps:
         return None
     worst, _, name = max(gaps, key=lambda one: one[0] / one[1] if one[1] else one[0])
-    agrees = all(difference <= ROUNDINGS * unit for difference, unit, _ in gaps)
+    agrees = all(difference <= allowed for difference, allowed, _ in gaps)
     if not any(difference for difference, _, _ in gaps):
         said = "Backstep's op gives the recorded numbers to the last bit."
     elif agrees:
@@ -100,6 +107,25 @@ def agreement(
 
 def _short(number: float) -> str:
     return text.number(float(f"{number:.1e}"))
+
+
+def rounding(dtype: str) -> float:
+    """The relative difference that is rounding in a dtype.
+
+    >>> rounding("float32") == 64 * 2**-23, rounding("bfloat16"), rounding("int64")
+    (True, 0.015625, 0.0)
+    """
+    return (NARROW_ROUNDINGS if dtype in NARROW else ROUNDINGS) * unit(dtype)
+
+
+def unit(dtype: str) -> float:
+    """The distance from 1 to the next number of a dtype; 0 for integers, which are exact."""
+    return eps(dtype) if is_float(dtype) else 0.0
+
+
+def in_type(numbers: np.ndarray, dtype: str) -> np.ndarray:
+    """What the engine computed, as numbers of a type that it does not have."""
+    return rounded(numbers, dtype) if dtype in NARROW else numbers
 
 
 def _results(facts: Facts, event: OpCalled) -> Iterator[tuple[Value, np.ndarray, str]]:
@@ -129,16 +155,6 @@ def _gradients(
             computed = None if sent is None else pull(event, name, given, upstream)
             if sent is not None and computed is not None:
                 yield facts.trace.value(sent), computed, f"the gradient of {called(facts, event, name)}"
-
-
-def eps(value: Value) -> float:
-    """The distance from 1 to the next number of a dtype; 0 for integers, which are exact.
-
-    >>> eps(Value((), "float32", None, np.zeros(0), {})) == 2**-23
-    True
-    """
-    kind = np.dtype(value.dtype)
-    return float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
 
 
 def gap(recorded: np.ndarray, computed: np.ndarray) -> float:

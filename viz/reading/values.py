@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.arrays.element_types import shortest
 from engine.trace.events import Trace, Value
 
 from ..schema.values import Value as Document
@@ -100,20 +101,6 @@ def as_json(value: Value, limit: int = text.SMALL) -> Document:
             "zeros": int(stats["zeros"]), "size": size,
         },
     }  # fmt: skip
-
-
-def shortest(array: np.ndarray) -> list[Any]:
-    """The elements, each with the fewest digits that read back as the same number of its dtype.
-
-    A float32 that is widened to a number of Python's, or of JavaScript's, has digits that it never had.
-
-    >>> shortest(np.array([0.1, 1e-4, np.inf], np.float32)), np.array([0.1], np.float32).tolist()
-    ([0.1, 0.0001, inf], [0.10000000149011612])
-    """
-    flat = array.reshape(-1)
-    if flat.dtype.kind != "f" or flat.dtype == np.float64:
-        return flat.tolist()
-    return flat.astype(np.str_).astype(np.float64).tolist()
 
 
 def _small(numbers: list[Any]) -> Mapping[str, float]:

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from engine.arrays.element_types import eps, name_of, rounded
 from engine.trace.events import (
     Accumulated,
     AnyEvent,
@@ -361,21 +361,23 @@ def _path(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> str | None:
     if len(columns) != 1 or np.count_nonzero(given) > 1:  # not where a nan was born beside the path
         return None
     local, one = matrix[rows[0], columns[0]], upstream.reshape(-1)[rows[0]]
-    return _product(float(local), float(one), given.reshape(-1)[columns[0]])
+    return _product(float(local), float(one), float(given.reshape(-1)[columns[0]]), name_of(given.dtype))
 
 
-def _product(local: float, upstream: float, result: np.floating[Any]) -> str | None:
+def _product(local: float, upstream: float, result: float, dtype: str) -> str | None:
     """`2 · 3 = 6`; what the type cannot write down as `1.49e-8 → 0 in float16`; None where it is no such product.
 
-    >>> _product(2.0, 3.0, np.float32(6)), _product(1e-4, 1e-4, np.float16(0)), _product(2.0, 3.0, np.float32(7))
+    >>> _product(2.0, 3.0, 6.0, "float32"), _product(1e-4, 1e-4, 0.0, "float16"), _product(2.0, 3.0, 7.0, "float32")
     ('2 · 3 = 6', '1e-8 → 0 in float16', None)
+    >>> _product(1.0078125, 1.0078125, 1.015625, "bfloat16")
+    '1.008 · 1.008 ≈ 1.016'
     """
     with np.errstate(all="ignore"):
         product = local * upstream
-        kept = np.asarray(product).astype(result.dtype)
-    near = max(ROUNDED * float(np.finfo(result.dtype).eps), NEAR)
-    if np.isclose(product, float(result), near, 0, equal_nan=True):
-        return f"{text.number(local)} · {text.number(upstream)} {text.result([(local, upstream)], float(result))}"
+        kept = float(rounded(product, dtype))
+    near = max(ROUNDED * eps(dtype), NEAR)
+    if np.isclose(product, result, near, 0, equal_nan=True):
+        return f"{text.number(local)} · {text.number(upstream)} {text.result([(local, upstream)], result)}"
     if np.isclose(kept, result, near, 0):
-        return f"{text.number(product)} → {text.number(result)} in {result.dtype.name}"
+        return f"{text.number(product)} → {text.number(result)} in {dtype}"
     return None

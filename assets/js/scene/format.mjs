@@ -204,12 +204,14 @@ export function nest(flat, shape) {
  * What a tensor of `dtype` holds of a number, as to whether it is finite there: of half precision from 65520 on it is not.
  * @type {(x: number, dtype: string) => number}
  */
-const rounded = (x, dtype) => (dtype === "float32" ? Math.fround(x) : dtype === "float16" && Math.abs(x) >= 65520 ? x * Infinity : x);
+const rounded = (x, dtype) => (dtype === "float32" ? Math.fround(x) : Math.abs(x) >= (BEYOND[dtype] ?? Infinity) ? x * Infinity : x);
+/** @type {Record<string, number>} the least number that a short float has no finite number for: half a step beyond its largest */
+const BEYOND = { float16: 65520, bfloat16: 3.3961775292304957e38, float8_e4m3fn: 464, float8_e4m3fnuz: 248, float8_e5m2: 61440, float8_e5m2fnuz: 61440 };
 
 /** @type {(text: string, value: number, where: string) => string} */
 function tooLarge(text, value, where) {
   const inf = value < 0 ? "-inf" : "inf";
-  if (!where.startsWith("float")) return `\u201c${text.trim()}\u201d is too large for ${where}.`;
+  if (!where.includes("float")) return `\u201c${text.trim()}\u201d is too large for ${where}.`;
   return `\u201c${text.trim()}\u201d is too large for ${where}: it would be ${inf}. Type ${inf} if that is meant.`;
 }
 

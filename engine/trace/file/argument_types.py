@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...arrays import array
+from ...arrays.element_types import ELEMENT_TYPES
 from ...ops.op import REGISTRY, Op
-from .encoding import MOST_LISTED, MOST_NAME, NUMPY, Malformed
+from .encoding import MOST_LISTED, MOST_NAME, Malformed
 
 Check = Callable[[Any], bool]
 LARGEST = 2**63
@@ -55,13 +56,17 @@ def _is_step(value: Any) -> bool:
     return False
 
 
+def _is_numpys(value: Any) -> bool:
+    return isinstance(value, np.dtype) and value.name in ELEMENT_TYPES
+
+
 _sizes = _listed(_whole)
 _TYPES: dict[str, Check] = {
     "int": _whole, "float": _number, "bool": lambda value: isinstance(value, bool), "None": _is_none,
     "str": lambda value: isinstance(value, str) and len(value) <= MOST_NAME,
     "Sizes": _sizes, "tuple[int, ...]": _sizes, "tuple[int, int]": _listed(_whole, 2),
     "tuple[float | None, ...]": _listed(_either(_number, _is_none)),
-    "dtype": lambda value: isinstance(value, array.dtype) or (isinstance(value, np.dtype) and value.name in NUMPY),
+    "dtype": lambda value: isinstance(value, array.dtype) or _is_numpys(value),
     "path": _listed(_is_step),
     "arguments": _listed(_either(_number, _is_none, _listed(_either(_number, _is_none)))),
 }  # fmt: skip

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays.element_types import name_of
 from ...ops.op import CUSTOM
 from ..events import Accumulated, AnyEvent, CodeEntered, CodeLeft, OpCalled, Value, VjpRun
-from ..log_reader import name_of
 from ..summary import SAMPLE, OnFile, Summary, sample_of, statistics
 from .iterations import ALL, Iterations, Selection
 
@@ -48,7 +48,7 @@ class Budget:
 
     def is_whole(self, kept: Any, is_made_again: bool) -> bool:
         """Whether the value that a recorder keeps is written as it is, and not as a sample; asked once for each."""
-        if kept.size <= SAMPLE or isinstance(kept, Summary):
+        if kept.size <= SAMPLE or isinstance(kept, (Summary, OnFile)):
             return True
         if is_made_again and not self.is_kept:
             return False
@@ -79,7 +79,7 @@ class Holding:
         self.numbers: dict[int, list[int]] = {}
         """By the id of an array: the values that it is.  A gradient that is passed on is several."""
         self._look_at = 256
-        self._gone: dict[tuple[tuple[int, ...], Any], OnFile] = {}
+        self._gone: dict[tuple[tuple[int, ...], str], OnFile] = {}
 
     def add(self, number: int, kept: Any) -> None:
         """Note what the recorder keeps as a value that is written now."""
@@ -103,7 +103,7 @@ class Holding:
 
     def _on_file(self, kept: Any) -> OnFile:
         """What stands for a value that is let go: one for all of a shape."""
-        key = kept.shape, kept.dtype
+        key = kept.shape, name_of(kept.dtype)
         if key not in self._gone:
             if len(self._gone) >= MOST_SHAPES:
                 self._gone.clear()

@@ -21,17 +21,12 @@ from typing import Any
 import numpy as np
 
 from ...arrays import array
+from ...arrays.element_types import ELEMENT_TYPES, NAMED, name_of
 from ...ops.op import REGISTRY, Op
 from ..events import AnyEvent, Event, GroupEntered, LoopVariable, OpCalled, Trace, Value, VjpRun
 
 KINDS: dict[str, type] = {kind.__name__: kind for kind in typing.get_args(AnyEvent)}
 """The events by the name that the file uses."""
-NUMPY = {name: np.dtype(name) for name in (
-    "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float32", "float64",
-)}  # fmt: skip
-"""The element types that a file may have: none of them can hold an object."""
-NAMED = frozenset({"complex64", "complex128"})
-"""Those of values that a trace names without their elements."""
 _TYPES = {"bool": bool, "int": int, "float": float}
 
 
@@ -89,8 +84,8 @@ def _encode_other(value: Any) -> Any:
         return {"$": "ellipsis"}
     if isinstance(value, array.dtype):
         return {"$": "dtype", "name": value.name}
-    if isinstance(value, np.dtype) and value.name in NUMPY:
-        return {"$": "dtype", "numpy": value.name}
+    if isinstance(value, np.dtype) and value.name in ELEMENT_TYPES:
+        return {"$": "dtype", "numpy": name_of(value)}
     if isinstance(value, type) and value.__name__ in _TYPES:
         return {"$": "type", "name": value.__name__}
     if isinstance(value, array.device):
@@ -102,7 +97,7 @@ def _encode_other(value: Any) -> Any:
     value = getattr(value, "_array", value)  # a Tensor used as an index: what it held
     if array.is_array(value):
         value = array.to_numpy(value)
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.name in NUMPY:
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.name in ELEMENT_TYPES:
         kind = "array" if isinstance(value, np.ndarray) else "scalar"
         raw = base64.b64encode(little(value).tobytes()).decode("ascii")
         return {"$": kind, "dtype": value.dtype.name, "shape": list(value.shape), "base64": raw}
@@ -145,7 +140,7 @@ LARGEST = 2**512
 
 def _dtype(data: Mapping[str, Any]) -> Any:
     if "numpy" in data:
-        return NUMPY[data["numpy"]]
+        return ELEMENT_TYPES[data["numpy"]]
     return next(d for d in array.DTYPES if d.name == data["name"])
 
 
@@ -189,16 +184,16 @@ def shape_of(data: Any) -> tuple[int, ...]:
 
 def from_bytes(raw: bytes, dtype: str, shape: Sequence[int]) -> np.ndarray:
     """A read-only array over little-endian bytes in C order.  Raises Malformed where the sizes disagree."""
-    if dtype not in NUMPY:
-        raise Malformed(f"dtype {dtype!r} is none of {', '.join(NUMPY)}")
+    if dtype not in ELEMENT_TYPES:
+        raise Malformed(f"dtype {dtype!r} is none of {', '.join(ELEMENT_TYPES)}")
     shape = shape_of(shape)
     count = 1
     for n in shape:
         count *= n
-    if len(raw) != count * NUMPY[dtype].itemsize:
+    if len(raw) != count * ELEMENT_TYPES[dtype].itemsize:
         raise Malformed(f"{len(raw)} bytes do not hold {dtype} of shape {list(shape)}")
-    found = np.frombuffer(raw, NUMPY[dtype].newbyteorder("<")).reshape(tuple(shape))
-    return found if found.dtype.isnative else found.astype(NUMPY[dtype])
+    found = np.frombuffer(raw, ELEMENT_TYPES[dtype].newbyteorder("<")).reshape(tuple(shape))
+    return found if found.dtype.isnative else found.astype(ELEMENT_TYPES[dtype])
 
 
 # -- events -----------------------------------------------------------------------------------------------------------
@@ -446,8 +441,8 @@ def _text(most: int) -> Callable[[Any], str]:
 
 
 def _dtype_name(data: Any) -> str:
-    if type(data) is not str or (data not in NUMPY and data not in NAMED):
-        raise Malformed(f"dtype {str(data)[:80]!r} is none of {', '.join(NUMPY)}")
+    if type(data) is not str or (data not in ELEMENT_TYPES and data not in NAMED):
+        raise Malformed(f"dtype {str(data)[:80]!r} is none of {', '.join(ELEMENT_TYPES)}")
     return data
 
 

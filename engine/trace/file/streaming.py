@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays.element_types import name_of
 from ...arrays.session import slot
 from ..events import OpCalled, Trace, Value, last_value
-from ..log_reader import _Reader, _without_folders, name_of, tensors_of, value_of
+from ..log_reader import _Reader, _without_folders, tensors_of, value_of
 from ..module_names import best_name
 from ..recorder import Recorder
 from ..source import Places, Sources

@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any, Self
 
+from ...arrays.element_types import ELEMENT_TYPES, NAMED
 from ..events import AnyEvent, Damaged, Frame, OpCalled, Trace, Value, damaged_value
 from ..log_reader import value_of
 from ..summary import SAMPLE
@@ -29,8 +30,6 @@ from .budget import sample_value
 from .database import Database, Row, Rows, TraceFileError, check_header
 from .encoding import (
     MOST_LISTED,
-    NAMED,
-    NUMPY,
     Malformed,
     decode,
     dumps,
@@ -752,7 +751,7 @@ def digest_of(dtype: str, shape: str, whole: int, stats: str | None, raw: bytes)
 
 def _read_value(row: tuple[Any, ...]) -> Value:
     _, _, dtype, shape, whole, raw, stats, digest, *_ = row
-    is_known = dtype in NUMPY or (dtype in NAMED and whole == _DAMAGED)
+    is_known = dtype in ELEMENT_TYPES or (dtype in NAMED and whole == _DAMAGED)
     if not is_known or whole not in (0, 1, _DAMAGED) or not isinstance(raw, bytes):
         raise Malformed(
             f"dtype {str(dtype)[:40]!r}, whole {str(whole)[:40]!r}: a known element type, and 1 or 0 are expected"
@@ -762,7 +761,7 @@ def _read_value(row: tuple[Any, ...]) -> Value:
         return damaged_value(sizes, dtype)
     if whole:
         return value_of(from_bytes(raw, dtype, sizes))
-    sample = from_bytes(raw, dtype, (len(raw) // NUMPY[dtype].itemsize,))
+    sample = from_bytes(raw, dtype, (len(raw) // ELEMENT_TYPES[dtype].itemsize,))
     known = decode(parsed(stats, "stats"))
     if sample.size > SAMPLE or not _are_stats(known):
         raise Malformed(f"a sample of at most {SAMPLE} elements and its statistics are expected")

@@ -89,6 +89,7 @@ test("parseNumber says of a number that a dtype cannot hold what would become of
   assert.equal(parseNumber("1e400").error, "\u201c1e400\u201d is too large for float64: it would be inf. Type inf if that is meant.");
   assert.equal(parseNumber("\u22121e39", "float32").error, "\u201c\u22121e39\u201d is too large for float32: it would be -inf. Type -inf if that is meant.");
   assert.match(parseNumber("65520", "float16").error, /too large for float16/);
+  assert.match(parseNumber("3.4e38", "bfloat16").error, /too large for bfloat16: it would be inf/);
   assert.match(parseNumber("1e400", "int64").error, /too large for int64\.$/);
   for (const [text, dtype] of [["1e39", "float64"], ["3.4028235e38", "float32"], ["65519", "float16"]]) assert.deepEqual(parseNumber(text, dtype), { value: Number(text) });
 });

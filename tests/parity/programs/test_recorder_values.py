@@ -1,15 +1,24 @@
-"""Values of tensors on a GPU, which arrive later; here a CPU stands for it."""
+"""Values of tensors on a GPU, which arrive later; here a CPU stands for it.  Elements of types that numpy lacks."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from engine.trace.events import LeafCreated, OpCalled, VjpRun
+from engine.trace.file.consistency import open_checked
 from engine.trace.log_reader import value_of
 from engine.trace.summary import sample_of, statistics
+from viz.reading.labels import written_name
+from viz.reading.library import agreement
+from viz.reading.values import as_json
+from viz.record.runner import run_script
+from viz.scene.reading import reading
+from viz.server.library.on_engine import Unlike, recomputed
 
 pytestmark = pytest.mark.parity
 torch: Any = pytest.importorskip("torch")
@@ -44,3 +53,39 @@ def test_statistics_on_a_device_are_those_on_the_cpu_and_wait_for_it(
     expected = statistics(elements)
     assert {name: value.stats[name] for name in expected} == pytest.approx(expected, rel=1e-6)
     np.testing.assert_array_equal(value.sample, sample_of(elements))
+
+
+NARROW = """
+import torch
+w = torch.tensor([0.1, -1.7, 3.14159], dtype=torch.bfloat16, requires_grad=True)
+many = torch.linspace(-3, 3, 70_000, dtype=torch.bfloat16)
+short = torch.arange(40.0).to(torch.float8_e4m3fn)
+y = (w * w).sum() + many.sum() * 0
+y.backward()
+sparse = torch.eye(2000).to_sparse()
+print(w.grad.tolist(), many.double().sum().item(), short.float().sum().item(), sparse.sum().item())
+"""
+
+
+def test_bfloat16_and_float8_are_kept_exactly_and_named_in_a_file(tmp_path: Path) -> None:
+    path, file = tmp_path / "narrow.py", tmp_path / "narrow.backstep"
+    path.write_text(NARROW)
+    assert run_script(path, trace_path=file).error == ""
+    trace = open_checked(file, 10_000)
+    w, many = (event for event in trace.events if isinstance(event, LeafCreated) and event.dtype == "bfloat16")
+    assert as_json(trace.value(w.value))["data"] == [0.1, -1.7, 3.14]
+    exact = torch.tensor([0.1, -1.7, 3.14159], dtype=torch.bfloat16)
+    assert trace.value(w.value).sample.tolist() == exact.tolist()
+    large = trace.value(many.value)
+    assert large.array is None and large.dtype == "bfloat16" and large.stats["min"] == -3
+    made = [event for event in trace.events if isinstance(event, OpCalled) and event.name == "to"]
+    assert written_name(made[0]) == "to" and made[0].outputs[0].dtype == "float8_e4m3fn"
+    assert trace.value(made[0].outputs[0].value).sample.tolist()[-4:] == [36, 36, 40, 40]
+    vjps = [event for event in trace.events if isinstance(event, VjpRun)]
+    assert {trace.value(one).dtype for vjp in vjps for one in vjp.cotangents if one is not None} == {"bfloat16"}
+    read = reading(trace)
+    (square,) = (e for e in trace.events if isinstance(e, OpCalled) and e.name == "mul" and e.outputs[0].shape == (3,))
+    found = agreement(read.facts, square, [v for v in vjps if square.node and v.node == square.node.node], [{}])
+    assert found is not None and found.agrees, found
+    with pytest.raises(Unlike, match="computes in bfloat16, which Backstep's engine does not have"):
+        recomputed(trace, {})

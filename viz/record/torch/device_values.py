@@ -50,7 +50,7 @@ class DeviceSummary(Summary):
 
     @property
     def sample(self) -> Any:
-        return self._elements.sample()
+        return self._elements.sample().view(self.dtype)
 
 
 def statistics_of(tensor: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.arrays.element_types import ELEMENT_TYPES, eps
 from engine.ops.op import REGISTRY, Op
 
 
@@ -179,7 +180,7 @@ def _tensors(values: Any) -> Any:
 def _dtype(call: _Call, value: Any) -> Any:
     if value is None or isinstance(value, np.dtype):
         return value
-    return np.dtype(str(value).rpartition(".")[2])  # torch.float32
+    return ELEMENT_TYPES[str(value).rpartition(".")[2]]  # torch.float32
 
 
 def _number(call: _Call, value: Any) -> Any:
@@ -193,7 +194,7 @@ def _relative(call: _Call, value: Any) -> Any:
         return float(value)
     if call.arguments.get("atol_tensor", call.arguments.get("atol")) is not None:
         return 0.0
-    return max(call.sizes[-2:]) * float(np.finfo(str(call.first.dtype).rpartition(".")[2]).eps)
+    return max(call.sizes[-2:]) * eps(str(call.first.dtype).rpartition(".")[2])
 
 
 def _scales(call: _Call, _: Any) -> Any:

@@ -10,21 +10,16 @@ from typing import Any
 import numpy as np
 import torch
 
+from engine.arrays.element_types import ELEMENT_TYPES, NARROW, dtype_named
 from engine.trace.summary import OnFile, Summary, sample_of, statistics
 
 from . import device_values
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
-KEPT = frozenset({
-    torch.float16, torch.float32, torch.float64, torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32,
-    torch.int64,
-})  # fmt: skip
-"""Element types that a trace has.  Others are shown as the nearest one, or not at all."""
-NAMES = {one: str(one).removeprefix("torch.") for one in (*KEPT, torch.complex64, torch.complex128)}
-"""Those that a trace can name, also where it has no elements."""
-WIDER = {torch.bfloat16: torch.float32}
-NUMPY = {dtype: np.dtype(str(dtype).removeprefix("torch.").replace("bool", "bool_").rstrip("_")) for dtype in KEPT}
-
+NUMPY = {getattr(torch, name): dtype for name, dtype in ELEMENT_TYPES.items() if hasattr(torch, name)}
+"""The dtypes of what is kept, by torch's.  Of element types that are not here a trace has no elements."""
+WIDER = frozenset(getattr(torch, name, None) for name in NARROW)
+"""Those that are kept as float32."""
 
 FEW = 16
 """Elements that are quicker read one by one."""
@@ -61,7 +56,8 @@ class Unknown(OnFile):
     __slots__ = ()
 
     def __init__(self, shape: tuple[int, ...], size: int, dtype: Any = None) -> None:
-        self.shape, self.dtype, self.size = shape, np.dtype(NAMES.get(dtype, "float32")), size
+        self.shape, self.size = shape, size
+        self.dtype = dtype_named("float32" if dtype is None else str(dtype).removeprefix("torch."))
 
 
 def kept_of(tensor: Any, limit: int) -> Any:
@@ -73,15 +69,17 @@ def kept_of(tensor: Any, limit: int) -> Any:
             return unknown(tensor)
         if tensor.is_cuda and torch.cuda.is_current_stream_capturing():  # a CUDA graph is made: nothing runs yet
             return unknown(tensor)
-        if dtype not in NUMPY:
-            if dtype not in WIDER:
-                return unknown(tensor)
-            tensor, dtype = tensor.detach().to(WIDER[dtype]), WIDER[dtype]
+        kind = NUMPY.get(dtype)
+        if kind is None:
+            return unknown(tensor)
         if 0 < size <= min(FEW, limit):
-            return np.array(listed(tensor), NUMPY[dtype])
-        if size <= limit:
-            return numpy_of(tensor.detach().cpu() if tensor.is_cuda else tensor.detach().clone())
-        return summary(tensor.detach(), size)
+            return np.array(listed(tensor), kind)
+        if dtype in WIDER:
+            tensor = tensor.detach().to(torch.float32)
+        if size > limit:
+            return summary(tensor.detach(), kind, size)
+        kept = numpy_of(tensor.detach().cpu() if tensor.is_cuda else tensor.detach().clone())
+        return kept.view(kind) if dtype in WIDER else kept
     except (RuntimeError, NotImplementedError, TypeError, AttributeError):  # a wrapper without elements of its own
         return unknown(tensor)
 
@@ -95,19 +93,19 @@ def unknown(tensor: Any) -> Unknown:
     return Unknown(shape, int(np.prod(shape, dtype="int64")), tensor.dtype)
 
 
-def summary(tensor: Any, size: int) -> Summary:
+def summary(tensor: Any, kind: Any, size: int) -> Summary:
     """Sample and statistics, of the elements where they lie.  Linear in the size."""
     if tensor.is_cuda:
-        return device_values.summary(tensor, NUMPY[tensor.dtype], size)
+        return device_values.summary(tensor, kind, size)
     array = np.from_dlpack(tensor if tensor.device.type == "cpu" else tensor.cpu())
-    return TensorSummary(tuple(array.shape), NUMPY[tensor.dtype], size, sample_of(array).copy(), statistics(array))
+    return TensorSummary(tuple(array.shape), kind, size, sample_of(array).view(kind).copy(), statistics(array))
 
 
 def reshaped(known: Any, tensor: Any) -> TensorSummary | None:
     """The summary of a view of all elements of a tensor that has one: only its sample is taken anew."""
     if not isinstance(known, TensorSummary) or known.size != numel(tensor) or type(tensor) not in PLAIN:
         return None
-    if tensor.dtype not in NUMPY or tensor.device.type != "cpu":
+    if tensor.dtype not in NUMPY or tensor.dtype in WIDER or tensor.device.type != "cpu":
         return None
     array = np.from_dlpack(tensor.detach())
     return TensorSummary(tuple(array.shape), known.dtype, known.size, sample_of(array).copy(), known.stats)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from engine.arrays.element_types import NARROW
 from engine.ops.op import REGISTRY
 from engine.replay.replay import replay
 from engine.replay.user_code import CUSTOM
@@ -109,6 +110,9 @@ def recomputed(trace: Trace, leaves: Mapping[int, object]) -> Recomputed:
 
 def _measured(trace: Trace) -> Recomputed:
     """Run a recording again and compare every value."""
+    narrow = next((one for one in map(_narrow, trace.events) if one), None)
+    if narrow is not None:
+        raise Unlike(f"The program computes in {narrow}, which Backstep's engine does not have.")
     unknown = _unknown(trace)
     places = {tensor: len(trace.values) + nr for nr, tensor in enumerate(unknown)}
     zeros = [_zeros(value) for value in unknown.values()]
@@ -176,6 +180,12 @@ def _unknown(trace: Trace) -> dict[int, Value]:
             for one in event.inputs:
                 found.pop(-1 if one.tensor is None else one.tensor, None)
     return found
+
+
+def _narrow(event: AnyEvent) -> str:
+    """The element type of a tensor that an event makes, if the engine lacks it."""
+    made = event.outputs if isinstance(event, OpCalled) else [event] if isinstance(event, LeafCreated) else ()
+    return next((one.dtype for one in made if one.dtype in NARROW), "")
 
 
 def _zeros(value: Value) -> Value:
