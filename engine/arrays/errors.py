@@ -44,31 +44,6 @@ def explained(
     return error
 
 
-def message_of(error: BaseException) -> str:
-    """`str(error)`; where the user's own `__str__` raises, what Python prints in its place.
-
-    >>> class Odd(Exception):
-    ...     def __str__(self): raise ValueError
-    >>> message_of(Odd())
-    '<exception str() failed>'
-    """
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001 code of the user's, of which anything may come
-        return "<exception str() failed>"
-
-
-def notes_of(error: BaseException) -> str:
-    """The notes of an exception (PEP 678), one below the other; of those that are no texts, their repr."""
-    try:
-        notes = getattr(error, "__notes__", None)
-    except Exception:  # noqa: BLE001 a property of the user's
-        return ""
-    if not isinstance(notes, (list, tuple)):
-        return ""
-    return "\n".join(note if isinstance(note, str) else object.__repr__(note) for note in notes)
-
-
 def placed(error: BaseException, node: object) -> None:
     """Note the node at which an error arose, where the error does not know it."""
     if getattr(error, "place", None) is None:

@@ -13,7 +13,6 @@ from typing import Any
 
 from ..arrays.array import to_numpy
 from ..arrays.element_types import name_of
-from ..arrays.errors import message_of, notes_of
 from ..arrays.session import is_users
 from ..ops.op import CUSTOM, NUMBERED, REGISTRY
 from .columns import Column, Ids, Pairs
@@ -53,6 +52,7 @@ from .events import (
 )
 from .log import Recording, in_full, written_out
 from .loops import written
+from .messages import message_of, notes_of
 from .module_names import best_name
 from .source import Places
 from .summary import OnFile, Summary, sample_of, statistics
@@ -190,6 +190,8 @@ class _Seeded(Numbers):
 
 class _Reader:
     """Reads a log once, in order, by one method per kind of entry."""
+
+    ops = REGISTRY  # for the entries of other recorders
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording

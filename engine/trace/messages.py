@@ -1,4 +1,4 @@
-"""The kind of an error or warning: the only place that reads PyTorch's and Python's messages.  Pure.
+"""The message of an error or warning, and its kind: the only place that reads PyTorch's and Python's messages.  Pure.
 
 A trace has messages word for word, so that they can be shown; the app decides by their kinds.
 """
@@ -133,3 +133,31 @@ def gradients_passed(error: ErrorRaised | None) -> int | None:
 def warning_kind(event: WarningGiven) -> WarningKind:
     """The kind of a warning."""
     return next((kind for kind, pattern in _WARNINGS if re.search(pattern, event.message)), "other")
+
+
+# -- the message of an exception --------------------------------------------------------------------------------------
+
+
+def message_of(error: BaseException) -> str:
+    """`str(error)`; where the user's own `__str__` raises, what Python prints in its place.
+
+    >>> class Odd(Exception):
+    ...     def __str__(self): raise ValueError
+    >>> message_of(Odd())
+    '<exception str() failed>'
+    """
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 code of the user's, of which anything may come
+        return "<exception str() failed>"
+
+
+def notes_of(error: BaseException) -> str:
+    """The notes of an exception (PEP 678), one below the other; of those that are no texts, their repr."""
+    try:
+        notes = getattr(error, "__notes__", None)
+    except Exception:  # noqa: BLE001 a property of the user's
+        return ""
+    if not isinstance(notes, (list, tuple)):
+        return ""
+    return "\n".join(note if isinstance(note, str) else object.__repr__(note) for note in notes)

@@ -189,8 +189,11 @@ def _directly(name: str, value: Any, module: Any) -> Iterator[str]:
 
 
 def _in_objects(name: str, value: Any, module: Any) -> Iterator[str]:
-    """An attribute of a user's object: `agent.actor`; inside its methods, `actor`."""
-    if type(value).__module__ != "builtins" and not isinstance(value, type):
+    """An attribute of a user's object: `agent.actor`; inside its methods, `actor`, also of a module whose steps a
+    trainer calls."""
+    if name == "self" and _is_module(value):
+        yield from (path for path, inner in value.named_modules() if inner is module and path)
+    elif type(value).__module__ != "builtins" and not isinstance(value, type):
         held = getattr(value, "__dict__", None)
         if type(held) is dict and len(held) <= MOST:
             before = "" if name == "self" else f"{name}."

@@ -13,11 +13,11 @@ from typing import Any
 
 from numpy import generic
 
-from ..arrays.errors import notes_of
 from .call_stacks import CallStacks
 from .columns import Column
 from .events import Trace
 from .log import NONE, OWN, OWN_SUM, SAME, SUM, Entry, Recording, in_full, sequence_of
+from .messages import notes_of
 from .tensor_states import TensorStates, is_fresh, is_unwritten, next_id
 from .value_store import LIMIT, ValueStore
 

@@ -46,12 +46,12 @@ from dataclasses import asdict
 from importlib.machinery import SourceFileLoader
 
 import viz
-from engine.arrays.errors import message_of
 from engine.arrays.session import is_users, slot
 from engine.trace.events import ErrorRaised
 from engine.trace.file.iterations import Selection
 from engine.trace.file.streaming import Most, Progress, Stream
 from engine.trace.log_reader import users_traceback
+from engine.trace.messages import message_of
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz.record import prints, torch_import

@@ -16,8 +16,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from engine.arrays.errors import message_of
 from engine.arrays.session import is_users
+from engine.trace.messages import message_of
 from viz.record.absent_modules import REASONS, Absent, reason, room_of
 
 LIST = "docs/ops.md lists the available ones"

@@ -334,11 +334,12 @@ class _Seen:
 
 
 def _check_inputs(event: OpCalled) -> None:
-    """Inputs have the names that the op knows."""
+    """Inputs have the names that the op knows; of a base that was written through a view, also those of the writer."""
     op = REGISTRY.get(event.name, CUSTOM)
+    writer = REGISTRY.get(str(event.attrs.get("writer")), op)
     for name in (given.name for given in event.inputs):
         base, bracket, _ = name.partition("[")
-        if base not in op.inputs or bool(bracket) != (base in op.lists):
+        if not any(base in one.inputs and bool(bracket) == (base in one.lists) for one in (op, writer)):
             raise Malformed(f"inputs: {name[:80]!r} is not an input of {event.name[:80]}")
 
 

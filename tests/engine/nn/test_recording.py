@@ -143,6 +143,20 @@ def test_modules_in_an_object_have_the_name_of_its_attribute() -> None:
     assert parameter_names(trace) == ["agent.actor.weight", "agent.critic.weight"]
 
 
+def test_module_whose_steps_a_trainer_calls_names_its_parts_by_its_attributes() -> None:
+    class Lit(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.l = nn.Linear(1, 1, bias=False)
+
+        def training_step(self) -> Any:
+            return self.l(torch.ones(1, 1))
+
+    with torch.record() as trace:
+        Lit().training_step()
+    assert parameter_names(trace) == ["l.weight"]
+
+
 def test_dict_that_a_program_runs_in_is_no_holder_of_its_modules() -> None:
     scope: dict[str, Any] = {"nn": nn, "torch": torch}
     with torch.record() as trace:

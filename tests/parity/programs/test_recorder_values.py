@@ -89,3 +89,35 @@ def test_bfloat16_and_float8_are_kept_exactly_and_named_in_a_file(tmp_path: Path
     assert found is not None and found.agrees, found
     with pytest.raises(Unlike, match="computes in bfloat16, which Backstep's engine does not have"):
         recomputed(trace, {})
+
+
+WRITES = """
+import torch
+x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+y = x * 2
+y[0].mul_(5.0)
+last = y[1:]
+last.copy_(x[:2] * 3)
+(y * last[0]).sum().backward(create_graph=True)
+(x.grad.tanh() ** 2).sum().backward()
+"""
+
+
+def test_write_to_a_view_is_copy_slices_with_its_path_and_nodes_have_torchs_names(tmp_path: Path) -> None:
+    path, file = tmp_path / "writes.py", tmp_path / "writes.backstep"
+    path.write_text(WRITES)
+    assert run_script(path, trace_path=file).error == ""
+    trace = open_checked(file, 10_000)
+    ops = [event for event in trace.events if isinstance(event, OpCalled)]
+    writes = [event for event in ops if event.name == "copy_slices"]
+    paths = [(one.attrs["path"][0][0], one.attrs["writer"]) for one in writes[:2]]
+    assert paths == [("select", "mul"), ("slice", "copy")]
+    assert {one.node.name for one in writes if one.node is not None} == {"CopySlices"}
+    again = next(event for event in ops if event.name == "as_strided.path")
+    assert again.attrs["path"] == writes[1].attrs["path"] and again.outputs[0].view_of == writes[1].inplace
+    assert not any(event.name.startswith("torch::") for event in ops)
+    second = {event.node.name for event in ops if event.call is not None and event.node is not None}
+    assert {"MulBackward0", "AddBackward0", "SliceBackwardBackward0"} <= second
+    read = reading(trace)
+    for one in writes[:2]:
+        assert agreement(read.facts, one, [], []) is None  # it is the write itself that is compared

@@ -103,7 +103,9 @@ def shape_of(out: Any) -> tuple[int, ...]:
 
 
 def asked(func: Any, given: dict[str, Any], out: Any) -> Counterpart | None:
-    return counterpart(func._schema.name + "." + (func._schema.overload_name or "default"), given, shape_of(out))
+    return counterpart(
+        REGISTRY, func._schema.name + "." + (func._schema.overload_name or "default"), given, shape_of(out)
+    )
 
 
 def calls_of(sample: Sample, torch: Any) -> list[tuple[Any, dict[str, Any], Any]]:
@@ -287,7 +289,7 @@ def test_call_that_the_engine_cannot_have_has_no_counterpart() -> None:
         "aten::exp": {"self": x.to_sparse()},
         "aten::_to_copy": {"self": x, "dtype": torch.float64, "device": torch.device("meta")},
     }.items():
-        assert counterpart(name, arguments, (2,)) is None
+        assert counterpart(REGISTRY, name, arguments, (2,)) is None
 
 
 def test_documentation_is_the_first_sentence_of_the_installed_one() -> None:

@@ -10,7 +10,7 @@ import torch
 from torch._C import _len_torch_dispatch_stack, _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from engine.arrays.errors import notes_of
+from engine.trace.messages import notes_of
 
 from . import entries
 from .forward import grad_fn_of

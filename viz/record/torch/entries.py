@@ -6,10 +6,8 @@ Each takes the reader, the number of the event and its stack, then the fields of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from engine.arrays.errors import message_of
-from engine.ops.op import REGISTRY
 from engine.trace.events import (
     Accumulated,
     AnyEvent,
@@ -39,9 +37,13 @@ from engine.trace.events import (
 )
 from engine.trace.file.argument_types import first_misfit
 from engine.trace.log_reader import users_traceback
+from engine.trace.messages import message_of
 
 from .calls import Call, Held, plain
 from .ops import Counterpart, counterpart
+
+if TYPE_CHECKING:
+    from .ops import Ops
 
 EDITED = -1
 """In place of the tensor that was passed as gradient: an edit passes one that is not the program's."""
@@ -66,35 +68,34 @@ def op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, 
     tensors = reader.tensors
     given: list[tuple[str, Any]]
     shape, _ = reader.shape(results[0][2]) if results else ((), "")
-    same = counterpart_of(call, arguments, shape)
+    same = counterpart_of(reader.ops, call, arguments, shape)
     if same is None:
         name, given = call.full_name, flat_inputs(arguments)
         attrs = {key: plain(value) for key, value in arguments if not holds_tensors(value)}
     else:
         name, given, attrs = same.op, list(same.inputs), dict(same.attrs)
-    inputs = tuple(
-        Input(key, tensors[value.number], value.version) if isinstance(value, Held) else Input(key, None, 0, value)
-        for key, value in given
-    )
+    inputs = tuple(given_input(reader, key, value) for key, value in given)
     outputs = tuple(output(reader, one) for one in results)
     record = None if node is None else node_record(reader, node, inputs, outputs)
     written = None if inplace is None else tensors[inplace]
     return OpCalled(at, stack, name, inputs, attrs, outputs, record, written, during)
 
 
-def counterpart_of(call: Call, arguments: list[tuple[str, Any]], shape: tuple[int, ...]) -> Counterpart | None:
+def counterpart_of(
+    ops: Ops, call: Call, arguments: list[tuple[str, Any]], shape: tuple[int, ...]
+) -> Counterpart | None:
     """The engine's call; None if it has none, or takes no such arguments: a file with them could not be read."""
     try:
-        same = counterpart(call.full_name, call.whole(arguments), shape) or of_list(call, arguments, shape)
+        same = counterpart(ops, call.full_name, call.whole(arguments), shape) or of_list(ops, call, arguments, shape)
     except (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError):  # bfloat16, no dimensions
         return None
     if same is None or first_misfit(same.op, same.attrs) is not None:
         return None
     numbers = all(type(one) is Held or isinstance(one, (bool, int, float)) for _, one in same.inputs)
-    return same if numbers and gives(same, shape) else None
+    return same if numbers and gives(ops, same, shape) else None
 
 
-def of_list(call: Call, arguments: list[tuple[str, Any]], shape: tuple[int, ...]) -> Counterpart | None:
+def of_list(ops: Ops, call: Call, arguments: list[tuple[str, Any]], shape: tuple[int, ...]) -> Counterpart | None:
     """The engine's call for one place of the lists that an op of torch's for optimisers takes: `mul_` of
     `_foreach_mul_`."""
     base = call.base.removeprefix("_foreach_")
@@ -103,12 +104,12 @@ def of_list(call: Call, arguments: list[tuple[str, Any]], shape: tuple[int, ...]
     given = {"alpha": 1, **{"other" if name in ("scalar", "scalars") else name: value for name, value in arguments}}
     if any(type(value) is list for value in given.values()):
         return None
-    return counterpart(f"aten::{base}.Tensor", given, shape)
+    return counterpart(ops, f"aten::{base}.Tensor", given, shape)
 
 
-def gives(same: Counterpart, shape: tuple[int, ...]) -> bool:
+def gives(ops: Ops, same: Counterpart, shape: tuple[int, ...]) -> bool:
     """Whether the engine's op gives a result of a shape, as far as that is known."""
-    rule = REGISTRY[same.op].presentation.shape
+    rule = ops[same.op].presentation.shape
     try:
         shapes = [tuple(one.shape) if type(one) is Held else () for _, one in same.inputs]
         found = None if rule is None else rule(same.attrs, *shapes)
@@ -140,6 +141,55 @@ def hidden(reader: Any, at: int, stack: int, name: str, refs: Sequence[tuple[str
     record = None if node is None else node_record(reader, node, inputs, outputs)
     written = None if inplace is None else reader.tensors[inplace]
     return OpCalled(at, stack, f"torch::{name}", inputs, attrs, outputs, record, written, during)
+
+
+def joint(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, Any]], steps: Any,
+          base: tuple[int, int], part: int, result: Result, node: Any, during: int | None) -> AnyEvent:  # fmt: skip
+    """A base was written through a view: CopySlices, as the engine has it where it has the views and the write."""
+    tensors = reader.tensors
+    (_, before), *_ = flat_inputs(arguments)
+    same, path = counterpart_of(reader.ops, call, arguments, tuple(before.shape)), path_of(reader.ops, steps)
+    inputs = [Input("self", tensors[base[0]], base[1])]
+    source = Input("source", tensors[part], before.version)
+    if same is None or path is None:
+        others = [Input(name, tensors[one.number], one.version) for name, one in flat_inputs(arguments)[1:]]
+        name, attrs = "torch::CopySlices", {"writer": call.base.rstrip("_")}
+    else:
+        others = [given_input(reader, name, value) for name, value in same.inputs[1:]]
+        name, attrs = "copy_slices", {"path": path, "writer": same.op}
+    outputs = (output(reader, result),)
+    record = node_record(reader, node, [*inputs, *others], outputs)
+    given = (*inputs, source, *others)
+    return OpCalled(at, stack, name, given, attrs, outputs, record, outputs[0].tensor, during)
+
+
+def retaken(reader: Any, at: int, stack: int, steps: Any, base: tuple[int, int], result: Result, node: Any,
+            during: int | None) -> AnyEvent:  # fmt: skip
+    """A view is taken again from a base that was written."""
+    path = path_of(reader.ops, steps)
+    inputs = (Input("self", reader.tensors[base[0]], base[1]),)
+    outputs = (output(reader, result),)
+    record = node_record(reader, node, inputs, outputs)
+    name, attrs = (f"torch::{record.name}", {}) if path is None else ("as_strided.path", {"path": path})
+    return OpCalled(at, stack, name, inputs, attrs, outputs, record, None, during)
+
+
+def path_of(ops: Ops, steps: Any) -> tuple[Any, ...] | None:
+    """The steps to a view as the engine's ops; None if it lacks one."""
+    path = []
+    for call, arguments, shape, nr in steps or ():
+        same = counterpart_of(ops, call, arguments, shape)
+        if same is None or not ops[same.op].view:
+            return None
+        path.append((same.op, dict(same.attrs), nr))
+    return tuple(path) or None
+
+
+def given_input(reader: Any, name: str, value: Any) -> Input:
+    """An argument of an op: a tensor, or a number."""
+    if isinstance(value, Held):
+        return Input(name, reader.tensors[value.number], value.version)
+    return Input(name, None, 0, value)
 
 
 def custom(reader: Any, at: int, stack: int, refs: Any, attrs: dict[str, Any], results: Any, node: Any,

@@ -211,6 +211,8 @@ class Forward:
             waiting.outs = [self.result(out, waiting.base)]
         else:
             waiting.outs = [self.result(one, waiting.base) for one in flat(out) if isinstance(one, torch.Tensor)]
+        if waiting.base is not None:
+            self.taken(waiting)
         waiting.targets = []  # nothing is held on to
         if waiting.outs:
             self.pending.append(waiting)
@@ -246,6 +248,17 @@ class Forward:
             return tensors.enter(tensor, value, 0, False, None if base is None else base.storage), value, True
         known.value = value
         return known, value, False
+
+    @staticmethod
+    def taken(waiting: Waiting) -> None:
+        """Note how views were taken."""
+        base, call = waiting.base, waiting.call
+        for nr, (known, _, _) in enumerate(waiting.outs):
+            out = known()
+            if base is not None and out is not None:
+                known.steps = (
+                    base.steps, base.number, call, waiting.arguments, tuple(out.shape), None if call.one else nr,
+                )  # fmt: skip
 
     def made(self, call: Call, out: Any) -> None:
         """A tensor is made: a leaf, once the function that makes it has set its flag."""
@@ -410,19 +423,23 @@ class Forward:
         known = self.tensors.find(base)
         if known is None:
             return
-        (_, before), *others = entries.flat_inputs(waiting.arguments)
-        inputs = [("self", known.number, known.version), ("source", part.number, before.version)]
-        inputs += [(name, one.number, one.version) for name, one in others]
+        path, before = part.path_from(known.number), (known.number, known.version)
         known.version, known.value, known.requires = version_of(base) - known.offset, self.tensors.keep(base), True
         result = (known.number, known.version, known.value, True, known.storage, None)
-        attrs = {"writer": waiting.call.base.rstrip("_")}
-        self.hidden(grad_fn_of(base), waiting.stack, inputs, [result], attrs, known.number, waiting.during)
+        record = self.graph.node(grad_fn_of(base), waiting.stack, [result], ())
+        self.log.append(
+            (
+                "made", waiting.stack, entries.joint, waiting.call, waiting.arguments, path, before, part.number,
+                result, record, waiting.during,
+            )
+        )  # fmt: skip
         view = part()
         fn = None if view is None else grad_fn_of(view)
         if self.is_new(fn):
-            inputs = [("self", known.number, known.version)]
             taken = (part.number, part.version, part.value, True, part.storage, known.number)
-            self.hidden(fn, waiting.stack, inputs, [taken], {}, None, waiting.during)
+            record = self.graph.node(fn, waiting.stack, [taken], ())
+            source = known.number, known.version
+            self.log.append(("made", waiting.stack, entries.retaken, path, source, taken, record, waiting.during))
 
     def hidden(self, fn: Any, stack: int, inputs: Any, results: Any, attrs: dict[str, Any], inplace: int | None,
                during: int | None) -> None:  # fmt: skip

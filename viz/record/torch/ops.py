@@ -11,12 +11,17 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.arrays.element_types import ELEMENT_TYPES, eps
-from engine.ops.op import REGISTRY, Op
+
+if TYPE_CHECKING:
+    from engine.ops.op import Op
+
+    Ops = Mapping[str, Op]
+    """The engine's ops by their names, which the reader of a log has: the watched program needs none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,16 +255,17 @@ def short_name(name: str) -> str:
     return rest.removesuffix(".default") if space == "aten" else ""
 
 
-def counterpart(name: str, arguments: Mapping[str, Any], shape: Sequence[int] = ()) -> Counterpart | None:
+def counterpart(ops: Ops, name: str, arguments: Mapping[str, Any], shape: Sequence[int] = ()) -> Counterpart | None:
     """The call of the engine's that is PyTorch's call of the op `name`, with `arguments` by the names of its schema,
     defaults filled in; `shape` is that of its first result.  None if there is none.
 
+    >>> from engine.ops.op import REGISTRY
     >>> x = np.ones((2, 3))
-    >>> counterpart("aten::sum.dim_IntList", {"self": x, "dim": [-1], "keepdim": False, "dtype": None}).attrs
+    >>> counterpart(REGISTRY, "aten::sum.dim_IntList", {"self": x, "dim": [-1], "keepdim": False, "dtype": None}).attrs
     {'dim': 1, 'keepdim': False, 'dtype': None}
-    >>> counterpart("aten::add_.Tensor", {"self": x, "other": 2, "alpha": 1}).inputs[1]
+    >>> counterpart(REGISTRY, "aten::add_.Tensor", {"self": x, "other": 2, "alpha": 1}).inputs[1]
     ('other', 2)
-    >>> counterpart("aten::fft_fft", {"self": x}) is None
+    >>> counterpart(REGISTRY, "aten::fft_fft", {"self": x}) is None
     True
     """
     short = short_name(name)
@@ -268,7 +274,7 @@ def counterpart(name: str, arguments: Mapping[str, Any], shape: Sequence[int] = 
     key = short if short in TABLE else outside if base.endswith("_") and short != LATE else ""
     if key not in TABLE or not _has_values(arguments):
         return None
-    op = REGISTRY[_chosen(key, arguments)]
+    op = ops[_chosen(key, arguments)]
     call = _Call(op, arguments, tuple(shape))
     if op.name == "to" and _moves(arguments):
         return None

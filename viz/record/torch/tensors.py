@@ -23,10 +23,11 @@ class Known(weakref.ref):  # type: ignore[type-arg]
     """A tensor: its number, and the version, value and flag that the trace has of it.
 
     `storage` is the number of the memory, `sink` the watch on the node that accumulates its gradient.  Versions count
-    from `offset`: torch adds up gradients in place before anybody has them.
+    from `offset`: torch adds up gradients in place before anybody has them.  `steps` say how a view was
+    taken: (the steps to its source, the number of that, operator, arguments, shape, which of several results).
     """
 
-    __slots__ = ("key", "number", "offset", "requires", "sink", "storage", "value", "version")
+    __slots__ = ("key", "number", "offset", "requires", "sink", "steps", "storage", "value", "version")
     key: int
     number: int
     version: int
@@ -35,6 +36,17 @@ class Known(weakref.ref):  # type: ignore[type-arg]
     requires: bool
     offset: int
     sink: Any
+    steps: Any
+
+    def path_from(self, base: int) -> list[Any] | None:
+        """The steps from a tensor to this view of it; None if some are not known.  Linear in their number."""
+        path, steps = [], self.steps
+        while steps is not None:
+            steps, source, *step = steps
+            path.append(step)
+            if source == base:
+                return path[::-1]
+        return None
 
 
 GRADIENTS = ("grad", "gradient")
@@ -94,7 +106,7 @@ class Tensors:
         known.number = number = next_id()
         known.version, known.value, known.requires = version, value, requires
         known.storage = number if storage is None else storage
-        known.sink, known.offset = None, 0
+        known.sink, known.offset, known.steps = None, 0, None
         self.known[known.key] = known
         return known
 
