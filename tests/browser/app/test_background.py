@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -15,8 +16,10 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import ROOT, SETTLE, App, View
+from tests.viz.helpers.scripts import wait_for
 
 redis = pytest.importorskip("redis")
+psutil = pytest.importorskip("psutil")
 for library in ("gunicorn", "diskcache", "celery"):
     pytest.importorskip(library)
 
@@ -99,6 +102,16 @@ def there(view: View, condition: str) -> None:
                 raise
 
 
+def jobs(served: App) -> list[Any]:
+    """The processes of the jobs that run now."""
+    found = []
+    for one in psutil.Process(served.process.pid).children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if "viz.server.production.job" in one.cmdline():
+                found.append(one)
+    return found
+
+
 READY = "document.documentElement.dataset.ready && !document.documentElement.dataset.computing"
 LOOKS = "performance.getEntriesByType('resource').filter(entry => entry.name.includes('cacheKey')).length"
 GO = "((id) => { history.pushState({}, '', `/?program=${id}`); dispatchEvent(new PopStateEvent('popstate')); })"
@@ -124,6 +137,15 @@ def test_long_scenes_and_lessons_are_made_in_the_background(
             there(one, f"{LOOKS} > {looks}")
             with one.page.expect_request(lambda request: "cancelJob" in request.url):
                 one.js(GO + "('weights')")
+            there(one, READY)
+            looks = one.js(LOOKS)
+            one.js(GO + "('rnn_twenty')")
+            wait_for(lambda: jobs(served))
+            for held in jobs(served):
+                held.suspend()  # it cannot end by itself
+            there(one, f"{LOOKS} > {looks}")
+            one.page.goto("about:blank")  # as if the tab were closed
+            wait_for(lambda: not jobs(served))
             return
         one.page.locator("#act-export").click()
         with one.page.expect_download(timeout=4 * SETTLE) as saved:

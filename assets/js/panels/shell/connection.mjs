@@ -1,6 +1,7 @@
 // Whether Backstep still runs. A request that fails is followed by a look at the server, and so is coming back to the page;
 // while the page is in view and nothing plays, a look now and then tells before one edits. No step waits for any of them.
 import { byId, fill, first, h } from "../../page/dom.mjs";
+import { Jobs } from "./jobs.mjs";
 
 const EVERY = 15000; // ms between two looks while nobody asks for anything
 const PATIENCE = 5000; // ms that a look may take
@@ -27,6 +28,7 @@ export class Connection {
     this.isLost = false;
     this.timer = 0;
     this.fetch = window.fetch.bind(window); // without what follows the requests
+    this.jobs = new Jobs();
     this.followRequests();
     document.addEventListener("visibilitychange", () => document.hidden || this.look());
     window.addEventListener("online", () => this.look());
@@ -49,6 +51,7 @@ export class Connection {
         this.unanswered(address, rest[0], /** @type {Error} */ (error).message);
         throw error;
       }
+      this.jobs.follow(String(address?.url ?? address), rest[0]?.body, answer);
       if (answer.ok && this.isLost) this.found();
       else if (!answer.ok) this.unanswered(address, rest[0], `status ${answer.status}`);
       return answer;
