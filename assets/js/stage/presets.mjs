@@ -43,9 +43,13 @@ export class Presets {
     this.node = null;
   }
 
-  /** Shows the strip over the root that is selected or pointed at; it waits for a pointer that is on its way to it. */
+  /**
+   * Shows the strip over the root that is selected or pointed at; it waits for a pointer that is on its way to it.
+   * In front of a hall a chapter selects, and only the pointer asks for the strip: it would hide part of the graph.
+   */
   update() {
-    const { index, selection, hover, choosing } = this.stage;
+    const { index, hover, choosing, large } = this.stage;
+    const selection = large === 1 ? this.stage.selection : null;
     if (choosing) {
       this.hide();
       return;

@@ -132,6 +132,7 @@ export class Stage {
     if (first && this.plane) this.fit(false);
     else if (held > 0 || (held && !fitted)) this.hold(held / 2);
     else if (fitted && this.plane) this.fit(false);
+    else if (this.large !== 1 && this.follow && this.plane) this.followActive(); // a longer caption leaves the graph less room
     this.touch("graph");
     if (this.view.width) this.paint(); // in the same task, so that a resized canvas is never seen empty
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,16 @@ INSIDE = """backstep.state().visible.every((id) => {
   const stage = document.getElementById('middle').getBoundingClientRect();
   return x - width / 2 >= 0 && x + width / 2 <= innerWidth && y - height / 2 >= 0 && y + height / 2 <= stage.bottom;
 })"""
+
+
+WHOLE = """(() => {
+  const lecture = document.getElementById('lecture');
+  const stage = document.getElementById('middle').getBoundingClientRect();
+  const now = backstep.screenPos(backstep.state().active);
+  return lecture.scrollHeight <= lecture.clientHeight && !document.querySelector('.bs-presets:not([hidden])')
+    && (!now || (now.y - now.height / 2 >= -1 && now.y + now.height / 2 <= stage.bottom + 1));
+})()"""
+"""Nothing of the caption is cut off, and of the graph what happens now is seen, with no strip over it."""
 
 
 def text(view: View) -> str:
@@ -67,3 +78,22 @@ def test_a_lecture_is_given_with_a_clicker(app: App, view_of: Callable[[App], Vi
     spot: Any = hall.js(f"backstep.screenPos({hall.node('z')!r}, 'seed', 1)")
     hall.page.mouse.move(spot["x"], spot["y"])
     hall.until("backstep.state().hover === backstep.scene().nodes.find((one) => one.label === 'z').id")
+
+
+def test_captions_with_questions_leave_room_for_what_happens(app: App, view_of: Callable[[App], View]) -> None:
+    hall = view_of(app)
+    hall.page.set_viewport_size({"width": 1280, "height": 720})
+    for program in ("weighted_matrix", "diamond"):
+        hall.open(f"?program={program}&present=1")
+        last = hall.js("backstep.scene().program.chapters.length")
+        for _ in range(30):
+            hall.until(f"!backstep.playing() && {WHOLE}")
+            if text(hall).startswith(f"{last} of") and hall.js("backstep.t() === backstep.scene().steps.length"):
+                break
+            before = f"{text(hall)}|{hall.js('backstep.t()')}"
+            hall.page.keyboard.press("PageDown")
+            hall.until(
+                f"`${{document.getElementById('lecture').innerText}}|${{backstep.t()}}` !== {json.dumps(before)}"
+            )
+        else:
+            raise AssertionError(f"{program} has no last chapter")
