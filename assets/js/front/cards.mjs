@@ -73,7 +73,7 @@ export class Cards {
     delete picture.dataset.drawn; // its canvases are to be made
     first(".card-says", card)?.remove();
     first(".card-learn", card)?.remove();
-    first(".card-foot", card).before(h("span.card-why", {}, h("b", {}, `${reason}: `), marked(text)));
+    first(".card-foot", card).before(h("span.card-why", {}, h("b", {}, text ? `${reason}: ` : reason), marked(text)));
     return card;
   }
 

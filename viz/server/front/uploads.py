@@ -34,7 +34,9 @@ class Dropped:
             program = self._catalogue.add(from_file(path))
         except (TraceFileError, OSError) as error:
             path.unlink(missing_ok=True)
-            return {"problem": unreadable(error).as_json()}
+            problem = unreadable(error).as_json()
+            # The sender knows the file by its name, not by our folder.
+            return {"problem": {**problem, "text": problem["text"].replace(str(path), path.name)}}
         self._count += 1
         return {"program": program.id}
 
