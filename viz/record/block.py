@@ -108,12 +108,12 @@ def with_torch(block: AbstractContextManager[Trace]) -> Iterator[Trace]:
 
 
 @contextmanager
-def streamed(path: Path, chosen: Selection, frame: FrameType) -> Iterator[Trace]:
+def streamed(path: Path, chosen: Selection, frame: FrameType, folder: str = "") -> Iterator[Trace]:
     """A recording that is written to a file while the block runs, as that of a script is."""
     recorder = Recorder()
     recorder.stacks.begin(frame)
     name = frame.f_code.co_filename
-    folder = os.getcwd() if name.startswith("<") else os.path.dirname(os.path.abspath(name))
+    folder = folder or (os.getcwd() if name.startswith("<") else os.path.dirname(os.path.abspath(name)))
     stream = Stream(recorder, str(path.absolute()), Places(folder), tuple(sys.argv), say=_say, selection=chosen)
     trace = Trace.pending(unfinished)
     stream.start()
@@ -135,6 +135,53 @@ def saved(path: Path, frame: FrameType) -> Iterator[Trace]:
     with ExitStack() as after, recording(frame) as trace:
         after.callback(lambda: trace.save(str(path)))
         yield trace
+
+
+class Spawned:
+    """The function of processes that a recorded program starts: each call of it has a trace beside that of the program.
+
+    It behaves as the function does: it returns and raises the same, without a frame of ours.
+    """
+
+    def __init__(self, function: Callable[..., Any], path: str, selection: Selection) -> None:
+        self.function, self.path, self.selection = function, Path(path), selection
+
+    def __call__(self, number: int, *args: Any) -> Any:
+        recording = self._begin(number)
+        error: BaseException | None = None
+        try:
+            return self.function(number, *args)
+        except BaseException as raised:
+            error = raised
+            raised.__traceback__ = raised.__traceback__ and raised.__traceback__.tb_next
+            raise
+        finally:
+            _end(recording, error)
+
+    def _begin(self, number: int) -> Any:
+        try:
+            code = getattr(self.function, "__code__", None)
+            folder = os.path.dirname(os.path.abspath(code.co_filename)) if code is not None else os.getcwd()
+            recording = with_torch(streamed(of_rank(self.path, number), self.selection, sys._getframe(1), folder))
+            recording.__enter__()
+            return recording
+        except Exception as error:  # noqa: BLE001 ours: the process does its work as without us
+            _say(unrecorded(error))
+            return None
+
+
+def _end(recording: Any, error: BaseException | None) -> None:
+    try:
+        if recording is not None:
+            recording.__exit__(None if error is None else type(error), error, error and error.__traceback__)
+    except BaseException as fault:  # noqa: BLE001 likewise; the error itself comes back
+        if fault is not error:
+            _say(unrecorded(fault))
+
+
+def unrecorded(error: BaseException) -> str:
+    """Why a process that the program started is not recorded, or not to its end."""
+    return f"the recording of this process failed: {type(error).__name__}: {error}"
 
 
 def _say(text: str) -> None:

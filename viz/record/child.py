@@ -36,6 +36,7 @@ import _thread
 import atexit
 import builtins
 import contextlib
+import functools
 import importlib.util
 import itertools
 import linecache
@@ -83,16 +84,17 @@ def main(argv: list[str]) -> int:
         torch_import.install()
     viz.show = _left_out
     recorder = Recorder()
+    selection = Selection(tuple((first, end) for first, end in limits["steps"]), limits["every"])
     stream = Stream(
-        recorder, path, places, (script, *args), say=_say,
-        selection=Selection(tuple((first, end) for first, end in limits["steps"]), limits["every"]),
+        recorder, path, places, (script, *args), say=_say, selection=selection,
         most=Most(limits["max_ops"], limits["max_bytes"]), tell=_tell if asked["tells"] and _is_terminal() else None,
     )  # fmt: skip
     changes = Changes.read(asked["changes"]) if asked["changes"] else None
     typed = NoInput()
     if changes is not None:
         sys.stdin = typed.as_text()
-    arrival = Arrival(recorder, _say, changes)
+    spawned = None if changes is not None else functools.partial(_spawned, path, selection)
+    arrival = Arrival(recorder, _say, changes, spawned)
     outcome = _Outcome(recorder, as_torch, arrival)
     atexit.register(outcome.at_exit)  # the first to be registered is the last to run
     try:
@@ -120,6 +122,13 @@ def main(argv: list[str]) -> int:
         made = None if changes is None else [changes.missed, changes.fault, typed.was_read]
         _report(report, outcome, stream, seconds, failure, made)
     return outcome.status
+
+
+def _spawned(path: str, selection: Selection, function: Any) -> Any:
+    """What another process runs in place of a function that the script starts it with."""
+    from viz.record.block import Spawned  # only a script that starts processes needs it
+
+    return Spawned(function, path, selection)
 
 
 def _say(text: str) -> None:

@@ -27,3 +27,9 @@ def of_rank(path: Path, number: int | None) -> Path:
     ('train.rank1.backstep', 'train.backstep')
     """
     return path if number is None else path.with_name(f"{path.stem}.rank{number}{path.suffix}")
+
+
+def of_ranks(path: Path, since: float = 0.0) -> list[Path]:
+    """The traces of the processes that a recorded program started, written after a time, by their numbers."""
+    found = [one for one in path.parent.glob(f"{path.stem}.rank*{path.suffix}") if one.stat().st_mtime >= since]
+    return sorted(found, key=lambda one: (len(one.name), one.name))

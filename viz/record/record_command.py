@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import SUFFIX, tally
 from viz.record.limits import NONE, Limits, in_words
-from viz.record.ranks import of_rank, rank
+from viz.record.ranks import of_rank, of_ranks, rank
 from viz.record.runner import Recording, ScriptError, run_script
 
 
@@ -29,6 +30,7 @@ def record(
     if wrong:
         _say(wrong)
         return 2
+    before = time.time() - 1
     try:
         recording = run_script(
             script, args, as_torch, module=module, trace_path=target.absolute(), limits=limits, tells=True
@@ -36,8 +38,18 @@ def record(
     except ScriptError as error:
         _say(str(error))
         return 2
+    processes = of_ranks(target, before)
+    if processes:
+        _say(together(processes))
+        if not tally(target).get("OpCalled"):  # this one only started them
+            return status(recording)
     _say(recording.explanation)
     _say(summary(target, recording))
+    return status(recording)
+
+
+def status(recording: Recording) -> int:
+    """The exit status of a script as a shell has it."""
     return recording.returncode if recording.returncode >= 0 else 128 - recording.returncode
 
 
@@ -64,6 +76,15 @@ def summary(target: Path, recording: Recording) -> str:
     time = f", {recording.seconds:,.0f} s" if recording.seconds >= 1 else ""
     said = f"recorded {ops:,} forward and {runs:,} backward ops{rounds} into {target} ({in_words(size)}{time})"
     return f"{said}. Open it with `backstep open {target}`."
+
+
+def together(processes: Sequence[Path]) -> str:
+    """What was recorded of processes that a program started, and how to open it.
+
+    >>> together([Path("run.rank0.backstep"), Path("run.rank1.backstep")])
+    'recorded 2 processes. Open them with `backstep open run.rank0.backstep run.rank1.backstep`.'
+    """
+    return f"recorded {len(processes)} processes. Open them with `backstep open {' '.join(map(str, processes))}`."
 
 
 def _say(text: str) -> None:

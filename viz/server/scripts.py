@@ -10,13 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.trace.events import Trace
-from engine.trace.file.tracefile import open_trace
+from engine.trace.file.tracefile import open_trace, tally
 from viz.reading.library import library
 from viz.record.compare_command import Script, has_torch
 from viz.record.limits import NONE, Limits
+from viz.record.ranks import of_ranks
 from viz.record.runner import Recording, ScriptError, Watch, run_script, text_of
 from viz.run.prefix import MOST
-from viz.server.programs import about_script, slug, with_lesson
+from viz.server.programs import about_script, from_file, slug, with_lesson
 from viz.server.store import Catalogue, Problem, Program
 from viz.server.workers import TraceFile
 
@@ -39,9 +40,12 @@ def add(
     except ScriptError as error:
         raise Problem("no-script", "Nothing to run", str(error)) from error
     atexit.register(shutil.rmtree, recording.trace_path.parent, ignore_errors=True)
+    processes = [from_file(path, most) for path in of_ranks(recording.trace_path)]
+    if processes and not tally(recording.trace_path).get("OpCalled"):  # this one only started them
+        return catalogue.add_together(processes)
     say(recording.explanation)
     source = Script(script, tuple(args), module, limits)
-    return catalogue.add(program_of(script, recording, most=most, source=source, rerun=rerun))
+    return catalogue.add_together([program_of(script, recording, most=most, source=source, rerun=rerun), *processes])
 
 
 def _watched(

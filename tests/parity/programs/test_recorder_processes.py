@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 import backstep
-from engine.trace.events import GradSet, OpCalled, Refreshed
+from engine.trace.events import ErrorRaised, GradSet, LeafCreated, OpCalled, Refreshed
+from engine.trace.file.consistency import open_checked
+from viz.record.record_command import record
 from viz.server.programs import from_file
 from viz.server.store import Catalogue
 
@@ -58,3 +60,45 @@ def test_processes_have_traces_of_their_own_that_are_opened_together(
     assert first.about["beside"] == {"my-run-rank1": "run.rank1.backstep"}
     assert list(catalogue.find("my-run-rank1").about["beside"]) == ["my-run-rank0"]
     assert "beside" not in catalogue.add_together([from_file(files[0])]).about
+
+
+SPAWNS = """
+import torch
+
+def train(rank, factor):
+    x = torch.full((2,), float(rank), requires_grad=True)
+    (x * factor).sum().backward()
+    assert x.grad.tolist() == [factor, factor]
+    if rank:
+        raise ValueError(f"process {rank} fails")
+
+if __name__ == "__main__":
+    started = torch.multiprocessing.spawn(train, (3.0,), nprocs=2, join=False)
+    for process in started.processes:
+        process.join()  # before torch ends the others because one has failed
+    try:
+        started.join()
+    except Exception as error:
+        assert "process 1 fails" in str(error) and "backstep" not in str(error) and "ranks" not in str(error)
+        print("failed")
+"""
+
+
+def test_spawned_processes_have_traces_that_are_opened_together(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path, target = tmp_path / "spawns.py", tmp_path / "spawns.backstep"
+    path.write_text(SPAWNS)
+    assert record(path, (), False, output=target) == 0
+    files = [tmp_path / f"spawns.rank{rank}.backstep" for rank in range(2)]
+    out, err = capfd.readouterr()
+    assert out == "failed\n" and f"backstep open {files[0]} {files[1]}`" in err
+    catalogue = Catalogue()
+    first = catalogue.add_together([from_file(file) for file in files])
+    assert list(first.about["beside"]) == ["my-spawns-rank1"]
+    for rank, file in enumerate(files):
+        trace = open_checked(file, 100)
+        leaf = next(event for event in trace.events if isinstance(event, LeafCreated))
+        assert trace.value(leaf.value).sample.tolist() == [rank, rank]
+        assert trace.stacks[leaf.stack][-1].file == "spawns.py"
+        assert any(isinstance(event, ErrorRaised) for event in trace.events) is (rank == 1)

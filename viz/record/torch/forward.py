@@ -410,9 +410,13 @@ class Forward:
         if waiting.call.base.rstrip("_") not in BROADCAST:
             return False
         out = waiting.outs[0][0]()
-        return out is not None and any(
-            type(one) is Held and one.shape != out.shape for name, one in waiting.arguments if name not in FACTORS
-        )
+        if out is None:
+            return False
+        shape = out.shape
+        for name, one in waiting.arguments:  # noqa: SIM110 twice as quick as any()
+            if type(one) is Held and one.shape != shape and name not in FACTORS:
+                return True
+        return False
 
     def is_new(self, fn: Any) -> bool:
         """Whether a node has to be recorded."""

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.trace.recorder import Recorder
 
@@ -26,10 +26,13 @@ OPS = os.path.join("torch", "_ops.py")
 
 class Arrival:
     """Watches torch for a recording once the program has imported it, and makes `changes` in it; `say` hears what goes
-    wrong with that."""
+    wrong with that.  `spawned` gives what runs in another process in place of a function."""
 
-    def __init__(self, recorder: Recorder, say: Callable[[str], None], changes: Changes | None = None) -> None:
-        self.recorder, self.say, self.changes = recorder, say, changes
+    def __init__(
+        self, recorder: Recorder, say: Callable[[str], None], changes: Changes | None = None,
+        spawned: Callable[[Any], Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.recorder, self.say, self.changes, self.spawned = recorder, say, changes, spawned
         self.watch: Watch | None = None
         self.imported = Import("torch", self.importing)
 
@@ -55,7 +58,7 @@ class Arrival:
         try:
             from .watch import Watch
 
-            watch = Watch(self.recorder, self.say, self.changes)
+            watch = Watch(self.recorder, self.say, self.changes, self.spawned)
             watch.start()
             self.watch = watch
         except Exception as error:  # noqa: BLE001 the program goes on as without us, whatever this torch is like

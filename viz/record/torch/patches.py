@@ -81,6 +81,9 @@ def install(watch: Watch) -> list[Any]:
     replace(torch, "compile", functools.partial(compiled, watch))
     replace(warnings, "_showwarnmsg_impl", functools.partial(show_warning, watch))
     replace(threading.Thread, "_bootstrap_inner", functools.partial(thread, watch))
+    if watch.spawned is not None:
+        for module in (torch.multiprocessing, importlib.import_module("torch.multiprocessing.spawn")):
+            replace(module, "start_processes", functools.partial(start_processes, watch))
     hooks = importlib.import_module("torch.optim.optimizer")  # torch takes the name out of its package
     undo.append(hooks.register_optimizer_step_pre_hook(functools.partial(step_begins, watch)))
     undo.append(hooks.register_optimizer_step_post_hook(functools.partial(step_ended, watch)))
@@ -371,6 +374,19 @@ def retains(watch: Watch, tensor: Any, stack: int) -> None:
     node = None if fn is None else watch.graph.known(fn)
     if node is not None:
         node.retaining = [*(node.retaining or ()), (tensor.output_nr, weakref.ref(tensor))]
+
+
+def start_processes(watch: Watch, real: Any) -> Any:
+    """Processes that run a function: each has a trace of its own.  One that is forked has what runs here already."""
+
+    @functools.wraps(real)
+    def start_processes(fn: Any, *args: Any, **kwargs: Any) -> Any:
+        method = kwargs.get("start_method", args[4] if len(args) > 4 else "spawn")
+        if watch.spawned is None or method == "fork" or not watch.is_looking():
+            return real(fn, *args, **kwargs)
+        return real(watch.spawned(fn), *args, **kwargs)
+
+    return start_processes
 
 
 def thread(watch: Watch, real: Any) -> Any:

@@ -60,13 +60,15 @@ class Watch:
     """The torch side of a recording; it writes into the log of `recorder` while that one is active.
 
     `off` counts the reasons not to look: we are at work ourselves, or torch does what is no part of the program.
-    `say` hears of a fault of ours; `changes` are made where the program is run again with an edit.
+    `say` hears of a fault of ours; `changes` are made where the program is run again with an edit; `spawned` gives what
+    runs in place of the function of another process.
     """
 
     def __init__(
-        self, recorder: Recorder, say: Callable[[str], None] = lambda text: None, changes: Changes | None = None
-    ) -> None:
-        self.recorder, self.say, self.changes = recorder, say, changes
+        self, recorder: Recorder, say: Callable[[str], None] = lambda text: None, changes: Changes | None = None,
+        spawned: Callable[[Any], Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.recorder, self.say, self.changes, self.spawned = recorder, say, changes, spawned
         self.log, self.stack = recorder.log, recorder.stacks.number
         self.off = 0
         self.fault = ""
