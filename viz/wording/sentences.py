@@ -370,7 +370,7 @@ def _product(local: float, upstream: float, result: float, dtype: str) -> str | 
     >>> _product(2.0, 3.0, 6.0, "float32"), _product(1e-4, 1e-4, 0.0, "float16"), _product(2.0, 3.0, 7.0, "float32")
     ('2 · 3 = 6', '1e-8 → 0 in float16', None)
     >>> _product(1.0078125, 1.0078125, 1.015625, "bfloat16")
-    '1.008 · 1.008 ≈ 1.016'
+    '1.008 · 1.008 = 1.016'
     """
     with np.errstate(all="ignore"):
         product = local * upstream

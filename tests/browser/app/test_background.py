@@ -138,6 +138,7 @@ def test_long_scenes_and_lessons_are_made_in_the_background(
             with one.page.expect_request(lambda request: "cancelJob" in request.url):
                 one.js(GO + "('weights')")
             there(one, READY)
+            wait_for(lambda: not jobs(served))  # the one that was left is ended, and that of before has ended
             looks = one.js(LOOKS)
             one.js(GO + "('rnn_twenty')")
             wait_for(lambda: jobs(served))

@@ -18,6 +18,9 @@ function questionOf(body) {
   }
 }
 
+/** @param {RequestInfo | URL} address */
+const textOf = (address) => (address instanceof Request ? address.url : String(address));
+
 /**
  * `hear`: { quiet() → bool: nothing is disturbed by looking now, gone(): no question will be answered,
  * failed(question, why): this one was not, returned(), hasPicture() → bool }.
@@ -51,7 +54,7 @@ export class Connection {
         this.unanswered(address, rest[0], /** @type {Error} */ (error).message);
         throw error;
       }
-      this.jobs.follow(String(address?.url ?? address), rest[0]?.body, answer);
+      this.jobs.follow(textOf(address), rest[0]?.body, answer);
       if (answer.ok && this.isLost) this.found();
       else if (!answer.ok) this.unanswered(address, rest[0], `status ${answer.status}`);
       return answer;
@@ -63,7 +66,7 @@ export class Connection {
     const isThere = await this.ask();
     if (!isThere) this.lose();
     else if (this.isLost) this.found();
-    const question = String(address?.url ?? address).includes(CALLBACKS) ? questionOf(options?.body) : null;
+    const question = textOf(address).includes(CALLBACKS) ? questionOf(options?.body) : null;
     if (isThere && question !== null) this.hear.failed(question, why);
   }
 
