@@ -87,8 +87,8 @@ def _no_ops(script: str, found: Imports, as_torch: bool, error: str, leaves: int
         return f"{script} stopped with {error} before its first op. The traceback names the line."
     if not found.engine and not found.torch:
         return (
-            f"{script} imports neither torch nor the engine, and no op ran. Write `import engine as torch` where "
-            "the tensors are made. Ops that other processes run are not recorded."
+            f"{script} imports neither torch nor the engine, and no op ran. Write `import torch`, or "
+            "`import engine as torch`, where the tensors are made. Ops that other processes run are not recorded."
         )
     line = found.engine or found.torch
     library = "torch" if found.torch and not found.engine and not as_torch else "the engine"

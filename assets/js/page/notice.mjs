@@ -22,5 +22,5 @@ export function hide() {
 /** A scene without steps still has to say why it is empty. */
 export function empty(scene, note) {
   if (scene.steps.length || scene.nodes.length) { hide(); return; }
-  show({ title: "This program recorded nothing", text: note || "No tensor op ran in it. A program is recorded from its first tensor on; check that it imports the engine (or run it with --as-torch).", ways: [["Open the gallery", "/"]] }, false);
+  show({ title: "This program recorded nothing", text: note || "No tensor op ran in it. A program is recorded from its first tensor on: check that it imports torch, or Backstep\u2019s engine, and computes something with it.", ways: [["Open the gallery", "/"]] }, false);
 }

@@ -60,7 +60,7 @@ export class RunView {
       this.take(answer.overview);
       this.more();
     } catch {
-      this.say("The overview did not come", "Backstep did not answer. Choose Graph, then Run, to ask again.");
+      this.say("The run could not be loaded", "Backstep did not answer. Choose Graph, then Run, to ask again.");
     }
   }
 

@@ -52,7 +52,7 @@ export class ServerFiles {
 
   /** @returns {Promise<void>} */
   later(ask) {
-    this.waiting?.reject(new Error("another file was asked for"));
+    this.waiting?.reject(new Error("another file was requested"));
     return new Promise((resolve, reject) => {
       this.waiting = { resolve, reject };
       setProps("later-file", { data: ask });
@@ -71,7 +71,7 @@ export class ServerFiles {
 export function offer(scene) {
   const drawn = scene.nodes.length > 0;
   const runs = scene.program.on_torch;
-  setProps("on-torch", { "aria-disabled": String(!runs), children: runs ? SAME : `${SAME}: not for this program here` });
+  setProps("on-torch", { "aria-disabled": String(!runs), children: runs ? SAME : `${SAME}: not available for this program` });
   for (const [id, name] of Object.entries(PICTURES)) setProps(id, { "aria-disabled": String(!drawn), children: drawn ? name : `${name}: there is no graph` });
 }
 
