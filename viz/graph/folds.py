@@ -1,4 +1,4 @@
-"""Folded groups: which ones open folded, and the edges that cross their borders."""
+"""Folded groups: which ones start folded, and the edges that cross their borders."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from .graph import Drawing, Link
 from .groups import Grouping
 
 FOLD_ABOVE = 60
-"""Nodes above which groups begin folded, from the level on at which more than OPEN_UP_TO would be seen."""
+"""The number of nodes above which groups start folded, from the level on at which more than OPEN_UP_TO would be
+visible."""
 FOLD_ABOVE_TOLD = 150
-"""The same for a program with a story, which speaks of what is in its groups."""
+"""The same for a program with a story, which talks about the contents of its groups."""
 OPEN_UP_TO = 40
 
 
 def begins_folded(drawing: Drawing, above: int = FOLD_ABOVE) -> list[frozenset[str]]:
-    """Ways to begin of a graph that is too large to be drawn whole, the most open first: whole levels of groups are
-    folded, so that equals look equal.  None of a small one.
+    """Ways to open a graph that is too large to be drawn whole, from the most open to the most folded; none for a small
+    graph.
 
-    What stands beside a model is folded in all of them.  Of each stack that is seen one member is open, as an example,
-    or else none.
+    Whole levels of groups are folded, so that equal groups look equal. Groups beside a model are folded in all of these
+    ways. Each visible stack has one open member as an example, or none.
     """
     if len(drawing.items) <= above:
         return []
@@ -52,20 +53,20 @@ def begins_folded(drawing: Drawing, above: int = FOLD_ABOVE) -> list[frozenset[s
 
 
 def _at(stacks: AbstractSet[str], folded: AbstractSet[str], grouping: Grouping) -> set[str]:
-    """The stacks that are seen where `folded` groups are."""
+    """The stacks that are visible when the groups `folded` are folded."""
     return {stack for stack in stacks if folded.isdisjoint(grouping.path(grouping.within[stack]))}
 
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """Groups that are one of several alike: all of them, and those that follow the first."""
+    """The groups that are one of several equal ones: all of them, and those after the first."""
 
     every: frozenset[str]
     further: frozenset[str]
 
 
 def rounds(drawing: Drawing) -> Rounds:
-    """The rounds of loops, and the calls of one function or of modules of one class, that stand in one group."""
+    """The iterations of loops, and the calls of one function or of modules of one class, that are in the same group."""
     alike: dict[tuple[str | None, object], list[str]] = defaultdict(list)
     grouping = drawing.grouping
     for group, around in grouping.within.items():
@@ -78,10 +79,10 @@ def rounds(drawing: Drawing) -> Rounds:
 
 
 def levels(drawing: Drawing, kept: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:
-    """Ways to fold a graph, the most open first, in which groups `kept` stay open.
+    """Ways to fold a graph, from the most open on, in which the groups `kept` stay open.
 
-    First nothing; then what is in the rounds of loops; then all rounds, where one of them is kept all but the first, as
-    an example.
+    First nothing is folded, then the contents of iterations, then all iterations; if one of them is to stay open, all
+    but the first, as an example.
     """
     inner, alike = inner_first(drawing), rounds(drawing)
     within = [level - alike.every - kept for level in inner]
@@ -90,13 +91,13 @@ def levels(drawing: Drawing, kept: AbstractSet[str] = frozenset()) -> list[froze
 
 
 def closed(drawing: Drawing, kept: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:
-    """Further ways, level after level, the inner ones first: of rounds that are alike none stays open."""
+    """Further ways, level after level, inner ones first: none of several equal iterations stays open."""
     alike = rounds(drawing).every
     return [level - (kept - alike) for level in inner_first(drawing)]
 
 
 def inner_first(drawing: Drawing) -> list[frozenset[str]]:
-    """Groups to fold, level after level: the innermost ones, these and those around them, …, all."""
+    """The groups to fold, level after level: the innermost ones, these and those around them, …, all."""
     within = drawing.grouping.within
     depth: dict[str | None, int] = {None: 0}
     for group, around in within.items():
@@ -112,9 +113,9 @@ def failing(drawing: Drawing, error: str | None) -> list[str]:
 
 
 def told_of(facts: Facts, drawing: Drawing) -> set[str]:
-    """The groups that hold what the program is about: leaves, roots and tensors that keep their gradient.
+    """The groups that contain the subject of the program: leaves, roots and tensors that keep their gradient.
 
-    A state that each of the rounds of a loop has is told by the gradient that came to the round.
+    A state that each iteration of a loop has is represented by the gradient that reached the iteration.
     """
     grouping, alike = drawing.grouping, rounds(drawing)
     found: set[str] = set()
@@ -132,10 +133,8 @@ def told_of(facts: Facts, drawing: Drawing) -> set[str]:
 
 
 class Borders:
-    """The links into each place that is shown and out of it, one per tensor, in the order of the program.
-
-    And those by which gradients come back into it.
-    """
+    """The links into each visible place and out of it, one per tensor, in the order of the program; and those by which
+    gradients come back."""
 
     def __init__(self, drawing: Drawing, shown: Mapping[str, str]) -> None:
         self.facts = drawing.facts
@@ -146,7 +145,7 @@ class Borders:
         for link in drawing.links.values():
             source, target = shown[link.source], shown[link.target]
             if "update" in (quiet.get(source), quiet.get(target)):
-                continue  # that an optimiser writes to a parameter leads nowhere
+                continue  # the link that an optimiser writes to a parameter leads nowhere
             if source != target and link.value:
                 self.coming[target].setdefault(link.tensor, link)
                 self.going[source].setdefault(link.tensor, link)
@@ -154,7 +153,8 @@ class Borders:
                 self.back[source].setdefault(link.tensor, link)
 
     def shapes(self, place: str, last: int | None) -> str:
-        """`1×2, 2×2 → 1×2`: what comes in and what goes out; where nothing does, what the `last` op inside gives."""
+        """`1×2, 2×2 → 1×2`: the shapes that come in and go out; if nothing goes out, the result of the `last` op
+        inside."""
         coming, going = (self._each(links[place].values()) for links in (self.coming, self.going))
         if not going and last is not None:
             going = text.shape(self.facts.ops[last].event.outputs[0].shape)
@@ -165,6 +165,6 @@ class Borders:
         return ", ".join(found if len(found) <= 2 else [found[0], "…"])
 
     def gradient(self, place: str) -> Link | None:
-        """The link by which the gradient comes back into a place; None where several tensors leave it."""
+        """The link by which the gradient comes back into a place; None if several tensors leave it."""
         found = list(self.back[place].values())
         return found[0] if len(found) == 1 else None

@@ -1,7 +1,7 @@
-"""What stands beside a model and passes no gradient: the data that feeds it, and what is computed of its results.
+"""The parts beside a model through which no gradient passes: its data, and what is computed from its results.
 
-Each is one group, folded until it is asked for.  Data depends on nothing else in its scope, and nothing else there
-depends on what is aside, so that neither closes a cycle.
+Each part is one group, folded until it is opened. Data depends on nothing else in its scope, and nothing else there
+depends on the other part, so neither closes a cycle.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LABELS: Mapping[Part, str] = {"data": "data", "update": "update", "aside": "no g
 
 
 def owners(top: Scope, reader: Reader) -> frozenset[str]:
-    """The calls of modules that take parameters or buffers themselves, so that these stand in them."""
+    """The calls of modules that take parameters or buffers themselves, so that these are drawn inside them."""
     names = reader.trace.names
     held = {leaf.tensor for leaf in _leaves(reader) if is_owned(leaf, names.get(leaf.tensor, ""))}
     found: set[str] = set()
@@ -34,7 +34,7 @@ def owners(top: Scope, reader: Reader) -> frozenset[str]:
 
 
 def telling(top: Scope, reader: Reader) -> frozenset[str]:
-    """The calls of modules whose one op has another name: `dropout1: Dropout`, which multiplies by a mask."""
+    """The calls of modules whose only op has another name: `dropout1: Dropout`, which multiplies by a mask."""
     found: set[str] = set()
     for scope in inner_first(top):
         ops = _ops(scope) if scope.part == "module" else []
@@ -46,15 +46,15 @@ def telling(top: Scope, reader: Reader) -> frozenset[str]:
 
 
 def is_owned(leaf: LeafCreated, name: str) -> bool:
-    """Whether a module may hold a leaf: `net.0.weight`, but not `x`."""
+    """Whether a leaf may belong to a module: `net.0.weight`, but not `x`."""
     return leaf.source in ("parameter", "buffer") or (leaf.requires_grad and name != "" and not name.isidentifier())
 
 
 def lift(top: Scope, reader: Reader, owning: AbstractSet[str]) -> str:
-    """Open the one model of a program: what is in its call stands at the top, in place of the call.  Its names, those
-    of modules in it that hold all the rest too, as a path; "" where several models, or none, are called.
+    """Open the only model of a program: the contents of its call are drawn at the top level instead of the call.
 
-    A module without parameters, as for a loss, is not a model: `owning` are those that take some.
+    Returns its name, including the modules in it that contain everything else, as a path; "" if several models or none
+    are called. A module without parameters, such as a loss, is not a model: `owning` has those with parameters.
     """
     holding = _holding(top, owning)
     path: list[str] = []
@@ -85,7 +85,7 @@ def _inside(scope: Scope) -> set[str]:
 
 
 def _holding(top: Scope, owning: AbstractSet[str] | None = None) -> set[str]:
-    """The calls of modules (`owning`: of these), and the scopes around them."""
+    """The calls of modules (only those in `owning`), and the scopes around them."""
     holding: set[str] = set()
     for scope in inner_first(top):
         inside = (one.id for one in scope.members if isinstance(one, Scope))
@@ -96,10 +96,10 @@ def _holding(top: Scope, owning: AbstractSet[str] | None = None) -> set[str]:
 
 
 def gather(top: Scope, reader: Reader, lines: Callable[[Sequence[int], Reader], str]) -> None:
-    """Put data, and what is aside, into a group each, wherever a scope holds calls of modules.
+    """Put data, and the rest that passes no gradient, into a group each, in every scope that calls modules.
 
-    In a module's own call, as for a mask, they are named by their `lines`, and one op stays what it is.  Cost: linear
-    in ops times the depth of such scopes.
+    Inside a module's own call, as for a mask, these groups are named by their `lines`, and a single op stays as it is.
+    Cost: linear in ops times the depth of such scopes.
     """
     holding = _holding(top)
     tensors = _Tensors(reader)
@@ -135,7 +135,7 @@ class _Member:
         return not (self.takes.isdisjoint(other.gives) and self.reads.isdisjoint(other.writes))
 
     def join(self, other: _Member) -> None:
-        """Take and give what another one does, too."""
+        """Add the tensors and storages of another member."""
         self.takes |= other.takes
         self.gives |= other.gives
         self.reads |= other.reads
@@ -143,7 +143,7 @@ class _Member:
 
 
 class _Tensors:
-    """The storages of the tensors of a program, and those that ask for a gradient or are one."""
+    """The storages of the tensors of a program, and the tensors that require a gradient or are one."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
@@ -172,7 +172,7 @@ class _Tensors:
         return member
 
     def data(self, members: Sequence[_Member]) -> list[_Member]:
-        """Those without a gradient that depend on none of the others, nor on a tensor that asks for a gradient."""
+        """The members without a gradient that depend on no other member, nor on a tensor that requires a gradient."""
         others, found = _Member(-1, [], gives=set(self.asking)), []
         for member in members:
             if member.has_gradient or not member.parts <= {""} or member.uses(others):
@@ -182,7 +182,7 @@ class _Tensors:
         return found
 
     def update(self, members: Sequence[_Member]) -> list[_Member]:
-        """Those without a gradient that take one, as to clip it, or what such a one gives."""
+        """The members without a gradient that take one, for instance to clip it, or the result of such a member."""
         others, found = _Member(-1, [], gives=set(self.gradients)), []
         for member in members:
             if not member.has_gradient and member.parts <= {""} and member.uses(others):
@@ -191,7 +191,7 @@ class _Tensors:
         return found
 
     def aside(self, members: Sequence[_Member]) -> list[_Member]:
-        """Those without a gradient on which none of the others depends."""
+        """The members without a gradient on which no other member depends."""
         others, found = _Member(-1, []), []
         for member in reversed(members):
             if member.has_gradient or not member.parts <= {"", "module"} or others.uses(member):
@@ -202,7 +202,7 @@ class _Tensors:
 
 
 def _wrap(scope: Scope, reader: Reader, found: Sequence[_Member], part: Part, label: str) -> None:
-    """Put members of a scope into a group of their own, where the first of them stood; one that is a call has its own
+    """Put members of a scope into a group of their own, in the position of the first; a single call keeps its own
     name."""
     if part == "update" and len(found) == 1 and isinstance(found[0].scope, Scope):
         found[0].scope.part = part

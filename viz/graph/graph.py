@@ -1,7 +1,7 @@
-"""From a trace to the graph that is drawn: tensors that have a name or a role, ops, and who hands what to whom.
+"""From a trace to the graph that is drawn: tensors that have a name or a role, ops, and the edges between them.
 
-An unnamed result between two ops has no card: its edge runs from op to op.  A leaf that is used far apart is drawn
-again as a stub at each far use, since one card with edges across the whole picture hides everything else.
+An unnamed result between two ops has no card: its edge goes from op to op. A leaf that is used far away is drawn again
+as a stub at each such use, because one card with edges across the whole picture hides everything else.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from . import placement
 from .groups import Grouping
 
 NEAR = 3
-"""Ranks (ops in a row) after a leaf's first use within which its further uses get edges from the card itself."""
+"""The number of ranks (ops in a row) after a leaf's first use within which further uses have edges from its card."""
 MANY = 16
-"""Uses of one leaf above which even near ones get stubs."""
+"""The number of uses of a leaf above which even near ones have stubs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What is drawn as one node.  `op` is the op's index, `tensor` and `version` a card's or a stub's."""
+    """Anything that is drawn as one node. `op` is the op's index, `tensor` and `version` belong to a card or a stub."""
 
     id: str
     kind: NodeKind
@@ -42,10 +42,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An edge: into input `position` of op `op`, or (op None) from an op to the card of its output `position`.
+    """An edge into input `position` of op `op`, or (op None) from an op to the card of its output `position`.
 
-    `tensor`, `version` say what flows; `slot` is the edge's place in the node record, None where no gradient can
-    travel.  Without `value` only gradients do (`histories`).
+    `tensor` and `version` say what flows; `slot` is the edge's position in the node record, None if no gradient can
+    travel. Without `value` only gradients travel (`histories`).
     """
 
     id: str
@@ -63,7 +63,7 @@ class Link:
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class Drawing:
-    """The graph and the ways to find things in it.  `graph` holds `item` per node and `link` per edge."""
+    """The graph, with ways to find things in it. `graph` has an `item` per node and a `link` per edge."""
 
     graph: nx.MultiDiGraph
     facts: Facts
@@ -76,11 +76,11 @@ class Drawing:
     users: dict[str, int] = field(default_factory=dict)
     stubs: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
     given: dict[str, Link] = field(default_factory=dict)
-    """The link to a card of x from what it holds since `x.data = y`."""
+    """The link to a card of x from the tensor that `x.data = y` gave it."""
     older: dict[str, Link] = field(default_factory=dict)
-    """By card: the link by which gradients go on to what the tensor was before a write that is not recorded,"""
+    """By card: the link by which gradients continue to the tensor as it was before an unrecorded write,"""
     newer: dict[str, Link] = field(default_factory=dict)
-    """and the same by its other end."""
+    """and the same links by their other end."""
 
     def card(self, tensor: int) -> str | None:
         """The newest card of a tensor."""
@@ -89,7 +89,7 @@ class Drawing:
         return next((self.cards[tensor, v] for v in versions if (tensor, v) in self.cards), None)
 
     def place(self, tensor: int) -> str | None:
-        """Where a tensor is to be seen: its card, else the op that computed it."""
+        """The node that shows a tensor: its card, else the op that computed it."""
         found = self.card(tensor)
         if found is None and tensor in self.facts.tensors:
             fact = self.facts.tensors[tensor]
@@ -99,7 +99,7 @@ class Drawing:
 
 
 def tensor_id(tensor: int, version: int, first: int) -> str:
-    """The id of a card: the version a tensor began with has none written.
+    """The id of a card; a tensor's first version is not written.
 
     >>> tensor_id(3, 0, 0), tensor_id(3, 2, 0)
     ('t3', 't3.2')
@@ -108,7 +108,7 @@ def tensor_id(tensor: int, version: int, first: int) -> str:
 
 
 def draw(facts: Facts, grouping: Grouping) -> Drawing:
-    """The whole graph, nothing folded.  Cost: linear in events and edges."""
+    """The whole graph, nothing folded. Cost: linear in events and edges."""
     drawing = Drawing(nx.MultiDiGraph(), facts, grouping)
     drawn = [op for op in facts.ops if op.writes_grad is None]
     for (tensor, version), role in _cards(facts).items():
@@ -136,7 +136,7 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
 
 
 def _cards(facts: Facts) -> Mapping[tuple[int, int], Role]:
-    """Which versions of which tensors get a card, and their role, in order of appearance."""
+    """The versions of tensors that have a card, and their role, in order of appearance."""
     cards: dict[tuple[int, int], Role] = {}
     special = facts.retained.keys() | facts.troubled | facts.receives
     for tensor, fact in facts.tensors.items():
@@ -149,17 +149,17 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], Role]:
             used = bool(facts.uses.get((tensor, version)))
             if producer is None:
                 if version != fact.first and not used and (not root or tensor in facts.owner):
-                    continue  # of a gradient, what a later call added to it stands in the row of its leaf
+                    continue  # a gradient that a later call adds to is shown in the row of its leaf
                 if fact.requires_grad or used or root:
                     leaf = facts.is_leaf(tensor, version)
-                    inner = version != fact.first and fact.requires_grad  # computed, and written to through a view
+                    inner = version != fact.first and fact.requires_grad  # computed, and written through a view
                     cards[tensor, version] = "root" if root else "leaf" if leaf else "inner" if inner else "constant"
                 continue
             op = facts.ops[producer]
             if op.writes_grad is not None:
                 continue
             if len(op.event.outputs) > 1 and not (used or root or fact.requires_grad or tensor in special):
-                continue  # of `for row in rows` what no op takes: it would be a tower of loose cards
+                continue  # rows of `for row in rows` that no op takes would be a tower of loose cards
             leaf = facts.is_leaf(tensor, version)
             if not (named or leaf or (not used and op.order == 0) or (used and facts.is_unrecorded(tensor, version))):
                 continue
@@ -172,8 +172,10 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], Role]:
 
 
 def _is_between(facts: Facts, grouping: Grouping, tensor: int, version: int) -> bool:
-    """Whether a large tensor only goes from one part of a model to the next: the edge stands for it, as a card for
-    each would hide the parts."""
+    """Whether a large tensor only goes from one part of a model to the next.
+
+    An edge stands for it: a card for each would hide the parts.
+    """
     op = facts.tensors[tensor].producers.get(version)
     if op is None or not grouping.model or grouping.of.get(op) is not None:
         return False
@@ -182,7 +184,7 @@ def _is_between(facts: Facts, grouping: Grouping, tensor: int, version: int) -> 
 
 
 def _drop_given(facts: Facts, cards: dict[tuple[int, int], Role]) -> None:
-    """Of `x.data = x.data - …` and `x.data -= …` the result stands on the next card of x alone."""
+    """Of `x.data = x.data - …` and `x.data -= …`, the result is drawn on the next card of x only."""
     for tensor, fact in facts.tensors.items():
         for version, given in fact.given.items():
             if (tensor, version) not in cards or facts.uses.get(given) or cards.get(given) != "constant":
@@ -192,22 +194,23 @@ def _drop_given(facts: Facts, cards: dict[tuple[int, int], Role]) -> None:
 
 
 def _latest_root(facts: Facts, tensor: int, cards: dict[tuple[int, int], Role]) -> None:
-    """Backward calls start from a tensor as it is then: of several versions only the newest is drawn as a root."""
+    """Draw only the newest version of a tensor from which backward calls start as a root."""
     held = [version for version in facts.tensors[tensor].versions if (tensor, version) in cards]
     for version in held[:-1]:
         cards[tensor, version] = "leaf" if facts.is_leaf(tensor, version) else "inner"
 
 
 def _group(drawing: Drawing, tensor: int, version: int) -> str | None:
-    """An op's result lies in the op's group; a leaf, and one of several results, in the innermost that holds its uses.
+    """The group of a tensor: an op's single result is in the op's group; a leaf, and one of several results, in the
+    innermost group that contains its uses.
 
-    So what a loop takes apart (`for x in rows`) lies in the round that it is for, and the weights of a layer in that:
-    that an optimiser writes to them elsewhere takes them out of no group from which all of their gradients come.
+    So an element of `for x in rows` is in the iteration that uses it, and the weights of a layer are in that layer: an
+    optimiser's write does not take them out of a group from which all of their gradients come.
     """
     facts, grouping = drawing.facts, drawing.grouping
     producer = facts.tensors[tensor].producers.get(version)
     if producer is not None and grouping.modules and tensor in facts.roots:
-        return grouping.around_model(grouping.of.get(producer))  # the loss is seen also where what gave it is folded
+        return grouping.around_model(grouping.of.get(producer))  # the loss is visible even if its op is folded away
     if producer is not None and (len(facts.ops[producer].event.outputs) == 1 or not facts.uses.get((tensor, version))):
         return grouping.of.get(producer)
     if producer is None and (owner := placement.owner(facts, grouping, tensor)) is not None:
@@ -217,7 +220,7 @@ def _group(drawing: Drawing, tensor: int, version: int) -> str | None:
 
 
 def _ranks(facts: Facts) -> list[int]:
-    """Ops in a row before each op."""
+    """The number of ops in a row before each op."""
     ranks: list[int] = []
     for op in facts.ops:
         rank = 0
@@ -231,7 +234,7 @@ def _ranks(facts: Facts) -> list[int]:
 
 
 def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str, int]]:
-    """(card, op) of the uses that are drawn from a stub."""
+    """The uses that are drawn from a stub, as (card, op)."""
     ranks = _ranks(facts)
     far: set[tuple[str, int]] = set()
     for (tensor, version), ident in drawing.cards.items():
@@ -249,15 +252,15 @@ def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str,
             near = ranks[op] - first <= NEAR and i < MANY and grouping.of.get(op) == home
             if i and not near:
                 far.add((ident, op))
-        if not facts.tensors[tensor].requires_grad and home is not None:  # it is at home where it is used first;
-            item = drawing.items[ident]  # what receives a gradient from several groups stands outside of them
+        if not facts.tensors[tensor].requires_grad and home is not None:  # its place is where it is used first;
+            item = drawing.items[ident]  # a leaf that receives a gradient from several groups is outside of them
             own = placement.owner(facts, grouping, tensor) or placement.home(facts, grouping, tensor, version, home)
             drawing.items[ident] = Item(ident, "tensor", item.role, tensor, version, None, None, own)
     return far
 
 
 def _feed(drawing: Drawing) -> None:
-    """What a model is given and passes no gradient on stands with the data: batches, first states, dropout's masks."""
+    """Put inputs of a model that pass no gradient on beside the data: batches, initial states, dropout masks."""
     grouping = drawing.grouping
     data = next((g for g, part in grouping.quiet.items() if part == "data" and grouping.within[g] is None), None)
     for item in list(drawing.items.values()) if data is not None and grouping.model else []:
@@ -268,8 +271,10 @@ def _feed(drawing: Drawing) -> None:
 
 
 def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
-    """The node that hands on `tensor`: its card, the op that computed it, or the leaf whose gradient it is, as it is
-    then: what a program has later hands on nothing that it computed before."""
+    """The node that hands on `tensor`: its card, the op that computed it, or the leaf whose gradient it is then.
+
+    Values that the program assigns later hand on nothing that was computed before.
+    """
     facts = drawing.facts
     known = facts.resolve(tensor, version)
     producer = facts.producer(tensor, version) if known is not None else None
@@ -290,14 +295,14 @@ def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
 
 
 def _writes_unrecorded(facts: Facts, op: int | None) -> bool:
-    """Whether an op only wrote: what it wrote to keeps its history, and no gradient comes this way."""
+    """Whether an op only wrote: the written tensor keeps its history, and no gradient comes this way."""
     return op is not None and facts.ops[op].event.inplace is not None and facts.ops[op].event.node is None
 
 
 def slots(event: OpCalled) -> dict[int, int]:
-    """Which edge of the node belongs to which input position.
+    """The edge of the node for each input position.
 
-    Of inputs of one name the last ones: before what a write takes, a base lists its view.
+    If inputs have the same name, edges belong to the last ones: before the inputs of a write, a base lists its view.
     """
     if event.node is None:
         return {}
@@ -356,7 +361,7 @@ def _outputs(drawing: Drawing, event: OpCalled, index: int) -> None:
 
 
 def _writes(drawing: Drawing) -> None:
-    """What a write through another name of the storage made of a tensor hangs on that write."""
+    """Link a version that a write through another name of the same storage made to that write."""
     facts = drawing.facts
     for (tensor, version), card in drawing.cards.items():
         fact = facts.tensors[tensor]
@@ -368,7 +373,7 @@ def _writes(drawing: Drawing) -> None:
 
 
 def _given(drawing: Drawing) -> None:
-    """What `x.data = y` made of x comes from y, and of `x.data -= y` from that op; no gradient goes that way."""
+    """After `x.data = y`, x comes from y; after `x.data -= y`, from that op. No gradient travels this way."""
     facts = drawing.facts
     for (tensor, version), card in drawing.cards.items():
         fact = facts.tensors[tensor]
@@ -381,15 +386,17 @@ def _given(drawing: Drawing) -> None:
             own = facts.ops[producer].id
         if own in drawing.items and own != card:
             link = Link(f"e{own}>{card}:data", own, card, None, 0, None, tensor, version, None, False)
-            if version in fact.replaced:  # a step of its own
+            if version in fact.replaced:  # it is a step of its own
                 drawing.links[link.id] = drawing.given[card] = link
             else:
                 _link(drawing, link)
 
 
 def _histories(drawing: Drawing) -> None:
-    """A write that is not recorded changes values and no history: a gradient that comes to what was written goes on to
-    what the tensor was before, and only a gradient does."""
+    """Link a tensor that was written without a record to its earlier version, along which only gradients travel.
+
+    Such a write changes the values and not the history.
+    """
     facts, cards = drawing.facts, drawing.cards
     asked = {drawing.items[link.source].twin or link.source for link in drawing.links.values() if link.grad}
     asked |= {card for root in facts.roots if (card := drawing.card(root)) is not None}
@@ -419,7 +426,7 @@ def _link(drawing: Drawing, link: Link) -> None:
 
 
 def _order(drawing: Drawing) -> None:
-    """Put nodes into the graph in the order of the program: layouts keep it where nothing else decides."""
+    """Put nodes into the graph in the order of the program: layouts keep this order unless something else decides."""
     facts = drawing.facts
 
     def when(item: Item) -> tuple[int, int]:

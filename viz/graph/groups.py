@@ -1,7 +1,7 @@
-"""Groups of ops as the program is written: iterations of a loop, calls of a function or a module, ops recorded by a
-backward call.
+"""Groups of ops, as the program is written: iterations of a loop, calls of a function or a module, ops that a backward
+call recorded.
 
-A group is an interval of the recorded order, so that groups nest and the graph between them has no cycle.
+A group is an interval of the recorded order, so groups nest and the graph between them has no cycle.
 """
 
 from __future__ import annotations
@@ -25,22 +25,23 @@ from .recursion import flatten, unroll
 from .scopes import Counted, Loop, Part, Reader, Scope, inner_first, place_of
 
 MOST_MEMBERS = 40
-"""Direct members above which a group is cut into parts: what does not fit on a screen is not read."""
+"""The number of direct members above which a group is cut into parts, so that each fits on a screen."""
 
 LONG = 150
-"""Ops up to which a program has no stacks: what is shorter is seen as a whole, with each iteration."""
+"""The number of ops up to which a program has no stacks: it is shown as a whole, with each iteration."""
 SERIES = 10
-"""Equal groups in a row from which on they are a stack: so many boxes are one thing to the eye, and fill a screen."""
+"""The number of equal groups in a row from which on they are a stack, because so many boxes fill a screen."""
 MOST_IN_STACK = 120
-"""Members of a stack at most, so that each is seen in its strip; of more, stacks of stacks are made."""
+"""The most members of a stack, so that each is visible in its strip; if there are more, they form stacks of stacks."""
 
 MOST_NAMES = 2
-"""Names of what is in a part that its own name has."""
+"""The number of names of its members that a part has in its own name."""
 
 LIBRARY, LIBRARY_OF_MANY = 8, 2
-"""Ops of one call of the library from which on they are a group; in a program that is too long to draw all."""
+"""The number of ops of one library call from which on they are a group; the second for a program that is too long to
+draw all."""
 LINE = 40
-"""Characters of a line of the program in the name of a part."""
+"""The characters of a line of the program in the name of a part."""
 _NUMBER = re.compile(r"\d+$")
 
 
@@ -49,11 +50,11 @@ class Grouping:
     """`labels` and `within` by group id (outermost first), `of` the innermost group of each op (None: none).
 
     `calls` are the groups that are one call of a function or a module each, `callers` the positions that call them,
-    `library` those of what a function of the library runs, `loops` those that are a round, with its loop, `parts` runs
-    of so many members that they do not fit on a screen.  `kin` is what groups that are alike have in common: a
-    function, the class of modules, or their label.  `rounds` are the names of the rounds around each op that is in
-    a loop, outermost first: `("epoch = 0", "i = 3")`; `rounds_of_calls` the same of each backward call.  `runs` says
-    how often each line of a file ran at which an op, a module or a backward call was called.
+    `library` the groups of a library function's ops, `loops` those that are one iteration, with its loop, `parts` cuts
+    of groups with too many members for a screen. `kin` is what equal groups have in common: a function, the class of
+    modules, or their label. `rounds` has the names of the iterations around each op in a loop, outermost first:
+    `("epoch = 0", "i = 3")`; `rounds_of_calls` the same for each backward call. `runs` says how often each line of a
+    file called an op, a module or a backward call.
     """
 
     labels: Mapping[str, str]
@@ -83,17 +84,17 @@ class Grouping:
         return path
 
     def around_model(self, group: str | None) -> str | None:
-        """The innermost group around or at `group` in which modules are called and that is not itself such a call."""
+        """The innermost group, from `group` outwards, that calls modules and is not such a call itself."""
         around = {one for module in self.modules for one in self.path(module)} - self.modules
         return next((one for one in self.path(group) if one in around), None)
 
     def owner(self, op: int) -> str | None:
-        """The call of the module that owns what an op takes."""
+        """The call of the module that owns an input of an op."""
         return next((group for group in self.path(self.of.get(op)) if group in self.owners), None)
 
 
 def groups(trace: Trace) -> Grouping:
-    """The groups of a trace.  Cost: linear in its events times the depth of the calls."""
+    """The groups of a trace. Cost: linear in its events times the depth of the calls."""
     reader = Reader(trace)
     k = 0
     last: OpCalled | None = None
@@ -155,22 +156,26 @@ def groups(trace: Trace) -> Grouping:
 
 
 def _updated(reader: Reader) -> int:
-    """The leaves of a program in which an optimiser makes a step: each is drawn before and after it."""
+    """The leaves of a program in which an optimiser makes a step: each is drawn before and after the step."""
     if all(scope.part != "update" for scope in inner_first(reader.top)):
         return 0
     return sum(isinstance(event, LeafCreated) for event in reader.trace.events)
 
 
 def _continues(trace: Trace, last: OpCalled, event: OpCalled) -> bool:
-    """Whether two ops at one place are parts of one expression: the first's result has no name, as in `a[i, j]`, or
-    the second only gives the view that was written, in `a[i] = x`, its new node."""
+    """Whether two ops at one position are parts of one expression.
+
+    Either the first op's result has no name, as in `a[i, j]`, or the second op only gives the view that was written, as
+    in `a[i] = x`, its new node.
+    """
     made = {out.tensor for out in last.outputs}.difference(trace.names)
     again = event.name == "as_strided.path"
     return last.stack == event.stack and (again or any(i.tensor in made for i in event.inputs))
 
 
 def _nest(top: Scope, reader: Reader) -> None:
-    """Deal out the rounds of an inner loop to the rounds of an outer one that has nothing else, inner loops first."""
+    """Distribute the iterations of an inner loop over those of an outer loop that has nothing else, inner loops
+    first."""
     further: dict[str, list[Scope]] = {}
     for scope in inner_first(top):
         scope.members = [
@@ -181,9 +186,9 @@ def _nest(top: Scope, reader: Reader) -> None:
 
 
 def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
-    """The further rounds of an outer loop, of which one was read.
+    """The further iterations of an outer loop of which one was read.
 
-    That one keeps what is its own, and what stands before the inner loop; what stands after it is the last one's.
+    That one keeps its own ops and those before the inner loop; the ops after the inner loop belong to the last one.
     """
     rounds = [m for m in outer.members if isinstance(m, Scope) and m.key[0] == "loop"]
     if len(rounds) < 2 or len({m.key for m in rounds}) > 1 or outer.key[:1] != ("loop",) or outer.within is None:
@@ -195,7 +200,7 @@ def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
         return []
     reached = [{sum(start <= place[0] for start in inner.starts) for place in m.seen} for m in rounds]
     sure = inner.length is not None and any(all(n in r for r in reached) for n in inner.sure)
-    told = outer.text is not None  # then it is this one round
+    told = outer.text is not None  # then it is this single iteration
     each = (
         inner.length
         if sure
@@ -222,7 +227,7 @@ def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
 
 
 def _rounds_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
-    """The names of the rounds around each op, and each backward call, that is in a loop, outermost first."""
+    """The names of the iterations around each op and backward call in a loop, outermost first."""
     ops: dict[int, tuple[str, ...]] = {}
     calls: dict[int, tuple[str, ...]] = {}
     todo: list[tuple[Scope, tuple[str, ...]]] = [(top, ())]
@@ -239,9 +244,9 @@ def _rounds_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int
 
 
 def _wrap(top: Scope, reader: Reader, least: int) -> None:
-    """Put what one call of the library runs, `least` ops or more, into a group of its own: `jacobian(f, x)`.
+    """Put the ops of one library call, if there are `least` or more, into a group of their own: `jacobian(f, x)`.
 
-    A module's call has its group already.
+    A module's call already has its group.
     """
     filled: set[str] = set()
     for scope in inner_first(top):
@@ -256,7 +261,7 @@ def _wrap(top: Scope, reader: Reader, least: int) -> None:
 
 
 def _wrapped(scope: Scope, reader: Reader, least: int) -> list[int | Scope]:
-    """The same for the direct members of a scope; all of them, those that were wrapped too."""
+    """The same for the direct members of a scope; returns all of them, including those that are now in groups."""
     members, scope.members = scope.members, []
     for place, found in itertools.groupby(members, lambda member: _called_from(member, reader)):
         run = list(found)
@@ -279,7 +284,7 @@ def _called_by(scope: Scope) -> object:
 
 
 def _called_from(member: int | Scope, reader: Reader) -> object:
-    """The position in the program that an op, or the call of a function, comes from."""
+    """The position in the program from which an op, or the call of a function, comes."""
     if isinstance(member, Scope):
         return member.key[-1] if member.key[0] == "call" else None
     stack = reader.ops[member].stack
@@ -288,14 +293,14 @@ def _called_from(member: int | Scope, reader: Reader) -> object:
 
 
 def _callee(text: str) -> str:
-    """The function's own name in a call, or `@`, of which PyTorch makes several ops; nothing for other expressions.
+    """The name of the function in a call, or `@`, which PyTorch turns into several ops; "" for other expressions.
 
     >>> _callee("F.softmax(s @ q, -1)"), _callee("self.q(x) @ self.k(x).T"), _callee("x[0] * 2")
     ('softmax', '@', '')
     """
     try:
         found = ast.parse(text, mode="eval").body
-    except SyntaxError:  # a part of a statement
+    except SyntaxError:  # part of a statement
         return ""
     match found:
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
@@ -315,8 +320,8 @@ def _ops(scope: Scope) -> list[int]:
 
 
 def _number(top: Scope) -> None:
-    """Count the calls that one place of the program makes again and again in a group, as a comprehension does: they
-    are named as those that a loop makes."""
+    """Count the calls that one position of the program makes repeatedly in a group, as a comprehension does: they are
+    named like those of a loop."""
     for scope in inner_first(top):
         inside = [member for member in scope.members if isinstance(member, Scope)]
         calls = [member for member in inside if member.key[0] in ("call", "module")]
@@ -330,8 +335,8 @@ def _number(top: Scope) -> None:
 
 
 def _prune(top: Scope, always: AbstractSet[str] = frozenset()) -> None:
-    """Drop groups of fewer than two ops, but for those that are `always` drawn, and those that hold everything: a box
-    around all tells nothing."""
+    """Drop groups of fewer than two ops, except those in `always`, and groups that contain everything: a box around all
+    says nothing."""
     for scope in inner_first(top):
         kept: list[int | Scope] = []
         named = Counter(_only(member) for member in scope.members)
@@ -344,8 +349,8 @@ def _prune(top: Scope, always: AbstractSet[str] = frozenset()) -> None:
                     only.counted = member.nth_round
                     only.label = f"{member.nth_round.name}, {only.label}"
                 elif isinstance(only, Scope) and only.part == "module" and named[only.label] == 1:
-                    continue  # `blocks.3`: its own name tells it from the others
-                elif isinstance(only, Scope) and member.round:  # a round that is one call: the call in this round
+                    continue  # `blocks.3` is told apart by its own name
+                elif isinstance(only, Scope) and member.round:  # an iteration that is one call: its call
                     only.kin = only.kin or only.label
                     only.count(member.nth_round.behind(f"{only.label} · "))
             kept.extend(member.members)
@@ -355,13 +360,14 @@ def _prune(top: Scope, always: AbstractSet[str] = frozenset()) -> None:
 
 
 def _only(member: int | Scope) -> str:
-    """The name of the call that is all of a member; "" of others."""
+    """The name of the call that is all of a member; "" if there is none."""
     only = member.members[0] if isinstance(member, Scope) and len(member.members) == 1 else None
     return only.label if isinstance(only, Scope) else ""
 
 
 def _stack(scope: Scope, reader: Reader) -> None:
-    """Make a stack of each series of equal groups: modules in one list, rounds of a loop, calls from one place."""
+    """Make a stack of each series of equal groups: modules in one list, iterations of a loop, calls from one
+    position."""
     members, scope.members = scope.members, []
     for series, alike in itertools.groupby(members, lambda member: _series(member, reader)):
         run = list(alike)
@@ -369,7 +375,7 @@ def _stack(scope: Scope, reader: Reader) -> None:
 
 
 def _stack_of(run: list[int | Scope], within: Scope, reader: Reader, name: str = "") -> Scope:
-    """One stack of a series; of a long one a stack of stacks, as many in it as each of them has members."""
+    """One stack of a series; a long series becomes a stack of stacks, with about as many stacks as each has members."""
     ranges, labels = _ranges(run), [member.label for member in run if isinstance(member, Scope)]
     holder, _, place = labels[0].partition(":")[0].rpartition(".")
     in_list = f"{holder} × {len(run)}" if holder and place.isdigit() else ""
@@ -398,8 +404,8 @@ def plain(label: str) -> str:
 
 
 def _series(member: int | Scope, reader: Reader) -> tuple[object, ...] | None:
-    """What equal groups have in common: the loop, the function or the module (of `blocks.3` the class, and the list
-    `blocks` that holds it), and the ops in them; None of an op and of what stands alone."""
+    """What equal groups have in common: the loop, the function or the module (for `blocks.3` the class, and the list
+    `blocks` that holds it), and the ops in them; None for an op or a group that stands alone."""
     if isinstance(member, int) or member.part not in ("", "module") or member.key[0] not in ("loop", "call", "module"):
         return None
     own: tuple[object, ...] = member.key
@@ -410,8 +416,11 @@ def _series(member: int | Scope, reader: Reader) -> tuple[object, ...] | None:
 
 
 def _cut(scope: Scope, reader: Reader) -> None:
-    """Cut a group with too many members into parts, of which each has as many as there are parts: of very many, these
-    into parts again.  What stands beside a model stays where it is."""
+    """Cut a group with too many members into parts, about as many as each has members; if there are very many, the
+    parts again.
+
+    The parts beside a model stay where they are.
+    """
     quiet = {"data", "update", "aside"} - {scope.part}
     beside = [one for one in scope.members if isinstance(one, Scope) and one.part in quiet]
     while len(scope.members) - len(beside) > MOST_MEMBERS:
@@ -431,8 +440,8 @@ def _cut(scope: Scope, reader: Reader) -> None:
 
 
 def _ranges(part: list[int | Scope]) -> dict[str, tuple[Counted, Counted]]:
-    """The first and the last of what comes again in a run of members, by what its names begin with: `t = `, `cell · `;
-    none where something else is there too."""
+    """The first and the last of a repeated name in a run of members, by how the names begin: `t = `, `cell · `; none if
+    it also has other members."""
     found: dict[str, tuple[Counted, Counted]] = {}
     for member in part:
         if isinstance(member, int):
@@ -462,7 +471,7 @@ def _span(part: list[int | Scope], ranges: Mapping[str, tuple[Counted, Counted]]
 
 
 def between(first: str, last: str) -> str:
-    """`blocks.0–6`, and of names that are not numbers `tok.weight … head.weight`.
+    """`blocks.0–6`; for names that are not numbers `tok.weight … head.weight`.
 
     >>> between("blocks.0", "blocks.6"), between("t = 3", "t = 12"), between("tok.weight", "head.weight")
     ('blocks.0–6', 't = 3–12', 'tok.weight … head.weight')
@@ -484,7 +493,7 @@ def lines_of(ops: Sequence[int], reader: Reader) -> str:
 
 
 def _tell_apart(parts: Sequence[Scope]) -> None:
-    """Count parts of one name, as of a line that runs again and again."""
+    """Number parts of the same name, such as those of a line that runs repeatedly."""
     often, nth = Counter(part.label for part in parts), Counter[str]()
     for part in parts:
         if often[part.label] > 1 and part.key[0] == "part":
@@ -493,7 +502,7 @@ def _tell_apart(parts: Sequence[Scope]) -> None:
 
 
 def _range(first: Counted, last: Counted) -> str:
-    """`t = 0–20`, and of what is no count `t = 0.5 … 2.0`."""
+    """`t = 0–20`; if the values are not counts `t = 0.5 … 2.0`."""
     if first.which == last.which:
         return first.name
     dash = "–" if first.which.isdigit() and last.which.isdigit() else " … "
@@ -501,8 +510,11 @@ def _range(first: Counted, last: Counted) -> str:
 
 
 def _by_place(top: Scope) -> dict[str, str]:
-    """Give each group an id by its place among those around it, `g3.1`: the same in each iteration of a training loop,
-    whatever else ran in one.  The new ids by the old ones."""
+    """Give each group an id by its position among those around it, `g3.1`, which is the same in each iteration of a
+    training loop, whatever else ran in one.
+
+    Returns the new ids by the old ones.
+    """
     renamed: dict[str, str] = {}
     todo: list[tuple[Scope, str]] = [(top, "g")]
     while todo:
@@ -535,7 +547,7 @@ def _collect(top: Scope) -> Grouping:
             if isinstance(member, int):
                 of[member] = ident
             else:
-                alone = member.round == 1 and rounds[member.key] == 1  # no rounds to tell apart: it is the loop
+                alone = member.round == 1 and rounds[member.key] == 1  # a single iteration is named as the loop
                 loop = member.loop if alone and member.text is None else None
                 labels[member.id] = member.label if loop is None else loop.label
                 kin[member.id] = member.kin or labels[member.id]

@@ -1,7 +1,7 @@
-"""The group of a tensor that no op computed: not one that began after the tensor existed.
+"""The group of a tensor that no op computed: never one that began after the tensor existed.
 
-What a module owns stands in it.  What a loop takes apart (`for x in rows`) is of its rounds all the same, and what
-has a module or a list around it (`net[0].weight`) belongs where it is used.
+A module's own tensors are in it. An element of a loop's list (`for x in rows`) is nevertheless in its iteration, and a
+tensor in a module or a list (`net[0].weight`) belongs where it is used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .groups import Grouping
 
 
 def innermost(grouping: Grouping, ops: Sequence[int]) -> str | None:
-    """The innermost group that holds all of some ops."""
+    """The innermost group that contains all of some ops."""
     paths = [grouping.path(grouping.of.get(op))[::-1] for op in ops]
     common: str | None = None
     for level in zip(*paths, strict=False):
@@ -25,8 +25,11 @@ def innermost(grouping: Grouping, ops: Sequence[int]) -> str | None:
 
 
 def owner(facts: Facts, grouping: Grouping, tensor: int) -> str | None:
-    """The module's call in which a parameter or a buffer stands: the innermost one around its first use, also where
-    several calls use it.  Uses through which a gradient comes back count first, and an optimiser owns nothing."""
+    """The module's call in which a parameter or a buffer is drawn: the innermost one around its first use, also if
+    several calls use it.
+
+    Uses through which a gradient comes back count first, and an optimiser owns nothing.
+    """
     leaf = facts.tensors[tensor].leaf
     if leaf is None or not grouping.owners or not is_owned(leaf, facts.trace.names.get(tensor, "")):
         return None
@@ -39,9 +42,9 @@ def owner(facts: Facts, grouping: Grouping, tensor: int) -> str | None:
 
 
 def used_in(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str | None:
-    """The innermost group from which all gradients of a leaf come; of others that which holds their uses.
+    """The innermost group from which all gradients of a leaf come; if there are none, the one that contains its uses.
 
-    What was made of a leaf later stands where it is used, also where gradients come from several groups.
+    What is made of a leaf later is drawn where it is used, also if gradients come from several groups.
     """
     fact, recorded = facts.tensors[tensor], []
     if facts.is_leaf(tensor, version):
@@ -54,15 +57,15 @@ def used_in(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str 
 
 
 def home(facts: Facts, grouping: Grouping, tensor: int, version: int, group: str | None) -> str | None:
-    """The group around or at `group` in which a tensor stands that is used there, and that no op computed.
+    """The group, from `group` outwards, of a tensor that is used there and that no op computed.
 
-    A leaf leaves the rounds of loops that it was made before, what passes no gradient on the calls too.
+    A leaf is outside of loops that began after it was made; one that passes no gradient is outside of such calls too.
     """
     path = grouping.path(group)
     for place in reversed(path):
         if _was_before(facts, grouping, tensor, version, place):
             around = grouping.within[place]
-            while around in grouping.parts:  # of so many rounds
+            while around in grouping.parts:  # of so many iterations
                 around = grouping.within[around]
             return around
     return group

@@ -1,5 +1,6 @@
 """Deeply nested calls, laid out one after the other like the iterations of a loop: on the way in, and on the way back.
-A recursion of depth 50 would be 50 nested boxes, which nobody can read.  The ops of each call before the next one, and
+
+A recursion of depth 50 would be 50 nested boxes, which nobody can read. The ops of each call before the next one, and
 those after it, are intervals of the recorded order, as all groups are.
 """
 
@@ -20,7 +21,8 @@ DEEPEST = 12
 
 @dataclass(slots=True)
 class Calls:
-    """A call of a function, and by scope the depth of each of its calls within that one, which is the first itself."""
+    """A call of a function, and the depth of each of its calls within that one (which is the first itself), by
+    scope."""
 
     root: Scope
     levels: dict[str, int] = field(default_factory=dict)
@@ -105,8 +107,9 @@ def _lay_out(
     counted: Callable[[Scope], Counted | None],
 ) -> None:
     """Turn the contents of `root` into a row of runs: each has the ops of one of `calls` at a time, before, between or
-    after the calls in it.  Scopes in `deep` are split: the ops of those that are not such a call are a group in its
-    run.
+    after the calls in it.
+
+    Scopes in `deep` are split: the ops of those that are not such a call are a group in their run.
     """
     todo = [(root, iter(root.members))]
     root.members = []

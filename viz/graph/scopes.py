@@ -1,4 +1,4 @@
-"""The call stacks of a trace as scopes: iterations of loops, calls of functions and modules, one inside the other."""
+"""The call stacks of a trace as nested scopes: iterations of loops, calls of functions and modules."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from engine.trace.loops import variable
 from . import nested_loops
 
 _TRANSPARENT = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
-"""Frames that are no call to the reader."""
+"""Functions whose frames are not calls to the reader."""
 
 
 class Counted(NamedTuple):
-    """The name of a round or of a call that is one of several: how the name begins, of one and of many, and which one
-    it is.  `round 3` is one of `rounds 1–21`, `t = 2` one of `t = 0–20`."""
+    """The name of an iteration or of a call that is one of several: how the name begins for one and for many, and which
+    one it is.
+
+    `round 3` is one of `rounds 1–21`, `t = 2` one of `t = 0–20`.
+    """
 
     one: str
     many: str
@@ -37,19 +40,19 @@ class Counted(NamedTuple):
 Part = Literal[
     "",
     "module",  # a call of a module
-    "update",  # a step of an optimiser, and what is in it
-    "data",  # what feeds the model and has no gradient
-    "aside",  # what is computed of its results and has no gradient
+    "update",  # a step of an optimiser, and its ops
+    "data",  # the data of the model, without a gradient
+    "aside",  # computed from its results, without a gradient
 ]
-"""What a group is to a model: `quiet` names the last three, which stand folded beside it."""
+"""The role of a group beside a model: `quiet` has the last three, which are folded beside it."""
 
 
 @dataclass(slots=True)
 class Scope:
-    """A group while and after it is read.  `members` are its direct ones, `key` says which loop or call it is.
+    """A group while it is read and afterwards. `members` are its direct ones, `key` says which loop or call it is.
 
-    A round of a loop has its number, `round`, and where it is known what the loop's variable holds in it, `text`.
-    What is one of several is `counted`.
+    An iteration of a loop has its number, `round`, and if known the value of the loop's variable, `text`. One of
+    several has a `counted` name.
     """
 
     id: str
@@ -65,15 +68,15 @@ class Scope:
     text: str | None = None
     counted: Counted | None = None
     kin: str = ""
-    """What it has in common with groups that are alike, where that is not the label: the function that is called, the
-    class of a module that the program itself holds."""
+    """What it has in common with equal groups, if that is not the label: the function that is called, or the class of a
+    module that the program holds."""
     ranges: Mapping[str, tuple[Counted, Counted]] = field(default_factory=dict)
-    """Of a part: first and last of the rounds or calls in it, by what their names begin with."""
+    """For a part: its first and last iteration or call, by how their names begin."""
     part: Part = ""
 
     @property
     def nth_round(self) -> Counted:
-        """`step = 2`; `round 3` where the loop has no variable that says more."""
+        """`step = 2`; `round 3` if the loop has no variable that says more."""
         if self.text is None or self.loop is None:
             return Counted("round ", "rounds ", str(self.round))
         return Counted(f"{self.loop.variable} = ", f"{self.loop.variable} = ", self.text)
@@ -85,9 +88,12 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop of the program: its header begins at line `first`, its body behind `line`, with a statement at each of
-    `starts`; `taken` are the names that it takes apart, `variable` tells its rounds apart, and is another one in each
-    where it `counts`."""
+    """A loop of the program: its header begins at line `first`, its body after `line`, with a statement at each of
+    `starts`.
+
+    `taken` are the names over which it iterates, `variable` tells its iterations apart and differs in each of them if
+    it `counts`.
+    """
 
     first: int
     line: int
@@ -104,8 +110,8 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where the reading of a stack stands before a frame: the scope, how many are open, and the last frame before it in
-    which places may come again (-1: none)."""
+    """The state of reading a stack before one of its frames: the scope, how many are open, and the last frame before it
+    in which positions may come again (-1: none)."""
 
     scope: Scope
     level: int
@@ -121,10 +127,10 @@ class Path:
 
 
 class Reader:
-    """Follows the call stacks: which scopes are open at an event, and where a new round or call begins.
+    """Follows the call stacks: which scopes are open at an event, and where a new iteration or call begins.
 
-    `runs` are the scopes in which something happened at a line of a file: it runs once in each round, once in each call
-    without loops.
+    `runs` are the scopes in which a line of a file ran: it runs once in each iteration, and once in each call without
+    loops.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -149,7 +155,7 @@ class Reader:
         return scope
 
     def turn(self, event: AnyEvent) -> None:
-        """Take over what the variables of loops hold from an event on."""
+        """Take over the values of loop variables from an event on."""
         for one in event.loops:
             self.held[one.depth, one.line, one.name] = one.text
 
@@ -166,21 +172,21 @@ class Reader:
         scope = self.open(around, label, ("module", event.name, event.kind, place_of(frames[-1]) if frames else None))
         scope.kin = event.kind if held and not is_place else ""
         in_update = not outermost and self.entered[-1][0].part == "update"
-        scope.part = "update" if in_update or "." in event.kind else "module"  # no class has a dot: `AdamW.step` has
-        within = "" if outermost else event.name  # names in the outermost one begin with none
+        scope.part = "update" if in_update or "." in event.kind else "module"  # a class has no dot: `AdamW.step` has
+        within = "" if outermost else event.name  # names in the outermost one have no prefix
         self.entered.append((scope, len(frames), within, self.opened, self.last))
         self.opened, self.last = [], Path()
 
     def leave(self) -> None:
-        """Close the group that was entered last; without one (the recording began inside) there is none to close."""
+        """Close the group that was entered last; if the recording began inside one, there may be none to close."""
         if self.entered:
             *_, self.opened, self.last = self.entered.pop()
 
     def visit(self, stack: int) -> Scope:
-        """The innermost scope of an event with this stack, opened where it is new.
+        """The innermost scope of an event with this stack, opened if it is new.
 
-        Of frames that the event before had too, only those are read again in which something may begin anew, so that
-        a call that is a thousand deep costs no thousand steps.
+        If the event before had the same frames, only those in which something may begin again are read, so that a call
+        at depth 1,000 does not cost 1,000 steps.
         """
         frames = self.trace.stacks[stack] if 0 <= stack < len(self.trace.stacks) else ()
         scope, start = (self.entered[-1][0], self.entered[-1][1]) if self.entered else (self.top, self.base)
@@ -217,9 +223,9 @@ class Reader:
         return marks[-1].scope
 
     def _first_new(self, frames: tuple[Frame, ...], start: int) -> int:
-        """The outermost frame at which reading a stack may find something else than at the event before.
+        """The outermost frame at which reading a stack may give another result than at the event before.
 
-        A frame in a loop, or before a comprehension, may run its places again and again: what is around it goes on.
+        A frame in a loop, or before a comprehension, may run its positions repeatedly; the frames around it continue.
         """
         marks = self.last.marks
         depth = shared(self.last.frames, frames) - 1
@@ -233,11 +239,11 @@ class Reader:
     def _round(
         self, around: Scope, level: int, loop: Loop, frames: tuple[Frame, ...], depth: int, innermost: bool
     ) -> Scope:
-        """The round of `loop` that an event belongs to: a new one where its variable has another value, or where a
-        position comes again, or an earlier one.
+        """The iteration of `loop` that an event belongs to.
 
-        What comes again inside an inner loop is a round of that one, also where the outer loop has nothing else:
-        `_nest` tells those apart.
+        A new one begins if its variable has another value, or if the same position or an earlier one comes again. A
+        repetition inside an inner loop is an iteration of that one, also if the outer loop has nothing else: `_nest`
+        tells those apart.
         """
         frame, last = frames[depth], depth == len(frames) - 1
         place = place_of(frame)
@@ -253,7 +259,7 @@ class Reader:
                 or statement < here.statement
                 or (
                     innermost
-                    and not (loop.counts and text is not None)  # else what a call of the library repeats is no round
+                    and not (loop.counts and text is not None)  # else one in a library call is not an iteration
                     and place in here.seen
                     and (last or not within or self._restarts(frames, depth + 1, level + 2))
                 )
@@ -278,9 +284,9 @@ class Reader:
             if self._enclosing(frame, frames[depth - 1]) or place_of(frame) not in self.opened[level - 1].seen:
                 return False
             if depth == len(frames) - 1:
-                call = self.opened[level - 1]  # several ops of one line, as of `clip_grad_norm_(…)`, are no new run
+                call = self.opened[level - 1]  # several ops of one line, as of `clip_grad_norm_(…)`, are not a new run
                 return len(call.seen) == 1 or call.latest != place_of(frame)
-            if _is_transparent(frames[depth + 1]):  # a comprehension runs its places many times
+            if _is_transparent(frames[depth + 1]):  # a comprehension runs its positions many times
                 return False
             if len(self.opened) <= level or self.opened[level].key[-1:] != (place_of(frame),):
                 return True
@@ -299,7 +305,7 @@ class Reader:
 
 
 def inner_first(top: Scope) -> list[Scope]:
-    """A scope and all in it, in the order in which they end."""
+    """A scope and all scopes in it, in the order in which they end."""
     found, todo = [], [top]
     while todo:
         found.append(todo.pop())
@@ -308,7 +314,7 @@ def inner_first(top: Scope) -> list[Scope]:
 
 
 def shared(one: tuple[Frame, ...], other: tuple[Frame, ...]) -> int:
-    """How many frames two stacks have in common from the outermost one on."""
+    """The number of frames that two stacks have in common, from the outermost one on."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -321,9 +327,9 @@ def _is_transparent(frame: Frame) -> bool:
 
 
 def _loop_of_window(trace: Trace) -> tuple[int, int]:
-    """Of a window, which is one round of a loop: the depth of the frame that runs the loop, and the loop's line.
+    """For a window, which is one iteration of a loop: the depth of the frame that runs the loop, and the loop's line.
 
-    What is around the loop is around all that the window has, and is no group in it.
+    The groups around the loop contain the whole window, and are not drawn in it.
     """
     match trace.meta.get("section"):  # a file may say anything
         case {"depth": int(depth), "line": int(line)} if depth >= 0 and line >= 0:
@@ -337,7 +343,7 @@ def place_of(frame: Frame) -> tuple[int, int, int, int]:
 
 @lru_cache(maxsize=64)
 def loops_in(code: str, file: str) -> tuple[Loop, ...]:
-    """The loops of a file by first line, outer ones first; none where it is not Python.
+    """The loops of a file by first line, outer ones first; none if it is not Python.
 
     >>> [(loop.first, loop.line, loop.end, loop.variable) for loop in loops_in("for i in x:\\n    f(i)\\n", "a.py")]
     [(1, 1, 2, 'i')]

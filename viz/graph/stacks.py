@@ -1,7 +1,7 @@
-"""Stacks, series of equal groups that are drawn as one node with a strip of cells, and what is drawn where one is open.
+"""Stacks: series of equal groups that are drawn as one node with a strip of cells, and the drawing of one that is open.
 
-A stack is open where one of its members is: those before it and those behind it are a stack each.  These runs are
-groups like others, but for one picture only: what is open says which there are.
+A stack is open if one of its members is: those before it and those after it form a stack each. These runs are groups
+like others, but for one picture only: the open members determine them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from .groups import Grouping, between, plain
 
 
 def with_runs(drawing: Drawing, folded: AbstractSet[str]) -> tuple[Drawing, frozenset[str]]:
-    """The drawing in which the folded members of open stacks stand in runs, and the groups that are folded in it.
+    """The drawing in which the folded members of open stacks are in runs, and the groups that are folded in it.
 
-    Of a stack that is not folded, with no member that is open, the first one is.  Cost: linear in the groups.
+    If a stack is not folded and no member of it is open, the first one is. Cost: linear in the groups.
     """
     grouping = drawing.grouping
     if not grouping.stacks:
@@ -48,7 +48,7 @@ def members_of_stacks(grouping: Grouping) -> Mapping[str, Sequence[str]]:
 
 
 def _with(grouping: Grouping, runs: Mapping[str, Sequence[str]]) -> Grouping:
-    """A grouping with further groups, each around some of it."""
+    """A grouping with further groups, each around some of its groups."""
     begins = {members[0]: run for run, members in runs.items()}
     around = {member: run for run, members in runs.items() for member in members}
     labels: dict[str, str] = {}

@@ -1,8 +1,8 @@
 """Groups that depend on each other: if each uses results of the other, neither can come first.
 
-Groups are intervals of the recorded order and links run forwards in it, so that there are hardly any: a tensor that is
-drawn where it is used, or written in place across groups, makes one in rare programs, and a picture that cannot be
-drawn would hide everything else.
+This is rare, because groups are intervals of the recorded order and links go forwards in it. A tensor that is drawn
+where it is used, or written in place across groups, can cause it, and without a remedy the picture could not be drawn
+at all.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ _Rooms = dict[str | None, dict[Hashable, dict[Hashable, None]]]
 
 
 def untangle(drawing: Drawing) -> None:
-    """Dissolve the groups of a drawing that lie on a cycle with others, or with nodes beside them: what is in them
-    stands in the group around.  Cost: linear in links times the depth of groups, again as often as one is dissolved.
+    """Dissolve the groups of a drawing that are on a cycle with others, or with nodes beside them: their contents move
+    to the group around.
+
+    Cost: linear in links times the depth of groups, once more for each dissolved group.
     """
     while tangled := {group for room in _rooms(drawing).values() for group in _tangled(drawing.grouping, room)}:
         _dissolve(drawing, tangled)
 
 
 def _rooms(drawing: Drawing) -> _Rooms:
-    """Who hands on to whom in each group, among its direct members, nodes and groups.
+    """The dependencies in each group among its direct members, nodes and groups.
 
-    Links of stubs count for their card too: where a group is folded they may be drawn from there.
+    Links of stubs count for their card too: in a folded group they may be drawn from there.
     """
     paths: dict[str | None, list[str]] = {None: []}
     for group, around in drawing.grouping.within.items():
@@ -50,7 +52,10 @@ def _rooms(drawing: Drawing) -> _Rooms:
 
 
 def _tangled(grouping: Grouping, room: Mapping[Hashable, Mapping[Hashable, None]]) -> set[str]:
-    """The groups on cycles of a room.  Most rooms have none, which is quicker found than what hangs together."""
+    """The groups on cycles of a room.
+
+    Most rooms have none, and finding that out is quicker than finding the connected components.
+    """
     missing: dict[Hashable, int] = defaultdict(int)
     for targets in room.values():
         for target in targets:

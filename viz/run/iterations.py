@@ -1,8 +1,8 @@
-"""A run in sections: the iterations of its training loops, and what is before, between and after them.
+"""Dividing a run into sections: the iterations of its training loops, and the code before, between and after them.
 
-An iteration is one round of the innermost loop in whose rounds both a root is computed and `backward()` is called.
-Where there is no such loop it is one call of a function that does both, called in several places.  Any other program is
-its own only section.
+An iteration is one pass through the innermost loop that both computes a root and calls `backward()` in each pass.
+Without such a loop, it is one call of a function that does both and is called in several places. Any other program is a
+single section.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ SectionKind = Literal["before", "iteration", "between", "after"]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The events from `start` up to `end`, and what they are called: `step = 57`.
+    """The events from `start` up to `end`, and their name: `step = 57`.
 
-    `around` are the names of the rounds of outer loops (`("epoch = 0",)`), `loop` the place of the loop of which an
-    iteration is a round: the depth of its frame, its file, and the line before its body (0: it is a call, no round).
+    `around` has the names of the iterations of outer loops (`("epoch = 0",)`). `loop` is the position of the loop that
+    an iteration belongs to: the depth of its frame, its file, and the line before its body (0 for a call of a
+    function).
     """
 
     kind: SectionKind
@@ -59,16 +60,16 @@ class Section:
 
 
 LONGEST = 40
-"""Characters of the line of a program that names a section."""
+"""The characters of a line of the program that names a section."""
 OUTSIDE, HEADER = -1, 0
 Place = tuple[int, str, int]
-"""A loop as a run has it: the depth of its frame, its file, and the line before its body."""
+"""A loop in a run: the depth of its frame, its file, and the line before its body."""
 
 
 def sections(trace: Trace, outline: Outline) -> tuple[Section, ...]:
-    """The sections of a trace, in their order; together they have all its events from the first iteration on.
+    """The sections of a trace, in order; together they have all events from the first iteration on.
 
-    Cost: linear in the events, times the loops around backward calls.
+    Cost: linear in the events, times the number of loops around backward calls.
     """
     chosen = _training_loops(trace, outline)
     rounds = sorted((one for loop in chosen for one in _rounds(trace, outline, loop)), key=lambda one: one.start)
@@ -80,7 +81,8 @@ def sections(trace: Trace, outline: Outline) -> tuple[Section, ...]:
 
 
 def _with_own_code(outline: Outline, rounds: Sequence[Section]) -> list[Section]:
-    """The rounds from where the code of a custom Function begins, which has no place of its own, and not in it."""
+    """The iterations, each beginning with the code of a custom Function that runs first: its events have no position of
+    their own."""
     is_entered = outline.kinds == CODES[CodeEntered]
     starts = []
     for one in rounds:
@@ -93,7 +95,7 @@ def _with_own_code(outline: Outline, rounds: Sequence[Section]) -> list[Section]
 
 
 def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
-    """The loops whose rounds are iterations, none inside another."""
+    """The loops whose passes are iterations; none of them is inside another."""
     votes: Counter[Place] = Counter()
     starts: dict[Place, list[int]] = {}
     for call, made in _outer_calls(outline):
@@ -111,7 +113,7 @@ def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
 
 
 def _training_calls(trace: Trace, outline: Outline) -> list[Section]:
-    """The calls of the function that most often computes a root and calls `backward()`, by the lines that call it."""
+    """The calls of the function that most often both computes a root and calls `backward()`."""
     votes: Counter[tuple[int, str, str]] = Counter()
     for call, made in _outer_calls(outline):
         frames, before = (_frames(trace, int(outline.stacks[event])) if event >= 0 else () for event in (call, made))
@@ -125,7 +127,8 @@ def _training_calls(trace: Trace, outline: Outline) -> list[Section]:
 
 
 def _calls(trace: Trace, outline: Outline, depth: int, file: str, function: str) -> list[Section]:
-    """The calls of a function at a depth, each from its first event to its last, with what computes its arguments."""
+    """The calls of a function at a depth, each from its first event to its last, including the computation of its
+    arguments."""
     lines = [(frames[: depth - 1], frames[depth - 1].line) if len(frames) >= depth else None for frames in trace.stacks]
     is_in = [
         len(frames) > depth and (frames[depth].file, frames[depth].function) == (file, function)
@@ -152,7 +155,7 @@ def _frames(trace: Trace, stack: int) -> tuple[Frame, ...]:
 
 
 def _outer_calls(outline: Outline) -> Iterator[tuple[int, int]]:
-    """The backward calls that are not inside another one, with the event that made the last of their roots."""
+    """The backward calls that are not inside another one, each with the event that made the last of its roots."""
     ends = outline.where(BackwardEnded).tolist()
     roots = dict(outline.calls)
     running = 0
@@ -167,8 +170,8 @@ def _outer_calls(outline: Outline) -> Iterator[tuple[int, int]]:
 
 
 def backward_calls(trace: Trace, outline: Outline) -> tuple[Section, ...]:
-    """The backward calls of a program as sections, each up to the next one, called as the program writes them; of equal
-    lines the second has a (2)."""
+    """The backward calls of a program as sections, each up to the next one, named by the program's own text; the second
+    of two equal lines has a (2)."""
     starts = [call for call, _ in _outer_calls(outline)]
     seen: Counter[str] = Counter()
     found = []
@@ -181,12 +184,12 @@ def backward_calls(trace: Trace, outline: Outline) -> tuple[Section, ...]:
 
 
 def _round_of(starts: Sequence[int], event: int) -> int:
-    """The number of the round that an event is in; -1 for none."""
+    """The number of the iteration that an event belongs to; -1 for none."""
     return bisect_right(starts, event) - 1
 
 
 def _is_inside(trace: Trace, inner: Place, outer: Place) -> bool:
-    """Whether a loop runs inside another, somewhere in the trace."""
+    """Whether a loop runs inside another one anywhere in the trace."""
     if inner == outer:
         return True
     both = ((_statement(trace, frames, inner), _statement(trace, frames, outer)) for frames in trace.stacks)
@@ -194,7 +197,7 @@ def _is_inside(trace: Trace, inner: Place, outer: Place) -> bool:
 
 
 def _loops_around(trace: Trace, stack: int) -> list[Place]:
-    """The loops whose bodies a stack is in, outermost first."""
+    """The loops whose bodies contain a stack, outermost first."""
     frames = _frames(trace, stack)
     return [
         (depth, frame.file, loop.line)
@@ -205,7 +208,7 @@ def _loops_around(trace: Trace, stack: int) -> list[Place]:
 
 
 def _is_own(trace: Trace, frame: Frame, loop: Loop) -> bool:
-    """Whether a loop is run by the frame itself, not by a function that is written around or inside of it."""
+    """Whether a frame itself runs a loop, and not a function that is defined around it or inside it."""
     return _function_at(trace.files.get(frame.file, ""), frame.line) == _function_at(
         trace.files.get(frame.file, ""), loop.first
     )
@@ -213,7 +216,7 @@ def _is_own(trace: Trace, frame: Frame, loop: Loop) -> bool:
 
 @lru_cache(maxsize=4096)
 def _function_at(text: str, line: int) -> int:
-    """The line of the innermost function that a line is in; 0 for none."""
+    """The first line of the innermost function that contains a line; 0 for none."""
     return max((first for first, end in _functions(text) if first <= line <= end), default=0)
 
 
@@ -240,7 +243,7 @@ def _loop(trace: Trace, place: Place) -> Loop:
 
 
 def _statement(trace: Trace, frames: Sequence[Frame], place: Place) -> int:
-    """At which statement of a loop's body a stack is, counted from 1; 0 in the header, -1 outside of the loop."""
+    """The statement of a loop's body that a stack is at, counted from 1; 0 in the header, -1 outside the loop."""
     depth, file, _ = place
     if depth >= len(frames) or frames[depth].file != file:
         return OUTSIDE
@@ -251,11 +254,11 @@ def _statement(trace: Trace, frames: Sequence[Frame], place: Place) -> int:
 
 
 def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
-    """The rounds of a loop.
+    """The iterations of a loop.
 
-    The next begins where the loop's variable has another value, where the program comes back to an earlier statement,
-    or after its header or something outside was run; in a loop whose variable does not tell, also where it comes, after
-    a backward call, back to where the round began.
+    The next one begins when the loop's variable changes, when the program comes back to an earlier statement, and after
+    code of the header or outside the loop has run. If the variable does not tell the iterations apart, it also begins
+    when the program comes back, after a backward call, to the place where the iteration began.
     """
     depth, _, line = place
     loop = _loop(trace, place)
@@ -296,7 +299,7 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
 def _turning_points(
     outline: Outline, told_at: Mapping[int, object], calls: AbstractSet[int]
 ) -> Iterator[tuple[int, int]]:
-    """The events, with their stacks, at which another round may begin or end: where the stack is another one."""
+    """The events, with their stacks, at which another iteration may begin or end because the stack changes."""
     own = np.flatnonzero(outline.stacks >= 0)
     stacks = outline.stacks[own]
     is_new = np.ones(len(own), bool)
@@ -306,7 +309,7 @@ def _turning_points(
 
 
 def _told(trace: Trace, stack: int, held: dict[tuple[int, int], str], inner: Place) -> Iterator[str]:
-    """What the variables of the loops around an inner one hold, where it can be said."""
+    """The known values of the variables of the loops around an inner one."""
     for place in _loops_around(trace, stack):
         if place == inner:
             return
@@ -315,7 +318,7 @@ def _told(trace: Trace, stack: int, held: dict[tuple[int, int], str], inner: Pla
 
 
 def _numbered(found: list[Section]) -> list[Section]:
-    """Rounds that no variable tells apart are counted; those of each round of an outer loop anew."""
+    """Numbers iterations that no variable tells apart, starting again in each iteration of an outer loop."""
     counts: Counter[tuple[str, ...]] = Counter()
     named = []
     for one in found:
@@ -325,9 +328,9 @@ def _numbered(found: list[Section]) -> list[Section]:
 
 
 def _with_gaps(trace: Trace, outline: Outline, rounds: Sequence[Section]) -> Iterator[Section]:
-    """The rounds, and what is between them: sections of their own where ops ran there, else the end of the one before.
+    """The iterations, and the code between them: a section of its own if it ran ops, else part of the iteration before.
 
-    What comes before the first, such as making the model, is a section of its own only where it has a graph.
+    The code before the first iteration, such as making the model, is a section of its own only if it has a graph.
     """
     ops = outline.where(OpCalled)
     recorded = np.flatnonzero(outline.kinds >= RECORDED)
@@ -348,18 +351,18 @@ def _with_gaps(trace: Trace, outline: Outline, rounds: Sequence[Section]) -> Ite
 
 
 def _belongs(outline: Outline, event: int) -> bool:
-    """Whether what comes before an op is a part of what it does: a leaf that it uses, a group, a mode."""
+    """Whether an event before an op belongs to it: a leaf that it uses, a group, a mode."""
     return KINDS[outline.kinds[event] & (RECORDED - 1)] in (LeafCreated, GroupEntered, ModeChanged)
 
 
 def _written(trace: Trace, stack: int, before: Section) -> str:
-    """What comes after a round by the text of the line that runs it."""
+    """The name of the code after an iteration: the text of the line that runs it."""
     frames = _frames(trace, stack)
     depth = min(before.loop[0] if before.loop else 0, len(frames) - 1)
     return (_text_of(trace, frames[depth]) if frames else "") or "after the loop"
 
 
 def _text_of(trace: Trace, frame: Frame) -> str:
-    """The line of the program that a frame runs; "" where the text is not known."""
+    """The line of the program that a frame runs; "" if the text is not known."""
     lines = trace.files.get(frame.file, "").splitlines()
     return one_line(lines[frame.line - 1].strip(), LONGEST) if 0 < frame.line <= len(lines) else ""

@@ -1,4 +1,5 @@
-"""The numbers of a run that has them not noted: worked out from the values of its trace, as a recording does it."""
+"""The numbers of a run that were not written during its recording, computed from the values of the trace by the same
+rules."""
 
 from __future__ import annotations
 
@@ -14,10 +15,10 @@ from .state import number_before
 
 
 def measured(trace: Trace, outline: Outline) -> Measures:
-    """The numbers of a run: those that were noted, and those of the events after them.
+    """The numbers of a run: those that were written, and those of the events after them.
 
-    Linear in the gradients, and in the elements of what is read: gradients, roots, and the leaves that they change.
-    Other events are not read.
+    Cost: linear in the number of gradients, and in the elements of the values that are read: gradients, roots, and the
+    leaves that they change. No other events are read.
     """
     noted, changes = outline.measures, outline.changes
     if noted is not None and outline.measured == len(outline.kinds):
@@ -37,7 +38,7 @@ def measured(trace: Trace, outline: Outline) -> Measures:
 
 
 def _since(changes: Change, is_written: np.ndarray, last: Mapping[int, int]) -> np.ndarray:
-    """The events that wrote tensors after their last gradients: parts of updates that are not noted yet."""
+    """The events that wrote tensors after their last gradients: parts of updates that have no numbers yet."""
     tensors, events = changes.tensor[is_written], changes.event[is_written]
     ends = np.full(int(changes.tensor.max(initial=-1)) + 1, np.iinfo("i8").max)
     for tensor, event in last.items():

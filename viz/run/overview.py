@@ -1,6 +1,6 @@
-"""A whole run in a few numbers per iteration and parameter: the loss, and what the gradients and the updates were.
+"""A whole run in a few numbers per iteration and parameter: the loss, the gradients and the updates.
 
-The instruments are those of Cockpit (Schneider, Dangel, Hennig 2021, arXiv:2102.06604) that a recording already has:
+They are the instruments of Cockpit (Schneider, Dangel, Hennig 2021, arXiv:2102.06604) that a recording already has:
 gradient norm, update size, zeros and extremes per parameter.
 """
 
@@ -20,23 +20,23 @@ from .iterations import Section
 from .measures import measured
 
 MOST_COLUMNS = 1_000
-"""Columns of the document: more have no pixel of their own."""
+"""The most columns of the document: more would be narrower than a pixel."""
 MOST_CELLS = 45_000
-"""Cells of a quantity: of many parameters there are fewer columns, so that the document is sent in less than 500 kB."""
+"""The most cells of a quantity: with many parameters there are fewer columns, so that less than 500 kB are sent."""
 FEWEST_COLUMNS = 20
-"""However many parameters there are."""
+"""The fewest columns, however many parameters there are."""
 QUANTITIES = ("norm", "ratio", "zeros", "nonfinite", "largest")
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A leaf that gradients reach: its name, the module (or row of equal modules) that it is drawn in, its shape."""
+    """A leaf that gradients reach: its name, the module (or row of equal modules) in which it is drawn, its shape."""
 
     name: str
     group: str
     shape: tuple[int, ...]
     is_sampled: bool = False
-    """Whether its update ratio is an estimate from the sample of its elements that was kept."""
+    """Whether its update ratio is estimated from the recorded sample of its elements."""
 
     @property
     def size(self) -> int:
@@ -64,15 +64,15 @@ class Overview:
     updates: int
     ops: int
     rate: np.ndarray
-    """The learning rate with which each column ends, of several optimisers the largest; nan where none is known."""
+    """The learning rate at the end of each column, the largest one if there are several optimisers; nan if unknown."""
     joined: int = 1
-    """How many of the columns that there were each column is, at most."""
+    """The largest number of iterations that one column stands for."""
     calls: tuple[int, ...] = ()
-    """The numbers of the backward calls, where each column is one."""
+    """The numbers of the backward calls, if each of them is one column."""
 
     @property
     def total(self) -> np.ndarray:
-        """The norm of all gradients together, by column; nan where none is known."""
+        """The norm of all gradients together, by column; nan if unknown."""
         norm = self.rows["norm"]
         known = np.isfinite(norm).any(axis=0) if len(norm) else np.zeros(len(self.labels), bool)
         return np.where(known, np.sqrt(np.nansum(norm**2, axis=0)), np.nan)
@@ -81,9 +81,8 @@ class Overview:
 def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Overview:
     """The overview of a run.
 
-    Cost: linear in the gradients, the updates and the backward calls, of which the numbers are noted in a file; where
-    they are not, also in the elements of what they are of.  Other events are not read, except those of one iteration,
-    which tells the order of the parameters.
+    Cost: linear in the gradients, the updates and the backward calls if a file has their numbers, else also in the
+    elements of their values. No other events are read, except those of one iteration, for the order of the parameters.
     """
     measures = measured(trace, outline)
     starts = np.array([section.start for section in sections])
@@ -129,7 +128,7 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
 
 
 def by_call(trace: Trace, outline: Outline, calls: Sequence[Section]) -> Overview:
-    """The overview of a program without iterations, with a column for each backward call that reaches a parameter."""
+    """The overview of a program without iterations, with one column for each backward call that reaches a parameter."""
     found = overview(trace, outline, calls)
     kept = np.flatnonzero(np.isfinite(found.rows["norm"]).any(axis=0))
     nowhere = (0,) * len(kept)  # the program is its own only section
@@ -141,7 +140,7 @@ def by_call(trace: Trace, outline: Outline, calls: Sequence[Section]) -> Overvie
 
 
 def _rates(outline: Outline, ends: Sequence[int]) -> np.ndarray:
-    """The learning rate that holds before each of some events, which are in order."""
+    """The learning rate before each of some events, which are in order."""
     now: dict[str, float] = {}
     found, place = np.full(len(ends), np.nan), 0
     for column, end in enumerate(ends):
@@ -169,8 +168,10 @@ def _section_of(starts: np.ndarray, events: Sequence[int] | np.ndarray) -> np.nd
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """By section and leaf the last gradient that came to it: its place in the table of gradients.  In the order of the
-    sections, then of the events in which each leaf has its first gradient there."""
+    """For each section and leaf, the last gradient that arrives: its row in the table of gradients.
+
+    Ordered by section, then by the event of each leaf's first gradient in it.
+    """
 
     section: np.ndarray
     tensor: np.ndarray
@@ -192,9 +193,9 @@ def _first_of_each(section: np.ndarray, number: np.ndarray) -> dict[int, float]:
 
 
 class _Rows:
-    """One row per name: a leaf that is made anew in each iteration goes on in the row of the one before.
+    """One row per name: a leaf that is made again in each iteration continues the row of the one before.
 
-    `section` and `tensor` are those of the cells, in their order.  Leaves of one name that have gradients in one
+    `section` and `tensor` are those of the cells, in order. Leaves of the same name that have gradients in the same
     section have rows of their own.
     """
 
@@ -216,7 +217,7 @@ class _Rows:
         self._rows = np.array([rows[one] for one in self.tensors.tolist()], dtype=np.int64)
 
     def of(self, tensors: np.ndarray) -> np.ndarray:
-        """The rows of leaves that have gradients."""
+        """The rows of the leaves that have gradients."""
         return self._rows[np.searchsorted(self.tensors, tensors)]
 
     def _add(self, name: str, shape: tuple[int, ...]) -> int:
@@ -237,7 +238,7 @@ class _Rows:
 
 
 def group(name: str) -> str:
-    """The module that a parameter is drawn in: the outermost one below the model, in a numbered row the single one.
+    """The module in which a parameter is drawn: the outermost one below the model, or a single one of a numbered list.
 
     >>> [group(name) for name in ("model.blocks.5.attn.qkv.weight", "model.head.weight", "net.0.bias", "w")]
     ['model.blocks.5', 'model.head', 'net.0', '']
@@ -262,9 +263,9 @@ def _in_forward_order(trace: Trace, sections: Sequence[Section], rows: _Rows, us
 
 
 def joined(found: Overview, most: int = MOST_COLUMNS) -> Overview:
-    """An overview of at most `most` columns, and fewer where there are very many parameters.
+    """An overview of at most `most` columns, fewer if there are very many parameters.
 
-    Of the columns that become one it has the largest norms and the last loss.
+    A column that stands for several has their largest norms and their last loss.
     """
     most = max(1, min(most, max(FEWEST_COLUMNS, MOST_CELLS // max(1, len(found.parameters)))))
     count = len(found.labels)

@@ -10,14 +10,14 @@ from ..reading.text import one_line
 from ..wording.sentences import first_of
 
 MOST = 60_000
-"""Events that are shown unless more are asked for, as many as an iteration of 30,000 ops has: a scene of so many takes
-10 to 15 s, 1.2 MB on the way and 70 MB in the browser."""
+"""Events that are shown by default, as many as an iteration of 30,000 ops has: their scene takes 10 to 15 s to make,
+1.2 MB to send and 70 MB in the browser."""
 CHECKED = 2_000
-"""Events of a file that are read and checked when it is opened; the others are when they are shown."""
+"""Events of a file that are read and checked when it is opened; the others are read when they are shown."""
 
 
 def shortened(trace: Trace, most: int = MOST) -> Trace:
-    """The first `most` events of a trace; `meta["of"]` says how many it had, `meta["failed"]` by which error it ends.
+    """The first `most` events of a trace; `meta["of"]` is the number of all, `meta["failed"]` the error at the end.
 
     >>> shortened(Trace((), (), {}, {}, ())).meta
     {}
@@ -36,9 +36,10 @@ def _told(error: ErrorRaised) -> str:
 
 
 def left_out(trace: Trace, file: Trace | None = None) -> str:
-    """What is to be said of a recording that was shortened, "" of all others.
+    """The note on a recording that was shortened; "" for any other.
 
-    `file` is the trace file that was opened: one that was exported from a shortened recording has no more to show.
+    `file` is the trace file that was opened: one that was exported from a shortened recording has no more events to
+    show.
     """
     if "of" not in trace.meta:
         return ""

@@ -1,4 +1,4 @@
-"""A recording as it is shown: section by section where it is a training run, else as one."""
+"""A recording as it is shown: section by section if it is a training run, else as one."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .prefix import CHECKED, MOST, shortened
 from .window import Windows
 
 SHORT = 400
-"""Events below which iterations are not shown one at a time: the whole is seen, and understood, at once."""
+"""The number of events below which a program is shown as a whole: it can be understood at once."""
 SEVERAL = 8
-"""Sections from which on a run opens as a whole."""
+"""The number of sections from which on a run opens with its overview."""
 
 
 @dataclass(frozen=True)
 class Run:
     """The sections of a trace, and each of them as a trace.
 
-    A trace that is short, that has no training loop, or of which a story is told, is its own only section.  Of a
-    section that is longer than `most` events, these are shown.
+    A trace that is short, that has no training loop, or that has a story is a single section. A section of more than
+    `most` events shows the first ones.
     """
 
     whole: Trace
@@ -45,7 +45,7 @@ class Run:
 
     @property
     def is_measured(self) -> bool:
-        """Whether the numbers of its overview were noted when it was recorded, so that they need not be worked out."""
+        """Whether the numbers of its overview were written during the recording and need not be computed."""
         return self.outline.measures is not None
 
     @property
@@ -58,7 +58,7 @@ class Run:
 
     @cached_property
     def flow(self) -> Overview:
-        """The overview; of a program without iterations with a column for each of its backward calls."""
+        """The overview; for a program without iterations, one column per backward call."""
         calls = () if self.is_divided else backward_calls(self.whole, self.outline)
         found = by_call(self.whole, self.outline, calls) if len(calls) > 1 else self.overview
         return found if len(found.calls) > 1 else self.overview
@@ -68,33 +68,37 @@ class Run:
         return Windows(self.whole, self.outline, self.sections)
 
     def trace(self, number: int) -> Trace:
-        """One section.  Raises IndexError where there is none of this number, TraceFileError where a file contradicts
-        itself there."""
+        """One section.
+
+        Raises IndexError if there is none of this number, TraceFileError if the file contradicts itself there.
+        """
         if not 0 <= number < len(self.sections):
             raise IndexError(f"section {number} of {len(self.sections)}")
         return shortened(self._windows.trace(number) if self.is_divided else self._sound, self.most)
 
     def tensors(self, number: int) -> Mapping[int, int]:
-        """The tensors of a section by their numbers in it: their numbers in the whole.  Linear in its events."""
+        """The tensors of a section: their numbers in the whole by their numbers in the section. Linear in its
+        events."""
         if self.is_divided:
             return self._windows.tensors(number)
         return {tensor: tensor for tensor in range(len(self.outline.born))}
 
     @cached_property
     def _sound(self) -> Trace:
-        """The whole, of which what is shown was read and fits together."""
+        """The whole recording, after the part that is shown was read and checked."""
         return self.whole if len(self.whole.events) <= CHECKED else checked(self.whole, self.most)
 
     @cached_property
     def opens(self) -> int:
-        """The section that is shown first: that of the error with which the run ends, else the first iteration."""
+        """The section that is shown first: the one with the error that ends the run, else the first iteration."""
         if self._has_failed:
             return len(self.sections) - 1
         return next(k for k, section in enumerate(self.sections) if section.kind == "iteration")
 
     @property
     def opens_whole(self) -> bool:
-        """Whether the run view is shown first: of several iterations, unless the run ends with an error."""
+        """Whether the run view is shown first: if there are several iterations and the run does not end with an
+        error."""
         return len(self.sections) >= SEVERAL and not self._has_failed
 
     @property

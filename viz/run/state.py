@@ -1,4 +1,4 @@
-"""What a program holds where a section of its run begins: open groups, modes, and the tensors that the section uses."""
+"""The state of a program at the beginning of a section: open groups, modes, and the tensors that the section uses."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ Loops = dict[tuple[int, int, str], LoopVariable]
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """What a tensor from before a section was when the section first used it.
+    """A tensor from before a section, as it was when the section first used it.
 
-    `born` is the event that made it, `grad` the tensor that its `.grad` was.
+    `born` is the event that made it, `grad` the tensor that was its `.grad`.
     """
 
     born: int
@@ -50,8 +50,8 @@ class Leaf:
 
 @dataclass(slots=True)
 class State:
-    """What holds where a section begins: the open groups, the loops' variables, the grad mode, what optimisers hold,
-    and (found while the section is read) the tensors from before that it uses."""
+    """The state at the beginning of a section: the open groups, the loops' variables, the grad mode, the tensors of
+    optimisers, and (found while the section is read) the earlier tensors that it uses."""
 
     groups: tuple[GroupEntered, ...]
     loops: tuple[LoopVariable, ...]
@@ -59,13 +59,14 @@ class State:
     held: dict[tuple[str, str], tuple[int | None, ...]]
     leaves: dict[int, Leaf] = field(default_factory=dict)
     updated: set[int] = field(default_factory=set)
-    """Of the leaves those that were changed since their gradient arrived, and have it still."""
+    """The leaves that were changed after their gradient arrived and still have that gradient."""
     brought: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """By event: the parameters and buffers that a module brings along where it is first called."""
+    """By event: the parameters and buffers of a module that is called there for the first time."""
 
 
 def state_at(trace: Trace, outline: Outline, section: Section) -> State:
-    """What holds where a section begins, with what it uses from before.  Linear in the events of the section."""
+    """The state at the beginning of a section, and the earlier tensors that it uses. Linear in the events of the
+    section."""
     start = section.start
     entered = _open_groups(outline, start)
     loops: Loops = {(one.depth, one.line, one.name): one for at, told in outline.loops if at < start for one in told}
@@ -88,7 +89,7 @@ def _open_groups(outline: Outline, start: int) -> list[int]:
 
 
 def _import(trace: Trace, outline: Outline, section: Section, state: State) -> None:
-    """Find the tensors from before that a section uses."""
+    """Find the earlier tensors that a section uses."""
     depth = len(state.groups)
     called: set[str] = set()
     for event in trace.events[section.start : section.end]:
@@ -107,12 +108,12 @@ def _import(trace: Trace, outline: Outline, section: Section, state: State) -> N
 
 
 def _parts_of(outline: Outline, event: GroupEntered) -> tuple[int, ...]:
-    """The parameters and buffers of a module, as far as they were known when it was called."""
+    """The parameters and buffers of a module that were known when it was called."""
     return tuple(tensor for at, name, tensor in outline.parts if at < event.index and name.startswith(f"{event.name}."))
 
 
 def _bring(trace: Trace, outline: Outline, start: int, state: State, tensor: int) -> None:
-    """Note what a tensor is at the start, and first what its gradient is."""
+    """Note the state of a tensor at the beginning, after that of its gradient."""
     grad = outline.last_change(tensor, GRAD, start)
     held = grad[0] if grad is not None and grad[0] != NOBODY and grad[0] != tensor else None
     if held is not None and held not in state.leaves:
@@ -123,7 +124,7 @@ def _bring(trace: Trace, outline: Outline, start: int, state: State, tensor: int
 
 
 def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | None) -> Leaf:
-    """What a tensor is at the start."""
+    """The state of a tensor at the beginning."""
     born = int(outline.born[tensor])
     version, value, requires = _at_birth(trace.events[born], tensor)
     changed = outline.last_change(tensor, VALUE, start)
@@ -134,15 +135,14 @@ def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | N
 
 
 def number_before(trace: Trace, outline: Outline, tensor: int, event: int) -> int | None:
-    """The number of the value that a tensor holds before an event, at least of what it began with; None where that is
-    not known."""
+    """The number of the value of a tensor before an event, at least the value that it began with; None if unknown."""
     changed = outline.last_change(tensor, VALUE, event)
     number = changed[1] if changed is not None else _at_birth(trace.events[int(outline.born[tensor])], tensor)[1]
     return None if number == NOBODY else number
 
 
 def _at_birth(event: AnyEvent, tensor: int) -> tuple[int, int, bool]:
-    """Version, value and `requires_grad` that a tensor has from the event that makes it."""
+    """Version, value and `requires_grad` of a tensor after the event that makes it."""
     match event:
         case LeafCreated():
             return event.version, event.value, event.requires_grad
@@ -155,7 +155,7 @@ def _at_birth(event: AnyEvent, tensor: int) -> tuple[int, int, bool]:
 
 
 def used(event: AnyEvent) -> Iterator[int]:
-    """The tensors that an event uses, in the order in which a recording sees them."""
+    """The tensors that an event uses, in the order in which a recording meets them."""
     match event:
         case OpCalled():
             yield from (given.tensor for given in event.inputs if given.tensor is not None)

@@ -1,8 +1,8 @@
-"""One section of a run as a trace of its own, which is read, drawn, edited and run again as any other.
+"""One section of a run as a trace of its own, which is read, drawn, edited and replayed like any other.
 
-It is what a recording would have that began there: what the section uses from before stands as leaves, each before the
-first event that uses it, with the value and the gradient that it had; ids and versions are counted anew from zero, so
-that two iterations that do the same have the same ones.
+It equals a recording that began there. Earlier tensors that the section uses are leaves, each created before the first
+event that uses it, with the value and the gradient that it had. Ids and versions are counted from zero, so two
+iterations that do the same have the same ones.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from .state import State, state_at, used
 class Windows:
     """The sections of a trace, each as a trace: `windows.trace(3)`.
 
-    A window costs what it has, however long the run is.
+    A window costs as much as its own events, however long the run is.
     """
 
     def __init__(self, trace: Trace, outline: Outline, sections: Sequence[Section]) -> None:
@@ -60,7 +60,7 @@ class Windows:
     def trace(self, number: int) -> Trace:
         """The window of one section.
 
-        Raises IndexError where there is none of this number, TraceFileError where a file contradicts itself there.
+        Raises IndexError if there is none of this number, TraceFileError if the file contradicts itself there.
         """
         whole, section = self.whole, self.sections[number]
         try:
@@ -78,21 +78,21 @@ class Windows:
         return window
 
     def tensors(self, number: int) -> Mapping[int, int]:
-        """The tensors of a section by their numbers in it: their numbers in the whole."""
+        """The tensors of a section: their numbers in the whole by their numbers in the section."""
         section = self.sections[number]
         cut = _Cut(self.whole, state_at(self.whole, self.outline, section), section, ())
         deque(cut.events(), maxlen=0)
         return {new: old for old, new in cut.tensors.items()}
 
     def _printed_before(self) -> list[AnyEvent]:
-        """What was printed before the first section, which stands there as it begins."""
+        """The text that was printed before the first section, which is shown at its beginning."""
         where = self.outline.where(Printed)
         events = (self.whole.events[index] for index in where[where < self.sections[0].start].tolist())
         return [replace(event, loops=()) for event in events]
 
     def _as_meta(self, section: Section, cut: _Cut) -> dict[str, Any]:
-        """What a trace says of the section that it is: its name, and of a round of a loop where that is; how many nodes
-        of earlier sections its backward calls went through; and of its leaves what the other sections do with them."""
+        """What a trace says of the section that it is: its name; for an iteration, its loop; how many nodes of earlier
+        sections its backward calls ran through; and what the other sections do with its leaves."""
         depth, _, line = section.loop or (0, "", 0)
         updated = sorted(cut.tensors[one] for one in cut.state.updated)
         taught = [number for tensor, number in cut.tensors.items() if tensor in self._taught]
@@ -109,11 +109,11 @@ class Windows:
 
 
 SMALL = 64
-"""Elements up to which a value stays in memory once it was read: a scene asks for each several times."""
+"""The size up to which a value stays in memory once it was read: a scene asks for each several times."""
 
 
 class Picked(Sequence[Value]):
-    """Some values of a trace, by numbers of their own."""
+    """Some values of a trace, with numbers of their own."""
 
     def __init__(self, values: Sequence[Value], picked: Sequence[int]) -> None:
         self._values, self.numbers = values, picked
@@ -143,7 +143,7 @@ class _Cut:
         self.values, self.calls = Numbers(), Numbers()
         self.storage_of: dict[int, int] = {}
         self.own_storage: dict[int, int] = {}
-        """By the storage that a write tells of a gradient from before: the one that it was given until then."""
+        """For a write that names the storage of an earlier gradient: the storage that stood for it until then."""
         self.first = self._first_versions()
         self.waiting = dict(state.leaves)
         self.told = set[tuple[str, str]]()
@@ -151,7 +151,7 @@ class _Cut:
         self.passed = 0
 
     def _first_versions(self) -> dict[int, int]:
-        """By storage the lowest version in which a tensor from before is used."""
+        """By storage, the lowest version in which an earlier tensor is used."""
         found: dict[int, int] = {}
         for tensor, leaf in self.state.leaves.items():
             storage = self.storage_of[tensor] = self._storage(tensor, self.whole.events[leaf.born])
@@ -159,7 +159,7 @@ class _Cut:
         return found
 
     def _storage(self, tensor: int, made: AnyEvent) -> int:
-        """The storage of a tensor; that of a gradient, whose event names none, has a number of its own."""
+        """The storage of a tensor; a gradient, whose event names no storage, has a number of its own."""
         if isinstance(made, OpCalled):
             return next(out.storage for out in made.outputs if out.tensor == tensor)
         return made.storage if isinstance(made, LeafCreated) else -1 - tensor
@@ -194,14 +194,14 @@ class _Cut:
         return placed
 
     def _opening(self) -> Iterator[AnyEvent]:
-        """What was begun before the section and goes on in it."""
+        """The groups and modes that began before the section and continue in it."""
         if not self.state.grad_enabled:
             yield ModeChanged(0, -1, grad_enabled=False)
         yield from (replace(group, tensors=(), loops=()) for group in self.state.groups)
         yield from self.before
 
     def _leaves(self, tensor: int, event: AnyEvent) -> Iterator[AnyEvent]:
-        """A tensor from before that is used now, and before it its gradient."""
+        """An earlier tensor that is used now, after its gradient."""
         leaf = self.waiting.pop(tensor, None)
         if leaf is None:
             return
@@ -271,7 +271,10 @@ class _Cut:
         return replace(event, inputs=inputs, outputs=outputs, node=node, inplace=inplace, call=call)
 
     def _place(self, event: OpCalled) -> None:
-        """The storages of an op's results.  A gradient from before has one that only a write to it tells."""
+        """Note the storages of an op's results.
+
+        Only a write to an earlier gradient tells which storage it has.
+        """
         for out in event.outputs:
             known = self.storage_of.setdefault(out.tensor, out.storage)
             if known < 0 and out.storage not in self.storages:
@@ -283,7 +286,7 @@ class _Cut:
         return [tensors.get(name) for name in event.node.inputs] if event.node is not None else []
 
     def _edge(self, edge: Any, tensor: int | None) -> Any:
-        """An edge; one to a node from before the section ends at the leaf that stands for its tensor."""
+        """An edge; if it leads to a node of an earlier section, it ends at the leaf that stands for its tensor."""
         if edge is None or edge.leaf is not None:
             return edge and replace(edge, leaf=self.tensors[edge.leaf])
         if edge.node not in self.nodes and tensor in self.state.leaves:
@@ -323,7 +326,7 @@ class _Cut:
         )  # fmt: skip
 
     def accumulate(self, event: Accumulated) -> AnyEvent:
-        before, after = self._value(event.before), self.values[event.after]  # in the order in which these are recorded
+        before, after = self._value(event.before), self.values[event.after]  # in the order of a recording
         return replace(
             event, call=self.calls[event.call], tensor=self.tensors[event.tensor], grad=self.tensors[event.grad],
             before=before, added=self.values[event.added], after=after,
