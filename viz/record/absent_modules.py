@@ -1,6 +1,6 @@
 """Modules of torch that the engine lacks: a script may import them, and gets an error when it uses them.
 
-Many scripts import such a room at their top and use it only where they are asked to, or on several machines.
+Many scripts import such a module at the top and use it only if they are asked to, or on several machines.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ REASONS = {
     "utils.hooks": _OWN, "utils.model_zoo": _NET,
     "utils.tensorboard": _WATCH, "xpu": _CPU,
 }  # fmt: skip
-"""Why a room is left out, and what to do; an entry for every room, by its name below torch."""
+"""Why a module is left out, and what to do; one entry per module, by its name below torch."""
 
 _NO = frozenset({
     "is_available", "is_built", "is_compiling", "is_initialized", "is_scripting", "is_torchelastic_launched",
     "is_tracing",
 })  # fmt: skip
-"""Questions to which the answer is no."""
+"""Questions whose answer is no."""
 _SAME = frozenset({"allow_in_graph", "disable", "export", "ignore", "script", "script_if_tracing", "trace", "unused"})
 _COMPILE = frozenset({"_dynamo", "compiler", "jit"})
-"""Rooms in which these names give a function that computes the same."""
+"""Modules in which these names give a function that computes the same."""
 
 
 class Absent(ModuleType):
-    """A room that can be imported.
+    """A module that can be imported.
 
     >>> Absent("torch.onnx", "onnx").export
     torch.onnx.export
@@ -69,7 +69,7 @@ class Absent(ModuleType):
 
 
 class Writer:
-    """In place of tensorboard's: a script goes on without it, for what it is given changes nothing."""
+    """Stands for tensorboard's: a script goes on without it, because it only writes what it is given."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         text = f"torch.utils.tensorboard.SummaryWriter writes nothing in Backstep: {_WATCH}."
@@ -88,7 +88,7 @@ class Writer:
 
 
 class Name:
-    """A name in such a room: it can be imported and compared, and whoever calls it or builds on it is told.
+    """A name in such a module: it can be imported and compared, and raises an error when it is called or subclassed.
 
     >>> Name("torch.onnx.export", "onnx")(1)
     Traceback (most recent call last):
@@ -119,12 +119,12 @@ class Name:
 
 
 def _itself(function: Callable[..., Any] | None = None, *_: Any, **__: Any) -> Any:
-    """A function, or the module, as it is; also as a decorator with options."""
+    """Returns the function or module as it is; also as a decorator with options."""
     return _itself if function is None else function
 
 
 def room_of(name: str) -> str | None:
-    """The room that a module of torch's, named from below torch, lies in; None where it is not one of these.
+    """The absent module that contains a module of torch (named from below torch); None if there is none.
 
     >>> room_of("distributed.fsdp"), room_of("nn")
     ('distributed', None)
@@ -135,7 +135,7 @@ def room_of(name: str) -> str | None:
 
 
 def reason(name: str) -> str | None:
-    """Why a name, from below torch, is left out, and what to do; None where no room of these has it.
+    """Why a name (from below torch) is left out, and what to do; None if none of these modules has it.
 
     >>> reason("nn.parallel.DistributedDataParallel")
     'a recording covers one process: use the module itself'

@@ -56,7 +56,7 @@ class Block:
         return self._begin(frame)
 
     def stop(self) -> None:
-        """End what `start` began; nothing, if nothing was begun."""
+        """End the recording that `start` began, if it did."""
         if self._open:
             self.__exit__(None, None, None)
 
@@ -102,14 +102,14 @@ def selection(every: int | None, steps: Iterable[int] | None) -> Selection:
 
 @contextmanager
 def with_torch(block: AbstractContextManager[Trace]) -> Iterator[Trace]:
-    """A recording of the engine, and of torch where the program uses that."""
+    """A recording of the engine, and of torch if the program uses that."""
     with block as trace, watching(slot.active, _say):
         yield trace
 
 
 @contextmanager
 def streamed(path: Path, chosen: Selection, frame: FrameType, folder: str = "") -> Iterator[Trace]:
-    """A recording that is written to a file while the block runs, as that of a script is."""
+    """A recording that is written to a file while the block runs, like that of a script."""
     recorder = Recorder()
     recorder.stacks.begin(frame)
     name = frame.f_code.co_filename
@@ -131,16 +131,16 @@ def streamed(path: Path, chosen: Selection, frame: FrameType, folder: str = "") 
 
 @contextmanager
 def saved(path: Path, frame: FrameType) -> Iterator[Trace]:
-    """The part of a recording that runs already, written to a file at the end of the block."""
+    """The part of a running recording, written to a file at the end of the block."""
     with ExitStack() as after, recording(frame) as trace:
         after.callback(lambda: trace.save(str(path)))
         yield trace
 
 
 class Spawned:
-    """The function of processes that a recorded program starts: each call of it has a trace beside that of the program.
+    """The function of a process that a recorded program starts: each call of it has a trace beside that of the program.
 
-    It behaves as the function does: it returns and raises the same, without a frame of ours.
+    It returns and raises the same as the function does, without a frame of ours.
     """
 
     def __init__(self, function: Callable[..., Any], path: str, selection: Selection) -> None:

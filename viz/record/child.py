@@ -65,7 +65,7 @@ from viz.record.torch.import_hook import Arrival, without_ours
 
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(viz.__file__))), "engine", "")
 GRACE = 5.0
-"""Seconds that a script has to end by SIGTERM once the process that started it has ended."""
+"""Seconds that a script has to end after SIGTERM, once the process that started it has ended."""
 
 
 def main(argv: list[str]) -> int:
@@ -125,7 +125,7 @@ def main(argv: list[str]) -> int:
 
 
 def _spawned(path: str, selection: Selection, function: Any) -> Any:
-    """What another process runs in place of a function that the script starts it with."""
+    """The function that another process runs instead of the one that the script starts it with."""
     from viz.record.block import Spawned  # only a script that starts processes needs it
 
     return Spawned(function, path, selection)
@@ -150,7 +150,7 @@ def _progress(written: int, of: int) -> None:
 
 
 def _end_with_the_starting_process(life: int) -> None:
-    """End as by SIGTERM when the other end of the pipe is closed, as it is however that process ends."""
+    """End as if by SIGTERM when the other end of the pipe is closed, which happens however that process ends."""
 
     def wait() -> None:
         os.read(life, 1)
@@ -159,12 +159,12 @@ def _end_with_the_starting_process(life: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     os.set_inheritable(life, False)
-    _thread.start_new_thread(wait, ())  # no Thread: the script's own threading.enumerate() is as without us
+    _thread.start_new_thread(wait, ())  # not a Thread: the script's own threading.enumerate() is as without us
 
 
 @contextlib.contextmanager
 def _signals_stop(stream: Stream) -> Iterator[None]:
-    """Ctrl-C (or SIGTERM) while the rest is written keeps what has been written till then."""
+    """Ctrl-C (or SIGTERM) while the rest is written keeps the part that is already written."""
 
     def stop(*_: object) -> None:
         stream.stop()
@@ -178,20 +178,20 @@ def _signals_stop(stream: Stream) -> Iterator[None]:
 
 
 def _prepare(script: str, args: list[str], folder: str) -> None:
-    """What a script finds when Python starts it."""
+    """The state that a script finds when Python starts it."""
     sys.argv = [script, *args]
     if not sys.flags.safe_path:
         sys.path.insert(0, folder)
 
 
 def _left_out(*_: Any, **__: Any) -> None:
-    """In place of viz.show, which would wait here for Ctrl-C: what it shows is opened when the script has ended."""
+    """Instead of viz.show, which would wait here for Ctrl-C: the page is opened when the script has ended."""
     text = "backstep: viz.show() does nothing here: the whole script is recorded, up to its end."
     print(text, file=sys.stderr)
 
 
 def _read(filename: str, on_torch: bool) -> types.CodeType:
-    """The script, compiled; its text is kept as it is now, though the file may change while it runs.
+    """The script, compiled; its text is kept as it is now, because the file may change while it runs.
 
     With `on_torch` its imports of the engine are imports of PyTorch.
     """
@@ -233,7 +233,7 @@ class _Outcome:
         self.exit: dict[str, Any] | None = None
 
     def run(self, code: types.CodeType, module: types.ModuleType, name: str) -> None:
-        """Execute the script to its end, however it ends, and its threads to theirs: what they do is recorded too."""
+        """Execute the script to its end, and its threads to theirs: their ops are recorded too."""
         try:
             if name:
                 _as_module(module, name)
@@ -244,7 +244,7 @@ class _Outcome:
             self.raised(error)
         try:
             threading._shutdown()  # type: ignore[attr-defined]  # what Python itself calls when a script has ended
-        except KeyboardInterrupt as error:  # a thread goes on and on
+        except KeyboardInterrupt as error:  # a thread may never end
             if not self.interrupted:
                 self.raised(error)
 
@@ -283,7 +283,7 @@ class _Outcome:
         sys.excepthook(type(error), error, kept)
 
     def unreadable(self, error: Exception) -> None:
-        """The file is no Python program."""
+        """The file is not a Python program."""
         self.error, self.status = type(error).__name__, 1
         error.__traceback__ = None
         sys.excepthook(type(error), error, None)
@@ -300,17 +300,17 @@ class _Outcome:
 
 
 def _text(status: object) -> str:
-    """What Python prints of `sys.exit(status)`; nothing where the text of the user's own object raises."""
+    """The text that Python prints for `sys.exit(status)`; none if the text of the user's own object raises."""
     try:
         return str(status)
-    except Exception:  # noqa: BLE001 code of the user's, of which anything may come
+    except Exception:  # noqa: BLE001 code of the user's, which may raise anything
         return ""
 
 
 def _without_engine(kept: types.TracebackType | None, interrupted: bool) -> types.TracebackType | None:
-    """A traceback that ends where the engine is called, as torch's does; a failure below the engine keeps all.
+    """A traceback that ends where the engine is called, as torch's does; a failure inside the engine keeps all frames.
 
-    One that was `interrupted`, by Ctrl-C, ends in the user's code: where in ours it was has no meaning.
+    If it was `interrupted` by Ctrl-C, it ends in the user's code: the place in ours has no meaning.
     """
     frames = []
     while kept is not None:
@@ -334,7 +334,7 @@ def _mark(ended: str) -> None:
 
 
 def _finish(stream: Stream, outcome: _Outcome, ran: dict[str, Any]) -> str:
-    """Complete the trace file, which says how it `ran`; "" or why that failed."""
+    """Complete the trace file, which says how the script `ran`; returns "" or why that failed."""
     try:
         ended = {"exit": outcome.exit} if outcome.exit else {}
         script = os.path.basename(sys.argv[0])
@@ -348,7 +348,8 @@ def _finish(stream: Stream, outcome: _Outcome, ran: dict[str, Any]) -> str:
 def _report(path: str, outcome: _Outcome, stream: Stream, seconds: float, failure: str, changes: Any) -> None:
     """Tell the starting process what it cannot see.
 
-    It made the file long enough for a short report, which is written where the disk has no room for a longer one.
+    That process made the file large enough for a short report, which is written if the disk has no room for a longer
+    one.
     """
     files: dict[str, Any] = {}
     for name, module in list(sys.modules.items()):

@@ -28,8 +28,8 @@ class CannotCompare(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a program is recorded from: a file, its arguments, the name by which `python -m` would run it, and how much
-    of a long run is kept."""
+    """The source of a recording: a file, its arguments, the name by which `python -m` would run it, and how much of a
+    long run is kept."""
 
     path: Path
     args: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Both recordings of a program, the engine's first, and how far they go together."""
+    """Both recordings of a program, the engine's first, and how far they agree."""
 
     recordings: tuple[Recording, Recording]
     comparison: Comparison
@@ -75,7 +75,7 @@ def on_both(script: Path, args: Sequence[str], folder: Path, quiet: bool = False
 
 
 def script_of(program: str) -> Path:
-    """The script of a name: a file, or a program of the gallery.  Raises CannotCompare for one of PyTorch 0.3."""
+    """The script with a name: a file, or a program of the gallery. Raises CannotCompare for one of PyTorch 0.3."""
     found = gallery.find(program)
     if Path(program).exists() or found is None:
         return Path(program)
@@ -87,7 +87,7 @@ def script_of(program: str) -> Path:
 def compare(program: str, args: Sequence[str]) -> int:
     """Print how a program's recordings on the engine and on PyTorch compare.
 
-    The status is 0 where they are the same, 1 where they differ, 2 where there is nothing to compare.
+    The status is 0 if they are the same, 1 if they differ, 2 if there is nothing to compare.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="backstep-") as folder:

@@ -1,4 +1,4 @@
-"""A module that is imported later than we are: its import happens inside a context of ours."""
+"""A module that is imported after us: its import happens inside a context of ours."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Import(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec that the other finders have for it, with a loader of ours."""
+        """The spec that the other finders have for it, with our loader."""
         if fullname != self.name:
             return None
         self.leave()
@@ -44,20 +44,20 @@ class Import(MetaPathFinder):
 
 
 class _Inside(Loader):
-    """The loader of a module, which runs it inside a context, and leaves no trace of itself."""
+    """The loader of a module, which runs it inside a context and leaves no trace of itself."""
 
     def __init__(self, real: Any, imported: Import) -> None:
         self.real, self.imported = real, imported
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """As the real one does."""
+        """The same as the real loader."""
         spec.loader = self.real
         module: ModuleType | None = self.real.create_module(spec)
         spec.loader = self
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """As the real one does."""
+        """The same as the real loader."""
         assert module.__spec__ is not None
         module.__spec__.loader = module.__loader__ = self.real
         try:

@@ -11,7 +11,8 @@ UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`steps` are ranges [first, end) of iterations that keep values, with None for no end; `every` which else do.
+    """`steps` are ranges [first, end) of iterations whose values are kept, with None for no end; `every` adds further
+    ones.
 
     Beyond `max_bytes` of the file, or `max_ops` forward ops, nothing is recorded.
     """
@@ -77,7 +78,7 @@ def size(text: str) -> int:
 
 
 def in_words(number: float) -> str:
-    """Bytes as they are read.
+    """A number of bytes for people.
 
     >>> in_words(1_240_000), in_words(8200), in_words(2.5e9)
     ('1.2 MB', '8 kB', '2.5 GB')

@@ -55,7 +55,7 @@ class Counts:
 
 
 def nothing_recorded(script: str, text: str, counts: Counts, as_torch: bool, error: str) -> str:
-    """The explanation for a script in which no gradient can be seen; "" where there is a backward call."""
+    """The explanation for a script in which no gradient can be seen; "" if there is a backward call."""
     if counts.backwards or (error and counts.nodes):
         return ""
     found = imports(text)
@@ -99,7 +99,7 @@ def _no_ops(script: str, found: Imports, as_torch: bool, error: str, leaves: int
 
 
 def exited(script: str, status: int, said: str, file: str, line: int) -> str:
-    """How a script ended itself, by `sys.exit` or a parser of arguments; "" for status 0, which is an end like any.
+    """How a script ended itself, by `sys.exit` or a parser of arguments; "" for status 0, an ordinary end.
 
     >>> exited("train.py", 1, "no data", "train.py", 9)
     'train.py exited in line 9 with status 1 and the message “no data”.'
@@ -113,7 +113,7 @@ def exited(script: str, status: int, said: str, file: str, line: int) -> str:
 
 
 def killed(script: str, how: str) -> str:
-    """The explanation for a script that was ended from outside, or by os._exit or a crash."""
+    """The explanation for a script that was ended from outside, by os._exit or by a crash."""
     return (
         f"{script} was ended before Python could finish ({how}). The recording contains everything up to less than a "
         "second before that."
@@ -121,7 +121,7 @@ def killed(script: str, how: str) -> str:
 
 
 def cut(kind: str, written: int, of: int | None = None, reason: str = "") -> str:
-    """What is missing of a recording that ends before its program did, as `engine.trace.file.streaming.Cut` has it.
+    """The missing part of a recording that ends before its program, from `engine.trace.file.streaming.Cut`.
 
     >>> cut("unwritable", 512, None, "the disk is full")
     'The recording ends after 512 events: the disk is full. The script itself went on.'
@@ -135,7 +135,7 @@ def cut(kind: str, written: int, of: int | None = None, reason: str = "") -> str
 
 
 def ended(meta: Mapping[str, Any]) -> str:
-    """The same of a recording that was opened, by what it tells of itself; "" where it says nothing of that.
+    """The same for a recording that was opened, from its own data; "" if it has none about that.
 
     >>> ended({"script": "train.py", "exit": {"status": 3, "said": "", "file": "train.py", "line": 9}})
     'train.py exited in line 9 with status 3.'
@@ -161,7 +161,7 @@ def ended(meta: Mapping[str, Any]) -> str:
 
 
 def shadows(folder: Path, root: Path) -> list[str]:
-    """The user's own files or packages beside a script that bear the name of one of ours."""
+    """The user's own files or packages beside a script that have the name of one of ours."""
     found = []
     for name in OURS:
         for path in (folder / f"{name}.py", folder / name / "__init__.py"):

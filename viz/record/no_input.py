@@ -1,4 +1,4 @@
-"""Standard input of a program that is run again: there is nobody to type, and what was typed is not recorded."""
+"""Standard input of a program that is run again: nobody can type, and the earlier input was not recorded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class NoInput(io.RawIOBase):
-    """A file that notes that somebody reads from it, and ends there."""
+    """A file that notes an attempt to read from it, and ends there."""
 
     def __init__(self) -> None:
         self.was_read = False

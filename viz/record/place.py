@@ -1,4 +1,4 @@
-"""Where a program was recorded, as a trace says it: enough to know the place again, and nothing of the machine."""
+"""The place where a program was recorded, in a form that recognises it and says nothing about the machine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a script prints, noted in its recording: `sys.stdout` and `sys.stderr` stay the objects that they are.
+"""The printed text of a script, noted in its recording: `sys.stdout` and `sys.stderr` remain the same objects.
 
-Only their `write` is replaced, by one that calls it first: what the script writes arrives as without us.
+Only their `write` is replaced, by one that calls it first: the text arrives as without us.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from engine.arrays.session import is_users, slot
 from engine.trace.recorder import Recorder
 
 MOST_LINES = 20
-"""Lines of one call, or of a loop around it in which nothing else is recorded; of the others there is the number."""
+"""The most lines of one call, or of a loop around it in which nothing else is recorded; of the others only the number
+is kept."""
 MOST_TEXT = 2_000
 """Characters of them."""
 MOST_OF_ALL = 4_000_000
-"""Characters of all texts of a recording; of what is printed later there is the number of lines."""
+"""The most characters of all texts of a recording; after that only the number of lines is kept."""
 WARNINGS = ("warnings", "_py_warnings")
 """Python's modules that print warnings, which are events of their own."""
 
 
 def note_prints(recorder: Recorder) -> None:
-    """Note what the program prints from now on, while `recorder` records.
+    """Note the text that the program prints from now on, while `recorder` records.
 
-    Text that code of the program's own causes to be written: by `print`, `logging`, a progress bar.
+    This is text that the program's own code causes to be written: by `print`, `logging`, a progress bar.
     """
     prints = Prints(recorder)
     for name in ("stdout", "stderr"):
@@ -48,8 +49,8 @@ def _noting(write: Callable[[str], Any], name: str, prints: Prints) -> Callable[
 class Prints:
     """The prints of a recording.
 
-    A `print` writes its parts and the end of the line one by one, a loop may print a million lines: what the same call
-    writes while nothing else is recorded is one entry of the log, replaced by a longer one.
+    A `print` writes its parts and the end of the line one by one, and a loop may print a million lines. The text that
+    the same call writes while nothing else is recorded is one entry of the log, which is replaced by a longer one.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -85,7 +86,7 @@ class Prints:
             log.append(self._entry)
 
     def _longer(self, entry: tuple[Any, ...], text: str) -> tuple[Any, ...]:
-        """The entry with a text behind its own, as far as that has room."""
+        """The entry with a text appended, as far as it has room."""
         kind, number, stream, known, more = entry
         rest = text
         if not more and not self._within and self.room > 0:

@@ -54,7 +54,7 @@ def status(recording: Recording) -> int:
 
 
 def unfit(target: Path) -> str:
-    """Why a trace cannot be written to a path; "" where it can.  Another trace is replaced, no other file is."""
+    """Why a trace cannot be written to a path; "" if it can. Another trace is replaced, any other file is not."""
     if not target.parent.is_dir():
         return f"There is no folder {str(target.parent)!r} to write {target.name!r} to."
     if target.exists():
@@ -66,7 +66,7 @@ def unfit(target: Path) -> str:
 
 
 def summary(target: Path, recording: Recording) -> str:
-    """How much was recorded, and how to open it."""
+    """The size of the recording, and how to open it."""
     try:
         counts, size = tally(target), target.stat().st_size
     except (OSError, TraceFileError):
@@ -79,7 +79,7 @@ def summary(target: Path, recording: Recording) -> str:
 
 
 def together(processes: Sequence[Path]) -> str:
-    """What was recorded of processes that a program started, and how to open it.
+    """The recordings of the processes that a program started, and how to open them.
 
     >>> together([Path("run.rank0.backstep"), Path("run.rank1.backstep")])
     'recorded 2 processes. Open them with `backstep open run.rank0.backstep run.rank1.backstep`.'

@@ -30,26 +30,26 @@ POLL = 0.2
 LONG = 10.0
 """Seconds after which it is said how a script that does not end is ended."""
 KEPT = 3
-"""Traces of a watched script that are kept: the app may still be reading an earlier one."""
+"""The number of traces of a watched script that are kept: the app may still be reading an earlier one."""
 
 GRACE = 5.0
-"""Seconds that a script has to end by SIGTERM when we are to end."""
+"""Seconds that a script has to end after SIGTERM when we are to end."""
 REPORT_ROOM = 16_384
-"""Bytes that are set aside for what a script's process tells at its end: the disk may be full by then."""
+"""Bytes that are reserved for the report of a script's process at its end: the disk may be full by then."""
 
 ROOT = Path(viz.__file__).resolve().parent.parent
 
 
 class ScriptError(ValueError):
-    """There is nothing to run at a path: what was expected, what was found."""
+    """There is nothing to run at a path: the error says what was expected and what was found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A script that ran.  `returncode` as of a process; `explanation` is "" where there is nothing to explain.
+    """A script that ran.
 
-    `files` are the script and the modules of the user's own that it imported; `error` is the name of the exception that
-    ended it.
+    `returncode` is that of a process; `explanation` is "" if there is nothing to explain. `files` are the script and
+    the user's own modules that it imported; `error` is the name of the exception that ended it.
     """
 
     trace_path: Path
@@ -64,7 +64,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """Changes of a program that was run again: how many did not come to their place, why one could not be made, and
+    """The changes of a program that was run again: how many did not reach their place, why one could not be made, and
     whether the program asked for its standard input, which it does not have then."""
 
     missed: int
@@ -73,7 +73,7 @@ class Applied:
 
 
 def check_script(path: str | os.PathLike[str]) -> Path:
-    """The path of a script that can be run.  Raises ScriptError where there is none."""
+    """The path of a script that can be run. Raises ScriptError if there is none."""
     script = Path(path)
     if script.is_dir():
         inside = script / "__main__.py"
@@ -167,7 +167,8 @@ def run_script(
 
 
 class _Lifeline:
-    """A pipe whose other end the script's process has: it ends with this process, even if that is killed."""
+    """A pipe whose other end belongs to the script's process: that process ends with this one, even if this one is
+    killed."""
 
     def __init__(self) -> None:
         self._ends = os.pipe() if os.name == "posix" else ()
@@ -189,7 +190,7 @@ def new_folder() -> Path:
 
 
 def own_folder() -> Path:
-    """One that is removed when this process ends; not when one ends that it has forked."""
+    """A temporary folder that is removed when this process ends, but not when a forked copy of it ends."""
     folder, owner = new_folder(), os.getpid()
 
     def remove() -> None:
@@ -210,8 +211,11 @@ def _print(text: str) -> None:
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:
-    """The exit status.  Ctrl-C reaches the script by itself; a second one is passed on as SIGTERM, which keeps what was
-    written of the recording till then; a third one kills it."""
+    """The exit status.
+
+    Ctrl-C reaches the script by itself. A second one is passed on as SIGTERM, which keeps the part of the recording
+    that is written; a third one kills the script.
+    """
     presses = 0
     while True:
         try:
@@ -269,7 +273,7 @@ def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any]
 
 
 def text_of(script: Path) -> str:
-    """A script as it stands; "" where it removed its own file while it ran, which loses no recording."""
+    """The text of a script; "" if it removed its own file while it ran, which loses no recording."""
     try:
         return script.read_text("utf-8", "replace")
     except OSError:
@@ -277,7 +281,7 @@ def text_of(script: Path) -> str:
 
 
 def _sentence(note: str) -> str:
-    """A note of an exception without our name before it: whoever prints it says that.
+    """The note of an exception without our name in front, which the caller prints.
 
     >>> _sentence("Backstep: the engine has no torch.nn.Module.")
     'The engine has no torch.nn.Module.'
@@ -291,7 +295,7 @@ def _ending(returncode: int) -> str:
 
 
 def _counts(path: Path) -> tuple[missing_recording.Counts, str]:
-    """What a trace has; and why it cannot be read, "" where it can."""
+    """The contents of a trace; and why it cannot be read, "" if it can."""
     try:
         found = tally(path)
     except (OSError, TraceFileError) as error:
@@ -331,7 +335,7 @@ class Watch:
 
     @property
     def explanation(self) -> str:
-        """What is to be said about the last good recording."""
+        """The explanation of the last good recording."""
         return "" if self.recording is None else self.recording.explanation
 
     def start(self) -> Self:
@@ -342,7 +346,7 @@ class Watch:
         return self
 
     def stop(self) -> None:
-        """Watch no more, end a script that still runs, and remove the traces."""
+        """Stop watching, end a script that still runs, and remove the traces."""
         self._stop.set()
         with self._lock:
             if self._process is not None:
@@ -358,7 +362,7 @@ class Watch:
         self.stop()
 
     def _look(self, files: Sequence[Path]) -> bool:
-        """Note the state of the files; whether one has changed since it was noted before."""
+        """Note the state of the files; returns whether one has changed since it was noted last."""
         now = {file: _signature(file) for file in files}
         changed = any(self._seen.get(file, state) != state for file, state in now.items())
         self._seen = now
@@ -372,12 +376,12 @@ class Watch:
             if not self._look(self._files()):
                 continue
             while self._stop.wait(POLL) is False and self._look(self._files()):
-                pass  # an editor writes in several goes: wait until it is still
+                pass  # an editor writes in several steps: wait until the file is still
             if not self._stop.is_set():
                 self._again()
 
     def _again(self) -> None:
-        """The files have changed and are still now."""
+        """Whether the files have changed and are still now."""
         problem = _unparsable([file for file in self._files() if file.suffix == ".py" or file == self.path.resolve()])
         if problem:
             self.error = problem
@@ -390,7 +394,7 @@ class Watch:
             if runner.is_alive() and self._changed():
                 with self._lock:
                     if self._process is not None:
-                        self._process.kill()  # saved again while it runs: what it makes is out of date
+                        self._process.kill()  # saved again while it runs: its recording is out of date
 
     def _changed(self) -> bool:
         return any(_signature(file) != state for file, state in list(self._seen.items()))
@@ -427,7 +431,7 @@ class Watch:
             self._process = process
 
     def _slow(self, text: str) -> None:
-        """The script runs on and on; what is shown is the recording before."""
+        """The script goes on and on; the page shows the recording before."""
         with self._lock:
             if self._process is None:
                 return
@@ -435,7 +439,7 @@ class Watch:
         self._tell()
 
     def _ended(self) -> None:
-        """A run that is out of date has come to its end: what was said of it is true no more."""
+        """A run that is out of date has ended: the note about it no longer applies."""
         if self.error:
             self.error = ""
             self._tell()
@@ -458,7 +462,7 @@ def _signature(path: Path) -> tuple[int, int]:
 
 
 def _unparsable(files: Sequence[Path]) -> str:
-    """What is wrong with the first file that is no Python, "" where all are."""
+    """The fault of the first file that is not Python, "" if all are."""
     for file in files:
         try:
             compile(file.read_bytes(), str(file), "exec", dont_inherit=True)

@@ -31,7 +31,7 @@ MOVED = {
         "relaxed_categorical", "transformed_distribution", "uniform", "weibull",
     )},
 }  # fmt: skip
-"""Rooms of torch's whose names stand in another one here."""
+"""Modules of torch whose names are in another module here."""
 
 BY_HAND = "You can write it with tensor ops: a layer as `x @ W + b`, an update as `W -= lr * W.grad` under no_grad()."
 
@@ -85,9 +85,9 @@ def install() -> None:
 
 
 def explain_missing(error: BaseException, as_torch: bool) -> str | None:
-    """What is missing where a name of torch was asked for that the engine does not have; None for other errors.
+    """The missing name, if a script asked torch for a name that the engine does not have; None for other errors.
 
-    Names the missing one, its line in the user's file, the nearest one that exists, and the list.
+    Names it, its line in the user's file, the nearest existing one, and the list.
     """
     found = _missing(error)
     if found is None:
@@ -145,7 +145,7 @@ def _missing(error: BaseException) -> tuple[str, str, list[str]] | None:
 
 
 def _public(thing: Any) -> list[str]:
-    """The names meant for use: of a module those in its __all__, where it has one."""
+    """The names meant for use: those in `__all__` if a module has one."""
     return [name for name in getattr(thing, "__all__", None) or dir(thing) if not name.startswith("_")]
 
 

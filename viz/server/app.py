@@ -53,7 +53,7 @@ FRONT
 
 
 class Page(Dash):
-    """Dash behind the front door: where no program is asked for, its scripts wait until the first picture is there."""
+    """Dash after the front door: if no program is requested, its scripts wait until the first picture is painted."""
 
     def __init__(self, store: Store, takes_files: bool, **options: Any) -> None:
         super().__init__(__name__, **options)
@@ -71,10 +71,10 @@ class Page(Dash):
 def build(
     store: Store, admit: Admit = at_once, local: Local | None = None, background: Background | None = None
 ) -> Dash:
-    """The Dash app on this store, without the guard: `guarded` puts that in front for serving.
+    """The Dash app on this store, without the guard: `guarded` adds that for serving.
 
-    `admit` gives each client a place among those who wait for a computation; `local` is what a server
-    of one person offers besides; `background` is where a server of many has made what takes long.
+    `admit` gives each client a place among those waiting for a computation; `local` is the extra service of a server
+    for one person; `background` is where a server for many keeps the results of long computations.
     """
     assets = Assets(assets_folder())
     app = Page(
@@ -131,5 +131,5 @@ def _harden(server: Flask) -> None:
 
 
 def _on_error(error: Exception) -> None:
-    """Errors that no answer caught: logged here; the browser sees that no answer came and says so."""
+    """Errors that no answer caught: they are logged here; the browser sees that no answer came and says so."""
     log.error("a callback failed", exc_info=error)

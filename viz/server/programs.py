@@ -29,7 +29,7 @@ GALLERY = "Gallery"
 
 
 def gallery_programs() -> list[Program]:
-    """The gallery in its order and what mends its mistakes, each recorded when it is first opened."""
+    """The gallery in its order, with the corrected programs, each recorded when it is first opened."""
     return [from_gallery(entry) for entry in (*gallery.gallery(), *gallery.fixed_programs())]
 
 
@@ -63,7 +63,8 @@ def from_gallery(entry: gallery.Program) -> Program:
 
 
 def _other(entry: gallery.Program) -> Mapping[str, Any] | None:
-    """The program with the mistake or without it, and what this one has that it has not; None of all others."""
+    """The program with the mistake or without it, and its lines that the other one lacks; None for any other
+    program."""
     other = gallery.find(entry.fixed or entry.fixes or "")
     if other is None:
         return None
@@ -104,7 +105,7 @@ def record_source(source: str, path: Path) -> Trace:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """What our programs print and are warned of is shown in the app; the terminal is the user's."""
+    """Drops the output and warnings of our programs, which the app shows; the terminal is the user's."""
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -148,14 +149,14 @@ def as_lesson(program: Program, lesson: comments.Lesson) -> Program:
 
 
 def unchecked(file: Trace) -> str:
-    """What is to be said of a file that was written before rows had checksums; "" of all others."""
+    """The note on a file that was written before rows had checksums; "" for any other."""
     if not file.meta.get("unchecked"):
         return ""
     return "This file has an earlier format, without checksums for its steps, so damage to them cannot be detected."
 
 
 def harmed(file: Trace) -> str:
-    """What is to be said of a file that lost rows; "" of all others."""
+    """The note on a file that lost rows; "" for any other."""
     match file.meta.get("damaged"):
         case [*lost] if lost:
             what = join([one_line(str(one), 80) for one in lost[:5]])
@@ -165,7 +166,7 @@ def harmed(file: Trace) -> str:
 
 
 def about_script(title: str) -> Mapping[str, Any]:
-    """What the scene says of a program that has no story."""
+    """The scene's description of a program without a story."""
     return {"title": title, "question": title, "crumbs": [GALLERY, "Yours", title], "legacy": False, "chapters": []}
 
 

@@ -1,4 +1,4 @@
-"""What the store computes with: replay, scene, details and overview, called on the browser's form of edits."""
+"""The computations of the store: replay, scene, details and overview, called on the browser's form of edits."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def scene_of(job: SceneJob) -> Scene:
 
 
 def passed(trace: Trace) -> str:
-    """What is to be said of a section whose backward calls go on into earlier ones, "" of all others."""
+    """The note on a section whose backward calls continue into earlier ones, "" for any other."""
     match trace.meta.get("section"):
         case {"passed": int(count)} if count > 0:
             what = f"the backward pass also goes through {count:,} {'node' if count == 1 else 'nodes'}"
@@ -117,7 +117,7 @@ def passed(trace: Trace) -> str:
 
 
 def section_of(run: Run, number: int) -> Section | None:
-    """Where a section stands in its run; None where the run is shown as a whole."""
+    """The position of a section in its run; None if the run is shown as a whole."""
     if not run.is_divided:
         return None
     names = [section.label for section in run.sections]
@@ -145,7 +145,7 @@ def _full(spec: Json, known: Mapping[str, Command], base: Trace) -> Json:
     recorded = known.get(str(spec.get("id")))
     if recorded is not None:
         spec["base"] = recorded.base
-        if spec.get("leaf") is None:  # what lies in a folded group has no name there
+        if spec.get("leaf") is None:  # a tensor in a folded group has no name there
             spec["leaf"] = recorded.leaf
         if None in (spec.get("inputs") or ()):
             spec["inputs"] = list(recorded.inputs or ())
@@ -163,7 +163,7 @@ def _full(spec: Json, known: Mapping[str, Command], base: Trace) -> Json:
 
 
 def _all_gradients(first: Any, recorded: Command, base: Trace) -> list[Any]:
-    """One gradient per root: the browser edits that of the first one, the others stay as they were recorded."""
+    """One gradient per root: the browser edits the first one, the others stay as recorded."""
     event = base.events[recorded.base] if recorded.base is not None else None
     roots = event.roots[1:] if isinstance(event, BackwardStarted) else ()
     arrays = [base.value(root.gradient).array for root in roots]

@@ -36,7 +36,7 @@ class Opened:
         self.store: Store | None = None
 
     def store_of(self, spec: dict[str, Any]) -> Store | None:
-        """The store of a program; None where its file is no longer what it was."""
+        """The store of a program; None if its file has changed."""
         if self.store is None or spec != self.spec:
             file = TraceFile(spec["file"]["path"], spec["file"]["most"], tuple(spec["file"]["stamp"]))
             if not file.is_as_it_was():
@@ -49,7 +49,7 @@ class Opened:
         return self.store
 
     def answer(self, ask: dict[str, Any]) -> Packed | None:
-        """What is asked for; None where the file is no longer what it was."""
+        """The answer to a request; None if the file has changed."""
         store = self.store_of(ask["program"])
         if store is None:
             return None

@@ -97,6 +97,6 @@ def _opened(script: Path, recording: Recording) -> Trace:
 
 
 def say(text: str) -> None:
-    """To the terminal, where there is something to say."""
+    """Print it on the terminal, if there is something to say."""
     if text:
         print(f"backstep: {text}", file=sys.stderr, flush=True)

@@ -35,17 +35,17 @@ TRIES = 64
 THREADS = 8
 """Threads that wait for requests."""
 MOST_THREADS = 256
-"""Threads that answer at the same time, where many wait for what is computed."""
+"""Threads that answer at the same time, while many wait for a computation."""
 CONNECTIONS = 4096
 """Connections that are open at the same time: a browser keeps six, three hundred browsers 1,800."""
 IDLE = 30
 """Seconds after which a connection that asks nothing is closed, so that what was forgotten makes room."""
 SPARE = 128
-"""Open files that are left for all else: traces, the worker that lays out, standard streams."""
+"""Open files that are left for everything else: traces, the worker that lays out, standard streams."""
 SELECTABLE = 500
-"""Connections where there is no `poll`: as many sockets as `select` can wait for on Windows, with some left."""
+"""Connections on systems without `poll`: as many sockets as `select` can wait for on Windows, with some to spare."""
 SWITCH = 0.001
-"""Seconds for which one thread may hold up the others: each answer waits for that several times."""
+"""Seconds that one thread may delay the others: each answer waits for that several times."""
 ANY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104  # recognised here, never a default
 
 
@@ -54,9 +54,9 @@ class PortTaken(Exception):
 
 
 def bind(host: str, port: int | None) -> socket.socket:
-    """A listening socket: on `port`, or where it is None on the first free one from 8050 on.
+    """A listening socket on `port`, or (None) on the first free one from 8050 on.
 
-    Raises PortTaken where the port is in use or the address is not one of this machine's.
+    Raises PortTaken if the port is in use or the address is not one of this machine's.
     """
     ports = [port] if port is not None else [*range(PORT, PORT + TRIES), 0]
     for number in ports:
@@ -188,7 +188,7 @@ def http_server(app: Application, made: Sequence[socket.socket], **more: Any) ->
 
 
 def turn(sockets: dict[int, Any], seconds: float) -> None:
-    """Waits so long for something to come on a server's sockets, and takes it in."""
+    """Waits this long for data on a server's sockets, and takes it in."""
     waitress.server.wasyncore.loop(timeout=seconds, map=sockets, use_poll=True, count=1)
 
 
@@ -210,7 +210,7 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has 
 
 
 def _connections() -> int:
-    """How many connections may be open: what the system lets us have, up to CONNECTIONS."""
+    """The number of connections that may be open: the system's limit, up to CONNECTIONS."""
     if sys.platform == "win32":
         return SELECTABLE
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -40,17 +40,18 @@ Json = dict[str, Any]
 
 MIB = 1 << 20
 TRACES = 48, 192 * MIB
-"""Recorded and replayed traces: how many, and their bytes.  So for the others."""
+"""Recorded and replayed traces: their number and their bytes; the same for the others below."""
 SCENES = 512, 64 * MIB
 """Scenes, compressed as they are sent: a hundred nodes take some 50 kB."""
 DETAILS = 2048, 32 * MIB
 """Details of elements, compressed as they are sent."""
 RUNS = 8, 8
-"""What is known of whole recordings: how many."""
+"""Facts about whole recordings: their number."""
 REVISIONS = 20_000, 32 * MIB
 """The edits of revisions, as JSON."""
 HEAVY = 1_500
-"""Events from which on the scenes of a trace file are made in a process of their own: they take 0.2 s and more."""
+"""The number of events from which on the scenes of a trace file are made in a separate process: they take 0.2 s and
+more."""
 NO_EDITS: Json = {"leaves": {}, "commands": None}
 NOT_RECOMPUTED = "not-recomputed"
 """The kind of the problem of edits that need another library than the engine."""
@@ -58,10 +59,7 @@ UNEDITED = '{"commands":null,"leaves":{}}'
 
 
 class Problem(Exception):
-    """Something that a person should read: a title, what happened, and where the way goes on.
-
-    `ways` are (label, address) pairs for buttons.
-    """
+    """A message for a person: a title, what happened, and what to do. `ways` are (label, address) pairs for buttons."""
 
     def __init__(self, kind: str, title: str, text: str, ways: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(text)
@@ -75,16 +73,16 @@ class Problem(Exception):
 
 
 class Later(Exception):
-    """What was asked for takes long, and is not made yet: the page asks for it in the background first."""
+    """The result takes long and does not exist yet: the page asks for it in the background first."""
 
 
 class Shelf(Protocol):
-    """Where all processes of a server look for what takes long: scenes of sections of `long` events and more, files."""
+    """Where all processes of a server look for slow results: scenes of sections of `long` events and more, files."""
 
     long: int
 
     def __call__(self, asked: str, make: Callable[[], Packed]) -> Packed:
-        """What lies there; if nothing does, a process in the background makes it, and others raise Later."""
+        """The result; if there is none, a process in the background makes it, and others raise Later."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Again:
-    """A program that was run again with the edits of a revision: its recording, and what is said of that."""
+    """A program that was run again with the edits of a revision: its recording, and the note on it."""
 
     file: TraceFile
     text: str
@@ -137,7 +135,7 @@ class Revision:
 
     @property
     def edits(self) -> Json:
-        """The edits, made anew from their text: as lists, a million numbers take four times as much memory."""
+        """The edits, parsed again from their text: as lists, a million numbers take four times as much memory."""
         found: Json = json.loads(self.text)
         return found
 
@@ -165,7 +163,7 @@ class Pure(Protocol):
 
 @dataclass(frozen=True)
 class SceneJob:
-    """Everything that a scene depends on."""
+    """All inputs of a scene."""
 
     program: Program
     revision: Revision
@@ -307,7 +305,7 @@ class Store:
         return self._revision(program, found.version, canonical(edits), section)
 
     def prepare(self) -> None:
-        """Begins with the scenes and overviews of long recordings, so that they are there when the browser asks."""
+        """Begins with the scenes and overviews of long recordings, so that they are ready when the browser asks."""
         for program in self.catalogue.programs():
             if program.file is not None:
                 for make in (self._prepare_scene, self._prepare_overview):
@@ -356,7 +354,7 @@ class Store:
         return self._of_run(program, "overview")
 
     def graphs(self, program: str) -> Packed:
-        """What is wrong in the graphs of its first iterations, as JSON."""
+        """The problems in the graphs of its first iterations, as JSON."""
         return self._of_run(program, "graphs")
 
     def opens_whole(self, program: str) -> bool:
@@ -397,7 +395,7 @@ class Store:
         return pack_json(made)
 
     def know(self, revision: Revision, scene: Mapping[str, Any]) -> Packed:
-        """Keeps what details need of a scene: the same however it is folded."""
+        """Keeps the parts of a scene that details need: the same for any folding."""
         return self._calls.put(revision.id, pack_json({"revision": scene["revision"], "phases": scene["phases"]}))
 
     def _before(self, old: Revision | None) -> Trace | None:
@@ -420,7 +418,7 @@ class Store:
         part: RunPart | None = None,
         calls: Json | None = None,
     ) -> Packed | None:
-        """A scene, the details of an element, or what is said of the run, from a worker process; None where it is made
+        """A scene, the details of an element, or the overview of a run, from a worker process; None if it is made
         here."""
         program = self.catalogue.find(revision.program)
         if self.workers is None or program.file is None or not self._is_far(revision):
@@ -468,7 +466,7 @@ class Store:
         return self._recorded(program, self.catalogue.find(program).version)
 
     def _recorded(self, program: str, version: int) -> Trace:
-        """A recording of a program.  Raises Problem where a newer one has taken its place and it is gone."""
+        """A recording of a program. Raises Problem if a newer one has replaced it and it is gone."""
 
         def record() -> Trace:
             found = self.catalogue.find(program)
@@ -503,7 +501,7 @@ class Store:
         return self._flight.cached(self._traces, key, lambda: run.trace(section))
 
     def ahead(self, revision: Revision, folds: Mapping[str, bool], layout: str) -> None:
-        """Makes a scene that is likely to be asked for next, while nobody waits for it."""
+        """Makes a scene that is likely to be requested next, while nobody waits for it."""
 
         def make() -> None:
             try:
@@ -518,7 +516,7 @@ class Store:
         return self._run(revision), self._section(revision)
 
     def base(self, revision: Revision) -> Trace:
-        """What a revision was before its edits."""
+        """A revision before its edits."""
         return self._base(revision)
 
     def _replayed(self, revision: Revision) -> Trace:
@@ -558,7 +556,7 @@ def _size(_key: object, packed: Packed) -> int:
 
 
 def unreadable(error: Exception) -> Problem:
-    """The problem of a trace file of which a part turns out to be malformed when it is looked at."""
+    """The problem of a trace file of which a part turns out to be malformed when it is read."""
     return Problem("bad-trace", "This file cannot be read", str(error), [("Open the gallery", "/")])
 
 

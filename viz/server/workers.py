@@ -19,8 +19,10 @@ from ..tasks.worker_process import ended, started
 from .http.gzip_pieces import Packed
 
 COUNT = max(2, min(3, (os.cpu_count() or 1) - 1))
-"""Processes, two at least, so that nobody waits for a graph while a whole run is read: each keeps what it read of the
-recording that it was asked about last."""
+"""The number of processes, at least two, so that nobody waits for a graph while a whole run is read.
+
+Each keeps the recording that it was last asked about.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class TraceFile:
 
 
 def stamp(path: str | os.PathLike[str]) -> tuple[int, int, int]:
-    """What tells a file from what is written in its place."""
+    """The identity of a file, which differs from that of a file written in its place."""
     found = os.stat(path)
     return found.st_ino, found.st_mtime_ns, found.st_size
 
@@ -63,7 +65,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, question: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """The head of the answer and what was packed.  Raises Ended."""
+        """The head of the answer and the packed data. Raises Ended."""
         process = self.start()
         assert process.stdin is not None and process.stdout is not None
         try:
@@ -76,7 +78,7 @@ class Worker:
         return head, blocks
 
     def start(self) -> subprocess.Popen[bytes]:
-        """The process, started where there is none."""
+        """The process, started if there is none."""
         if self._process is None or self._process.poll() is not None:
             self._process = started("viz.server.scene_worker")
         return self._process
@@ -99,7 +101,7 @@ class Workers:
         atexit.register(self.stop)
 
     def packed(self, program: str, question: Mapping[str, Any]) -> tuple[dict[str, Any], Packed]:
-        """The head of the answer, and what it brings.  Raises Ended."""
+        """The head of the answer, and its data. Raises Ended."""
         worker = self._taken(program)
         try:
             head, blocks = worker.ask(question)
@@ -110,7 +112,7 @@ class Workers:
         return head, Packed(blocks, head.get("crc", 0), head.get("size", 0))
 
     def _taken(self, program: str) -> Worker:
-        """A process that is free: the one that knows the program, if it can be had."""
+        """A process that is free: the one that knows the program, if possible."""
         with self._freed:
             while not self._idle and len(self._all) == self.count:
                 self._freed.wait()

@@ -1,7 +1,7 @@
-"""The types of static arguments: what an op's kernel declares, asked of a file of unknown origin.
+"""The types of static arguments: the annotations of an op's kernel, checked on a file of unknown origin.
 
-An op is declared once, and its kernel's annotations say what a static argument is.  Here they become checks; what an
-annotation leaves open (`Any`, or none in a lambda) is said by the name of the argument.
+An op is declared once, and its kernel's annotations say what a static argument is. Here they become checks; if an
+annotation leaves something open (`Any`, or none in a lambda), the name of the argument decides.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .encoding import MOST_LISTED, MOST_NAME, Malformed
 
 Check = Callable[[Any], bool]
 LARGEST = 2**63
-"""Whole numbers of static arguments are below this, on both sides of 0."""
+"""Whole numbers of static arguments are below this in magnitude."""
 
 
 def _whole(value: Any) -> bool:
@@ -75,7 +75,7 @@ _BY_NAME = {
     "dim": "int | tuple[int, ...] | None", "dtype": "dtype | None", "left": "bool", "mode": "str",
     "other": "float", "path": "path", "self": "float", "UPLO": "str", "value": "float", "zeros": "bool",
 }  # fmt: skip
-"""What the arguments are that annotations leave open."""
+"""The types of arguments whose annotations leave them open."""
 _OPEN = ("Any", "tuple[Any, ...]")
 _CUSTOM: dict[str, Check] = {"function": _TYPES["str"], "tensors": _listed(_TYPES["bool"])}
 """The arguments of a call of a custom Function."""

@@ -15,17 +15,18 @@ from ..summary import SAMPLE, OnFile, Summary, sample_of, statistics
 from .iterations import ALL, Iterations, Selection
 
 WHOLE = 256 * 2**20
-"""Bytes of values that are written whole, whatever they are: as many as some 20,000 events of a small network have."""
+"""Bytes of values that are always written whole: as many as some 20,000 events of a small network have."""
 SHOWN = 4096
-"""Elements up to which a value is always written whole: as many as a person is shown."""
+"""The number of elements up to which a value is always written whole: as many as a person is shown."""
 
 
 class Budget:
-    """Beyond `WHOLE` bytes, large values that a replay makes again are written as a sample with their statistics; and
-    where `selection` names iterations that keep theirs, those of all others, of any size, whatever their bytes.
+    """Decides which values are written whole, from the order of the events alone.
 
-    The others are what a replay begins with: leaves, gradients that a call was given, what was written past us, what
-    code of the program's own made.  What is written depends on the order of the events alone.
+    Beyond `WHOLE` bytes, large values that a replay computes again are written as a sample with their statistics. If
+    `selection` names iterations that keep their values, this holds for all other iterations, from the first byte on and
+    for any size. Values with which a replay begins are always written whole: leaves, gradients that a call received,
+    values written past the recorder, results of the program's own code.
     """
 
     def __init__(self, whole: int = WHOLE, selection: Selection = ALL) -> None:
@@ -35,7 +36,7 @@ class Budget:
         self.depth = 0
 
     def see(self, event: AnyEvent) -> bool:
-        """Whether a replay makes the values of an event again; events are seen in their order."""
+        """Whether a replay computes the values of an event again; to be asked in the order of the events."""
         if isinstance(event, OpCalled):
             return not self.depth and event.name != CUSTOM.name
         if isinstance(event, (VjpRun, Accumulated)):
@@ -47,7 +48,7 @@ class Budget:
         return False
 
     def is_whole(self, kept: Any, is_made_again: bool) -> bool:
-        """Whether the value that a recorder keeps is written as it is, and not as a sample; asked once for each."""
+        """Whether a value of the recorder is written whole, and not as a sample; to be asked once for each."""
         if kept.size <= SAMPLE or isinstance(kept, (Summary, OnFile)):
             return True
         if is_made_again and not self.is_kept:
@@ -69,20 +70,20 @@ def sample_value(array: np.ndarray) -> Value:
 
 
 class Holding:
-    """What a recorder keeps of values that are written: let go where only the recorder has it.
+    """The values of a recorder that were written: they are released if only the recorder holds them.
 
-    What the program has, a tensor or a node of its graph, costs nothing to hold.
+    Values that the program also holds, in a tensor or a node of its graph, cost nothing to keep.
     """
 
     def __init__(self) -> None:
         self.bytes = 0
         self.numbers: dict[int, list[int]] = {}
-        """By the id of an array: the values that it is.  A gradient that is passed on is several."""
+        """By the id of an array: the values that it stands for. A gradient that is passed on is several values."""
         self._look_at = 256
         self._gone: dict[tuple[tuple[int, ...], str], OnFile] = {}
 
     def add(self, number: int, kept: Any) -> None:
-        """Note what the recorder keeps as a value that is written now."""
+        """Note an array that the recorder holds for a value that is written now."""
         if not isinstance(kept, (np.ndarray, Summary)):
             return
         numbers = self.numbers.setdefault(id(kept), [])
@@ -91,7 +92,8 @@ class Holding:
         numbers.append(number)
 
     def let_go(self, values: list[Any], compared: Set[int] = frozenset()) -> None:
-        """Let go of what nobody else has, and is not `compared` any more.  Linear in what was added since."""
+        """Release arrays that nobody else holds and that are no longer `compared`. Linear in the arrays added since the
+        last call."""
         if len(self.numbers) < self._look_at:
             return
         held = list(self.numbers.values())
@@ -102,7 +104,7 @@ class Holding:
         self._look_at = 256 + 2 * len(self.numbers)
 
     def _on_file(self, kept: Any) -> OnFile:
-        """What stands for a value that is let go: one for all of a shape."""
+        """The placeholder for a value that was released: one for all values of a shape."""
         key = kept.shape, name_of(kept.dtype)
         if key not in self._gone:
             if len(self._gone) >= MOST_SHAPES:
@@ -111,7 +113,8 @@ class Holding:
         return self._gone[key]
 
     def _look(self, values: list[Any], numbers: list[int], compared: Set[int]) -> None:
-        """Let go of one array, or note it again; of one that was written since, its values are copies by now."""
+        """Release one array, or note it again if others hold it; if it was written since, its values are copies by
+        now."""
         count = sum(values[n] is values[numbers[0]] for n in numbers)
         is_alone = count == len(numbers) and sys.getrefcount(values[numbers[0]]) < ALONE + count
         if is_alone and compared.isdisjoint(numbers):
@@ -124,11 +127,11 @@ class Holding:
 
 
 def _bytes(kept: Any) -> int:
-    """How much memory a value takes as it is kept."""
+    """The memory that a value takes while it is kept."""
     return int(kept.nbytes) if isinstance(kept, np.ndarray) else SAMPLE * int(kept.dtype.itemsize)
 
 
 MOST_SHAPES = 10_000
 _LIST = [object()]
 ALONE = sys.getrefcount(_LIST[0])
-"""How many references there are to what one list has, as it is looked at."""
+"""The number of references to an object that only one list holds, as this function counts them."""

@@ -1,7 +1,8 @@
-"""Whether the events of a trace fit together: what one of them names was made by one before.
+"""Whether the events of a trace fit together: each thing that an event names was made by an earlier event.
 
-The form of each event is checked where it is read (`encoding`).  This is the rest, for files of unknown origin: a page
-is built of what the events say of each other, and what contradicts itself would be shown as numbers of something else.
+The form of each event is checked when it is read (`encoding`). This module checks the rest, for files of unknown
+origin: the page is built from what events say about each other, and a contradiction would be shown as numbers of
+something else.
 """
 
 from __future__ import annotations
@@ -55,10 +56,9 @@ def check(
     head: Callable[[int], Head | None] = lambda value: None,
     is_damaged: Callable[[int], bool] = lambda value: False,
 ) -> None:
-    """Raises Malformed for the first event that does not fit what came before, with its number and field.
+    """Raises Malformed for the first event that does not fit the events before, with its number and field.
 
-    `head` gives the shape and dtype of a value, None where that is not known; a value that `is_damaged` may have lost
-    its own.
+    `head` gives the shape and dtype of a value, None if unknown; a value that `is_damaged` may have lost its own.
 
     >>> from engine.trace.events import GroupLeft
     >>> check([GroupLeft(0, -1)])
@@ -77,16 +77,16 @@ def check(
 
 
 def open_checked(path: str | os.PathLike[str], most: int) -> Trace:
-    """A trace of unknown origin, of which the first `most` events were read and fit together.
+    """A trace of unknown origin of which the first `most` events were read and fit together.
 
-    It ends with the first event that is damaged, and says so in `meta["damaged"]`: what that event did, and so what
-    held from then on, is not known.  Raises as `open_trace` does, also where events contradict each other.
+    It ends before the first damaged event, and `meta["damaged"]` says so: the effect of that event is unknown, and with
+    it the state after it. Raises like `open_trace`, and also if events contradict each other.
     """
     return checked(open_trace(path), most)
 
 
 def checked(trace: Trace, most: int) -> Trace:
-    """The same of a trace that was opened; one in memory is returned as it is."""
+    """The same for a trace that is already open; one in memory is returned as it is."""
     rows = trace.events
     if not isinstance(rows, Rows):
         return trace
@@ -103,9 +103,9 @@ def checked(trace: Trace, most: int) -> Trace:
 
 
 def check_part(whole: Trace, part: Trace, numbers: Sequence[int]) -> None:
-    """Whether a part of a file fits together, whose values have these numbers in the file.
+    """Check a part of a file whose values have these numbers in the file.
 
-    Raises TraceFileError where it does not, and nothing for a trace that is no file.
+    Raises TraceFileError if its events do not fit together; does nothing for a trace that is not a file.
     """
     rows = whole.events
     if not isinstance(rows, Rows):
@@ -118,7 +118,8 @@ def check_part(whole: Trace, part: Trace, numbers: Sequence[int]) -> None:
 
 
 def _heads(source: Database) -> Callable[[int], Head | None]:
-    """How to look up the shape and dtype of a value without its elements; None where there is none."""
+    """A function that looks up the shape and dtype of a value without its elements; it returns None if there is no such
+    value."""
 
     @functools.lru_cache(maxsize=64)
     def block(number: int) -> dict[int, Head]:
@@ -133,7 +134,7 @@ def _heads(source: Database) -> Callable[[int], Head | None]:
 
 
 class _Seen:
-    """What was made so far."""
+    """The tensors, nodes, values and calls that were made so far."""
 
     def __init__(self, head: Callable[[int], Head | None], is_damaged: Callable[[int], bool]) -> None:
         self.head, self.is_damaged = head, is_damaged

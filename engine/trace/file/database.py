@@ -1,6 +1,6 @@
-"""A SQLite file that somebody else may have made, read as rows: guarded, within limits of time and size.
+"""A SQLite file of unknown origin, read as rows, within limits of time and size.
 
-Every complaint of SQLite becomes a TraceFileError; what the rows mean is said in `tracefile`.
+Every complaint of SQLite becomes a TraceFileError; `tracefile` knows the meaning of the rows.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from typing import Any, Generic, TypeVar, overload
 from urllib.request import pathname2url
 
 MOST_BYTES = 129 * 2**20
-"""Bytes of one row that a reader takes: SQLite and Python hold it at the same time."""
+"""The most bytes of one row that a reader accepts: SQLite and Python hold it at the same time."""
 PATIENCE = 2.0
-"""Seconds that one query may take, and as many more as reading the whole file may: a long recording is no attack."""
+"""Seconds that one query may take, plus the seconds that reading the whole file may take: a long recording is not an
+attack."""
 PACE = 10 * 2**20
 """Bytes of a file that are read in a second at least."""
 _LIMITS = {
@@ -33,7 +34,7 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 50, sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 10,
 }  # fmt: skip
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
-"""What a journal of SQLite begins with, and ends with where it names another one."""
+"""The first bytes of a journal of SQLite, and the last ones if it names another journal."""
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -55,7 +56,7 @@ def guard(db: sqlite3.Connection) -> None:
 
 
 def check_header(name: str) -> None:
-    """Refuse what is no SQLite file, or only the beginning of one."""
+    """Refuse a file that is not SQLite's, or only the beginning of one."""
     size = os.path.getsize(name)
     if not os.path.isfile(name):
         raise TraceFileError(f"{name!r} is not a regular file: give the path of a trace file")
@@ -94,7 +95,7 @@ def _shown(head: bytes) -> str:
 
 @dataclass
 class _Deadline:
-    """When a query is given up."""
+    """The time at which a query is given up."""
 
     at: float = math.inf
 
@@ -128,7 +129,7 @@ class Database:
         return db
 
     def _recover(self) -> None:
-        """The writer was killed in the middle of a flush: go back to the one before, on a copy."""
+        """The writer was killed in the middle of a flush: go back to the flush before it, on a copy."""
         self._db.close()
         with open(self.name + "-journal", "rb") as stream:
             stream.seek(-min(8, os.path.getsize(stream.name)), os.SEEK_END)
@@ -143,7 +144,7 @@ class Database:
         self.all("SELECT count(*) FROM sqlite_master")
 
     def all(self, query: str, values: Row = (), most: int = -1) -> list[Row]:
-        """The rows of a query, at most `most`; one that takes longer than a file of this size may is given up."""
+        """The rows of a query, at most `most`; a query that takes too long for a file of this size is given up."""
         try:
             with self._lock:
                 self._deadline.at = time.monotonic() + self._patience
@@ -156,7 +157,7 @@ class Database:
             raise self._failed(error) from error
 
     def length(self, table: str) -> int:
-        """How many rows a table has that counts them from 0 without gaps (reading finds the gaps)."""
+        """The number of rows of a table that counts them from 0 without gaps (reading finds gaps)."""
         last = self.all(f"SELECT max(id) FROM {table}")[0][0]  # noqa: S608 a table of ours
         if last is not None and not (type(last) is int and 0 <= last < 2**40):
             raise self.damaged(f"{table} has a row with the id {last}")
@@ -166,15 +167,15 @@ class Database:
         return self.damaged(f"SQLite says {str(error)!r}")
 
     def damaged(self, how: str) -> TraceFileError:
-        """The error for a file that was a trace once."""
+        """The error for a file that used to be a trace."""
         return TraceFileError(f"{self.name!r} is damaged: {how}. Copy it again, or record the program again.")
 
 
 class Rows(Sequence[T], Generic[T]):
-    """The rows of a table as objects, read in blocks when they are asked for; the last blocks are kept.
+    """The rows of a table as objects, read in blocks on demand; the last blocks are kept.
 
-    `query` selects the id and what `read` takes; `lost(id)` stands for a row that is not there.  Without it, that is
-    refused.
+    `query` selects the id and the columns that `read` takes; `lost(id)` stands for a missing row. Without `lost`, a
+    missing row is refused.
     """
 
     KEPT = 256

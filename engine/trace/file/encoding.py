@@ -31,7 +31,7 @@ _TYPES = {"bool": bool, "int": int, "float": float}
 
 
 class Malformed(ValueError):
-    """JSON that is not what it should be."""
+    """JSON of another form than expected."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _encode_other(value: Any) -> Any:
 
 
 def decode(data: Any, depth: int = 0) -> Any:
-    """What `encode` made the data from.  Raises Malformed where it made no such data."""
+    """The value that `encode` turned into the data. Raises Malformed if the data does not come from it."""
     if depth > DEEPEST:
         raise Malformed(f"nested more than {DEEPEST} deep")
     if isinstance(data, list):
@@ -133,9 +133,9 @@ def _dict(pairs: Sequence[Any]) -> dict[Any, Any]:
 
 
 DEEPEST = 48
-"""How deep static arguments may be nested; deeper ones are written as a description."""
+"""The depth to which static arguments may be nested; deeper ones are written as a description."""
 LARGEST = 2**512
-"""Whole numbers in static arguments are smaller; larger ones are written as a description."""
+"""The magnitude below which whole numbers of static arguments are written; larger ones are written as a description."""
 
 
 def _dtype(data: Mapping[str, Any]) -> Any:
@@ -165,14 +165,14 @@ IS_LITTLE = sys.byteorder == "little"
 
 
 def little(value: Any) -> Any:
-    """An array with the byte order that files have."""
+    """An array with the byte order of files."""
     if IS_LITTLE and value.dtype.isnative:
         return value
     return value.astype(value.dtype.newbyteorder("<"), copy=False)
 
 
 def shape_of(data: Any) -> tuple[int, ...]:
-    """A shape from a file.  Raises Malformed where it is none."""
+    """A shape from a file. Raises Malformed if it is not a shape."""
     if (
         not isinstance(data, (list, tuple))
         or len(data) > 64
@@ -183,7 +183,7 @@ def shape_of(data: Any) -> tuple[int, ...]:
 
 
 def from_bytes(raw: bytes, dtype: str, shape: Sequence[int]) -> np.ndarray:
-    """A read-only array over little-endian bytes in C order.  Raises Malformed where the sizes disagree."""
+    """A read-only array over little-endian bytes in C order. Raises Malformed if the sizes disagree."""
     if dtype not in ELEMENT_TYPES:
         raise Malformed(f"dtype {dtype!r} is none of {', '.join(ELEMENT_TYPES)}")
     shape = shape_of(shape)
@@ -211,16 +211,16 @@ def event_text(event: Event) -> str:
 
 
 def event_fields(event: Event) -> dict[str, Any]:
-    """The fields of an event as a file has them."""
+    """The fields of an event in the form of a file."""
     fields: dict[str, Any] = json.loads(event_text(event))
     return fields
 
 
 def events_from(lengths: Mapping[str, int]) -> Callable[[str, int, int, Any], AnyEvent]:
-    """How to read the events of a file that has so many `values` and `stacks`: types, bounds and lists are checked.
+    """A function that reads the events of a file with this many `values` and `stacks`.
 
-    The function returned makes the event that `event_fields` was made from, and raises Malformed, with the field that
-    does not fit.
+    It checks types, bounds and lists, makes the event from which `event_fields` was made, and raises Malformed with the
+    name of a field that does not fit.
     """
     stacks = lengths.get("stacks", MOST)
     records = _Records(lengths.get("values", MOST))
@@ -240,7 +240,7 @@ def events_from(lengths: Mapping[str, int]) -> Callable[[str, int, int, Any], An
 
 
 def _check_peers(event: AnyEvent) -> None:
-    """Lists that belong together are equally long."""
+    """Check that lists which belong together have the same length."""
     if isinstance(event, OpCalled):
         if not event.outputs:
             raise Malformed("outputs: at least one is expected")
@@ -252,10 +252,10 @@ def _check_peers(event: AnyEvent) -> None:
 
 @functools.cache
 def _writer(kind: type) -> Callable[[Any], str]:
-    """How to write one of the trace's dataclasses as JSON: one expression, put together from its annotations.
+    """A function that writes one of the trace's dataclasses as JSON: one expression, put together from its annotations.
 
-    It is compiled, since an event is written for each op of a program that waits: to collect the fields in a dict and
-    to let `json` look at each takes twice as long.
+    It is compiled because an event is written for each op of a program that waits: collecting the fields in a dict, and
+    letting `json` look at each, takes twice as long.
     """
     hints = typing.get_type_hints(kind)
     names = [field.name for field in dataclasses.fields(kind) if field.name not in _ELSEWHERE]
@@ -269,7 +269,7 @@ def _writer(kind: type) -> Callable[[Any], str]:
 
 
 def _expression(name: str, hint: Any, needed: dict[str, Any]) -> str:
-    """The expression for the text of a field; the functions that it calls are `needed`."""
+    """The expression for the text of a field; the functions that it calls are added to `needed`."""
     value, origin, args = f"one.{name}", typing.get_origin(hint), typing.get_args(hint)
     if name in _ENCODED:
         return f"static({value})"
@@ -325,33 +325,33 @@ def shape_text(shape: tuple[int, ...]) -> str:
 
 
 MOST = 2**53
-"""Whole numbers of events are below this."""
+"""The magnitude below which whole numbers of events are accepted."""
 MOST_LISTED = 10_000
-"""Entries of a list of an event: inputs, outputs, edges ..."""
+"""The most entries of a list of an event: inputs, outputs, edges …"""
 MOST_NAME = 4096
-"""Characters of a name."""
+"""The most characters of a name."""
 MOST_MESSAGE = 2**20
-"""Characters of a message or a traceback; what is longer is cut when it is written."""
+"""The most characters of a message or a traceback; a longer one is cut when it is written."""
 _ELSEWHERE = frozenset({"index", "stack", "loops", "rate"})
-"""The fields that are columns of their own, or that are left out where they say nothing."""
+"""Fields that are columns of their own, or that are omitted if they have their default."""
 _ENCODED = frozenset({"attrs", "scalar"})
 _VALUES = frozenset({
     "value", "gradient", "before", "added", "after", "upstream", "cotangents", "unsummed",
 })  # fmt: skip
-"""The fields whose numbers are places in `trace.values`."""
+"""Fields whose numbers are positions in `trace.values`."""
 _LONG = frozenset({"message", "note", "traceback"})
 _NO_ARGUMENTS = dumps(encode({}))
 
 
 class _Records:
-    """How to read the trace's dataclasses in a file of so many values."""
+    """Readers of the trace's dataclasses, for a file with this many values."""
 
     def __init__(self, values: int) -> None:
         self.values = values
         self._known: dict[type, Callable[[Any], Any]] = {}
 
     def of(self, kind: type) -> Callable[[Any], Any]:
-        """How to read one of them from a JSON object."""
+        """A function that makes one of them from a JSON object."""
         if kind not in self._known:
             self._known[kind] = self._made(kind)
         return self._known[kind]
@@ -389,7 +389,7 @@ class _Records:
         return self._reader(name, hint)
 
     def _reader(self, name: str, hint: Any) -> Callable[[Any], Any]:
-        """How to read a field of this name and annotation."""
+        """The reader of a field with this name and annotation."""
         origin, args = typing.get_origin(hint), typing.get_args(hint)
         if origin in (types.UnionType, typing.Union):
             inner = self._reader(name, next(a for a in args if a is not type(None)))
@@ -472,9 +472,9 @@ def values_equal(a: Value, b: Value) -> bool:
 
 
 def traces_equal(a: Trace, b: Trace) -> bool:
-    """Whether two traces are the same: events, stacks, files, names, and values bit for bit.
+    """Whether two traces are equal: events, stacks, files, names, and values bit for bit.
 
-    Static arguments are compared as they are written, so that arrays and nan among them compare too.
+    Static arguments are compared in their written form, so that arrays and nan among them compare too.
     """
     if len(a.events) != len(b.events) or len(a.values) != len(b.values):
         return False

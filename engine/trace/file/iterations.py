@@ -8,11 +8,11 @@ from ..events import AnyEvent, BackwardEnded, BackwardStarted, GroupEntered, Gro
 
 
 class Iterations:
-    """How many iterations have ended, by a rule that needs nothing of what comes later.
+    """The number of iterations that have ended, by a rule that does not need later events.
 
-    An iteration ends with `optimizer.step()`; where no optimiser has made a step yet, with a backward call.  Where
-    there are several, those at the place in the program that came first count: a round that trains two networks is one
-    iteration.
+    An iteration ends with `optimizer.step()`; until an optimiser has made a step, with a backward call. If there are
+    several, those at the position in the program that came first count: a loop that trains two networks in each pass
+    has one iteration per pass.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Iterations:
 
     @property
     def number(self) -> int:
-        """The iteration that runs, from 0."""
+        """The current iteration, counted from 0."""
         return self.steps if self._stepped is not None else self.calls
 
     def see(self, event: AnyEvent) -> None:
@@ -47,8 +47,8 @@ class Iterations:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The iterations of which values are kept: those from `ranges`, [first, end) each with None for no end, and every
-    `every`-th; all, where neither is given.
+    """The iterations whose values are kept: those in `ranges`, [first, end) with None for no end, and every `every`-th;
+    all of them if neither is given.
 
     >>> [i for i in range(120) if Selection(((3, 5), (118, None)), every=50).keeps(i)]
     [0, 3, 4, 50, 100, 118, 119]

@@ -1,8 +1,8 @@
-"""What a whole run is seen by: a few numbers of each gradient, each update of a weight and each loss.
+"""The numbers of a whole run: a few for each gradient, each update of a weight and each loss.
 
-They are noted while a recording is written, when the values are at hand: to read all of them again from the file of a
-long run would take minutes.  Of a file without them, or of a trace in memory, they are worked out from its values, by
-the same rules (`Meter`).
+They are computed while a recording is written and the values are at hand: reading all of them again from the file of a
+long run would take minutes. For a file without them, or a trace in memory, they are computed from its values by the
+same rules (`Meter`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from ..columns import Column
 from ..events import Accumulated, AnyEvent, BackwardStarted, LeafCreated, OpCalled, Refreshed, Value
 
 MOST_HELD = 64 * 2**20
-"""Bytes of weights that are held until their next update; of more, what is needed comes from the file again."""
+"""Bytes of weights that are held until their next update; beyond that, older ones are read from the file again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gradients:
-    """What came to leaves, in the order of the events: the norm of the finite elements, how many are zero and how many
-    not finite, the largest magnitude, and the mean.  Of a damaged value nothing is known: these are nan.
+    """The gradients of leaves, in the order of the events: the norm of the finite elements, the number of zeros and of
+    non-finite elements, the largest magnitude, and the mean.
+
+    Of a damaged value nothing is known: these are nan.
     """
 
     event: np.ndarray
@@ -39,8 +41,11 @@ class Gradients:
 
 @dataclass(frozen=True, slots=True)
 class Updates:
-    """How leaves changed between two gradients, in the order of the last event that changed them: the norm of the
-    change over the norm before it.  `sampled`: of a sample of the elements."""
+    """The changes of leaves between two gradients, in the order of the last event that changed them: the norm of the
+    change divided by the norm before it.
+
+    `sampled`: estimated from a sample of the elements.
+    """
 
     event: np.ndarray
     tensor: np.ndarray
@@ -73,7 +78,7 @@ WHOLE = ("event", "tensor", "sampled")
 
 
 class Current:
-    """The number of the value that each tensor has, by the events that were seen."""
+    """The number of each tensor's value, by the events so far."""
 
     def __init__(self) -> None:
         self._values = Column("q")
@@ -90,16 +95,15 @@ class Current:
             values[event.grad] = event.after
 
     def of(self, tensor: int) -> int | None:
-        """The number of its value; None where that is not known."""
+        """The number of its value; None if unknown."""
         return self._values.get(tensor)
 
 
 class Meter:
-    """Takes the numbers of a run event by event.
+    """Computes the numbers of a run event by event.
 
-    `value(n)` is the value of number n as it was recorded; `current(t, e)` the number of the value that the tensor t
-    has before the event e, which is seen now, None where that is not known.  `numbers` are those of the leaves that had
-    gradients before the first event that is seen, as of their last ones.
+    `value(n)` is the recorded value of number n; `current(t, e)` the number of the value of tensor t before the current
+    event e, None if unknown. `numbers` are the values that leaves had at their last gradients before the first event.
     """
 
     def __init__(
@@ -161,7 +165,7 @@ class Meter:
         self._note("gradients", event, tensor, stats["norm"], zeros, wrong, largest, stats["mean"])
 
     def _written(self, event: int, tensor: int, number: int) -> None:
-        """A leaf has another value: a part of the update that its next gradient ends."""
+        """A leaf has a new value: part of the update that its next gradient ends."""
         before = self._numbers[tensor]
         if tensor not in self._before and before is not None:
             self._hold(tensor, self._value(before))
@@ -175,7 +179,7 @@ class Meter:
         return event, tensor, change(before, now), before.array is None or now.array is None
 
     def _hold(self, tensor: int, value: Value) -> None:
-        """Keep what a leaf is until its next update; the oldest give way."""
+        """Keep the value of a leaf until its next update; the oldest ones are dropped."""
         old = self._before.pop(tensor, None)
         self._held += _bytes(value) - (0 if old is None else _bytes(old))
         self._before[tensor] = value
@@ -191,7 +195,7 @@ def _no_rows() -> dict[str, list[array[Any]]]:
 
 
 def joined(parts: Sequence[Measures]) -> Measures:
-    """The numbers of parts of a run that follow each other.  An update that one of them began may be in the next."""
+    """Joins the numbers of consecutive parts of a run. An update that begins in one of them may end in the next."""
     tables = []
     for name, kind in TABLES.items():
         columns = [np.concatenate([getattr(getattr(part, name), column) for part in parts]) for column in COLUMNS[name]]
@@ -205,8 +209,8 @@ def _bytes(value: Value) -> int:
 
 
 def change(old: Value, new: Value) -> float:
-    """The norm of a change over the norm of what was changed, by all elements that are known of both; nan where there
-    is nothing to compare."""
+    """The norm of a change divided by the norm before it, over the elements that are known of both; nan if there are
+    none."""
     known = old.array is not None and new.array is not None
     was, now = (old.array, new.array) if known else (old.sample, new.sample)
     if was is None or now is None or old.shape != new.shape or was.size != now.size or not was.size:
@@ -219,7 +223,7 @@ def change(old: Value, new: Value) -> float:
 
 
 def mean_of(value: Value) -> float:
-    """The mean of all elements, also of those that are not finite."""
+    """The mean of all elements, including non-finite ones."""
     if value.stats["inf"] or value.stats["nan"]:
         signs = np.asarray(value.sample if value.array is None else value.array)
         if value.stats["nan"] or not signs.size or np.isnan(mean := float(np.real(signs).mean())):

@@ -96,12 +96,12 @@ class Outline:
         return 0 <= tensor < len(self.born) and 0 <= self.born[tensor] < event
 
     def last_change(self, tensor: int, what: int, before: int) -> tuple[int, int] | None:
-        """The last change of a kind of a tensor before an event; None where there is none."""
+        """The last change of a kind of a tensor before an event; None if there is none."""
         place = self._last(tensor, what, before)
         return None if place < 0 else (int(self.changes.first[place]), int(self.changes.second[place]))
 
     def last_event(self, tensor: int, what: int, before: int) -> int:
-        """The event of that change; -1 where there is none."""
+        """The event of that change; -1 if there is none."""
         place = self._last(tensor, what, before)
         return NOBODY if place < 0 else int(self.changes.event[place])
 
@@ -128,7 +128,7 @@ def outline(events: Iterable[AnyEvent]) -> Outline:
 
 
 def _block_of(events: Iterable[AnyEvent], before: Outline | None) -> Outline:
-    """The block of some events that follow those of an outline."""
+    """The block of events that follow those of an outline."""
     sketch = Sketch(before)
     for event in events:
         sketch.add(event)
@@ -136,7 +136,7 @@ def _block_of(events: Iterable[AnyEvent], before: Outline | None) -> Outline:
 
 
 class Sketch:
-    """An outline that is made while a recording goes on: event by event, and taken block by block."""
+    """An outline that is built during a recording: event by event, and taken block by block."""
 
     def __init__(self, before: Outline | None = None) -> None:
         self._born = array("q", [] if before is None else before.born.tolist())
@@ -155,7 +155,7 @@ class Sketch:
         self.rates: list[tuple[int, str, float]] = []
 
     def __len__(self) -> int:
-        """How many events have come since the last block was taken."""
+        """The number of events since the last block was taken."""
         return len(self.kinds)
 
     def add(self, event: AnyEvent) -> None:
@@ -201,7 +201,7 @@ class Sketch:
         self.kinds.append(code)
 
     def _bear(self, tensor: int, event: int) -> bool:
-        """Note the event that makes a tensor; False where it is known already."""
+        """Note the event that makes a tensor; False if it is already known."""
         born = self._born
         if tensor == len(born):  # as nearly always: they are numbered in this order
             born.append(event)
@@ -222,7 +222,7 @@ class Sketch:
             column.append(one)
 
     def take(self) -> Outline:
-        """The block of the events since the last one: in its `born` are the tensors that have come since."""
+        """The block of the events since the last one; its `born` has the tensors made since then."""
         block = Outline(
             np.array(self.kinds), np.array(self.stacks), np.array(self._born[self._taken :]),
             _in_order(Change(*map(np.array, self.changed))),
@@ -234,13 +234,13 @@ class Sketch:
 
 
 def _in_order(changes: Change) -> Change:
-    """The same rows by tensor, those of a tensor in the order that they have."""
+    """The same rows ordered by tensor, those of a tensor in their given order."""
     order = np.argsort(changes.tensor, kind="stable")
     return Change(*(getattr(changes, name)[order] for name in Change.__slots__))
 
 
 def _joined(blocks: Sequence[Outline]) -> Outline:
-    """The outline of which these are the blocks, in their order."""
+    """The outline that consists of these blocks, in their order."""
     columns = {name: [getattr(block.changes, name) for block in blocks] for name in Change.__slots__}
     changes = _in_order(Change(*map(np.concatenate, columns.values())))
     born = np.concatenate([block.born for block in blocks])
@@ -264,7 +264,7 @@ def _joined(blocks: Sequence[Outline]) -> Outline:
 
 
 MOST_UNMADE = 10_000
-"""How far the number of a tensor may be ahead of those that were made: in a replay with other commands it may be."""
+"""How far the number of a tensor may be ahead of those that were made: in a replay with other commands this happens."""
 
 
 # -- in a file ---------------------------------------------------------------------------------------------------------
@@ -278,14 +278,15 @@ LISTS = ("loops", "calls", "modes", "parts", "held", "rates")
 LATER = {"rates"}
 """Those that files of earlier versions lack."""
 LEVEL = 1
-"""zlib's: the numbers of neighbours are alike, and the program waits."""
+"""zlib's level: neighbouring numbers are alike, and the program waits."""
 MOST = 128
-"""Bytes of one array for each event: more than any recording needs."""
+"""Bytes of one array per event: more than any recording needs."""
 ROOM = 1 << 20
 
 
 BLOCK = 10_000
-"""Events of which a block is written while the program runs: so many are read where a recording was killed."""
+"""Events after which a block is written while the program runs: at most this many are read if a recording was
+killed."""
 
 
 def rows_of(block: Outline, number: int) -> Iterator[tuple[str, bytes]]:
@@ -306,10 +307,10 @@ def rows_of(block: Outline, number: int) -> Iterator[tuple[str, bytes]]:
 
 
 def outline_in_file(trace: Trace) -> Outline | None:
-    """The outline that the file of a trace has, and that of the events after its last block; None where there is none,
-    or where it does not fit the events.
+    """The outline in the file of a trace, extended by the events after its last block; None if there is none, or if it
+    does not fit the events.
 
-    Linear in the number of blocks and of the events after them, as far as reading is concerned.
+    Cost: linear in the number of blocks and of the events after them, as far as reading is concerned.
     """
     rows = trace.events
     if not isinstance(rows, Rows):
@@ -330,7 +331,7 @@ def outline_in_file(trace: Trace) -> Outline | None:
 
 
 def _blocks(rows: Rows[AnyEvent]) -> Iterator[Outline]:
-    """The blocks of a file, up to the first that is missing or damaged."""
+    """The blocks of a file, up to the first one that is missing or damaged."""
     found: dict[str, dict[str, tuple[Any, Any]]] = {}
     for key, data, told in rows.source.all("SELECT key, data, sum FROM outline"):
         number, _, name = str(key).rpartition("/")
@@ -372,7 +373,7 @@ def _read(texts: Mapping[str, bytes]) -> Outline:
 
 
 def _measures(texts: Mapping[str, bytes]) -> Measures | None:
-    """The numbers of a block; None where there are none."""
+    """The numbers of a block; None if there are none."""
     try:
         return measures.from_columns(texts)
     except (KeyError, ValueError):
@@ -396,7 +397,7 @@ def _tensors(held: Any) -> tuple[int | None, ...]:
 
 
 def _fits(outline: Outline, stacks: int) -> bool:
-    """Whether an outline says the same in all of its parts, of a file of so many stacks."""
+    """Whether all parts of an outline agree, for a file with this many stacks."""
     events, changes = len(outline.kinds), outline.changes
     columns = [getattr(changes, name) for name in changes.__slots__]
     listed = [at for name in LISTS for at, *_ in getattr(outline, name)]

@@ -38,21 +38,21 @@ from .tracefile import MOST_ARRAY, CannotWrite, Writer, open_trace
 INTERVAL = 0.25
 """Seconds between two flushes, and the most that one of them takes while there is more to write."""
 SOON = 0.005
-"""Seconds until the first flush, and until the next where the last ones had a `BATCH` or more to write.  Otherwise the
-pauses double up to `INTERVAL`."""
+"""Seconds until the first flush, and until the next one if the last flushes had a `BATCH` or more to write. Otherwise
+the pauses double, up to `INTERVAL`."""
 BATCH = 512
-"""Events that are written in one flush at most: what a full disk costs."""
+"""The most events that are written in one flush: the loss if the disk is full."""
 PROGRESS_EVERY = 10.0
-"""Seconds between two words on how far a long recording is."""
+"""Seconds between two reports on the progress of a long recording."""
 AHEAD = 2000
-"""Events that a program may be ahead of what is written without having to wait for it."""
+"""The number of events that a program may be ahead of the writer without having to wait."""
 TELL_EVERY = 1.0
-"""Seconds between two words on how far the writing of the rest is."""
+"""Seconds between two reports on the writing of the rest."""
 EVENT_BYTES = 200
 """Memory that an event takes once it is written, in the tables of numbers by id here and in the recorder (measured: 130
 to 180 in a loop of small ops whose result has a name)."""
 WARN_AT = 0.8
-"""The part of the memory limit at which it is said that the recording will end there."""
+"""The share of the memory limit at which the user is warned that the recording will end there."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How much of a program is recorded: forward ops, iterations that have ended, seconds, bytes of the file."""
+    """The size of the recording so far: forward ops, completed iterations, seconds, bytes of the file."""
 
     ops: int
     iterations: int
@@ -82,7 +82,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Most:
-    """The forward ops, and the bytes, with which a recording ends while its program goes on; None for no limit."""
+    """The forward ops and the bytes at which a recording ends while its program goes on; None for no limit."""
 
     ops: int | None = None
     bytes: int | None = None
@@ -138,7 +138,7 @@ class Stream:
 
     @property
     def progress(self) -> Progress:
-        """How much is written by now."""
+        """The size of what is written so far."""
         seconds = time.monotonic() - self._begun
         return Progress(self._ops, self._budget.iterations.number, seconds, self._writer.bytes)
 
@@ -164,13 +164,13 @@ class Stream:
             return Trace(events, found.stacks[:stacks], found.files, names, found.values[:values])
 
     def stop(self) -> None:
-        """Let `finish` write no more than it has; may be called by a signal's handler."""
+        """Let `finish` write only what it has already begun; may be called by a signal's handler."""
         self._stopped = True
 
     def finish(self, meta: dict[str, Any], progress: Callable[[int, int], None] = lambda written, of: None) -> None:
         """Stop recording and write the rest; `progress` hears about once a second how many events are written.
 
-        `cut` says what is missing, if anything is.  Raises a fault of ours that came up on the way.
+        Returns the missing part, if there is one. Raises an error of our own that came up on the way.
         """
         if slot.active is self.recorder:
             slot.active = None
@@ -190,7 +190,7 @@ class Stream:
             raise self.failure
 
     def _complete(self, meta: dict[str, Any]) -> None:
-        """Write what is known only now, and close the file."""
+        """Write the facts that are known only at the end, and close the file."""
         try:
             self._naming.settle()
             self._write_names()
@@ -231,7 +231,8 @@ class Stream:
                 self.tell(self.progress)
 
     def _catch_up(self) -> int:
-        """Write what was recorded until now, so many events; a program that is far ahead waits until it is written."""
+        """Write the recording so far, which has this many events; a program that is far ahead waits until it is
+        written."""
         begun = self._done
         try:
             while True:
@@ -251,16 +252,16 @@ class Stream:
         return self.cut is not None or self.failure is not None
 
     def _may_hold(self) -> bool:
-        """Whether a program that runs on is to wait: one that has ended, or waits, is not."""
+        """Whether a running program is to wait: one that has ended, or already waits, is not."""
         return self.recorder.pace is None and threading.current_thread() is self._thread
 
     def _hold(self) -> None:
-        """Let the program wait after its next op, until `_catch_up` is through."""
+        """Let the program wait after its next op, until `_catch_up` has finished."""
         self._caught_up.clear()
         self.recorder.pace = self._caught_up.wait
 
     def _let_go(self) -> None:
-        """The program goes on: recorded, or from its next op on unrecorded."""
+        """Let the program go on: recorded, or unrecorded from its next op on."""
         self.recorder.pace = self._leave if self._is_over() else None
         self._caught_up.set()
 
@@ -270,7 +271,7 @@ class Stream:
             slot.active = None
 
     def _write(self, seconds: float) -> bool:
-        """Write for about that long, and flush; whether nothing is left to write."""
+        """Write for about this many seconds, and flush; returns whether nothing is left to write."""
         with self._lock:
             if self._is_over():
                 return True
@@ -299,7 +300,7 @@ class Stream:
         self.say(f"the recording {ends}. The script goes on unrecorded.")
 
     def _reached(self) -> str:
-        """Which limit that was asked for is reached; "" if none is."""
+        """The requested limit that is reached; "" if there is none."""
         if self.most.ops is not None and self._ops >= self.most.ops:
             return f"it has {self._ops:,} ops, the most that --max-ops allows"
         if self.most.bytes is not None and self._writer.bytes >= self.most.bytes:
@@ -316,7 +317,8 @@ class Stream:
             self.say(f"{text}, and the script will go on unrecorded. Use fewer iterations or smaller tensors.")
 
     def _drain(self, seconds: float = float("inf")) -> bool:
-        """Write what was appended since the last time, for about that long; whether that was all of it."""
+        """Write the entries appended since the last call, for about this many seconds; returns whether they are all
+        written."""
         recorder, writer = self.recorder, self._writer
         if self._is_over():
             return True
@@ -376,7 +378,7 @@ class Stream:
         self._written[id(kept), is_whole] = number, content
 
     def _value(self, number: int) -> Value:
-        """A value as it was recorded: from memory, or from the file if it was let go."""
+        """A value as it was recorded: from memory, or from the file if it was released."""
         values = self.recorder.values
         while True:
             kept = values[number]
@@ -432,7 +434,7 @@ _live: weakref.WeakSet[Stream] = weakref.WeakSet()
 
 
 def half_of_memory() -> int:
-    """Bytes: half of what this machine has; 4 GiB where it does not tell."""
+    """Bytes: half of this machine's memory; 4 GiB if that is unknown."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, OSError, ValueError):
@@ -448,7 +450,7 @@ def _in_words(size: int) -> str:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Which file stands at a path; None where there is none."""
+    """The identity of the file at a path; None if there is no file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -457,7 +459,8 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def _taken(kept: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
-    """What is written of what a recorder keeps: the bytes of an array, its element type and its shape, or a Value."""
+    """The form in which a value of the recorder is written: the bytes of an array with its element type and shape, or a
+    Value."""
     if type(kept) is not np.ndarray:
         return value_of(kept) if is_whole else as_sample(value_of(kept))
     if is_whole and kept.nbytes <= MOST_ARRAY:

@@ -1,1 +1,1 @@
-"""The recorder of the real torch: what a program does with the torch that it runs on, as events of a trace."""
+"""The recorder of the real torch: the ops and gradients of a program on its own torch, as events of a trace."""

@@ -25,7 +25,7 @@ REDUCER = "DDP replaces the gradient by its mean over all processes"
 
 
 class Sent(weakref.ref):  # type: ignore[type-arg]
-    """A gradient on its way, in the version that was sent."""
+    """A gradient on its way, in the version in which it was sent."""
 
     __slots__ = ("value", "version")
     value: int
@@ -33,7 +33,7 @@ class Sent(weakref.ref):  # type: ignore[type-arg]
 
 
 class Sums(TorchDispatchMode):
-    """Sees what is summed while a node runs."""
+    """Sees the sums that are computed while a node runs."""
 
     def __init__(self, backward: Backward) -> None:
         self.backward = backward
@@ -51,7 +51,7 @@ class Sums(TorchDispatchMode):
         return func(*args, **kwargs) if kwargs else func(*args)
 
     def before(self, sent: Sequence[Any], received: Sequence[Any]) -> tuple[int | None, ...]:
-        """Each gradient before it was summed over what was broadcast."""
+        """Each gradient before it was summed over broadcast dimensions."""
         shape = next((g.shape for g in received if g is not None), None)
         seen = iter(self.seen)
         return tuple(None if g is None or g.shape == shape else next(seen, None) for g in sent)
@@ -70,7 +70,7 @@ def remove(mode: TorchDispatchMode) -> None:
 
 
 class Backward:
-    """Records backward calls.  `call` is the number of the one that runs, `keep` whether it keeps what is saved."""
+    """Records backward calls. `call` is the number of the current one, `keep` whether it keeps saved tensors."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch, self.tensors, self.graph = watch, watch.tensors, watch.graph
@@ -91,7 +91,7 @@ class Backward:
     # -- a call ----------------------------------------------------------------------------------------------------
 
     def run(self, real: Any, outputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A backward call: torch's own, with its arguments as they are."""
+        """A backward call: torch's own, with unchanged arguments."""
         watch = self.watch
         if not watch.is_looking():
             return real(outputs, *args, **kwargs)
@@ -175,8 +175,8 @@ class Backward:
             self.nodes_run.clear()
 
     def stopped(self, outputs: Any, error: BaseException, is_refused: bool) -> None:
-        """An error ended a call, at a node perhaps."""
-        if self.running is not None:  # code of the user's, or what it returned
+        """A call ended with an error, perhaps at a node."""
+        if self.running is not None:  # the user's code, or its result
             self.running = None
             self.log.append(("made", -1, entries.left, None, False))
         if id(error) in self.recorder.errors:
@@ -191,7 +191,7 @@ class Backward:
         self.raised(error, note, self.call, None if node is None else node.key)
 
     def refuses(self, outputs: Any) -> bool:
-        """Whether torch did not begin with the call."""
+        """Whether torch refused the call before it began."""
         asked = self.asked and not all(t.requires_grad for t in self.asked)
         return not self.nodes_run and (asked or self.given != len(outputs))
 
@@ -212,7 +212,7 @@ class Backward:
     # -- gradients -------------------------------------------------------------------------------------------------
 
     def receive(self, gradient: Any) -> int:
-        """The value of a gradient that arrives or is sent: the same one, as long as nobody wrote it."""
+        """The value of a gradient that arrives or is sent: the same one until somebody writes to it."""
         sent = self.sent.get(id(gradient))
         version = version_of(gradient)
         if sent is not None and sent.version == version and sent() is gradient:
@@ -261,7 +261,7 @@ class Backward:
             )
 
     def held_gradient(self, grad: Any, value: int | None = None) -> Known:
-        """A tensor that is the `.grad` of one, with the value that it has now."""
+        """A tensor that is the `.grad` of another one, with its current value."""
         tensors = self.tensors
         known = tensors.find(grad)
         version = version_of(grad)
@@ -275,7 +275,7 @@ class Backward:
         return known
 
     def gradient_before(self, known: Known) -> int | None:
-        """The value of the `.grad` of a leaf that a gradient is about to be added to."""
+        """The value of the `.grad` of a leaf before a gradient is added to it."""
         tensor = known()
         grad = None if tensor is None else grad_of(tensor)
         if grad is None:
@@ -303,7 +303,7 @@ class Backward:
         )  # fmt: skip
 
     def averaged(self) -> None:
-        """DDP has replaced gradients by their mean over all processes, in code that no op tells of."""
+        """DDP has replaced gradients by their mean over all processes, without an op that we could see."""
         reached, self.reached = self.reached, []
         if not torch.distributed.is_available() or not torch.distributed.is_initialized():
             return
@@ -322,7 +322,10 @@ class Backward:
     # -- code of the user's in it ------------------------------------------------------------------------------------
 
     def let_in(self) -> bool:
-        """Code of the user's begins: its ops are recorded.  Whether our mode had been away, for `keep_out`."""
+        """The user's own code begins: its ops are recorded.
+
+        Returns whether our mode was removed, for `keep_out`.
+        """
         watch = self.watch
         was_away = not self.create
         if was_away:
@@ -353,7 +356,7 @@ class Backward:
         self.watch.while_off(self.code_left, sent, True)
 
     def code_left(self, results: Sequence[Any] | None, completed: bool) -> None:
-        """Code of the user's ended."""
+        """The user's own code has ended."""
         if self.watch.forward.pending:
             self.watch.forward.settle()
         numbers = None if results is None else self.watch.gradients(results)
@@ -396,7 +399,7 @@ class Backward:
 
 
 def in_place(upstream: tuple[int | None, ...], places: dict[int, int]) -> tuple[int | None, ...]:
-    """The gradients of a node by the results of its op, some of which have none."""
+    """The gradients of a node in the order of its op's results, some of which have none."""
     found: list[int | None] = [None] * (1 + max(places.values()))
     for nr, place in places.items():
         found[place] = upstream[nr] if nr < len(upstream) else None

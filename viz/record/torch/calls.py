@@ -1,4 +1,5 @@
-"""What is known of an operator of torch before it runs: its arguments, what it writes, and its name in a trace."""
+"""The facts about an operator of torch that are known before it runs: its arguments, its writes, its name in a
+trace."""
 
 from __future__ import annotations
 
@@ -11,12 +12,12 @@ UNWRITTEN = ("empty", "new_empty", "empty_like", "empty_strided", "new_empty_str
 
 
 BATCH_NORMS = ("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm")
-"""Ops that write their running statistics, in training, without a word in the schema and without a new version."""
+"""Ops that write their running statistics in training, which neither the schema nor a version counter tells."""
 STATISTICS = ("running_mean", "running_var")
 
 
 class Held:
-    """A tensor among the arguments of a call, as it was: its number, version and value, and its form."""
+    """A tensor among the arguments of a call, as it was then: its number, version and value, and its form."""
 
     __slots__ = ("dtype", "number", "offset", "shape", "strides", "value", "version")
 
@@ -31,11 +32,11 @@ class Held:
         self.offset = 0
 
     def stride(self) -> Any:
-        """The steps in memory, where an op needs them."""
+        """The strides in memory, if an op needs them."""
         return self.strides or ()
 
     def storage_offset(self) -> int:
-        """The first element in memory, likewise."""
+        """The offset in memory, likewise."""
         return self.offset
 
 
@@ -103,7 +104,7 @@ class Call:
 
 
 def plain(value: Any) -> Any:
-    """An argument as a file can have it."""
+    """An argument in a form that a file can hold."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .watch import Watch
 
 AS_IS = "as recorded"
-"""In place of a gradient: the one that the program passes."""
+"""Instead of a gradient: the one that the program passes."""
 ARGUMENTS = ("grad_tensors", "grad_outputs")
 """The parameter of `backward`, and of `grad`, that takes the gradients."""
 
@@ -37,7 +37,7 @@ class Changes:
 
     @classmethod
     def read(cls, path: str) -> Self:
-        """Those of a file that `written` wrote."""
+        """The changes in a file that `written` wrote."""
         plan = json.loads(Path(path).read_text("utf-8"))
         return cls(*({int(number): one for number, one in plan[part].items()} for part in ("leaves", "calls")))
 
@@ -46,7 +46,7 @@ class Changes:
         return len(self.leaves) + len(self.calls)
 
     def leaf(self, watch: Watch, tensor: Any) -> None:
-        """The next leaf of the recording: it gets its other values, if it has any."""
+        """The next leaf of the recording: gets its new values, if there are any."""
         values = self.leaves.pop(self.met, None)
         self.met += 1
         if values is None or self.fault:
@@ -60,7 +60,7 @@ class Changes:
             self.fault = f"{type(error).__name__}: {error}"
 
     def call(self, watch: Watch, real: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        """The arguments of the backward call that comes next: those of the program, or its others."""
+        """The arguments of the next backward call: the program's, or those of a change."""
         change = self.calls.pop(watch.recorder.calls, None)
         if change is None or self.fault:
             return args, kwargs

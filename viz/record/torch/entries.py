@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from .ops import Ops
 
 EDITED = -1
-"""In place of the tensor that was passed as gradient: an edit passes one that is not the program's."""
+"""Stands for a gradient that the program passed as a tensor: an edit passes one that is not the program's."""
 Result = tuple[int, int, int, bool, int, int | None]
 """A result: number, version, value, whether it requires a gradient, its memory, and the tensor that it is a view of."""
 
@@ -84,7 +84,8 @@ def op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, 
 def counterpart_of(
     ops: Ops, call: Call, arguments: list[tuple[str, Any]], shape: tuple[int, ...]
 ) -> Counterpart | None:
-    """The engine's call; None if it has none, or takes no such arguments: a file with them could not be read."""
+    """The engine's call; None if the engine has no such op, or does not take such arguments: the file could not be
+    read."""
     try:
         same = counterpart(ops, call.full_name, call.whole(arguments), shape) or of_list(ops, call, arguments, shape)
     except (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError):  # bfloat16, no dimensions
@@ -135,7 +136,7 @@ def flat_inputs(arguments: list[tuple[str, Any]]) -> list[tuple[str, Held]]:
 
 def hidden(reader: Any, at: int, stack: int, name: str, refs: Sequence[tuple[str, int, int]], attrs: dict[str, Any],
            results: Any, node: Any, inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
-    """An op that torch did not tell of: it is called by the name of its node, if it has one."""
+    """An op that torch did not report: it has the name of its node, if it has one."""
     inputs = tuple(Input(argument, reader.tensors[number], version) for argument, number, version in refs)
     outputs = tuple(output(reader, one) for one in results)
     record = None if node is None else node_record(reader, node, inputs, outputs)
@@ -175,7 +176,7 @@ def retaken(reader: Any, at: int, stack: int, steps: Any, base: tuple[int, int],
 
 
 def path_of(ops: Ops, steps: Any) -> tuple[Any, ...] | None:
-    """The steps to a view as the engine's ops; None if it lacks one."""
+    """The steps to a view as ops of the engine; None if it lacks one."""
     path = []
     for call, arguments, shape, nr in steps or ():
         same = counterpart_of(ops, call, arguments, shape)
@@ -208,7 +209,7 @@ def data(reader: Any, at: int, stack: int, tensor: int, version: int, value: int
 
 
 def data_given(reader: Any, at: int, stack: int, tensor: int, version: int, result: Result) -> AnyEvent:
-    """`x.data` was asked for."""
+    """The program asked for `x.data`."""
     inputs = (Input("self", reader.tensors[tensor], version),)
     return OpCalled(at, stack, "data", inputs, {}, (output(reader, result),), None, None, None)
 
@@ -243,7 +244,8 @@ def edge_of(reader: Any, edge: Any) -> Edge | None:
 
 
 def behind(reader: Any, inputs: Sequence[Input], edges: Sequence[Edge | None]) -> tuple[str, ...]:
-    """The name of the input that each edge leads to: the tensor that comes from there, else the next one in order."""
+    """The name of the input that each edge leads to: the one whose tensor comes from there, else the next one in
+    order."""
     left = list(inputs)
     names = []
     for edge in edges:

@@ -57,32 +57,32 @@ BROADCAST = frozenset(
 )
 """Ops that broadcast their inputs."""
 FACTORS = frozenset({"mat1", "mat2", "mat", "vec", "batch1", "batch2"})
-"""Inputs of theirs that have a shape of their own."""
+"""Inputs of such ops that have a shape of their own."""
 UNSEEN = "it ran before the recording, in another thread, or where the recorder cannot look"
 
 
 class Waiting:
-    """An op that ran: autograd makes its node only after it has come back."""
+    """An op that has run; autograd makes its node only after it has returned."""
 
     __slots__ = ("arguments", "base", "call", "during", "enabled", "outs", "place", "stack", "targets", "written")
     call: Call
     stack: int
     arguments: list[tuple[str, Any]]
     base: Known | None
-    """The tensor whose memory the results share, of a view."""
+    """The tensor whose memory the results share, if they are views."""
     written: tuple[Known, Any] | None
-    """The tensor that it wrote, and the base of that if it is a view."""
+    """The tensor that it wrote, and the base of that tensor if it is a view."""
     enabled: bool
     during: int | None
     outs: list[tuple[Known, int, bool]]
-    """The results: what is known of each, its value, and whether it is new."""
+    """The results: the facts about each, its value, and whether it is new."""
     place: tuple[int, int]
     targets: list[tuple[int, Any]]
-    """The tensors that it writes in lists, each with its place there."""
+    """The tensors that it writes in lists, each with its position there."""
 
 
 class Made:
-    """A tensor that a function has made: its flag is set after the op has come back."""
+    """A tensor that a function has made: its flag is set after the op has returned."""
 
     __slots__ = ("held", "place", "source", "stack")
 
@@ -107,7 +107,7 @@ class Forward:
     # -- one op --------------------------------------------------------------------------------------------------
 
     def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run an op and record it.  It runs exactly once, and its error is the program's."""
+        """Run an op and record it. It runs exactly once, and an error of it is the program's."""
         call = self.calls.get(func) or self.watch.guarded(self.met, func)
         if call is None:
             return func(*args, **kwargs)
@@ -151,8 +151,10 @@ class Forward:
         return call
 
     def before(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The arguments of an op that is about to run.  None for one that is no part of the program, the tensor itself
-        for the first write to one without elements."""
+        """The arguments of an op that is about to run.
+
+        None for an op that is not part of the program; the tensor itself for the first write to one without elements.
+        """
         tensors = self.tensors
         if self.is_aside(call, args):
             return None
@@ -220,7 +222,7 @@ class Forward:
             self.watch.recorder.pace()
 
     def count_statistics(self, arguments: list[tuple[str, Any]]) -> None:
-        """A batch norm has run: the statistics that it wrote are looked at again when they are used."""
+        """A batch norm has run: the statistics that it wrote are read again when they are used."""
         given = dict(arguments)
         for name in STATISTICS:
             known = self.tensors.find(given.get(name)) if given.get("training") else None
@@ -240,7 +242,10 @@ class Forward:
             self.pending.append(one)
 
     def result(self, tensor: Any, base: Known | None) -> tuple[Known, int, bool]:
-        """A result.  No reference to it is kept: torch makes a copy of the handle where somebody else has one."""
+        """A result.
+
+        No reference to it is kept: torch copies the handle if somebody else has one.
+        """
         tensors = self.tensors
         value = tensors.keep(tensor) if base is None else tensors.keep_view(tensor, base)
         known = tensors.find(tensor)
@@ -283,7 +288,7 @@ class Forward:
         return out
 
     def filled(self, call: Call, target: Any) -> None:
-        """The first write to a tensor that had no elements yet."""
+        """The first write to a tensor that had no elements before."""
         self.tensors.unwritten.pop(id(target), None)
         if self.tensors.find(target) is None and not is_library(outer(4)):
             self.pending.append(Made(call.base.rstrip("_"), self.stack(4), target, _getframe(3)))
@@ -298,7 +303,7 @@ class Forward:
         return any(known() is tensor for known, _, _ in last.outs)
 
     def exchanged(self, args: tuple[Any, ...]) -> None:
-        """Processes exchange tensors: those have other elements when they are used next."""
+        """Processes exchange tensors, which have other elements when they are used next."""
         self.settle()
         for one in flat(args):
             known = self.tensors.find(one) if isinstance(one, torch.Tensor) else None
@@ -319,7 +324,7 @@ class Forward:
         waiting.outs = [self.result(out, waiting.base)]
 
     def is_aside(self, call: Call, args: tuple[Any, ...]) -> bool:
-        """Whether an op is no part of the program: a layer makes its parameters, of which the trace knows nothing."""
+        """Whether an op is not part of the program: a layer makes its parameters, which the trace does not show."""
         known = self.tensors.known
         if any(id(one) in known for one in args if isinstance(one, torch.Tensor)):
             return False
@@ -385,7 +390,7 @@ class Forward:
             self.beside(part)
 
     def beside(self, part: Known | None) -> None:
-        """What `x.data` gave was written: x has other elements, and no version counts it."""
+        """The result of `x.data` was written: x has other elements, and its version counter did not change."""
         owner = None if part is None else self.tensors.behind.get(part.number)
         tensor = None if owner is None else owner()
         if owner is not None and tensor is not None:
@@ -447,14 +452,14 @@ class Forward:
 
     def hidden(self, fn: Any, stack: int, inputs: Any, results: Any, attrs: dict[str, Any], inplace: int | None,
                during: int | None) -> None:  # fmt: skip
-        """An op that torch did not tell of, but whose node is there."""
+        """An op that torch did not report, but whose node is there."""
         record = self.graph.node(fn, stack, results, ())
         self.log.append(
             ("made", stack, entries.hidden, record[1], tuple(inputs), attrs, tuple(results), record, inplace, during)
         )
 
     def unseen(self, fn: Any, stack: int) -> None:
-        """A node that none of the recorded ops made: its results are not known, only their shapes."""
+        """A node that no recorded op made: only the shapes of its results are known."""
         graph = self.graph
         inputs: list[tuple[str, int, int]] = []
         for up, nr in fn.next_functions:
@@ -531,12 +536,12 @@ class Forward:
 
 
 def nth(value: Any, place: int) -> Any:
-    """An argument at one place of the lists that an op takes."""
+    """An argument at one position of the lists that an op takes."""
     return value[place] if type(value) is list and place < len(value) else value
 
 
 def grad_fn_of(tensor: Any) -> Any:
-    """The node of a tensor; None where torch refuses to say."""
+    """The node of a tensor; None if torch refuses to say."""
     try:
         return tensor.grad_fn
     except RuntimeError:  # a view made under no_grad whose base was written
@@ -552,7 +557,7 @@ def shapes_of(fn: Any) -> list[tuple[int, ...]]:
 
 
 def flat(out: Any) -> Iterator[Any]:
-    """The results of an op, out of tuples and lists."""
+    """The results of an op, taken out of tuples and lists."""
     if isinstance(out, (tuple, list)):
         for one in out:
             yield from flat(one)
@@ -575,8 +580,8 @@ def kind_of(code: Any) -> int:
 
 
 def outer(depth: int) -> Any:
-    """The frame around that so many calls out, seen from here; that one itself where there is none around it, as in a
-    script that records a block of its own top level."""
+    """The frame this many calls further out; the outermost one if there are not so many, as in a script that records a
+    block of its own top level."""
     frame = _getframe(depth)
     return frame.f_back or frame
 

@@ -38,7 +38,7 @@ class Node:
         self.places: dict[int, int] | None = None
 
     def result(self, nr: int) -> tuple[int, int]:
-        """The result that torch numbers so, among those that have a gradient."""
+        """The result that has this number among those with a gradient."""
         place = nr if self.places is None else self.places.get(nr, nr)
         return self.outputs[place] if place < len(self.outputs) else self.outputs[-1]
 
@@ -80,8 +80,10 @@ class Sink:
 
 
 class Graph:
-    """The nodes of a recording.  Each is in the `metadata` of torch's, and goes with that: sequence numbers begin again
-    in every thread."""
+    """The nodes of a recording.
+
+    Each is in the `metadata` of torch's node and is freed with it: sequence numbers begin again in every thread.
+    """
 
     def __init__(self, watch: Watch) -> None:
         self.watch, self.tensors = watch, watch.tensors
@@ -111,7 +113,7 @@ class Graph:
         return fn.metadata.get(self.mark)
 
     def edge(self, up: Any, nr: int, stack: int) -> tuple[int, ...]:
-        """Where a gradient goes: (node, output) or (leaf,)."""
+        """The place that a gradient goes to: (node, output) or (leaf,)."""
         if type(up).__name__ == SINK:
             return (self.sink(up, stack).number,)
         node = self.known(up)
@@ -131,7 +133,7 @@ class Graph:
         return known
 
     def unseen(self, fn: Any, stack: int) -> Node:
-        """A node that no recorded op made, and those before it: ops of their own that say so."""
+        """A node that no recorded op made, and those before it: recorded as ops that say so."""
         last = fn
         waiting = [(fn, False)]
         while waiting:
@@ -148,7 +150,8 @@ class Graph:
         return found
 
     def saved(self, fn: Any, results: Sequence[Any], arguments: Any) -> tuple[Any, ...]:
-        """(name, value, tensor, bytes) of what a node saved, without unpacking what a hook of the user's packed."""
+        """(name, value, tensor, bytes) of the saved tensors of a node, without unpacking those that a user's hook
+        packed."""
         kind = type(fn)
         names = self.saved_names.get(kind)
         if names is None:

@@ -100,7 +100,8 @@ class ModuleNames:
         return before
 
     def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
-        """The tensors that an optimiser updates, None for one that is not known; () if they are as in its last step."""
+        """The tensors that an optimiser updates, None for an unknown one; () if they are the same as in its last
+        step."""
         params = [param for group in optimizer.param_groups for param in group["params"] if param.requires_grad]
         tensors = [self.watch.tensors.find(param) for param in params]
         found = tuple(None if one is None else one.number for one in tensors)

@@ -1,7 +1,7 @@
-"""The functions of torch that are replaced while a recording runs, because no op tells of what they do.
+"""The functions of torch that are replaced during a recording, because no op reports what they do.
 
-Each replacement calls what was there with the same arguments and returns what it returns.  `remove` puts all of them
-back.  A replacement that a program has kept does nothing more once the recording is over.
+Each replacement calls the original with the same arguments and returns its result. `remove` restores all of them. A
+replacement that a program has kept does nothing more once the recording is over.
 """
 
 from __future__ import annotations
@@ -137,13 +137,13 @@ def is_compiled(module: Any) -> bool:
 
 
 def unseen(watch: Watch, run: Any, *args: Any, **kwargs: Any) -> Any:
-    """Run what a compiler looks into, with torch as it was: nothing of it is recorded."""
+    """Run code that a compiler looks into, with torch as it was: none of it is recorded."""
     with watch.unwatched():
         return run(*args, **kwargs)
 
 
 def compiled(watch: Watch, real: Any) -> Any:
-    """`torch.compile`: what it gives runs unseen."""
+    """`torch.compile`: the compiled function is not recorded inside."""
 
     @functools.wraps(real)
     def compile(model: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -182,7 +182,7 @@ def run_backward(watch: Watch, real: Any) -> Any:
 
 
 def make_grads(watch: Watch, real: Any) -> Any:
-    """Which gradients a backward call fills in."""
+    """The gradients that a backward call fills in."""
 
     @functools.wraps(real)
     def _make_grads(outputs: Any, grads: Any, *args: Any, **kwargs: Any) -> Any:
@@ -322,7 +322,7 @@ def register_hook(watch: Watch, real: Any) -> Any:
 
 
 def scalar(watch: Watch, real: Any) -> Any:
-    """A number that leaves for Python: an op tells of it, but not what it was asked for."""
+    """A number is read into Python: an op reports it, but not which method the program called."""
     kind = {"__bool__": "bool", "__float__": "float", "__int__": "int"}.get(real.__name__, real.__name__)
 
     @functools.wraps(real)
@@ -337,7 +337,7 @@ def scalar(watch: Watch, real: Any) -> Any:
 
 
 def escape(watch: Watch, real: Any, kind: str = "") -> Any:
-    """Elements that leave for Python or numpy, of which no op tells."""
+    """Elements are read into Python or numpy, which no op reports."""
     kind = kind or real.__name__
 
     @functools.wraps(real)
@@ -404,7 +404,7 @@ def thread(watch: Watch, real: Any) -> Any:
 
 
 def aside(watch: Watch, real: Any) -> Any:
-    """What is no part of the program: the text of a tensor, the loading of a batch."""
+    """Code that is not part of the program: the text of a tensor, the loading of a batch."""
 
     @functools.wraps(real)
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -457,7 +457,7 @@ def refused(watch: Watch, function: str, error: Exception, args: Any, kwargs: An
     """torch refused a backward call."""
     inputs = kwargs.get("inputs")
     if isinstance(inputs, (list, tuple)) and not inputs:
-        return  # no leaf to go to: no call
+        return  # not a call: it has no leaf to go to
     given = args[1] if function == "backward" and len(args) > 1 else args[2] if len(args) > 2 else None
     given = kwargs.get("grad_tensors", kwargs.get("grad_outputs", given))
     keep, create = bool(kwargs.get("retain_graph")), bool(kwargs.get("create_graph"))
@@ -479,7 +479,7 @@ def show_warning(watch: Watch, real: Any) -> Any:
 
 
 def is_engines(frame: Any) -> bool:
-    """Whether the engine runs in a frame or around it: it tells of its warnings itself."""
+    """Whether a frame belongs to the engine or is called by it: the engine records its own warnings."""
     while frame is not None and not is_users(frame.f_code.co_filename):
         if frame.f_globals.get("__name__", "").startswith("engine."):
             return True

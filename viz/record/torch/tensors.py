@@ -39,7 +39,7 @@ class Known(weakref.ref):  # type: ignore[type-arg]
     steps: Any
 
     def path_from(self, base: int) -> list[Any] | None:
-        """The steps from a tensor to this view of it; None if some are not known.  Linear in their number."""
+        """The steps from a tensor to this view of it; None if some are unknown. Linear in their number."""
         path, steps = [], self.steps
         while steps is not None:
             steps, source, *step = steps
@@ -55,11 +55,11 @@ GRADIENTS = ("grad", "gradient")
 
 grad_of: Any = torch._C.TensorBase.grad.__get__
 requires_of: Any = torch._C.TensorBase.requires_grad.__get__
-"""`grad` and `requires_grad`, past what `patches` has put in its place."""
+"""`grad` and `requires_grad`, without the replacements of `patches`."""
 
 
 def version_of(tensor: Any) -> int:
-    """How often a tensor was written; 0 where it does not count, as in inference mode."""
+    """How often a tensor was written; 0 if it does not count, as in inference mode."""
     try:
         return int(tensor._version)
     except RuntimeError:
@@ -111,12 +111,12 @@ class Tensors:
         return known
 
     def without_elements(self, tensor: Any) -> None:
-        """Note that nothing was written into a new tensor so far."""
+        """Note that nothing has been written to a new tensor so far."""
         self.note(self.unwritten, tensor)
 
     @staticmethod
     def note(table: dict[int, Any], tensor: Any) -> None:
-        """Enter a tensor in a table by its id, until it is gone."""
+        """Enter a tensor in a table by its id, as long as it exists."""
         key = id(tensor)
         table[key] = weakref.ref(tensor, lambda _: table.pop(key, None))
 
@@ -131,11 +131,11 @@ class Tensors:
                 self.loaded(one)
 
     def find(self, tensor: Any) -> Known | None:
-        """What is known of a tensor; None if the recording has not met it."""
+        """The facts about a tensor; None if the recording has not met it."""
         return self.known.get(id(tensor))
 
     def see(self, tensor: Any, stack: int, source: str | None = None, name: str | None = None) -> Known:
-        """A tensor that is used now, in the version that it has: recorded where the trace does not know it."""
+        """A tensor that is used now, in its current version: recorded if the trace does not know it."""
         known = self.known.get(id(tensor))
         if known is not None:
             version = version_of(tensor) - known.offset

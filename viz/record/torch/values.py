@@ -39,7 +39,7 @@ class TensorSummary(Summary):
 
 
 class _Looked:
-    """Statistics that are known."""
+    """The known statistics."""
 
     __slots__ = ("data", "stats")
 
@@ -51,7 +51,7 @@ class _Looked:
 
 
 class Unknown(OnFile):
-    """What is kept of a tensor whose elements cannot be read: its shape and element type."""
+    """The value of a tensor whose elements cannot be read: its shape and element type."""
 
     __slots__ = ()
 
@@ -61,7 +61,7 @@ class Unknown(OnFile):
 
 
 def kept_of(tensor: Any, limit: int) -> Any:
-    """What a recording keeps of a tensor as it is now."""
+    """The value that a recording keeps of a tensor as it is now."""
     try:
         dtype = tensor.dtype
         size = numel(tensor)

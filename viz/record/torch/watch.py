@@ -1,8 +1,8 @@
 """The recorder of the real torch: it watches the ops of a program and the nodes that run backwards.
 
-Ops are seen by a dispatch mode, below autograd; nodes by a hook on each.  What torch's Python code does between is seen
-by a few of its functions that are replaced meanwhile (`patches`).  Nothing that the program computes is changed, and a
-fault of ours ends the recording of torch, never the program.
+Ops are seen by a dispatch mode, below autograd; nodes by a hook on each. Actions of torch's Python code that neither
+sees are seen by replacing a few of its functions (`patches`). The results of the program do not change, and a fault of
+ours ends the recording of torch, never the program.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FOREVER = 1 << 40
 
 
 class Mode(TorchDispatchMode):
-    """What torch calls for each op."""
+    """The function that torch calls for each op."""
 
     supports_higher_order_operators = True
 
@@ -94,7 +94,7 @@ class Watch:
         _push_on_torch_dispatch_stack(self.mode)
 
     def stop(self) -> None:
-        """Leave everything as it was; the recording says which PyTorch it was, and what that says of its own ops."""
+        """Restore everything; the recording says which PyTorch it was, with its documentation of its own ops."""
         self.threads.recorded = get_ident()
         self.finish()
         self.recorder.settle = None
@@ -112,12 +112,12 @@ class Watch:
                 self.guarded(self.forward.settle)
 
     def is_looking(self) -> bool:
-        """Whether what happens now is recorded."""
+        """Whether events are recorded now."""
         return not self.off and slot.active is self.recorder and self.threads.is_recorded()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """What runs inside is no part of the recording.  Without our mode, its ops cost nothing."""
+        """Ops inside are not part of the recording. Without our mode, they cost nothing."""
         self.off += 1
         popped = self.pop()
         try:
@@ -128,7 +128,7 @@ class Watch:
 
     @contextmanager
     def unwatched(self) -> Iterator[None]:
-        """What runs inside finds torch as it is without us."""
+        """Code inside finds torch as it is without us."""
         self.finish()
         with self.aside():
             patches.remove(self.undo)
@@ -138,7 +138,7 @@ class Watch:
                 self.undo = patches.install(self)
 
     def pop(self) -> bool:
-        """Take our mode away, if it is the innermost one; whether it was."""
+        """Remove our mode if it is the innermost one; returns whether it was."""
         is_innermost = _get_current_dispatch_mode() is self.mode
         if is_innermost:
             _pop_torch_dispatch_stack(None)
@@ -157,7 +157,7 @@ class Watch:
             self.say("the recording of PyTorch ends here: Backstep itself has failed. Please report it:\n" + self.fault)
 
     def guarded(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Do work of ours, which must not end in an error of the program's; None if it fails."""
+        """Do work of ours, which must not raise an error in the program; None if it fails."""
         try:
             return work(*args, **kwargs)
         except Exception:  # noqa: BLE001 whatever it is, it is ours
@@ -165,7 +165,7 @@ class Watch:
             return None
 
     def while_off(self, work: Callable[..., Any], *args: Any) -> Any:
-        """Do guarded work of ours, if we are looking: no op of it is recorded."""
+        """Do guarded work of ours, if we are recording: none of its ops is recorded."""
         if self.off or slot.active is not self.recorder or not self.threads.is_recorded():
             return None
         self.off += 1
@@ -180,14 +180,14 @@ class Watch:
     # -- what several parts record -------------------------------------------------------------------------------
 
     def gradients(self, gradients: Sequence[Any]) -> tuple[int | None, ...]:
-        """The numbers of gradients that code of the user's is called with, or returns."""
+        """The numbers of the gradients that the user's code receives or returns."""
         return tuple(
             self.tensors.see(g, self.backward.stack, "gradient").number if isinstance(g, torch.Tensor) else None
             for g in gradients
         )
 
     def leaves(self, kind: str, tensor: Any, stack: int) -> None:
-        """The elements of a tensor left for Python or numpy."""
+        """The elements of a tensor are read into Python or numpy."""
         self.forward.settle()
         known = self.tensors.see(tensor, stack)
         self.log.append(("made", stack, entries.escape, known.number, kind, known.value))

@@ -21,10 +21,10 @@ from viz.server.store import NOT_RECOMPUTED, Json, Later, Problem, Program, Revi
 log = logging.getLogger("backstep")
 
 Turn = AbstractContextManager[None]
-"""A place among those who wait for a computation; entering it raises Problem where there is none."""
+"""A place among those waiting for a computation; entering it raises Problem if there is none."""
 AT_ONCE: Turn = nullcontext()
 RUN_AGAIN = "run-again"
-"""The kind of the problem of edits for which the page has the program run again."""
+"""The kind of the problem of edits for which the page runs the program again."""
 
 
 def scene_answer(store: Store, ask: Mapping[str, Any], turn: Turn = AT_ONCE) -> Json:
@@ -57,7 +57,7 @@ def scene_answer(store: Store, ask: Mapping[str, Any], turn: Turn = AT_ONCE) -> 
 
 
 def _scene(store: Store, program: Program, revision: Revision, previous: Revision | None, *shown: Any) -> Packed:
-    """A scene; where only a run of the program can have it, the Problem says so, and the page asks for that."""
+    """A scene; if only a run of the program can compute it, the Problem says so, and the page asks for that run."""
     try:
         return store.scene(revision, previous, *shown)
     except Problem as problem:
@@ -68,7 +68,7 @@ def _scene(store: Store, program: Program, revision: Revision, previous: Revisio
 
 
 def rerun_answer(store: Store, reruns: Reruns, ask: Mapping[str, Any]) -> Json:
-    """`{}` once the program of a revision has run again with its edits; the scene can be asked for then."""
+    """`{}` after the program of a revision has run again with its edits; then the scene can be requested."""
 
     def answer() -> Json:
         reruns.run(_revision(store, ask))
@@ -78,7 +78,7 @@ def rerun_answer(store: Store, reruns: Reruns, ask: Mapping[str, Any]) -> Json:
 
 
 def made_answer(store: Store, ask: Mapping[str, Any]) -> Json:
-    """`{}` once the scene of an ask is where all processes find it, else `{problem}`."""
+    """`{}` once the scene of a request is where all processes find it, else `{problem}`."""
 
     def answer() -> Json:
         revision = _revision(store, ask)
@@ -89,7 +89,7 @@ def made_answer(store: Store, ask: Mapping[str, Any]) -> Json:
 
 
 def outcome(answer: Callable[[], Json]) -> Json:
-    """What is answered, or the `problem` that keeps it from being answered."""
+    """The answer, or the `problem` that prevents it."""
     found = _safely({}, answer)
     del found["request"]
     return found
@@ -114,13 +114,13 @@ def run_answer(store: Store, program: str) -> Json:
 
 
 def graphs_answer(store: Store, program: str) -> Json:
-    """`{graphs}`: what is wrong in the first iterations of that recording."""
+    """`{graphs}`: the problems in the first iterations of that recording."""
     ask = {"program": program}
     return _safely(ask, lambda: {"graphs": store.graphs(_text(ask, "program"))})
 
 
 def live_answer(store: Store, program: str) -> Json:
-    """Which recording of a watched program is the newest, and what was wrong with the latest attempt."""
+    """The newest recording of a watched program, and the fault of the latest attempt."""
     try:
         found = store.catalogue.find(program)
     except Problem:
@@ -129,7 +129,7 @@ def live_answer(store: Store, program: str) -> Json:
 
 
 def pieces(answer: Any) -> Iterator[Packed]:
-    """The JSON of an answer in pieces: what is packed in it as it is, and the text around it."""
+    """The JSON of an answer in pieces: packed parts as they are, and the text around them."""
     text = ""
     for part in _parts(answer):
         if isinstance(part, str):
@@ -200,7 +200,7 @@ def _safely(ask: Mapping[str, Any], answer: Callable[[], Json]) -> Json:
 
 
 def failure(error: BaseException) -> Problem:
-    """What a person reads where Backstep itself failed."""
+    """The message for a fault of Backstep itself."""
     first = (str(error).strip().splitlines() or [""])[0]
     return Problem(
         "failed",

@@ -61,9 +61,9 @@ Admit = Callable[[str], Turn]
 
 @dataclass(frozen=True)
 class Background:
-    """Where a server of many has made what takes long: Dash's `manager` of background callbacks.
+    """Where a server for many keeps the results of long computations: Dash's `manager` of background callbacks.
 
-    What a page is told of a job is signed with the `secret`, which all processes of the server know.
+    The page's information about a job is signed with the `secret`, which all processes of the server know.
     """
 
     manager: Any
@@ -71,16 +71,16 @@ class Background:
 
 
 POLL = 500
-"""Milliseconds between two looks of a page whether its job is done."""
+"""Milliseconds after which a page asks again whether its job is done."""
 
 
 def at_once(_client: str) -> Turn:
-    """Nobody waits for a place: the server is one person's own."""
+    """Nobody waits for a place: the server belongs to one person."""
     return AT_ONCE
 
 
 def register(app: Dash, store: Store, admit: Admit = at_once) -> None:
-    """Connects the page to the store; who asks for what has to be computed takes the place that `admit` gives."""
+    """Connects the page to the store; a client that needs a computation takes the place that `admit` gives it."""
 
     clientside: Callable[..., None] = app.clientside_callback
 
@@ -108,11 +108,12 @@ def register(app: Dash, store: Store, admit: Admit = at_once) -> None:
 MADE = "made-scene.data", "made-file.data"
 """The outputs of the callbacks that run in the background."""
 LEFT = "gone.id"
-"""The output of the callback that Dash adds for those who no longer wait."""
+"""The output of the callback that Dash adds for visitors who no longer wait."""
 
 
 def register_background(app: Dash, exports: Exports, background: Background) -> None:
-    """What takes long: the page asks for it here when it was told that it comes later, and then again as before."""
+    """Long computations: the page asks for them here after it was told that they come later, and then repeats its
+    request."""
     store = exports.store
 
     def in_background(output: str, asked: str) -> Callable[..., Any]:
@@ -148,7 +149,8 @@ CALLBACKS = "/_dash-update-component"
 
 
 def asked(app: Dash) -> tuple[TypeAdapter[Any], dict[str, Callable[..., Any]]]:
-    """The shapes of all requests that this app's callbacks send, and by their output the functions that answer them."""
+    """The shapes of all requests that this app's callbacks send, and the functions that answer them, by their
+    output."""
     listed = {output: one for output, one in app.callback_map.items() if "callback" in one}  # others run in the browser
     functions = {output: inspect.unwrap(one["callback"]) for output, one in listed.items()}
     if LEFT in functions:
@@ -161,8 +163,8 @@ def left(_times: int) -> None:
 
 
 def answer_callbacks(app: Dash) -> None:
-    """Puts our own answer in the place of Dash's, which would run a callback on whatever it is sent, and write the JSON
-    of a scene anew for each who asks for it.  Dash's own is asked about jobs."""
+    """Replaces Dash's answer by our own. Dash would run a callback on anything that it is sent, and write the JSON of a
+    scene again for each visitor. Requests about jobs still go to Dash."""
     shape, functions = asked(app)
     dash = app.server.view_functions[CALLBACKS]
 
@@ -199,8 +201,8 @@ def _stopped() -> Problem:
 
 
 def add_requests(app: Dash, exports: Exports, admit: Admit = at_once, local: Local | None = None) -> None:
-    """The requests that are no callbacks: a newer recording, a program as it was recorded, the overview of
-    its run, a revision's file."""
+    """The requests that are not callbacks: a newer recording, a program as it was recorded, the overview of its run, a
+    revision's file."""
     server: Flask = app.server
     _add_state(server, exports.store)
     _add_documents(server, exports.store, admit)
@@ -334,7 +336,7 @@ def _json(data: Any, status: int = 200) -> Response:
 
 
 def _packed(answer: Any) -> Response:
-    """An answer in the pieces in which it was compressed; as plain text for who reads no gzip."""
+    """An answer in the pieces in which it was compressed; as plain text for clients that do not accept gzip."""
     found = list(pieces(answer))
     headers = {"Cache-Control": "no-store", "Vary": "Accept-Encoding"}
     if reads_gzip(request.environ):

@@ -21,9 +21,9 @@ from engine.replay.program import NONE_PASSED
 STRICT = ConfigDict(strict=True, extra="forbid")
 MOST_COMMANDS = 10_000
 LARGEST = 2**64
-"""Integers below this have a place in a tensor."""
+"""Whole numbers of tensors are below this."""
 LONGEST = 300
-"""Characters of the line that says what is wrong with a request."""
+"""The characters of the line that says what is wrong with a request."""
 
 Name = Annotated[str, StringConstraints(max_length=1000)]
 Index = Annotated[int, Field(ge=0, lt=2**53)]

@@ -1,4 +1,4 @@
-"""What the page tells its own modules of its components."""
+"""Properties of components that the page reports to its own modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The run view: what a whole run did.  The browser fills it from the overview (viz/schema/run.py)."""
+"""The run view: a whole run at once. The browser fills it from the overview (viz/schema/run.py)."""
 
 from __future__ import annotations
 

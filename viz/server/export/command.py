@@ -19,9 +19,9 @@ SUFFIX = ".backstep"
 
 
 def export(source: str, output: Path, most: int | None = None, as_torch: bool = False, look: Look | None = None) -> int:
-    """Writes what `output` ends in; the status is 0, or 2 with a line that says what to change.
+    """Writes a file in the format of `output`'s suffix; the status is 0, or 2 with a line that says what to change.
 
-    `look` says what of the program a picture or a film shows.
+    `look` says which part and which time of the program a picture or a film shows.
     """
     kind, picture = format_of(output.name), output.suffix.removeprefix(".")
     if kind is None and picture not in KINDS:

@@ -18,12 +18,12 @@ from viz.tasks.lru import Lru
 from viz.tasks.single_flight import SingleFlight
 
 KEPT = 64, 32 * MIB
-"""Costly files that are kept: how many, and their bytes."""
+"""Costly files that are kept: their number, and their bytes."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file: what it is for a person, its media type, and its content; `is_costly` if that takes seconds."""
+    """A kind of file: its name for people, its media type, and its content; `is_costly` if making it takes seconds."""
 
     what: str
     media: str
@@ -32,7 +32,7 @@ class Format:
 
 
 def _of_scene(write: Callable[[Mapping[str, Any]], str | bytes]) -> Callable[..., bytes]:
-    """The content that follows from the scene, with the groups folded that are folded on the screen."""
+    """Content that follows from the scene, with the groups folded that are folded on the screen."""
 
     def content(store: Store, revision: Revision, folds: Mapping[str, bool]) -> bytes:
         made = write(store.scene(revision, None, folds, "").json())
@@ -66,7 +66,7 @@ FORMATS: Mapping[str, Format] = {
 
 
 class Exports:
-    """The files of a store.  What is costly is made once for all who save the same, and kept while it is asked for."""
+    """The files of a store. A costly file is made once for all who save the same, and kept while it is requested."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -90,7 +90,7 @@ class Exports:
 
 
 def format_of(name: str) -> Format | None:
-    """The format that the ending of a file's name stands for; None for an ending that is none of these.
+    """The format of a file name's suffix; None for any other suffix.
 
     >>> format_of("run.dot").what, format_of("run.pdf")
     ('the graph for Graphviz', None)

@@ -32,7 +32,7 @@ KINDS = {
     "gif": "an animation",
     "webm": "a video",
 }
-"""What can be painted, by the endings of its files."""
+"""The formats that can be painted, by the suffixes of their files."""
 NAMED = "BACKSTEP_CHROMIUM"
 """The variable that names a browser."""
 BROWSERS = (
@@ -46,20 +46,20 @@ PLACES = (
     r"C:\Program Files\Google\Chrome\Application\chrome.exe",
     r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
 )
-"""Where they lie on systems that do not name them in PATH."""
+"""The places where browsers are installed on systems that do not name them in PATH."""
 FLAGS = (
     "--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--mute-audio", "--force-prefers-reduced-motion",
 )  # fmt: skip
 PATIENCE = 180
-"""Seconds after which a browser that has painted nothing is given up; a film of 30 s is recorded in real time."""
+"""Seconds after which a browser that has painted nothing is stopped; a film of 30 s is recorded in real time."""
 WINDOW = 1280, 720
-"""Pixels of the window that a film shows."""
+"""The pixels of the window that a film shows."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What of a program is painted: `size` is `whole`, `16:9`, or the window that is seen, as `1280x720`.
+    """The part of a program that is painted: `size` is `whole`, `16:9`, or the size of a window, as `1280x720`.
 
     A picture shows the moment after `step` (None: the last one), a film the time from `begin` to `end`, in steps.
     """
@@ -71,7 +71,7 @@ class Look:
     end: int | None = None
 
     def job(self, kind: str) -> dict[str, object]:
-        """As the page takes it."""
+        """In the form that the page takes."""
         size = self.size or ("16:9" if kind in ("gif", "webm") else "whole")
         width, height = window(size)
         part = {"whole": "whole", "16:9": "slide"}.get(size, "seen")
@@ -83,7 +83,7 @@ class Look:
 
 
 def window(size: str) -> tuple[int, int]:
-    """The pixels of a size.  Raises ValueError for what is none.
+    """The pixels of a size. Raises ValueError if it is not a size.
 
     >>> window("800x600"), window("whole")
     ((800, 600), (1280, 720))
@@ -97,8 +97,10 @@ def window(size: str) -> tuple[int, int]:
 
 
 def painted(store: Store, program: str, kind: str, look: Look) -> bytes:
-    """A picture or a film of a program.  Raises Problem where no browser is found, or it paints nothing,
-    and ValueError for a size that is none."""
+    """A picture or a film of a program.
+
+    Raises Problem if no browser is found or if it paints nothing, and ValueError if the size is not one.
+    """
     job, browser = look.job(kind), find_browser()
     data = {**Lesson(store).opening(program), "job": job}
     title = str(store.catalogue.find(program).about.get("title", program))
@@ -107,7 +109,7 @@ def painted(store: Store, program: str, kind: str, look: Look) -> bytes:
 
 
 def waited(answer: queue.Queue[tuple[str, bytes]], process: subprocess.Popen[bytes]) -> bytes:
-    """What the page sends, while its browser runs."""
+    """The data that the page sends while its browser runs."""
     for _ in range(PATIENCE):
         try:
             path, body = answer.get(timeout=1)
@@ -122,7 +124,7 @@ def waited(answer: queue.Queue[tuple[str, bytes]], process: subprocess.Popen[byt
 
 
 def find_browser() -> str:
-    """The path of a Chromium, Chrome or Edge.  Raises Problem where there is none."""
+    """The path of a Chromium, Chrome or Edge. Raises Problem if there is none."""
     named = os.environ.get(NAMED)
     places = [named] if named else [*filter(None, map(shutil.which, BROWSERS)), *PLACES]
     found = next((place for place in places if Path(place).is_file()), None)
@@ -142,7 +144,7 @@ def _failed(text: str) -> Problem:
 
 @contextmanager
 def answers(page: bytes) -> Iterator[tuple[str, queue.Queue[tuple[str, bytes]]]]:
-    """Serves a page on the loopback address, at a path that nobody guesses, and queues what is posted beside it."""
+    """Serves a page on the loopback address, at a path that nobody can guess, and queues the data posted beside it."""
     secret = secrets.token_urlsafe()
     answer: queue.Queue[tuple[str, bytes]] = queue.Queue()
 
@@ -164,7 +166,7 @@ def answers(page: bytes) -> Iterator[tuple[str, queue.Queue[tuple[str, bytes]]]]
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Nothing: the terminal is the user's."""
+            """Logs nothing: the terminal is the user's."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True, name="painting").start()

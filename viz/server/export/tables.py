@@ -10,7 +10,7 @@ from typing import Any
 
 COLUMNS = ("step", "kind", "phase", "name", "at", "file", "line", "sentence")
 STEP = 1000
-"""Microseconds that a step lasts on the timeline: a recording has an order, and no times."""
+"""Microseconds of a step on the timeline: a recording has an order, but no times."""
 
 
 def events(scene: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What only whoever sits at this machine is offered: their own trace files, and how to show them to others."""
+"""Services for the person at this machine: their own trace files, and ways to show them to others."""
 
 from __future__ import annotations
 

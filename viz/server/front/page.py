@@ -22,7 +22,7 @@ def _template() -> Template:
 
 
 def front(programs: Sequence[Program], takes_files: bool) -> str:
-    """The HTML of the gallery with these programs, one's own first; it asks for files where they are taken."""
+    """The HTML of the gallery with these programs, one's own first; it accepts files if the server does."""
     listed = [program for program in programs if not program.about.get("hidden")]
     ordered = sorted(listed, key=lambda program: group_of(program) != YOURS)  # stable: the rest keeps its order
     groups = [(name, [card(member) for member in members]) for name, members in groupby(ordered, key=group_of)]
@@ -38,7 +38,7 @@ def group_of(program: Program) -> str:
 
 
 def card(program: Program) -> dict[str, Any]:
-    """What the card of a program says, in the words of the template."""
+    """The text on the card of a program, in the words of the template."""
     about: Mapping[str, Any] = program.about
     told = about.get("card") or {}
     kind, message = wrong(about)
@@ -56,7 +56,7 @@ def card(program: Program) -> dict[str, Any]:
 
 
 def wrong(about: Mapping[str, Any]) -> tuple[str, str]:
-    """The kind of message that a mistake gets, and its first sentence; or what goes wrong without one.
+    """The kind of message that a mistake gets, and its first sentence; for a mistake without a message, its effect.
 
     >>> wrong({"says": "RuntimeError: a leaf is written. It may not be."})
     ('RuntimeError', 'a leaf is written')

@@ -30,22 +30,23 @@ FIELDS = {
     "outcome": ("Result", 1.0),
     "source": ("Program", 0.5),
 }
-"""The fields of a program by their column: what a person reads as the reason, and how much a word in it counts."""
+"""The fields of a program by their column: their names as people read them in a reason, and the weight of a word in
+each."""
 MOST = 24
-"""Programs that are shown."""
+"""The most programs that are shown."""
 LONGEST = 60
-"""Different words of a question that count: a pasted traceback has more, and repeats them."""
+"""The most different words of a question that count: a pasted traceback has more, and repeats them."""
 NEAR = 0.75
-"""How alike an unknown word and a known one are, from 0 to 1, that one may stand for the other."""
+"""How similar an unknown word and a known one must be, from 0 to 1, for one to stand for the other."""
 SHORT = 4
 """Letters up to which a word stands for another one only if they are the same ones: `gard` for `grad`, not `null` for
 `full`."""
 FAR = 0.5
-"""The same, where nothing at all was found."""
+"""The same, if nothing at all was found."""
 PREFIX = 3
 """Letters from which on the word that is being typed may be the beginning of another one."""
 OPEN, CLOSE = "\x01", "\x02"
-"""Around the words that were found, in a reason."""
+"""The marks around the words that were found, in a reason."""
 IDLE = frozenset(
     re.findall(
         r"\w+",
@@ -59,7 +60,7 @@ IDLE = frozenset(
     """,
     )
 )
-"""Words that say nothing of what is asked."""
+"""Words that say nothing about the question."""
 TABLES = {"stems": "porter unicode61", "plain": "unicode61"}
 """Both are ranked, so that a whole word counts for more than another word of the same stem."""
 
@@ -73,8 +74,11 @@ class Hit(TypedDict):
 
 
 class Found(TypedDict):
-    """What a search answers.  `instead` pairs each unknown word with the one that it was taken for; `near` says that
-    nothing has the words, and the hits are only the nearest."""
+    """The answer to a search.
+
+    `instead` pairs each unknown word with the known word used for it; `near` says that no program has the words, and
+    the hits are only the nearest.
+    """
 
     hits: list[Hit]
     instead: list[tuple[str, str]]
@@ -82,7 +86,7 @@ class Found(TypedDict):
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as the index has them: in small letters, names in their parts.
+    """The words of a text as the index has them: in lower case, names split into their parts.
 
     >>> words_of("loss.backward(retain_graph=True)")
     ['loss', 'backward', 'retain', 'graph', 'true']
@@ -91,7 +95,7 @@ def words_of(text: str) -> list[str]:
 
 
 def asked(question: str) -> list[str]:
-    """The words of a question that count, in their order; of one without such words, all of them.
+    """The words of a question that count, in their order; all of them if none counts.
 
     >>> asked("Why is my gradient None?"), asked("how to do it")
     (['gradient', 'none'], ['how', 'to', 'do', 'it'])
@@ -110,7 +114,8 @@ def names(question: str) -> list[str]:
 
 
 class Search:
-    """An index of the programs, in memory: made in some milliseconds when it is first asked, and again for others."""
+    """An index of the programs, in memory: built in some milliseconds at the first question, and again for other
+    programs."""
 
     def __init__(self, programs: Callable[[], Sequence[Program]]) -> None:
         self._programs = programs
@@ -161,7 +166,7 @@ class Search:
         self._made = key
 
     def _instead(self, words: Iterable[str], alike: float) -> dict[str, str]:
-        """For each word that nothing has, and that does not begin another one, the nearest that something has."""
+        """For each word that no program has, and that does not begin another one, the nearest known word."""
         known = self._words["plain"]
         found = {}
         for word in words:
@@ -173,7 +178,7 @@ class Search:
         return found
 
     def _hits(self, words: Sequence[str], phrases: Iterable[str] = (), typed: tuple[str, ...] = ()) -> list[Hit]:
-        """The programs by their rank, those first that have what was `typed`, or what counts of it, as a phrase.
+        """The programs by their rank; those with the `typed` text, or its significant part, as a phrase come first.
 
         A term that no program has whole may be the beginning of a word.
         """
@@ -190,7 +195,7 @@ class Search:
         return [self._reason(program, match) for program in best]
 
     def _has(self, term: str) -> bool:
-        """Whether a program has a word of its stem, or a phrase of such words."""
+        """Whether a program has a word with the same stem, or a phrase of such words."""
         return self._base.execute("SELECT 1 FROM stems WHERE stems MATCH ? LIMIT 1", (term,)).fetchone() is not None
 
     def _reason(self, program: str, match: str) -> Hit:
@@ -223,7 +228,7 @@ def _fields(program: Program) -> list[str]:
 
 
 def _phrases(program: Program) -> set[tuple[str, ...]]:
-    """What a program answers, each as its words and as those of them that count."""
+    """The question that a program answers: its words, and the significant ones among them."""
     about = program.about
     card = about.get("card") or {}
     texts = [str(text) for text in (about.get("question"), about.get("title"), *card.get("words", ())) if text]
@@ -235,7 +240,7 @@ def _meant(words: Sequence[str], instead: dict[str, str]) -> list[str]:
 
 
 def _terms(words: Sequence[str]) -> list[str]:
-    """The words and the pairs of neighbours, as FTS5 has them."""
+    """The words and the pairs of neighbours, in the form of FTS5."""
     pairs = [f"{one} {other}" for one, other in pairwise(words) if one != other]
     return [_quoted(term) for term in dict.fromkeys([*words, *pairs])]
 

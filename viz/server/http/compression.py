@@ -1,4 +1,4 @@
-"""In front of the app: the page's own files, and the compression of what the app answers, once for equal answers."""
+"""The page's own files, and the compression of the app's answers, once for equal answers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from viz.tasks.lru import Lru
 KEPT = 128, 16 << 20
 """Compressed answers that are kept: how many, and their bytes.  They are Dash's own files and the page's layout."""
 WORTH = 512
-"""Bytes from which on an answer is compressed."""
+"""The number of bytes from which on an answer is compressed."""
 COMMON = 16 << 10
-"""Bytes from which on an answer is likely to be asked for again, so that it is kept."""
+"""The number of bytes from which on an answer is likely to be requested again, so that it is kept."""
 ASSETS = "/assets/"
 UNKNOWN = b"Backstep's page has no such file, or a newer Backstep runs here: load the page again.\n"
 TEXTS = ("text/", "application/javascript", "application/json", "image/svg+xml")
@@ -25,7 +25,7 @@ Headers = list[tuple[str, str]]
 
 
 class Compressed:
-    """WSGI middleware that sends the assets itself, and all else that is text compressed, with a tag of its content."""
+    """WSGI middleware that sends the assets itself and all other text compressed, with a tag of its content."""
 
     def __init__(self, app: Application, assets: Assets) -> None:
         self.app = app
@@ -103,7 +103,7 @@ def with_encoding(headers: Headers, is_packed: bool) -> Headers:
 def sent(
     environ: Mapping[str, Any], start_response: StartResponse, status: str, headers: Headers, body: bytes
 ) -> list[bytes]:
-    """The answer, or that what the browser has is still right."""
+    """The answer, or the statement that the browser's copy is still right."""
     tag = next((value for name, value in headers if name == "ETag"), None)
     had = [one.strip().removeprefix("W/") for one in environ.get("HTTP_IF_NONE_MATCH", "").split(",")]
     if tag is not None and tag in had:

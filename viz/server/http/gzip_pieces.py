@@ -1,8 +1,8 @@
-"""Text compressed once, and answers put together of such pieces without compressing them again.
+"""Text compressed once, and answers assembled from such pieces without compressing them again.
 
-A gzip file (RFC 1952) is a header, blocks of deflate, and the CRC-32 and the length of the text.  Blocks that end at a
-byte can stand behind each other, and the CRC of two texts follows from theirs: so a scene that many ask for is
-compressed when it is made, and each answer adds a few bytes around it.
+A gzip file (RFC 1952) is a header, blocks of deflate, and the CRC-32 and the length of the text. Blocks that end at a
+byte can follow each other, and the CRC of two texts follows from theirs: a scene that many request is compressed when
+it is made, and each answer adds a few bytes around it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def pack_json(data: Any) -> Packed:
 
 
 def gzip(pieces: Iterable[Packed]) -> bytes:
-    """The pieces behind each other as one gzip file.
+    """The pieces one after the other as one gzip file.
 
     >>> import gzip as library
     >>> library.decompress(gzip([pack(b"one, "), pack(b"two")]))

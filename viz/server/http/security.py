@@ -18,7 +18,8 @@ from typing import Any
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PAGE_PATHS = frozenset({"/"})
 TRACE_PATH, TRACE_TYPE = "/open", "application/vnd.sqlite3"
-"""Where a trace file is taken, and what it is called; like JSON's, no form of another site can send this type."""
+"""The path to which a trace file is posted, and its content type; like JSON's, no form of another site can send this
+type."""
 MAX_BODY = 16 * 1024 * 1024
 """Bytes of one request: an edit of a leaf with a million elements is about that long."""
 
@@ -28,7 +29,7 @@ _HASH = re.compile(r"'sha(256|384|512)-[A-Za-z0-9+/]+={0,2}'")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An answer that says no: HTTP status and one or two sentences for a person."""
+    """A refusal: HTTP status and one or two sentences for a person."""
 
     status: str
     text: str
@@ -36,7 +37,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What of a request the decision depends on; absent headers are empty strings."""
+    """The parts of a request on which the decision depends; absent headers are empty strings."""
 
     method: str
     path: str
@@ -49,7 +50,7 @@ class Ask:
 
 
 def host_name(host: str) -> str | None:
-    """The name in a Host header, lower case and without the port; None where it isn't one.
+    """The name in a Host header, lower case and without the port; None if it is not a name.
 
     >>> host_name("LocalHost:8050"), host_name("[::1]:8050"), host_name("a b")
     ('localhost', '[::1]', None)
@@ -76,7 +77,7 @@ def trusted_hosts(allowed: Iterable[str] = ()) -> frozenset[str]:
 
 
 def refusal(ask: Ask, trusted: frozenset[str]) -> Refusal | None:
-    """Why this request gets no answer, or None where it gets one.
+    """Why this request gets no answer, or None if it gets one.
 
     >>> refusal(Ask("GET", "/", "evil.example"), trusted_hosts()).status
     '400 Bad Request'

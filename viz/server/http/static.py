@@ -1,8 +1,9 @@
-"""The browser's files: where they are, and how they are sent: compressed once, under an address of their content.
+"""The browser's files: their location, and how they are sent: compressed once, at an address with a hash of their
+content.
 
-They are in `viz/assets` of an installed wheel, beside the packages in a checkout.  Modules import each other by
-relative addresses, so one number stands in all of them: a hash of all files.  What has that number never changes and is
-kept by the browser for ever; a page of a newer installation asks for another number, and never mixes two.
+They are in `viz/assets` of an installed wheel, beside the packages in a checkout. Modules import each other by relative
+addresses, so all of them have the same number: a hash of all files. A file with this number never changes and is cached
+by the browser forever; a page of a newer installation requests another number, and never mixes the two.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def assets_folder() -> Path:
 
 
 class StaticFile:
-    """A file as it was when Backstep was started; it is compressed when it is first asked for."""
+    """A file as it was when Backstep was started; it is compressed when it is first requested."""
 
     def __init__(self, name: str, content: bytes) -> None:
         self.content = content
@@ -66,7 +67,7 @@ class Assets:
         return list(self._files)
 
     def find(self, path: str) -> tuple[StaticFile, str] | None:
-        """The file behind an address, and how long it may be kept; None where there is none."""
+        """The file at an address, and how long it may be cached; None if there is none."""
         for start, kept in ((f"/{self.address}/", FOR_EVER), ("/assets/", ASK_AGAIN)):
             found = self._files.get(path.removeprefix(start)) if path.startswith(start) else None
             if found is not None:
@@ -75,5 +76,5 @@ class Assets:
 
 
 def content_type(name: str) -> str:
-    """Whatever the machine's registry says: a browser runs a module only if it is called JavaScript."""
+    """Independent of the machine's registry: a browser runs a module only if its type is JavaScript."""
     return TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"

@@ -18,7 +18,7 @@ _LEFT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 def bundle(entry: Path) -> str:
     """One classic script that does what the module `entry` does.
 
-    Raises ValueError that names a module that imports or exports in a form unknown here, or imports itself.
+    Raises ValueError naming a module that imports itself, or that imports or exports in an unknown form.
     """
     modules: dict[Path, str] = {}
     _add(entry.resolve(), modules, [])
@@ -29,7 +29,7 @@ def bundle(entry: Path) -> str:
 
 
 def _add(path: Path, modules: dict[Path, str], above: list[Path]) -> None:
-    """Adds a module behind those that it imports."""
+    """Adds a module after those that it imports."""
     if path in above:
         raise ValueError(f"{path.name} imports itself by way of {above[-1].name}")
     if path in modules:

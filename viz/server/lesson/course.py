@@ -44,10 +44,10 @@ def write(path: Path) -> None:
 
 
 def course(folder: Path, recordings: Path | None = None, only: str | None = None) -> list[Program]:
-    """The lessons of a folder by their names: scripts with chapters, and trace files; or `only` that with this id.
+    """The lessons of a folder by their names: scripts with chapters, and trace files; or `only` the one with this id.
 
-    A script runs when it is opened; where there are `recordings` (`record_course`) its trace is taken from there, and
-    nothing runs.  Raises NotADirectoryError, FileNotFoundError where the folder has no lesson, and TraceFileError.
+    A script runs when it is opened; with `recordings` (`record_course`) its trace is taken from there, and nothing
+    runs. Raises NotADirectoryError, FileNotFoundError if the folder has no lesson, and TraceFileError.
     """
     if not folder.is_dir():
         raise NotADirectoryError(f"{str(folder)!r} is not a folder.")

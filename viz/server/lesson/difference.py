@@ -1,8 +1,8 @@
-"""JSON documents as differences: what makes one document out of a similar one.
+"""JSON documents as differences from a similar document; assets/js/lesson/difference.mjs applies them.
 
-assets/js/lesson/difference.mjs applies them.  A difference is null where nothing changes, else a list that begins with
-its kind: `[0, value]` puts a value there, `[1, {key: difference}, [key …]]` changes and removes keys of an object,
-`[2, length, {index: difference}]` changes elements of a list after it was cut, or made longer, to a length.
+A difference is null if nothing changes, else a list that begins with its kind: `[0, value]` puts a value there, `[1,
+{key: difference}, [key …]]` changes and removes keys of an object, `[2, length, {index: difference}]` changes elements
+of a list after it was cut, or made longer, to a length.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MISSING = object()
 
 
 def difference(old: Any, new: Any) -> Difference:
-    """What changes between two JSON values.
+    """The changes between two JSON values.
 
     >>> difference({"a": 1, "b": [1, 2]}, {"b": [1, 3, 4]})
     [1, {'b': [2, 3, {'1': [0, 3], '2': [0, 4]}]}, ['a']]

@@ -1,4 +1,4 @@
-"""The edits that a lesson foresees: those that a visitor is most likely to make, in the browser's form."""
+"""The edits that a lesson contains: those that a visitor is most likely to make, in the browser's form."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from engine.replay.program import NONE_PASSED
 from viz.server.store import Json
 
 MOST_CELLS = 64
-"""Elements of a gradient up to which each of them has its one-hot gradient."""
+"""The number of elements of a gradient up to which each of them has its one-hot gradient."""
 MOST = 160
-"""Single changes of one program: of a program with more the first of each call."""
+"""The most single changes of one program; if it has more, the first ones of each call."""
 MOST_PAIRS = 60
-"""Changes of two things at once."""
+"""The most changes of two things at once."""
 
 
 Change = tuple[str, Json]
-"""The id of a command, and what is different in it."""
+"""The id of a command, and its changes."""
 
 
 def foreseen(scene: Mapping[str, Any], most: int = MOST, pairs: int = MOST_PAIRS) -> list[Json]:
@@ -69,7 +69,7 @@ def _changes(scene: Mapping[str, Any], command: Mapping[str, Any]) -> Iterator[C
 
 
 def _shape(scene: Mapping[str, Any], command: Mapping[str, Any]) -> list[int] | None:
-    """The shape that the gradient of a call has, or that it has to have; None where the browser cannot edit it."""
+    """The shape of the gradient of a call, or the one that it must have; None if the browser cannot edit it."""
     value = None if command["gradient"] is None else scene["values"][command["gradient"]]
     root = next((node for node in scene["nodes"] if node["id"] == command["root"]), None)
     shape = value["shape"] if value and not command["implicit"] else root and root["shape"]

@@ -59,7 +59,7 @@ def register(shell: Any) -> None:
         is_first = slot.active is None
         with Block() as trace:
             if is_first and slot.active is not None:
-                slot.active.stacks.beyond = ()  # the cell that the magic stands in is no part of the program
+                slot.active.stacks.beyond = ()  # the cell with the magic is not part of the program
             result = shell.run_cell(body)
         if not result.success and not len(trace.events):
             return None

@@ -18,24 +18,24 @@ from viz.server.store import Json, Problem, Revision, Store
 ROOM = 8_000_000
 """Characters of JSON after which no further scene is packed: compressed, they are about a megabyte."""
 MOST_FOLDS = 24
-"""Pictures of a section with other groups folded."""
+"""The most pictures of a section with other groups folded."""
 
 
 class Lesson:
-    """What is packed for one lesson; `room` is what is left of ROOM."""
+    """The contents of one lesson while they are packed; `room` is the rest of ROOM."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.room = ROOM
 
     def packed(self, program: str, also: Sequence[Json] = ()) -> Json:
-        """A program, and the one without its mistake; `also` are further edits of the first."""
+        """A program, and the one without its mistake; `also` has further edits of the first."""
         other = (self.store.catalogue.find(program).about.get("other") or {}).get("id")
         programs = {program: self.program(program, also), **({other: self.program(other, ())} if other else {})}
         return {"opens": program, "programs": programs}
 
     def opening(self, program: str) -> Json:
-        """A program as it opens, and nothing else of it."""
+        """Only the program as it opens."""
         revision = self.store.revision(program, None)
         base = _shared(self.store.scene(revision, None, {}, "").json())
         number = (base["section"] or {}).get("at")
@@ -44,8 +44,7 @@ class Lesson:
         return {"opens": program, "programs": {program: {"opens": number, "sections": sections, "run": None}}}
 
     def program(self, program: str, also: Sequence[Json]) -> Json:
-        """All sections for which there is room, from the one that opens on; then what else is likely to be asked for
-        about that one."""
+        """All sections that fit, from the first visible one on; then further likely requests about that one."""
         opens = (self.store.scene(self.store.revision(program, None), None, {}, "").json()["section"] or {}).get("at")
         sections = {"" if opens is None else str(opens): self.recorded(program, opens)}
         (first,) = sections.values()
@@ -58,8 +57,8 @@ class Lesson:
         return {"opens": opens, "sections": sections, "run": run}
 
     def run(self, program: str, scene: Mapping[str, Any]) -> Json | None:
-        """What the run view shows: `overview` and `graphs`; None for a program that has none, or a run of which they
-        take too much."""
+        """The data of the run view: `overview` and `graphs`; None for a program without them, or if they are too
+        large."""
         if scene["section"] is None and not scene["norms"]:
             return None
         found = {"overview": self.store.overview(program).json(), "graphs": self.store.graphs(program).json()}
@@ -107,7 +106,7 @@ class Lesson:
         return {"edits": edits, "revision": revision.id, "scene": change}
 
     def kept(self, documents: Any) -> bool:
-        """Takes the room that documents need; False where there is none."""
+        """Takes the room that documents need; False if there is not enough."""
         self.room -= len(json.dumps(documents, separators=(",", ":")))
         return self.room > 0
 
@@ -153,7 +152,7 @@ def _shared(scene: Json) -> Json:
 
 
 def _folds(base: Mapping[str, Any], whole: Mapping[str, Any]) -> Iterator[dict[str, bool]]:
-    """What is asked of `store.scene`, the likeliest first."""
+    """The requests to `store.scene`, the likeliest first."""
     told: dict[str, bool] = {}
     for chapter in base["program"]["chapters"]:
         told |= dict.fromkeys(chapter.get("unfold", ()), False)

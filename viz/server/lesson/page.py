@@ -1,7 +1,7 @@
 """A lesson: the app's page as one HTML file, which plays everything offline and fetches nothing.
 
-The page is the app's own markup, style sheets and modules.  In place of the server it has the answers that are likely
-to be asked for, compressed; assets/js/lesson reads them, and its components stand for those of Dash.
+The page has the app's own markup, style sheets and modules. Instead of the server it has the answers to likely
+requests, compressed; assets/js/lesson reads them, and its components stand for those of Dash.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from viz.server.store import Json, Store
 _FILES = {f"export-{ending}" for ending, _ in FILES}
 _LAYOUTS = {f"layout-{name}" for name in NAMES}
 WITHOUT = frozenset({"act-share", "tour-offer", "on-torch", "copy-frame", *_FILES, *_LAYOUTS})
-"""What needs a server, by id."""
+"""The parts that need a server, by id."""
 ENTRY = "js/lesson/lesson.mjs"
 PAINTING = "js/lesson/painting.mjs"
 EARLY = "js/panels/shell/early.js"
@@ -61,12 +61,12 @@ def lesson(store: Store, program: str, also: Sequence[Json] = ()) -> str:
 
 
 def _lazy() -> dict[str, str]:
-    """Which component is mounted into which place."""
+    """The component for each place."""
     return {place: part["props"]["id"] for place, part in lazy_parts().items()}
 
 
 def page_with_job(title: str, data: Json) -> str:
-    """The page of a lesson that paints what its `job` says, and sends it to where the page came from."""
+    """The page of a lesson that paints the picture of its `job` and sends it back."""
     whole = {**data, "hears": [list(one) for one in HEARD], "lazy": _lazy()}
     return _page(title, json.dumps(whole, separators=(",", ":"), allow_nan=False), PAINTING, "connect-src 'self'")
 

@@ -42,7 +42,7 @@ first step makes a difference of a thousandth of gradients that are nothing but 
 
 
 class Unlike(ValueError):
-    """The engine cannot run this recording again: why, in a sentence."""
+    """The engine cannot replay this recording: why, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +69,13 @@ class Recomputed:
 
     @property
     def text(self) -> str:
-        """What is said of an edited revision."""
+        """The note on an edited revision."""
         measured = "to the last bit" if not self.worst else f"to {_short(self.worst)}"
         return f"Recomputed by Backstep's engine, which agrees with the recording {measured}."
 
 
 _known: weakref.WeakKeyDictionary[Trace, Recomputed | str] = weakref.WeakKeyDictionary()
-"""By recording; or why there is none.  As long as the recording is in memory."""
+"""The replays by recording, or why there is none; kept as long as the recording is in memory."""
 
 
 def base_of(trace: Trace, revision: Trace) -> Trace:

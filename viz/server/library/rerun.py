@@ -32,20 +32,17 @@ from viz.server.store import Again, Problem, Program, Revision, Store
 from viz.server.workers import TraceFile
 
 SECONDS = 600.0
-"""For how long a program may run, unless `--rerun-seconds` says otherwise."""
+"""How long a program may run, unless `--rerun-seconds` says otherwise."""
 MOST = 8
-"""Runs that are kept; the one that was made first goes."""
+"""The number of runs that are kept; the oldest one goes."""
 ROOM = 64_000_000
-"""Bytes that the recording of a run may have beside twice those of the first one."""
+"""Bytes that the recording of a run may have in addition to twice those of the first one."""
 TITLE = "The program could not be run again"
 UNCHANGED = "Nothing was changed: the previous revision is still shown."
 
 
 def script_of(trace: Trace) -> Script:
-    """What a recording was made from, if it can be run again here.
-
-    Raises Cannot, with the reason.
-    """
+    """The source of a recording, if it can be run again here. Raises Cannot, with the reason."""
     ran = trace.meta.get("ran")
     if not library(trace) or not isinstance(ran, Mapping) or not trace.argv:
         raise Cannot("Only a script that `backstep run` or `backstep record` has recorded on PyTorch can be run again.")
@@ -69,7 +66,7 @@ def script_of(trace: Trace) -> Script:
 
 
 def unchanged(script: Script, trace: Trace) -> None:
-    """Raises Cannot where a file of the program is not as it was recorded."""
+    """Raises Cannot if a file of the program has changed since it was recorded."""
     folder = script.path.absolute().parent
     if script.path.name not in trace.files:  # nobody has seen it run: the file may name any script
         raise Cannot(f"The recording does not have the text of {script.path.name}.")
@@ -150,7 +147,7 @@ class Reruns:
         return Again(TraceFile.of(target, program.most), " ".join(said))
 
     def _process_of(self, program: Program, plan: Path, target: Path, run: Run, turn: int) -> Recording:
-        """The recording of a run.  Raises Cannot where it did not come to its end, or to all changes."""
+        """The recording of a run. Raises Cannot if the run did not reach its end, or not all changes."""
         script = program.again
         assert script is not None
         is_late = threading.Event()

@@ -27,17 +27,17 @@ class Bounds:
 
     seconds: float = 5.0
     entries: int = 100_000
-    """What a replay may record: some 100 MB of events."""
+    """The most entries that a replay may record: some 100 MB of events."""
     commands: int = 200
     in_all: int = 64
     per_client: int = 32
     """A hall full of people often has one address, so this is far more than one person needs."""
     long: int = 10_000
-    """Events of a section from which on its scene is made in the background: it takes 3 s and more."""
+    """The number of events of a section from which on its scene is made in the background: it takes 3 s and more."""
 
 
 class BoundedReplays(Computed):
-    """The pure side of the app, with replays that end within bounds."""
+    """The pure side of the app, with replays that are stopped at their bounds."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
@@ -63,7 +63,7 @@ class BoundedReplays(Computed):
 
 
 class Admission:
-    """Who may wait for a computation: so many in all, and so many of one client."""
+    """Who may wait for a computation: limited in all, and per client."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
@@ -72,7 +72,7 @@ class Admission:
 
     @contextlib.contextmanager
     def turn(self, client: str) -> Iterator[None]:
-        """A place among those that wait.  Raises Problem where there is none."""
+        """A place among those that wait. Raises Problem if there is none."""
         with self._lock:
             if self._waiting.total() >= self.bounds.in_all or self._waiting[client] >= self.bounds.per_client:
                 raise Problem("busy", "The server is busy", BUSY)

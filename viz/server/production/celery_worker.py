@@ -1,4 +1,4 @@
-"""`backstep worker`: processes that compute what takes long, for the servers that use the same Redis."""
+"""`backstep worker`: processes for the long computations of the servers that use the same Redis."""
 
 from __future__ import annotations
 

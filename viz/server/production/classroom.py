@@ -19,7 +19,7 @@ from viz.server.store import Catalogue, Program, Revisions, Shelf, Store
 from viz.server.workers import Workers
 
 DISK = "disk"
-"""The queue of one machine; the queue of several is the address of a Redis."""
+"""The queue of one machine; the queue of several machines is the address of a Redis."""
 
 
 class FolderError(Exception):
@@ -52,10 +52,8 @@ class Classroom:
 
 
 def folder_programs(folder: Path | None, recordings: Path, only: str | None = None) -> list[Program]:
-    """The lessons and trace files of a folder, or `only` one of them.
-
-    Raises FolderError where it has none, or one that cannot be opened.
-    """
+    """The lessons and trace files of a folder, or `only` one of them. Raises FolderError if it has none, or one that
+    cannot be opened."""
     try:
         return course(folder, recordings, only) if folder else []
     except (TraceFileError, OSError) as error:
@@ -63,7 +61,7 @@ def folder_programs(folder: Path | None, recordings: Path, only: str | None = No
 
 
 def queue(room: Classroom) -> tuple[Any, Results, Revisions]:
-    """Dash's manager of jobs, where their results are, and the edits that all processes know."""
+    """Dash's manager of jobs, the store of their results, and the edits that all processes know."""
     if room.queue == DISK:
         from viz.server.production.on_disk import DiskJobs
 
@@ -104,7 +102,7 @@ def hidden(address: str) -> str:
 def store(
     room: Classroom, revisions: Revisions, shelf: Shelf, workers: Workers | None = None, only: str | None = None
 ) -> Store:
-    """The store of one process; of the folder it has all programs, or `only` one."""
+    """The store of one process; it has all programs of the folder, or `only` one."""
     catalogue = Catalogue(programs.gallery_programs())
     for program in folder_programs(room.folder, room.shared, only):
         catalogue.add(program)

@@ -46,7 +46,7 @@ class DiskResults:
 
 
 class DiskJobs(Shared, DiskcacheManager):
-    """Jobs as processes; a job's name is its process and when that began, since numbers of processes come again."""
+    """Jobs as processes; a job's name is its process and its start time, because process numbers come again."""
 
     def __init__(self, folder: Path, room: Mapping[str, Any]) -> None:
         cache = Cache(str(folder), disk=JSONDisk, size_limit=BYTES, eviction_policy="least-recently-used", timeout=10)
@@ -82,7 +82,7 @@ class DiskJobs(Shared, DiskcacheManager):
 
 
 def _process(job: str) -> psutil.Process:
-    """The process of a job.  Raises psutil.NoSuchProcess where it has ended."""
+    """The process of a job. Raises psutil.NoSuchProcess if it has ended."""
     number, _, began = job.partition("@")
     process = psutil.Process(int(number))
     if process.create_time() != float(began):

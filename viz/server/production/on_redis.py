@@ -1,4 +1,4 @@
-"""Jobs for several machines: Celery runs them in the processes of `backstep worker`, and Redis has what they make.
+"""Jobs for several machines: Celery runs them in the processes of `backstep worker`, and Redis has their results.
 
 Tasks and results are JSON and plain bytes; nothing is pickled.
 """
@@ -42,13 +42,14 @@ SETTINGS = {
 }
 """Celery's settings."""
 FAILURES = redis.RedisError, ValueError
-"""What a Redis that does not answer raises, and an address that is none."""
+"""The exceptions of a Redis that does not answer, and of an address that is not one."""
 EDITS_KEPT = 7 * 24 * 3600
 """Seconds for which edits that are too long for an address are kept after their last use."""
 
 
 class RedisResults:
-    """Bytes by key in Redis.  What cannot be kept is computed again; what cannot be looked up is a Problem."""
+    """Bytes by key in Redis. A result that cannot be kept is computed again; one that cannot be looked up is a
+    Problem."""
 
     def __init__(self, client: redis.Redis) -> None:
         self.client = client
@@ -79,7 +80,7 @@ class RedisRevisions:
         return None if found is None else Revision(key, *json.loads(found))
 
     def put(self, key: str, revision: Revision) -> Revision:
-        """Keeps a revision with edits; of those without, the address says enough."""
+        """Keeps a revision with edits; for one without, the address is enough."""
         if not revision.is_base:
             row = [revision.program, revision.version, revision.text, revision.section]
             self.results.put(f"backstep:edits:{key}", json.dumps(row).encode(), EDITS_KEPT)
@@ -109,7 +110,7 @@ class RedisJobs(Shared, CeleryManager):
 
 
 def secret(url: str, own: str) -> str:
-    """The secret of all machines at a Redis: that of whoever came first.  Raises one of FAILURES."""
+    """The secret of all machines at a Redis: that of the first one. Raises one of FAILURES."""
     known = client(url)
     known.set("backstep:secret", own, nx=True)
     found: Any = known.get("backstep:secret")

@@ -1,6 +1,6 @@
-"""What takes long, where all processes of a server find it: on disk, or in Redis (on_disk.py, on_redis.py).
+"""The results of long computations, for all processes of a server: on disk, or in Redis (on_disk.py, on_redis.py).
 
-A process that answers visitors only looks; one that works in the background makes what is not there.
+A process that answers visitors only looks for them; one that works in the background makes missing ones.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Results(Protocol):
 
 
 class Looking:
-    """The shelf of a process that answers visitors.  Raises Later where nothing lies there."""
+    """The store of a process that answers visitors. Raises Later if a result is not there."""
 
     def __init__(self, results: Results, long: int) -> None:
         self.results, self.long = results, long
@@ -42,8 +42,8 @@ class Looking:
 
 
 class Making:
-    """The shelf of a process in the background: what it is asked for, others found long.  Raises Problem where a result
-    is too large."""
+    """The store of a process in the background: a request for something that took others long. Raises Problem if a
+    result is too large."""
 
     long = 0
 

@@ -40,7 +40,7 @@ class RevisionFile:
         return None if row is None else Revision(key, *row)
 
     def put(self, key: str, revision: Revision) -> Revision:
-        """Keeps a revision with edits; of those without, the address says enough."""
+        """Keeps a revision with edits; for one without, the address is enough."""
         if not revision.is_base:
             row = (key, revision.program, revision.version, revision.text, revision.section, time.time())
             with self._file() as file:
@@ -51,7 +51,7 @@ class RevisionFile:
         return revision
 
     def _forget(self) -> None:
-        """Lets go of those used longest ago, beyond the limit."""
+        """Removes those used longest ago, beyond the limit."""
         with self._file() as file:
             file.execute(
                 "DELETE FROM revisions WHERE id IN (SELECT id FROM (SELECT id, SUM(LENGTH(edits)) OVER "
