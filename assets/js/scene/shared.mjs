@@ -54,7 +54,7 @@ export const NOISE = 1e-12;
 export const DATA = 4096;
 
 // viz.run.run
-/** Sections from which on a run opens as a whole. */
+/** The number of sections from which on a run opens with its overview. */
 export const SEVERAL = 8;
 
 // engine.replay.program
