@@ -142,13 +142,13 @@ class GradScaler:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
         if id(optimizer) in self._stepped:
             raise RuntimeError("unscale_() is being called after step().")
-        found = False
+        has_nonfinite = False
         with no_grad():
             for group in optimizer.param_groups:
                 for gradient in (p.grad for p in group["params"] if p.grad is not None):
                     gradient.mul_(1.0 / self._scale)
-                    found = found or not bool(xp.isfinite(gradient._array).all())
-        self._found[id(optimizer)] = found
+                    has_nonfinite = has_nonfinite or not bool(xp.isfinite(gradient._array).all())
+        self._found[id(optimizer)] = has_nonfinite
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """The optimiser's step, with gradients divided by the scale; left out where one of them is inf or nan."""

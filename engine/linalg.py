@@ -100,5 +100,5 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
             f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {names[0]} and y of type "
             f"{names[1]} instead"
         )
-    made: Tensor = (x * y).sum(dim)
-    return made
+    result: Tensor = (x * y).sum(dim)
+    return result

@@ -49,8 +49,8 @@ def set_printoptions(
     profiles = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, math.inf, 3, 80)}
     if profile is not None:
         options.precision, options.threshold, options.edgeitems, options.linewidth = profiles[profile]
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    for name, value in given.items():
+    stated = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    for name, value in stated.items():
         if value is not None:
             setattr(options, name, value)
     options.sci_mode = sci_mode

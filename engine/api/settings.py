@@ -235,11 +235,11 @@ def set_default_tensor_type(t: Any) -> None:
     ...     torch.set_default_tensor_type(torch.FloatTensor)
     """
     name = t if isinstance(t, str) else getattr(t, "__name__", str(t))
-    found = LEGACY.get(name.removeprefix("torch."))
-    if found is None or not found.is_floating_point:
+    legacy = LEGACY.get(name.removeprefix("torch."))
+    if legacy is None or not legacy.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     warnings.warn(OLD_DEFAULT, UserWarning, stacklevel=2)
-    arrays.default_dtype = found
+    arrays.default_dtype = legacy
 
 
 def compile(model: Callable[..., Any] | None = None, **options: Any) -> Any:

@@ -308,10 +308,10 @@ def apart(values: Sequence[Any]) -> bool:
 
 def flat(values: Sequence[Any]) -> list[Any]:
     """The arguments of an op, and what is in lists among them."""
-    found: list[Any] = []
+    items: list[Any] = []
     for value in values:
-        found.extend(value if isinstance(value, (list, tuple)) else (value,))
-    return found
+        items.extend(value if isinstance(value, (list, tuple)) else (value,))
+    return items
 
 
 def special_of(data: Array) -> Any:

@@ -102,10 +102,10 @@ def rounded(numbers: Any, name: str) -> np.ndarray:
     with np.errstate(all="ignore"):
         if name not in NARROW:
             return np.asarray(numbers, np.float64).astype(name).astype(np.float64)
-        kind, given = NARROW[name], np.asarray(numbers, np.float64)
-        step = np.ldexp(1.0, np.maximum(np.frexp(given)[1] - 1, kind.least) - (kind.bits - 1))
-        near = np.rint(given / step) * step
-        return np.where(abs(near) > kind.most, np.copysign(np.inf, given), near)
+        kind, values = NARROW[name], np.asarray(numbers, np.float64)
+        step = np.ldexp(1.0, np.maximum(np.frexp(values)[1] - 1, kind.least) - (kind.bits - 1))
+        near = np.rint(values / step) * step
+        return np.where(abs(near) > kind.most, np.copysign(np.inf, values), near)
 
 
 def shortest(array: np.ndarray) -> list[Any]:
@@ -121,14 +121,14 @@ def shortest(array: np.ndarray) -> list[Any]:
     flat, name = array.reshape(-1), name_of(array.dtype)
     if flat.dtype.kind != "f" or flat.dtype == np.float64:
         return flat.tolist()
-    found = flat.astype(np.str_).astype(np.float64)
+    back = flat.astype(np.str_).astype(np.float64)
     if name not in NARROW:
-        return found.tolist()
+        return back.tolist()
     exact, left = flat.astype(np.float64), np.isfinite(flat)
     for digits in range(1, 5):  # four tell any two numbers of eight bits apart
         places = np.flatnonzero(left)
         short = np.char.mod(f"%.{digits - 1}e", exact[places]).astype(np.float64)
         fits = rounded(short, name) == exact[places]
-        found[places[fits]] = short[fits]
+        back[places[fits]] = short[fits]
         left[places[fits]] = False
-    return found.tolist()
+    return back.tolist()

@@ -139,7 +139,7 @@ def of_shapes(error: ValueError) -> BaseException:
     own = any(is_users(frame.f_code.co_filename) for frame, _ in walk_tb(error.__traceback__))
     if own or not str(error).startswith(("operands could not be broadcast", "shapes (")):
         return error
-    shapes = [tuple(int(n) for n in found.split(",") if n) for found in _SHAPES.findall(str(error))]
+    shapes = [tuple(int(n) for n in text.split(",") if n) for text in _SHAPES.findall(str(error))]
     if "not aligned" in str(error):
         sizes = " and ".join("x".join(map(str, shape)) for shape in shapes[:2])
         return runtime(f"mat1 and mat2 shapes cannot be multiplied ({sizes})", _CHANGED)

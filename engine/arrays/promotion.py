@@ -83,10 +83,10 @@ def promote_float(values: list[Any]) -> list[Any]:
             if first is None:
                 break
             continue
-        found = value.dtype
-        if (found is not _SINGLE and found.kind != "f") or (first is not None and found is not first):
+        dtype = value.dtype
+        if (dtype is not _SINGLE and dtype.kind != "f") or (first is not None and dtype is not first):
             break
-        first = found
+        first = dtype
     else:
         return values
     target = result_dtype(values)

@@ -23,10 +23,10 @@ class Size(tuple[int, ...]):
 
     def __new__(cls, sizes: Any = ()) -> Size:
         """Sizes from an iterable of whole numbers, which tensors of integers may be."""
-        given = tuple(sizes)
-        if any(type(n) is not int for n in given):
-            given = tuple(_whole_size(n, place) for place, n in enumerate(given))
-        return tuple.__new__(cls, given)
+        numbers = tuple(sizes)
+        if any(type(n) is not int for n in numbers):
+            numbers = tuple(_whole_size(n, place) for place, n in enumerate(numbers))
+        return tuple.__new__(cls, numbers)
 
     def numel(self) -> int:
         """The number of elements."""

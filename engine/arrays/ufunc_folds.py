@@ -57,8 +57,8 @@ def folded(ufunc: Any, data: Array, dim: Any = None, keepdim: bool = False, dtyp
     if type(data) is ndarray or isinstance(data, _NUMPYS):
         if data.size >= MANY and ufunc is xp.add and dim is not None and data.dtype == _SINGLE:
             data, dim, kept = _in_blocks(data, dim)
-            made = ufunc.reduce(data, axis=dim, dtype=dtype)
-            return made.reshape(kept) if keepdim else made
+            result = ufunc.reduce(data, axis=dim, dtype=dtype)
+            return result.reshape(kept) if keepdim else result
         return ufunc.reduce(data, axis=dim, dtype=dtype, keepdims=keepdim)
     typed = {} if dtype is None else {"dtype": dtype}
     return getattr(data, _FOLDS[ufunc])(axis=dim, keepdims=keepdim, **typed)

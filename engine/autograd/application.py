@@ -64,22 +64,22 @@ class Call:
         context = node.shown()
         if active is not None:
             active.enter_code("forward", self.inputs)
-        made: Any = ()
+        result: Any = ()
         completed = False
         enabled = mode.enabled
         mode.turn(False)
         level, mode.dual = mode.dual, None  # tangents are for jvp to find, not for what forward is made of
         try:
             if self.setup:
-                made = self.cls.forward(*self.args, **self.kwargs)
-                self.cls.setup_context(context, self.args, made)
+                result = self.cls.forward(*self.args, **self.kwargs)
+                self.cls.setup_context(context, self.args, result)
             else:
-                made = self.cls.forward(context, *self.args, **self.kwargs)
+                result = self.cls.forward(context, *self.args, **self.kwargs)
             completed = True
         finally:
             mode.turn(enabled)
             mode.dual = level
-            outputs: list[Any] = list(made) if isinstance(made, tuple) else [made]
+            outputs: list[Any] = list(result) if isinstance(result, tuple) else [result]
             if active is not None:
                 active.leave_code([o if isinstance(o, Tensor) else None for o in outputs], completed)
         dirty = context.dirty_tensors
@@ -94,17 +94,17 @@ class Call:
         for tensor in tensors:
             if tensor._view is not None:
                 refresh_view(tensor)
-        return tuple(outputs) if isinstance(made, tuple) else outputs[0]
+        return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 
     def edges(self) -> None:
         """Where the gradients of the inputs go, as their history is before forward."""
-        found: list[tuple[Any, int]] = []
+        result: list[tuple[Any, int]] = []
         for tensor in self.inputs:
             refresh_view(tensor)
             edge = gradient_edge(tensor) if self.executable and tensor._requires_grad else None
-            found.append(edge or (None, 0))
-        self.node.targets = tuple(target for target, _ in found)
-        self.node.numbers = tuple(nr for _, nr in found)
+            result.append(edge or (None, 0))
+        self.node.targets = tuple(target for target, _ in result)
+        self.node.numbers = tuple(nr for _, nr in result)
 
     @staticmethod
     def see(active: Any, tensor: Tensor) -> tuple[int, int]:
@@ -198,8 +198,8 @@ class Call:
         node = self.node if self.executable else None
         onto_base = written is not None and written._view is not None and self.executable
         saved = [self.known(kept, outputs) for kept, _ in self.node.kept if kept is not None]
-        given = tuple(place in self.node.places for place in range(len(self.node.needs_input_grad)))
-        active.custom(self.cls.__name__, seen, outputs, node, written, saved, given)
+        needed = tuple(place in self.node.places for place in range(len(self.node.needs_input_grad)))
+        active.custom(self.cls.__name__, seen, outputs, node, written, saved, needed)
         if onto_base and written is not None:
             report_joint(active, written, self.cls.__name__)
 
@@ -211,9 +211,9 @@ class Call:
 
 def _alias(tensor: Tensor) -> Tensor:
     """An input that is returned as it is: another tensor of the same storage."""
-    made: Tensor = object.__new__(type(tensor))
-    made._array, made._storage = tensor._array, tensor._storage
+    alias: Tensor = object.__new__(type(tensor))
+    alias._array, alias._storage = tensor._array, tensor._storage
     view = tensor._view
     base, steps = (tensor, None) if view is None else (view.base, view.steps)
-    made._view = View(base, steps, tensor._storage.version)
-    return made
+    alias._view = View(base, steps, tensor._storage.version)
+    return alias

@@ -94,9 +94,9 @@ def grad(
     if is_grads_batched:
         batched = _batched(roots, wanted, grad_outputs, keep, create_graph, allow_unused, materialize_grads)
         return dict(zip(inputs, batched, strict=True)) if isinstance(inputs, dict) else batched
-    found = call("grad", roots, grad_outputs, keep, create_graph, wanted, accumulate=False)
+    gradients = call("grad", roots, grad_outputs, keep, create_graph, wanted, accumulate=False)
     results: list[Tensor | None] = []
-    for position, (tensor, gradient) in enumerate(zip(wanted, found, strict=True)):
+    for position, (tensor, gradient) in enumerate(zip(wanted, gradients, strict=True)):
         if gradient is None and materialize_grads:
             if isinstance(tensor, GradientEdge):
                 raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
@@ -115,9 +115,9 @@ def _batched(
     roots: list[Any], wanted: list[Any], gradients: Any, keep: bool, create_graph: bool, allow_unused: Any, zeros: bool
 ) -> tuple[Tensor | None, ...]:
     """One backward per row of the gradients; the results stacked."""
-    given = _as_sequence(gradients) or [None] * len(roots)
+    listed = _as_sequence(gradients) or [None] * len(roots)
     counts = set()
-    for position, (root, gradient) in enumerate(zip(roots, given, strict=False)):
+    for position, (root, gradient) in enumerate(zip(roots, listed, strict=False)):
         if gradient is None:
             _implicit(root)
             continue
@@ -134,7 +134,7 @@ def _batched(
             )
         counts.add(gradient._array.shape[0])
     if len(counts) > 1:
-        sizes = [g._array.shape[0] for g in given if g is not None]
+        sizes = [g._array.shape[0] for g in listed if g is not None]
         raise ValueError(
             f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the "
             "mapped dimension"
@@ -142,7 +142,7 @@ def _batched(
     count = counts.pop() if counts else 1
     rows = []
     for row in range(count):
-        weights = [None if g is None else select(g, 0, row) for g in given]
+        weights = [None if g is None else select(g, 0, row) for g in listed]
         last = row + 1 == count
         rows.append(grad(roots, wanted, weights, keep or not last, create_graph, True, allow_unused, False, zeros))
     return tuple(_stacked([row[i] for row in rows]) for i in range(len(wanted)))
@@ -151,18 +151,18 @@ def _batched(
 def _inputs(inputs: Any, function: str, roots: Sequence[Any] = ()) -> list[Any]:
     """The `inputs` argument as a list; one that is empty raises torch's error."""
     if type(inputs) is dict:
-        found = list(inputs.values())
+        listed = list(inputs.values())
     elif isinstance(inputs, Mapping):
         raise TypeError(
             f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are "
             "not supported."
         )
     else:
-        found = _listed(inputs)
-    if not found:
+        listed = _listed(inputs)
+    if not listed:
         tensors = tuple(r for r in roots if isinstance(r, Tensor))
         raise errors.runtime(f"`inputs` argument to `{function}()` cannot be empty.", tensors=tensors)
-    return found
+    return listed
 
 
 def call(
@@ -170,7 +170,7 @@ def call(
 ) -> list[Any]:
     """Check the arguments of a backward call, run it, and report it to the recording."""
     try:
-        given = _gradients(roots, gradients)
+        seeds = _gradients(roots, gradients)
         edges = [_root_edge(i, root) for i, root in enumerate(roots)]
         if accumulate:
             _retain(inputs or ())
@@ -187,20 +187,20 @@ def call(
     number = -1
     if active is not None:
         passed = _as_sequence(gradients) or [None] * len(roots)
-        told = [place for place, root in enumerate(roots) if isinstance(root, Tensor)]
+        places = [place for place, root in enumerate(roots) if isinstance(root, Tensor)]
         asked = None if inputs is None else [t for t in inputs if isinstance(t, Tensor)]
         number = active.start(
-            function, [roots[i] for i in told], [given[i]._array for i in told], [passed[i] for i in told], asked,
+            function, [roots[i] for i in places], [seeds[i]._array for i in places], [passed[i] for i in places], asked,
             keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting, anomaly=mode.anomaly,
         )  # fmt: skip
-    completed, found = False, []
+    completed, gradients_ = False, []
     try:
         with xp.errstate(all="ignore"):  # inf and nan are results here, as in torch
-            found = run_backward(
-                edges, given, keep=keep, create_graph=create_graph, captures=captures, accumulate=accumulate
+            gradients_ = run_backward(
+                edges, seeds, keep=keep, create_graph=create_graph, captures=captures, accumulate=accumulate
             )
         if function == "grad":
-            found = [g if g is None else _in_rows(g, tensor) for g, tensor in zip(found, inputs, strict=True)]
+            gradients_ = [g if g is None else _in_rows(g, tensor) for g, tensor in zip(gradients_, inputs, strict=True)]
         completed = True
     except Exception as error:
         if active is not None:
@@ -208,8 +208,8 @@ def call(
         raise
     finally:
         if active is not None:
-            active.end(number, completed, outer, found if function == "grad" else ())
-    return found
+            active.end(number, completed, outer, gradients_ if function == "grad" else ())
+    return gradients_
 
 
 def _in_rows(gradient: Tensor, tensor: Any) -> Tensor:
@@ -230,8 +230,8 @@ def _in_rows(gradient: Tensor, tensor: Any) -> Tensor:
         return gradient
     if data.size != view.base._array.size:  # a slice has gaps in torch too
         return gradient
-    made: Tensor = clone(gradient, memory_format="contiguous")
-    return made
+    copy: Tensor = clone(gradient, memory_format="contiguous")
+    return copy
 
 
 def _retain(inputs: Sequence[Any]) -> None:
@@ -255,9 +255,9 @@ def _refused(
     if getattr(error, "place", None) is None:
         errors.explained(error, tensors=tuple(t for t in roots if isinstance(t, Tensor)))
     pairs = zip_longest(roots, _as_sequence(gradients) or ())  # each root with what was passed for it, if anything was
-    told = [(t, g if isinstance(g, Tensor) else None) for t, g in pairs if isinstance(t, Tensor)]
-    known, passed = [t for t, _ in told], [g for _, g in told]
-    arrays = [xp.ones_like(t._array) if g is None else g._array for t, g in told]
+    tensors = [(t, g if isinstance(g, Tensor) else None) for t, g in pairs if isinstance(t, Tensor)]
+    known, passed = [t for t, _ in tensors], [g for _, g in tensors]
+    arrays = [xp.ones_like(t._array) if g is None else g._array for t, g in tensors]
     outer = active.call
     number = active.start(
         function, known, arrays, passed, inputs, keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting,
@@ -291,18 +291,18 @@ class _Edge:
 
 def _gradients(roots: list[Tensor], gradients: Any) -> list[Tensor]:
     """One gradient per root, checked as torch checks them."""
-    given = _as_sequence(gradients) or [None] * len(roots)
+    listed = _as_sequence(gradients) or [None] * len(roots)
     roots = [_Edge(root) if isinstance(root, GradientEdge) else root for root in roots]
     for root in roots:
         if not isinstance(root, (Tensor, _Edge)):
             raise AssertionError("Expected output to be a torch.Tensor")
-    if len(given) != len(roots):
-        wanting = tuple(roots[len(given) :]) or tuple(roots)
-        raise errors.runtime(f"got {len(roots)} tensors and {len(given)} gradients", tensors=wanting)
-    made = []
-    for position, (root, gradient) in enumerate(zip(roots, given, strict=True)):
+    if len(listed) != len(roots):
+        wanting = tuple(roots[len(listed) :]) or tuple(roots)
+        raise errors.runtime(f"got {len(roots)} tensors and {len(listed)} gradients", tensors=wanting)
+    seeds = []
+    for position, (root, gradient) in enumerate(zip(roots, listed, strict=True)):
         if gradient is None:
-            made.append(_implicit(root))
+            seeds.append(_implicit(root))
             continue
         if not isinstance(gradient, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
@@ -317,8 +317,8 @@ def _gradients(roots: list[Tensor], gradients: Any) -> list[Tensor]:
             gradient = gradient.to(root.device)
         if gradient._array.dtype != root._array.dtype:
             gradient = tensor_of(gradient._array.astype(root._array.dtype)) if not gradient._requires_grad else gradient
-        made.append(gradient)
-    return made
+        seeds.append(gradient)
+    return seeds
 
 
 def _implicit(root: Tensor) -> Tensor:

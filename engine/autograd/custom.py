@@ -56,13 +56,13 @@ class CustomNode(Node):
 
     def shown(self) -> Any:
         """The face of this node: one as long as somebody holds it."""
-        found = None if self.face is None else self.face()
-        if found is None:
-            found = object.__new__(self.cls._backward_cls)
-            found._own_node = self
-            found.__dict__ = self.space
-            self.face = weakref.ref(found)
-        return found
+        face = None if self.face is None else self.face()
+        if face is None:
+            face = object.__new__(self.cls._backward_cls)
+            face._own_node = self
+            face.__dict__ = self.space
+            self.face = weakref.ref(face)
+        return face
 
     def free(self) -> bool:
         """Drop the saved tensors; False where there was none."""
@@ -74,12 +74,12 @@ class CustomNode(Node):
         """What `save_for_backward` kept; raises torch's error where it was freed, or written since."""
         if self.released:
             raise self.freed()
-        found = tuple(self.unpack(place, kept, version) for place, (kept, version) in enumerate(self.kept))
+        tensors = tuple(self.unpack(place, kept, version) for place, (kept, version) in enumerate(self.kept))
         if slot.active is not None:
-            for place, tensor in enumerate(found):
+            for place, tensor in enumerate(tensors):
                 if tensor is not None:
                     slot.active.see(tensor, f"saved_tensors[{place}]")
-        return found
+        return tensors
 
     def unpack(self, place: int, kept: Any, version: int) -> Any:
         """One saved tensor."""
@@ -91,14 +91,14 @@ class CustomNode(Node):
 
     def keep(self, tensors: tuple[Any, ...]) -> None:
         """Keep what forward asked to be saved."""
-        made = []
+        packed = []
         for place, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, Tensor):
                 kind = type(tensor).__name__
                 raise TypeError(f"save_for_backward can only save variables, but argument {place} is of type {kind}")
             kept = None if tensor is None else saved_value(self, tensor)
-            made.append((kept, saved_version(kept)))
-        self.kept = tuple(made)
+            packed.append((kept, saved_version(kept)))
+        self.kept = tuple(packed)
 
     def pack(self) -> None:
         """Give what is kept to the hooks of saved_tensors_hooks."""
@@ -112,23 +112,23 @@ class CustomNode(Node):
     def own(self, upstream: list[Any], run: Any) -> list[Any]:
         """Run the user's backward; a cotangent (array, or Tensor with `create_graph`) per edge, None where none."""
         graph: bool = run.create_graph
-        given = [self.given(nr, gradient, graph) for nr, gradient in enumerate(upstream)]
+        arguments = [self.given(nr, gradient, graph) for nr, gradient in enumerate(upstream)]
         active = slot.active
         if active is not None:
-            active.enter_code("backward", [g for nr, g in enumerate(given) if nr not in self.others], node=self)
-        found: Any = None
+            active.enter_code("backward", [g for nr, g in enumerate(arguments) if nr not in self.others], node=self)
+        cotangents: Any = None
         try:
-            found = self.cls._run_backward(self.shown(), given)
-            found = found if isinstance(found, tuple) else (found,)
+            cotangents = self.cls._run_backward(self.shown(), arguments)
+            cotangents = cotangents if isinstance(cotangents, tuple) else (cotangents,)
         except Exception as error:
             if getattr(error, "place", None) is None:  # whatever the user's backward raises, it is at this node
                 error.place = errors.Place(self)  # type: ignore[attr-defined]  # where it happened goes with it
             raise
         finally:
             if active is not None:
-                completed = found is not None and all(r is None or isinstance(r, Tensor) for r in found)
-                active.leave_code(found if completed else None, completed)
-        return self.checked(found, graph)
+                completed = cotangents is not None and all(r is None or isinstance(r, Tensor) for r in cotangents)
+                active.leave_code(cotangents if completed else None, completed)
+        return self.checked(cotangents, graph)
 
     def given(self, nr: int, gradient: Any, graph: bool) -> Any:
         """A gradient as backward is given it."""

@@ -121,12 +121,12 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise errors.runtime(TWICE)
     _need_size(tensor, tangent)
     _need_level(level, "_make_dual")
-    made: Tensor = tensor.view_as(tensor)
-    made._tangent = (mode.dual, tangent)
-    view = made._view
+    dual: Tensor = tensor.view_as(tensor)
+    dual._tangent = (mode.dual, tangent)
+    view = dual._view
     if view is not None:
         view.base._dual = (mode.dual, copy_slices(_whole(view.base), tangent, view.path))
-    return made
+    return dual
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
@@ -165,12 +165,12 @@ def tangent_of(tensor: Any) -> Tensor | None:
 
 def _places(args: Sequence[Any]) -> dict[tuple[int, int], Tensor]:
     """The tangents among arguments, by (argument, element of a list or -1)."""
-    found = {}
+    places = {}
     for place, value in enumerate(args):
         for nr, one in enumerate(value) if type(value) in (list, tuple) else ((-1, value),):
             if isinstance(one, Tensor) and (tangent := tangent_of(one)) is not None:
-                found[place, nr] = tangent
-    return found
+                places[place, nr] = tangent
+    return places
 
 
 def pushed(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor | None] | None:
@@ -183,19 +183,19 @@ def pushed(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor
     graph = mode.enabled
     try:
         with enable_grad():
-            given = [list(v) if type(v) in (list, tuple) and any(p == i for p, _ in tangents) else v
+            arguments = [list(v) if type(v) in (list, tuple) and any(p == i for p, _ in tangents) else v
                      for i, v in enumerate(args)]  # fmt: skip
             points = []
             for place, nr in tangents:
-                old: Any = given[place] if nr < 0 else given[place][nr]
+                old: Any = arguments[place] if nr < 0 else arguments[place][nr]
                 point = old.view_as(old) if graph and old.requires_grad else old.detach().requires_grad_()
                 points.append(point)
                 if nr < 0:
-                    given[place] = point
+                    arguments[place] = point
                 else:
-                    given[place][nr] = point
-            made = apply(op, tuple(given), kwargs)
-            outputs = list(made) if isinstance(made, tuple) else [made]
+                    arguments[place][nr] = point
+            result = apply(op, tuple(arguments), kwargs)
+            outputs = list(result) if isinstance(result, tuple) else [result]
             return [_pushed(out, points, list(tangents.values()), graph) for out in outputs]
     finally:
         mode.dual, slot.active = level, active
@@ -207,22 +207,22 @@ def _pushed(out: Tensor, points: list[Tensor], tangents: list[Tensor], graph: bo
     weights = tensor_of(xp.zeros_like(out._array), requires_grad=True)
     slopes = grad(out, points, weights, True, True, allow_unused=True)
     used = [(s, t) for s, t in zip(slopes, tangents, strict=True) if s is not None and s.requires_grad]
-    found: Tensor | None = None
+    tangent: Tensor | None = None
     if used:
         joined = graph and any(s.grad_fn is not None for s, _ in used)
-        (found,) = grad([s for s, _ in used], weights, [t for _, t in used], joined, joined, allow_unused=True)
-    if found is None:
+        (tangent,) = grad([s for s, _ in used], weights, [t for _, t in used], joined, joined, allow_unused=True)
+    if tangent is None:
         return tensor_of(xp.zeros_like(out._array))
     keeps = any(p.grad_fn is not None for p in points) or any(t.requires_grad for t in tangents)
-    return found if keeps else found.detach()
+    return tangent if keeps else tangent.detach()
 
 
 def _after(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> None:
     """Push the tangents of the arguments of an op to its results."""
     if mode.dual is None or not op.rules or (not isinstance(made, tuple) and any(made is a for a in args)):
         return
-    found = pushed(op, args, kwargs)
-    for out, tangent in zip(made if isinstance(made, tuple) else (made,), found or (), strict=False):
+    pushed_ = pushed(op, args, kwargs)
+    for out, tangent in zip(made if isinstance(made, tuple) else (made,), pushed_ or (), strict=False):
         if tangent is not None:
             out._tangent = (mode.dual, tangent)
 
@@ -231,12 +231,12 @@ def _before_write(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What becomes of the tangent of a tensor that is about to be written: found before, set after."""
     if mode.dual is None:
         return None
-    found = pushed(op, args, kwargs)
-    if found is None:
+    pushed_ = pushed(op, args, kwargs)
+    if pushed_ is None:
         return None
 
     def set_tangent(target: Tensor) -> None:
-        tangent = found[0] if found[0] is not None else tensor_of(xp.zeros_like(target._array))
+        tangent = pushed_[0] if pushed_[0] is not None else tensor_of(xp.zeros_like(target._array))
         _carry(target, tangent)
         view = target._view
         base, path = (target, ()) if view is None else (view.base, view.path)
@@ -272,10 +272,10 @@ def _hidden(base: Tensor) -> Tensor | None:
 
 def _whole(base: Tensor) -> Tensor:
     """The tangent of all of a storage, zeros where there is none yet."""
-    found = _hidden(base)
-    if found is None:
-        found = tangent_of(base)
-    return tensor_of(xp.zeros_like(base._array)) if found is None else found
+    tangent = _hidden(base)
+    if tangent is None:
+        tangent = tangent_of(base)
+    return tensor_of(xp.zeros_like(base._array)) if tangent is None else tangent
 
 
 def _share(base: Tensor, written: Tensor, tangent: Tensor) -> None:
@@ -295,33 +295,33 @@ def _push_function(
     """The tangents of a custom Function's outputs, by its `jvp`; `dirty` are the inputs that forward wrote."""
     if mode.dual is None or not _places(args):
         return
-    given = []
+    tangents_ = []
     for value in args:
         tangent = tangent_of(value)
         if tangent is None and isinstance(value, Tensor) and node.materialize and value._array.dtype.kind == "f":
             tangent = tensor_of(xp.zeros_like(value._array))
-        given.append(tangent)
+        tangents_.append(tangent)
     if not node.kept:
         node.keep(node.shown().saved_for_forward)
-    versions = [None if g is None else g._storage.version for g in given]
-    made = cls.jvp(node.shown(), *given)
-    found = made if isinstance(made, tuple) else (made,)
-    for nr, tangent in enumerate(found):
+    versions = [None if g is None else g._storage.version for g in tangents_]
+    result = cls.jvp(node.shown(), *tangents_)
+    results = result if isinstance(result, tuple) else (result,)
+    for nr, tangent in enumerate(results):
         if tangent is not None and not isinstance(tangent, Tensor):
             raise errors.runtime(f"expected Variable or None (got {type(tangent).__name__}) for grad output {nr}.")
-    if len(found) != len(outputs):
+    if len(results) != len(outputs):
         raise errors.runtime(
             "Function's jvp returned an invalid number of forward gradients (expected "
-            f"{len(outputs)} but got {len(found)})"
+            f"{len(outputs)} but got {len(results)})"
         )
     places = {id(value): place for place, value in enumerate(args) if isinstance(value, Tensor)}
     written = {id(value) for value in dirty}
-    for out, tangent in zip(outputs, found, strict=True):
+    for out, tangent in zip(outputs, results, strict=True):
         if not isinstance(out, Tensor):
             continue
         if id(out) in written and tangent_of(out) is not None:
             place = places[id(out)]
-            _need_written(tangent, given[place], versions[place])
+            _need_written(tangent, tangents_[place], versions[place])
         elif id(out) not in written:
             _need_view(out, tangent, args)
         if tangent is not None:

@@ -250,7 +250,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         if not mode.enabled or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             return outputs
         listed = outputs if isinstance(outputs, tuple) else (outputs,)
-        made = tuple(None if o is None else Error.apply(o.detach().requires_grad_(), TWICE) for o in listed)
-        return made if isinstance(outputs, tuple) else made[0]
+        errors = tuple(None if o is None else Error.apply(o.detach().requires_grad_(), TWICE) for o in listed)
+        return errors if isinstance(outputs, tuple) else errors[0]
 
     return wrapper

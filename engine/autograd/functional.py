@@ -86,20 +86,20 @@ class _Task:
     def listed(self, value: Any, what: str) -> tuple[bool, tuple[Tensor, ...]]:
         """Whether a tuple was given, and its tensors; raises TypeError for anything else."""
         several = isinstance(value, tuple)
-        found: tuple[Any, ...] = value if several else (value,)
-        for place, tensor in enumerate(found):
+        values: tuple[Any, ...] = value if several else (value,)
+        for place, tensor in enumerate(values):
             if not isinstance(tensor, Tensor):
                 where = f"the value at index {place}" if several else f"the given {what}"
                 raise TypeError(
                     f"The {what} given to {self.name} must be either a Tensor or a tuple of Tensors but {where} has "
                     f"type {type(tensor)}."
                 )
-        return several, found
+        return several, values
 
     def begun(self, inputs: Any) -> tuple[bool, tuple[Tensor, ...]]:
         """Whether a tuple of inputs was given, and the points to differentiate at."""
-        several, given = self.listed(inputs, "inputs")
-        return several, self.points(given)
+        several, values = self.listed(inputs, "inputs")
+        return several, self.points(values)
 
     def points(self, inputs: tuple[Tensor, ...], need: bool = True) -> tuple[Tensor, ...]:
         """The tensors at which to differentiate: leaves, or with `create_graph` joined to the caller's graph."""
@@ -130,18 +130,18 @@ class _Task:
             if len(like) != 1 or like[0].numel() != 1:
                 raise errors.runtime(f"The vector v can only be None if {side} a single Tensor with a single element.")
             return None
-        found = self.points(self.listed(v, "v")[1], need=False)
-        if len(found) != len(like):
+        points = self.points(self.listed(v, "v")[1], need=False)
+        if len(points) != len(like):
             raise errors.runtime(
-                f"v is a tuple of invalid length: should be {len(like)} but got {len(found)}."
+                f"v is a tuple of invalid length: should be {len(like)} but got {len(points)}."
                 if several
                 else "The given v should contain a single Tensor."
             )
-        for place, (mine, other) in enumerate(zip(found, like, strict=True)):
+        for place, (mine, other) in enumerate(zip(points, like, strict=True)):
             if mine.shape != other.shape:
                 which = f"Entry {place} in " if several else ""
                 raise errors.runtime(f"{which}v has invalid size: should be {other.shape} but got {mine.shape}.")
-        return found
+        return points
 
     def need_grad(self, tensors: Sequence[Tensor | None], kind: str) -> None:
         """In strict mode: raise torch's error where a tensor does not depend on the inputs."""
@@ -155,7 +155,7 @@ class _Task:
 
     def filled(self, found: Sequence[Tensor | None], like: Sequence[Tensor], stage: str) -> tuple[Tensor, ...]:
         """Gradients with zeros where none came; in strict mode torch's error."""
-        made = []
+        result = []
         for place, (gradient, other) in enumerate(zip(found, like, strict=True)):
             if gradient is None:
                 if self.strict:
@@ -167,13 +167,13 @@ class _Task:
                     f"The {what} of the user-provided function is independent of input {place}. This is not allowed in "
                     "strict mode when create_graph=True."
                 )
-            made.append(gradient)
-        return tuple(made)
+            result.append(gradient)
+        return tuple(result)
 
     def released(self, tensors: Sequence[Tensor], several: bool) -> Any:
         """The results, without history unless a graph was asked for; one alone where one was given."""
-        made = tuple(t if self.create_graph else t.detach() for t in tensors)
-        return made if several else made[0]
+        result = tuple(t if self.create_graph else t.detach() for t in tensors)
+        return result if several else result[0]
 
 
 def zeros(like: Tensor, requires_grad: bool = False) -> Tensor:
@@ -190,8 +190,8 @@ def _pulled(
     wanted = [(out, weight) for out, weight in pairs if out is not None and out.requires_grad]
     if not wanted:
         return (None,) * len(inputs)
-    roots, given = (tuple(column) for column in zip(*wanted, strict=True))
-    return grad(roots, tuple(inputs), given, keep, graph, allow_unused=True)
+    roots, seeds = (tuple(column) for column in zip(*wanted, strict=True))
+    return grad(roots, tuple(inputs), seeds, keep, graph, allow_unused=True)
 
 
 def vjp(
@@ -212,8 +212,8 @@ def vjp(
         several, outputs = task.called(func, points)
         weights = task.weights(v, outputs, several, "the user-provided function returns")
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = task.filled(_pulled(outputs, points, weights, graph=create_graph), points, "back")
-    return task.released(outputs, several), task.released(found, several_inputs)
+        gradients = task.filled(_pulled(outputs, points, weights, graph=create_graph), points, "back")
+    return task.released(outputs, several), task.released(gradients, several_inputs)
 
 
 def jvp(
@@ -237,8 +237,8 @@ def jvp(
         slopes = _pulled(outputs, points, dummies, graph=True)
         task.need_grad(slopes, "grad_inputs")
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = task.filled(_pulled(slopes, dummies, weights, graph=create_graph), outputs, "back_trick")
-    return task.released(outputs, several), task.released(found, several)
+        tangents = task.filled(_pulled(slopes, dummies, weights, graph=create_graph), outputs, "back_trick")
+    return task.released(outputs, several), task.released(tangents, several)
 
 
 def jacobian(
@@ -287,8 +287,8 @@ def _rows(task: _Task, number: int, output: Tensor, points: tuple[Tensor, ...]) 
     """The derivatives of one output with respect to each input."""
     rows: list[list[Tensor]] = [[] for _ in points]
     for place in range(output.numel()):
-        found = _pulled((output.reshape(-1)[place],), points, graph=task.create_graph, keep=True)
-        for column, (row, gradient, point) in enumerate(zip(rows, found, points, strict=True)):
+        gradients = _pulled((output.reshape(-1)[place],), points, graph=task.create_graph, keep=True)
+        for column, (row, gradient, point) in enumerate(zip(rows, gradients, points, strict=True)):
             if gradient is None:
                 if task.strict:
                     raise errors.runtime(
@@ -323,16 +323,16 @@ def hessian(
             [ 0., 12.]])
     """
     task = _Task("hessian", create_graph, strict)
-    several, given = task.listed(inputs, "inputs")
+    several, values = task.listed(inputs, "inputs")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def slopes(*points: Tensor) -> Any:
-        found = jacobian(lambda *p: task.value(func, p).squeeze(), points, create_graph=True)
-        task.need_grad(found, "jacobian")
-        return found
+        result = jacobian(lambda *p: task.value(func, p).squeeze(), points, create_graph=True)
+        task.need_grad(result, "jacobian")
+        return result
 
-    table = jacobian(slopes, given, create_graph, strict, vectorize, outer_jacobian_strategy)
+    table = jacobian(slopes, values, create_graph, strict, vectorize, outer_jacobian_strategy)
     return table if several else table[0][0]
 
 
@@ -362,8 +362,8 @@ def vhp(
     with enable_grad():
         several, points, weights, value, slopes = _sloped(task, func, inputs, v)
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = task.filled(_pulled(slopes, points, weights, graph=create_graph), points, "double_back")
-    return task.released((value,), False), task.released(found, several)
+        products = task.filled(_pulled(slopes, points, weights, graph=create_graph), points, "double_back")
+    return task.released((value,), False), task.released(products, several)
 
 
 def hvp(
@@ -385,5 +385,5 @@ def hvp(
         twice = _pulled(slopes, points, dummies, graph=True)
         task.need_grad(slopes, "hessian")
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = task.filled(_pulled(twice, dummies, weights, graph=create_graph), points, "double_back_trick")
-    return task.released((value,), False), task.released(found, several)
+        products = task.filled(_pulled(twice, dummies, weights, graph=create_graph), points, "double_back_trick")
+    return task.released((value,), False), task.released(products, several)

@@ -97,19 +97,19 @@ def _check_same(one: Any, other: Any, index: tuple[int, ...], eps: float) -> Non
 
 def analytical_jacobian(output: Tensor, targets: Sequence[Tensor], check_dtypes: bool = False) -> list[Any]:
     """The same matrices (input elements by output elements), one backward pass per column."""
-    found = [xp.zeros((t._array.size, output._array.size), dtype=t._array.dtype) for t in targets]
+    matrices = [xp.zeros((t._array.size, output._array.size), dtype=t._array.dtype) for t in targets]
     for element in range(output._array.size):
         weights = xp.zeros(output._array.shape, dtype=output._array.dtype)
         weights.reshape(-1)[element] = 1
         column = grad(output, targets, tensor_of(weights), retain_graph=True, allow_unused=True)
-        for matrix, gradient, target in zip(found, column, targets, strict=True):
+        for matrix, gradient, target in zip(matrices, column, targets, strict=True):
             if gradient is None:
                 continue
             escape(gradient, "gradcheck")
             if check_dtypes and gradient.dtype != target.dtype:
                 raise GradcheckError("Gradient has dtype mismatch")
             matrix[:, element] = gradient._array.reshape(-1)
-    return found
+    return matrices
 
 
 class _Check:
@@ -178,29 +178,29 @@ class _Check:
     def pushed(self, place: int, element: int) -> list[Any]:
         """What a step in one element does to each floating output, by forward mode."""
         with dual_level():
-            given = list(self.given)
+            arguments = list(self.given)
             for other, target in zip(self.places, self.targets, strict=True):
                 tangent = xp.zeros(target._array.shape, dtype=target._array.dtype)
                 if other == place:
                     tangent.reshape(-1)[element] = 1
-                given[other] = make_dual(target.detach(), tensor_of(tangent))
-            found = [unpack_dual(o) for o in _floats(self.func(*given))]
+                arguments[other] = make_dual(target.detach(), tensor_of(tangent))
+            duals = [unpack_dual(o) for o in _floats(self.func(*arguments))]
         return [
             (xp.zeros_like(primal._array) if tangent is None else tangent._array).reshape(-1)
-            for primal, tangent in found
+            for primal, tangent in duals
         ]
 
     def multiplied(self, outputs: list[Tensor]) -> None:
         """A gradient of zeros gives zeros."""
         zeros = [tensor_of(xp.zeros_like(o._array)) for o in outputs]
-        for found, target in zip(
+        for cotangent, target in zip(
             grad(outputs, self.targets, zeros, True, allow_unused=True), self.targets, strict=True
         ):
-            if found is None:
+            if cotangent is None:
                 continue
-            if (found._array != 0).any():
+            if (cotangent._array != 0).any():
                 raise GradcheckError("backward not multiplied by grad_output")
-            if found.dtype != target.dtype:
+            if cotangent.dtype != target.dtype:
                 raise GradcheckError("grad is incorrect type")
 
     def undefined(self, count: int) -> None:
@@ -210,13 +210,13 @@ class _Check:
             roots = [UndefinedGrad.apply(o) if missing in (None, nr) else o for nr, o in enumerate(outputs)]
             zeros = [tensor_of(xp.zeros_like(o._array)) for o in outputs]
             try:
-                found = grad(roots, self.targets, zeros, allow_unused=True)
+                gradients = grad(roots, self.targets, zeros, allow_unused=True)
             except RuntimeError as error:
                 warnings.warn(UNDEFINED_NEW, stacklevel=5)
                 raise GradcheckError(
                     f"Expected backward function to handle undefined output grads. {UNDEFINED_NOTES}"
                 ) from error
-            if any(g is not None and (g._array != 0).any() for g in found):
+            if any(g is not None and (g._array != 0).any() for g in gradients):
                 warnings.warn(UNDEFINED_NEW, stacklevel=5)
                 raise GradcheckError(
                     "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
@@ -268,11 +268,11 @@ def gradcheck(
             check.backward(outputs, check_grad_dtypes, nondet_tol)
         if check_forward_ad:
             check.forward(outputs)
-        found = _differentiable(outputs)
-        if check_backward_ad and found:
-            check.multiplied(found)
+        roots = _differentiable(outputs)
+        if check_backward_ad and roots:
+            check.multiplied(roots)
             if check_undefined_grad:
-                check.undefined(len(found))
+                check.undefined(len(roots))
     except GradcheckError:
         if raise_exception:
             raise
@@ -298,24 +298,24 @@ def gradgradcheck(
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
-    given = _listed(inputs)
-    outputs = _differentiable(func(*given))
+    seeds = _listed(inputs)
+    outputs = _differentiable(func(*seeds))
     if grad_outputs is None:
         draws = xp.random.default_rng(0)
         weights = [tensor_of(draws.standard_normal(o._array.shape), requires_grad=True) for o in outputs]
     else:
         weights = list(_listed(grad_outputs))
-    places = [i for i, v in enumerate(given) if isinstance(v, Tensor) and v.requires_grad]
+    places = [i for i, v in enumerate(seeds) if isinstance(v, Tensor) and v.requires_grad]
 
     def slopes(*values: Any) -> tuple[Tensor, ...]:
         points = [v.detach().requires_grad_() if isinstance(v, Tensor) and i in places and not v.requires_grad else v
-                  for i, v in enumerate(values[: len(given)])]  # fmt: skip
-        made = _differentiable(func(*points))
-        found = grad(made, [points[i] for i in places], values[len(given) :], create_graph=True, allow_unused=True)
-        return tuple(f for f in found if f is not None)
+                  for i, v in enumerate(values[: len(seeds)])]  # fmt: skip
+        roots = _differentiable(func(*points))
+        gradients = grad(roots, [points[i] for i in places], values[len(seeds) :], create_graph=True, allow_unused=True)
+        return tuple(f for f in gradients if f is not None)
 
     return gradcheck(
-        enable_grad(slopes), (*given, *weights), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
+        enable_grad(slopes), (*seeds, *weights), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
         nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
         check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev,
     )  # fmt: skip

@@ -240,8 +240,8 @@ class _All:
             self.found[place] = gradient
             self.left -= 1
             if not self.left:
-                found, self.run, self.found = self.found, None, []
-                self.fn(found)
+                gradients, self.run, self.found = self.found, None, []
+                self.fn(gradients)
 
         return arrived
 
@@ -285,14 +285,14 @@ class _Table:
 
     def pack(self, tensor: Tensor) -> _Kept:
         """A place for a saved tensor, one for all that save the same."""
-        found = self.kept.setdefault(id(tensor._storage), [])
-        for reference in found:
+        entries = self.kept.setdefault(id(tensor._storage), [])
+        for reference in entries:
             kept = reference()
             if kept is not None and not kept.copied and kept.tensor._array is tensor._array:
                 return kept
-        made = _Kept(self, tensor)
-        found.append(weakref.ref(made))
-        return made
+        entry = _Kept(self, tensor)
+        entries.append(weakref.ref(entry))
+        return entry
 
     def unpack(self, kept: _Kept) -> Tensor:
         """The tensor as it was saved; raises torch's error outside of the context."""

@@ -27,7 +27,7 @@ def count_dependencies(roots: Iterable[Any]) -> dict[Any, int]:
 
 def leading_to(targets: set[Any], roots: Iterable[Any]) -> set[Any]:
     """The nodes from which one of `targets` can be reached (and those themselves)."""
-    found = set(targets)
+    nodes = set(targets)
     seen: set[Any] = set()
     for root in roots:  # one after the other, because a root may lead to another root
         if root in seen:
@@ -43,6 +43,6 @@ def leading_to(targets: set[Any], roots: Iterable[Any]) -> set[Any]:
                     break
             else:
                 stack.pop()
-                if any(target in found for target in node.targets if target is not None):
-                    found.add(node)
-    return found
+                if any(target in nodes for target in node.targets if target is not None):
+                    nodes.add(node)
+    return nodes

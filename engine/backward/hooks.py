@@ -47,11 +47,11 @@ class Hooks:
     ) -> Any:
         """The gradient after the hooks of one tensor: output `nr` of `node`, or a leaf."""
         for hook in tuple(hooks.values()):
-            found = ran(hook, "tensor", (self.shown(gradient),), tensor=tensor, node=node, nr=nr)
-            if found is None:
+            result = ran(hook, "tensor", (self.shown(gradient),), tensor=tensor, node=node, nr=nr)
+            if result is None:
                 continue
-            self.check(hook, found, gradient)
-            after = self.inner(found)
+            self.check(hook, result, gradient)
+            after = self.inner(result)
             if slot.active is not None and tensor is not None:
                 slot.active.hook(tensor, None, "tensor", 0, self.raw(gradient), self.raw(after))
             gradient = after
@@ -62,10 +62,10 @@ class Hooks:
         into."""
         current = list(grads)
         for hook in tuple(hooks.values()):
-            given = (tuple(self.shown(g) for g in current),)
-            found = ran(hook, "before", given, tensor=leaf, node=None if leaf is not None else node)
-            if found is not None:
-                current = self.taken(hook, found, current, node, "before", leaf)
+            arguments = (tuple(self.shown(g) for g in current),)
+            result = ran(hook, "before", arguments, tensor=leaf, node=None if leaf is not None else node)
+            if result is not None:
+                current = self.taken(hook, result, current, node, "before", leaf)
         return current
 
     def after(
@@ -73,12 +73,12 @@ class Hooks:
     ) -> list[Any]:
         """The cotangents after the hooks that run after a node; `leaf` is the tensor that it accumulated into."""
         current = list(cotangents)
-        given = tuple(self.shown(g) for g in upstream)
+        arguments = tuple(self.shown(g) for g in upstream)
         for hook in tuple(hooks.values()):
-            passed = (tuple(self.shown(c) for c in current), given)
-            found = ran(hook, "after", passed, tensor=leaf, node=None if leaf is not None else node)
-            if found is not None:
-                current = self.taken(hook, found, current, node, "after", None)
+            passed = (tuple(self.shown(c) for c in current), arguments)
+            result = ran(hook, "after", passed, tensor=leaf, node=None if leaf is not None else node)
+            if result is not None:
+                current = self.taken(hook, result, current, node, "after", None)
         return current
 
     def taken(self, hook: Any, found: Any, current: list[Any], node: Any, place: str, leaf: Any) -> list[Any]:
@@ -90,15 +90,15 @@ class Hooks:
                 f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(found)}, but expected "
                 f"{len(current)})"
             )
-        made = []
+        values = []
         for nr, (new, old) in enumerate(zip(found, current, strict=True)):
             if new is not None:
                 self.check(hook, new, old)
             inner = self.inner(new)
-            made.append(inner)
+            values.append(inner)
             if slot.active is not None and inner is not old:
                 slot.active.hook(leaf, None if leaf is not None else node, place, nr, self.raw(old), self.raw(inner))
-        return made
+        return values
 
     def check(self, hook: Any, found: Any, gradient: Any) -> None:
         """Raise torch's error if the result of a hook does not fit as a gradient here."""
@@ -119,9 +119,9 @@ class Hooks:
 def accumulated(tensor: Tensor) -> None:
     """Run the hooks that follow the accumulation in a leaf; their ops are part of the program."""
     for hook in tuple((tensor._post_hooks or {}).values()):
-        found = ran(hook, "accumulated", (tensor,), tensor=tensor)
-        if found is not None and found is not tensor:
-            Hooks(True).check(hook, found, tensor)
+        result = ran(hook, "accumulated", (tensor,), tensor=tensor)
+        if result is not None and result is not tensor:
+            Hooks(True).check(hook, result, tensor)
             raise errors.runtime("Tensor post accumulate grad hooks should return None.", tensors=(tensor,))
 
 
@@ -136,10 +136,10 @@ def ran(hook: Callable[..., Any], place: str, given: tuple[Any, ...], **where: A
     results: Sequence[Any] | None = None
     completed = False
     try:
-        found = hook(*given)
-        results = None if found is None else found if isinstance(found, tuple) else (found,)
+        result = hook(*given)
+        results = None if result is None else result if isinstance(result, tuple) else (result,)
         completed = all(one is None or isinstance(one, Tensor) for one in results or ())
-        return found
+        return result
     finally:
         active.leave_code(results if completed else None, completed)
 

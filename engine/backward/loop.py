@@ -66,8 +66,8 @@ def _run(
     taken: dict[Capture, Any] = {}
     if captures is not None:
         taken = dict.fromkeys(captures)
-    given = {} if create_graph else {id(gradient._array): gradient for gradient in gradients}
-    run = _Run(waiting, wanted, taken, captures is None or accumulate, keep, create_graph, given)
+    owned = {} if create_graph else {id(gradient._array): gradient for gradient in gradients}
+    run = _Run(waiting, wanted, taken, captures is None or accumulate, keep, create_graph, owned)
     before = mode.enabled
     mode.turn(create_graph and not mode.inference)
     run.root = nodes[0] if len(nodes) == 1 else None
@@ -83,10 +83,10 @@ def _run(
         reentrancy.tell_depth(error)
         raise
     except ValueError as error:
-        told = errors.of_shapes(error)
-        if told is error:
+        shapes = errors.of_shapes(error)
+        if shapes is error:
             raise
-        raise told from None
+        raise shapes from None
     finally:
         mode.turn(before)
         reentrancy.leave(outer)
@@ -122,8 +122,8 @@ class _Run:
         shape, dtype = node.metas[nr] if several else (node.shape, node.dtype)
         if gradient.shape != shape:
             gradient = sum_to_size(gradient, shape) if self.create_graph else sum_array(gradient, shape)
-        found = gradient._array.dtype if self.create_graph else gradient.dtype
-        if found is not dtype and found != dtype:
+        kind = gradient._array.dtype if self.create_graph else gradient.dtype
+        if kind is not dtype and kind != dtype:
             gradient = cast(gradient, dtype)
         arrived = self.arrived
         present = arrived.get(node)
@@ -311,13 +311,13 @@ class _Run:
             raise node.freed()
         node.check_versions()
         values = [unpack_saved(node, v) for v in node.saved]
-        made = [None] * len(node.op.places)
+        cotangents = [None] * len(node.op.places)
         for edge, rule, wanted in node.plan.calls:
-            made[edge] = rule(upstream, *[values[i] for i in wanted])
+            cotangents[edge] = rule(upstream, *[values[i] for i in wanted])
         if node.op.traits.fused:
             carry = [v for name, v in zip(node.plan.names, values, strict=True) if name not in NUMBERED]
-            made = [_hung(cotangent, carry, node.op.traits.fused == "zeros") for cotangent in made]
-        return spread(node, made) if node.op.lists else made
+            cotangents = [_hung(cotangent, carry, node.op.traits.fused == "zeros") for cotangent in cotangents]
+        return spread(node, cotangents) if node.op.lists else cotangents
 
     def of_several(self, node: Node, upstream: list[Any]) -> Any:
         """The upstream gradient as the rules of an op with several outputs take it."""
@@ -410,13 +410,13 @@ def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:
     for place, gradient in enumerate(grads):
         if gradient is not None and not isinstance(gradient, Tensor):
             raise TypeError(f"argument {place} is not a Variable")
-    found: Sequence[Any] = (None,) * len(node.targets)
+    result: Sequence[Any] = (None,) * len(node.targets)
     if any(gradient is not None for gradient in grads):
         run = _Run({}, None, {}, False, True, mode.enabled, {})
-        given = [run.hooks.inner(gradient) for gradient in grads]
-        made = run.vjp(node, given if node.metas is not None else given[0])
-        found = [None if target is None else c for c, target in zip(made, node.targets, strict=True)]
-    shown = tuple(Hooks(mode.enabled).shown(cotangent) for cotangent in found)
+        arguments = [run.hooks.inner(gradient) for gradient in grads]
+        cotangents = run.vjp(node, arguments if node.metas is not None else arguments[0])
+        result = [None if target is None else c for c, target in zip(cotangents, node.targets, strict=True)]
+    shown = tuple(Hooks(mode.enabled).shown(cotangent) for cotangent in result)
     return shown[0] if len(shown) == 1 else shown
 
 

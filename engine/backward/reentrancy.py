@@ -58,10 +58,10 @@ def inside(work: Callable[[], Any]) -> Any:
         return work()
     if depth >= MOST:
         raise RecursionError("maximum recursion depth exceeded")
-    found, current.deepest = on_a_stack_of_its_own(lambda: _and_depth(work))
-    if isinstance(found, BaseException):
-        raise found
-    return found
+    result, current.deepest = on_a_stack_of_its_own(lambda: _and_depth(work))
+    if isinstance(result, BaseException):
+        raise result
+    return result
 
 
 def tell_depth(error: RecursionError) -> None:

@@ -71,7 +71,7 @@ def _between(constraint: Any) -> Transform:
 
 def _offer(registry: ConstraintRegistry) -> None:
     """What both have; the parts of a constraint are looked up in the same one."""
-    given: dict[Any, Factory] = {
+    factories: dict[Any, Factory] = {
         constraints.real: lambda _: transforms.identity_transform,
         constraints.independent: lambda one: transforms.IndependentTransform(
             registry(one.base_constraint), one.reinterpreted_batch_ndims
@@ -85,7 +85,7 @@ def _offer(registry: ConstraintRegistry) -> None:
         constraints.cat: lambda one: transforms.CatTransform([registry(c) for c in one.cseq], one.dim, one.lengths),
         constraints.stack: lambda one: transforms.StackTransform([registry(c) for c in one.cseq], one.dim),
     }
-    for constraint, factory in given.items():
+    for constraint, factory in factories.items():
         registry.register(constraint, factory)
 
 

@@ -126,10 +126,10 @@ class _IndependentConstraint(Constraint):
         return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
 
     def check(self, value: Any) -> Tensor:
-        found, count = self.base_constraint.check(value), self.reinterpreted_batch_ndims
-        if found.dim() < count:
+        holds, count = self.base_constraint.check(value), self.reinterpreted_batch_ndims
+        if holds.dim() < count:
             raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
-        return found.reshape((*found.shape[: found.dim() - count], -1)).all(-1)
+        return holds.reshape((*holds.shape[: holds.dim() - count], -1)).all(-1)
 
     def __repr__(self) -> str:
         return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
@@ -158,10 +158,10 @@ class MixtureSameFamilyConstraint(Constraint):
         return self.base_constraint.event_dim
 
     def check(self, value: Any) -> Tensor:
-        found = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
+        holds = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
         if value.dim() < self.event_dim:
             raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
-        return found.reshape((*found.shape[: value.dim() - self.event_dim], -1)).all(-1)
+        return holds.reshape((*holds.shape[: value.dim() - self.event_dim], -1)).all(-1)
 
     def __repr__(self) -> str:
         return f"MixtureSameFamilyConstraint({self.base_constraint!r})"

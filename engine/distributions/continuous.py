@@ -66,27 +66,27 @@ class Normal(_Located):
             return normal(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        made: Tensor = self.loc + _standard(self.loc, self._extended_shape(sample_shape)) * self.scale
-        return made
+        result: Tensor = self.loc + _standard(self.loc, self._extended_shape(sample_shape)) * self.scale
+        return result
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
         spread = self.scale**2
-        made: Tensor = -((value - self.loc) ** 2) / (2 * spread) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
-        return made
+        result: Tensor = -((value - self.loc) ** 2) / (2 * spread) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
+        return result
 
     def cdf(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
-        made: Tensor = 0.5 * (1 + el.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
-        return made
+        result: Tensor = 0.5 * (1 + el.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
+        return result
 
     def icdf(self, value: Tensor) -> Tensor:
-        made: Tensor = self.loc + self.scale * (2 * value - 1).erfinv() * math.sqrt(2)
-        return made
+        result: Tensor = self.loc + self.scale * (2 * value - 1).erfinv() * math.sqrt(2)
+        return result
 
     def entropy(self) -> Tensor:
-        made: Tensor = 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
-        return made
+        result: Tensor = 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
+        return result
 
 
 class Uniform(Distribution):
@@ -137,20 +137,20 @@ class Uniform(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
         inside = self.low.le(value).type_as(self.low) * self.high.gt(value).type_as(self.low)
-        made: Tensor = inside.log() - (self.high - self.low).log()
-        return made
+        result: Tensor = inside.log() - (self.high - self.low).log()
+        return result
 
     def cdf(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
-        made: Tensor = ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
-        return made
+        result: Tensor = ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+        return result
 
     def icdf(self, value: Tensor) -> Tensor:
         return value * (self.high - self.low) + self.low
 
     def entropy(self) -> Tensor:
-        made: Tensor = (self.high - self.low).log()
-        return made
+        result: Tensor = (self.high - self.low).log()
+        return result
 
 
 class Exponential(Distribution):
@@ -174,15 +174,15 @@ class Exponential(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        made: Tensor = self.rate.reciprocal()
-        return made
+        result: Tensor = self.rate.reciprocal()
+        return result
 
     stddev = mean
 
     @property
     def variance(self) -> Tensor:
-        made: Tensor = self.rate.pow(-2)
-        return made
+        result: Tensor = self.rate.pow(-2)
+        return result
 
     @property
     def mode(self) -> Tensor:
@@ -190,26 +190,26 @@ class Exponential(Distribution):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         drawn = self.rate.new_empty(self._extended_shape(sample_shape)).exponential_()
-        made: Tensor = drawn / self.rate
-        return made
+        result: Tensor = drawn / self.rate
+        return result
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
-        made: Tensor = self.rate.log() - self.rate * value
-        return made
+        result: Tensor = self.rate.log() - self.rate * value
+        return result
 
     def cdf(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
-        made: Tensor = 1 - (-self.rate * value).exp()
-        return made
+        result: Tensor = 1 - (-self.rate * value).exp()
+        return result
 
     def icdf(self, value: Tensor) -> Tensor:
-        made: Tensor = -(-value).log1p() / self.rate
-        return made
+        result: Tensor = -(-value).log1p() / self.rate
+        return result
 
     def entropy(self) -> Tensor:
-        made: Tensor = 1.0 - self.rate.log()
-        return made
+        result: Tensor = 1.0 - self.rate.log()
+        return result
 
 
 class Laplace(_Located):
@@ -229,28 +229,28 @@ class Laplace(_Located):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         drawn = self.loc.new_empty(self._extended_shape(sample_shape)).uniform_(-0.5, 0.5)
-        made: Tensor = self.loc - self.scale * drawn.sign() * (-2 * drawn.abs()).log1p()
-        return made
+        result: Tensor = self.loc - self.scale * drawn.sign() * (-2 * drawn.abs()).log1p()
+        return result
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
-        made: Tensor = -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
-        return made
+        result: Tensor = -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
+        return result
 
     def cdf(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
         away = value - self.loc
-        made: Tensor = 0.5 - 0.5 * away.sign() * (-away.abs() / self.scale).expm1()
-        return made
+        result: Tensor = 0.5 - 0.5 * away.sign() * (-away.abs() / self.scale).expm1()
+        return result
 
     def icdf(self, value: Tensor) -> Tensor:
         away = value - 0.5
-        made: Tensor = self.loc - self.scale * away.sign() * (-2 * away.abs()).log1p()
-        return made
+        result: Tensor = self.loc - self.scale * away.sign() * (-2 * away.abs()).log1p()
+        return result
 
     def entropy(self) -> Tensor:
-        made: Tensor = 1 + (2 * self.scale).log()
-        return made
+        result: Tensor = 1 + (2 * self.scale).log()
+        return result
 
 
 class Cauchy(_Located):
@@ -278,27 +278,27 @@ class Cauchy(_Located):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         drawn = self.loc.new_empty(self._extended_shape(sample_shape)).cauchy_()
-        made: Tensor = self.loc + drawn * self.scale
-        return made
+        result: Tensor = self.loc + drawn * self.scale
+        return result
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
         away = ((value - self.loc) / self.scale) ** 2
-        made: Tensor = -math.log(math.pi) - self.scale.log() - away.log1p()
-        return made
+        result: Tensor = -math.log(math.pi) - self.scale.log() - away.log1p()
+        return result
 
     def cdf(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
-        made: Tensor = ((value - self.loc) / self.scale).atan() / math.pi + 0.5
-        return made
+        result: Tensor = ((value - self.loc) / self.scale).atan() / math.pi + 0.5
+        return result
 
     def icdf(self, value: Tensor) -> Tensor:
-        made: Tensor = (math.pi * (value - 0.5)).tan() * self.scale + self.loc
-        return made
+        result: Tensor = (math.pi * (value - 0.5)).tan() * self.scale + self.loc
+        return result
 
     def entropy(self) -> Tensor:
-        made: Tensor = math.log(4 * math.pi) + self.scale.log()
-        return made
+        result: Tensor = math.log(4 * math.pi) + self.scale.log()
+        return result
 
 
 class MultivariateNormal(Distribution):
@@ -327,11 +327,15 @@ class MultivariateNormal(Distribution):
     ) -> None:  # fmt: skip
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        given = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
-        found = {name: value for name, value in given.items() if value is not None}
-        if len(found) != 1:
+        matrices = {
+            "covariance_matrix": covariance_matrix,
+            "precision_matrix": precision_matrix,
+            "scale_tril": scale_tril,
+        }
+        stated = {name: value for name, value in matrices.items() if value is not None}
+        if len(stated) != 1:
             raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        ((name, matrix),) = found.items()
+        ((name, matrix),) = stated.items()
         if matrix.dim() < 2:
             raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
         shape = (loc.new_empty(()).expand(loc.shape[:-1]) + matrix.new_empty(()).expand(matrix.shape[:-2])).shape
@@ -344,8 +348,8 @@ class MultivariateNormal(Distribution):
     def _factor(name: str, matrix: Tensor) -> Tensor:
         if name == "scale_tril":
             return matrix
-        made: Tensor = linalg.cholesky(matrix if name == "covariance_matrix" else linalg.inv(matrix))
-        return made
+        result: Tensor = linalg.cholesky(matrix if name == "covariance_matrix" else linalg.inv(matrix))
+        return result
 
     @lazy
     def scale_tril(self) -> Tensor:
@@ -361,8 +365,8 @@ class MultivariateNormal(Distribution):
     @lazy
     def precision_matrix(self) -> Tensor:
         """The inverse of the covariance."""
-        made: Tensor = linalg.inv(self.covariance_matrix)
-        return made
+        result: Tensor = linalg.inv(self.covariance_matrix)
+        return result
 
     @property
     def mean(self) -> Tensor:
@@ -376,22 +380,22 @@ class MultivariateNormal(Distribution):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         drawn = _standard(self.loc, self._extended_shape(sample_shape))
-        made: Tensor = self.loc + (self._unbroadcasted_scale_tril @ drawn.unsqueeze(-1)).squeeze(-1)
-        return made
+        result: Tensor = self.loc + (self._unbroadcasted_scale_tril @ drawn.unsqueeze(-1)).squeeze(-1)
+        return result
 
     def _log_det(self) -> Tensor:
         """Half of the logarithm of the covariance's determinant."""
-        made: Tensor = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        return made
+        result: Tensor = self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return result
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
         away = (value - self.loc).unsqueeze(-1)
         turned = linalg.solve_triangular(self._unbroadcasted_scale_tril, away, upper=False).squeeze(-1)
         size = self._event_shape[0]
-        made: Tensor = -0.5 * (size * math.log(2 * math.pi) + turned.pow(2).sum(-1)) - self._log_det()
-        return made
+        result: Tensor = -0.5 * (size * math.log(2 * math.pi) + turned.pow(2).sum(-1)) - self._log_det()
+        return result
 
     def entropy(self) -> Tensor:
-        made: Tensor = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._log_det()
-        return made if not self._batch_shape else made.expand(self._batch_shape)
+        result: Tensor = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._log_det()
+        return result if not self._batch_shape else result.expand(self._batch_shape)

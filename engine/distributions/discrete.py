@@ -32,8 +32,8 @@ class ByOdds(Distribution):
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         one_of(probs=probs, logits=logits)
-        name, given = ("probs", probs) if probs is not None else ("logits", logits)
-        (vars(self)[name],) = together(given)
+        name, values = ("probs", probs) if probs is not None else ("logits", logits)
+        (vars(self)[name],) = together(values)
         self._param: Tensor = vars(self)[name]
         super().__init__(self._param.shape, (), validate_args)
 
@@ -45,8 +45,8 @@ class ByOdds(Distribution):
     @lazy
     def probs(self) -> Tensor:
         """How probable a 1, or a success, is."""
-        made: Tensor = self.logits.sigmoid()
-        return made
+        result: Tensor = self.logits.sigmoid()
+        return result
 
 
 class Bernoulli(ByOdds):
@@ -70,8 +70,8 @@ class Bernoulli(ByOdds):
 
     @property
     def mean(self) -> Tensor:
-        found: Tensor = self.probs
-        return found
+        result: Tensor = self.probs
+        return result
 
     @property
     def mode(self) -> Tensor:
@@ -81,8 +81,8 @@ class Bernoulli(ByOdds):
 
     @property
     def variance(self) -> Tensor:
-        made: Tensor = self.probs * (1 - self.probs)
-        return made
+        result: Tensor = self.probs * (1 - self.probs)
+        return result
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
@@ -139,8 +139,8 @@ class Categorical(Distribution):
     @lazy
     def probs(self) -> Tensor:
         """How probable each class is."""
-        made: Tensor = self.logits.softmax(-1)
-        return made
+        result: Tensor = self.logits.softmax(-1)
+        return result
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Constraint:
@@ -159,8 +159,8 @@ class Categorical(Distribution):
 
     @property
     def mode(self) -> Tensor:
-        made: Tensor = self.probs.argmax(-1)
-        return made
+        result: Tensor = self.probs.argmax(-1)
+        return result
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         count = Size(sample_shape).numel()
@@ -175,8 +175,8 @@ class Categorical(Distribution):
 
     def entropy(self) -> Tensor:
         least = float(arrays.xp.finfo(self.logits._array.dtype).min)
-        made: Tensor = -(self.logits.clamp(min=least) * self.probs).sum(-1)
-        return made
+        result: Tensor = -(self.logits.clamp(min=least) * self.probs).sum(-1)
+        return result
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         return self._spread_values(arange(self._num_events, device=self._param.device), expand)
@@ -206,14 +206,14 @@ class OneHotCategorical(Distribution):
     @property
     def probs(self) -> Tensor:
         """How probable each class is."""
-        found: Tensor = self._categorical.probs
-        return found
+        result: Tensor = self._categorical.probs
+        return result
 
     @property
     def logits(self) -> Tensor:
         """Logarithms of the probabilities."""
-        found: Tensor = self._categorical.logits
-        return found
+        result: Tensor = self._categorical.logits
+        return result
 
     @property
     def param_shape(self) -> Size:
@@ -301,8 +301,8 @@ class Poisson(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
         rate, value = together(self.rate, value)
-        made: Tensor = value.xlogy(rate) - rate - (value + 1).lgamma()
-        return made
+        result: Tensor = value.xlogy(rate) - rate - (value + 1).lgamma()
+        return result
 
 
 class Geometric(ByOdds):
@@ -328,8 +328,8 @@ class Geometric(ByOdds):
 
     @property
     def mean(self) -> Tensor:
-        made: Tensor = 1.0 / self.probs - 1.0
-        return made
+        result: Tensor = 1.0 / self.probs - 1.0
+        return result
 
     @property
     def mode(self) -> Tensor:
@@ -337,23 +337,23 @@ class Geometric(ByOdds):
 
     @property
     def variance(self) -> Tensor:
-        made: Tensor = (1.0 / self.probs - 1.0) / self.probs
-        return made
+        result: Tensor = (1.0 / self.probs - 1.0) / self.probs
+        return result
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
             least = float(arrays.xp.finfo(self.probs._array.dtype).tiny)
             drawn = self.probs.new_empty(self._extended_shape(sample_shape)).uniform_(least, 1)
-            made: Tensor = (drawn.log() / (-self.probs).log1p()).floor()
-            return made
+            result: Tensor = (drawn.log() / (-self.probs).log1p()).floor()
+            return result
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
         value, probs = together(value, self.probs)
         probs = probs.clone()
         probs[probs.eq(1) & value.eq(0)] = 0
-        made: Tensor = value * (-probs).log1p() + self.probs.log()
-        return made
+        result: Tensor = value * (-probs).log1p() + self.probs.log()
+        return result
 
     def entropy(self) -> Tensor:
         return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs

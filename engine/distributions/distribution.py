@@ -75,15 +75,17 @@ class Distribution:
 
     def _spread(self, new: Any, shape: Size) -> None:
         """Give a new instance what this one has: its parameters, and those of the distributions in it, expanded."""
-        made: dict[int, Any] = {}
+        parameters: dict[int, Any] = {}
         for name, value in vars(self).items():
             if isinstance(value, Distribution):
-                made[id(value)] = value.expand(shape)
+                parameters[id(value)] = value.expand(shape)
             elif name in self.arg_constraints:
                 size = tuple(value.shape)
-                made[id(value)] = value.expand((*shape, *size[len(size) - self.arg_constraints[name].event_dim :]))
+                parameters[id(value)] = value.expand(
+                    (*shape, *size[len(size) - self.arg_constraints[name].event_dim :])
+                )
         for name, value in vars(self).items():
-            vars(new).setdefault(name, made.get(id(value), value))
+            vars(new).setdefault(name, parameters.get(id(value), value))
 
     def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
         """What `expand` is to fill; a class below `cls` that has an __init__ of its own makes it itself."""
@@ -204,9 +206,9 @@ class lazy:
         if instance is None:
             return self
         with enable_grad():
-            made = self.function(instance)
-        vars(instance)[self.name] = made
-        return made
+            value = self.function(instance)
+        vars(instance)[self.name] = value
+        return value
 
 
 def together(*values: Any) -> tuple[Tensor, ...]:

@@ -48,8 +48,8 @@ class Independent(Distribution):
 
     @constraints.dependent_property
     def support(self) -> Constraint:
-        found, count = self.base_dist.support, self.reinterpreted_batch_ndims
-        return constraints.independent(found, count) if count else found
+        constraint, count = self.base_dist.support, self.reinterpreted_batch_ndims
+        return constraints.independent(constraint, count) if count else constraint
 
     @property
     def mean(self) -> Tensor:

@@ -66,31 +66,31 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
 def _normal(p: Normal, q: Normal) -> Tensor:
     ratio = (p.scale / q.scale).pow(2)
     away = ((p.loc - q.loc) / q.scale).pow(2)
-    made: Tensor = 0.5 * (ratio + away - 1 - ratio.log())
-    return made
+    result: Tensor = 0.5 * (ratio + away - 1 - ratio.log())
+    return result
 
 
 @register_kl(Uniform, Uniform)
 def _uniform(p: Uniform, q: Uniform) -> Tensor:
-    made: Tensor = ((q.high - q.low) / (p.high - p.low)).log()
-    made[(q.low > p.low) | (q.high < p.high)] = float("inf")
-    return made
+    result: Tensor = ((q.high - q.low) / (p.high - p.low)).log()
+    result[(q.low > p.low) | (q.high < p.high)] = float("inf")
+    return result
 
 
 @register_kl(Laplace, Laplace)
 def _laplace(p: Laplace, q: Laplace) -> Tensor:
     ratio = p.scale / q.scale
     away = (p.loc - q.loc).abs()
-    made: Tensor = -ratio.log() + away / q.scale + ratio * (-away / p.scale).exp() - 1
-    return made
+    result: Tensor = -ratio.log() + away / q.scale + ratio * (-away / p.scale).exp() - 1
+    return result
 
 
 @register_kl(Bernoulli, Bernoulli)
 def _bernoulli(p: Bernoulli, q: Bernoulli) -> Tensor:
     yes = p.probs * (softplus(-q.logits) - softplus(-p.logits))
     no = (1 - p.probs) * (softplus(q.logits) - softplus(p.logits))
-    made: Tensor = yes + no
-    return made
+    result: Tensor = yes + no
+    return result
 
 
 @register_kl(Categorical, Categorical)
@@ -98,8 +98,8 @@ def _categorical(p: Categorical, q: Categorical) -> Tensor:
     away = p.probs * (p.logits - q.logits)
     away[(q.probs == 0).expand_as(away)] = float("inf")
     away[(p.probs == 0).expand_as(away)] = 0
-    made: Tensor = away.sum(-1)
-    return made
+    result: Tensor = away.sum(-1)
+    return result
 
 
 @register_kl(OneHotCategorical, OneHotCategorical)
@@ -116,8 +116,8 @@ def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
     factor = q._unbroadcasted_scale_tril
     spread = linalg.solve_triangular(factor, p._unbroadcasted_scale_tril, upper=False).pow(2).sum((-2, -1))
     away = linalg.solve_triangular(factor, (q.loc - p.loc).unsqueeze(-1), upper=False).pow(2).sum((-2, -1))
-    made: Tensor = q._log_det() - p._log_det() + 0.5 * (spread + away - p.event_shape[0])
-    return made
+    result: Tensor = q._log_det() - p._log_det() + 0.5 * (spread + away - p.event_shape[0])
+    return result
 
 
 @register_kl(Independent, Independent)
@@ -130,21 +130,21 @@ def _independent(p: Independent, q: Independent) -> Tensor:
 @register_kl(Exponential, Exponential)
 def _exponential(p: Exponential, q: Exponential) -> Tensor:
     ratio = q.rate / p.rate
-    made: Tensor = -ratio.log() + ratio - 1
-    return made
+    result: Tensor = -ratio.log() + ratio - 1
+    return result
 
 
 @register_kl(Cauchy, Cauchy)
 def _cauchy(p: Cauchy, q: Cauchy) -> Tensor:
-    made: Tensor = ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log() - (4 * p.scale * q.scale).log()
-    return made
+    result: Tensor = ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log() - (4 * p.scale * q.scale).log()
+    return result
 
 
 @register_kl(Gumbel, Gumbel)
 def _gumbel(p: Gumbel, q: Gumbel) -> Tensor:
     ratio, here, there = p.scale / q.scale, q.loc / q.scale, p.loc / q.scale
-    made: Tensor = -ratio.log() - here + there + ratio * EULER
-    return made + (here + (1 + ratio).lgamma() - there).exp() - (1 + EULER)
+    result: Tensor = -ratio.log() - here + there + ratio * EULER
+    return result + (here + (1 + ratio).lgamma() - there).exp() - (1 + EULER)
 
 
 @register_kl(HalfNormal, HalfNormal)
@@ -155,9 +155,9 @@ def _half_normal(p: HalfNormal, q: HalfNormal) -> Tensor:
 @register_kl(Pareto, Pareto)
 def _pareto(p: Pareto, q: Pareto) -> Tensor:
     power = q.alpha / p.alpha
-    made: Tensor = q.alpha * (p.scale / q.scale).log() - power.log() + power - 1
-    made[p.scale < q.scale] = float("inf")
-    return made
+    result: Tensor = q.alpha * (p.scale / q.scale).log() - power.log() + power - 1
+    result[p.scale < q.scale] = float("inf")
+    return result
 
 
 @register_kl(TransformedDistribution, TransformedDistribution)
@@ -169,11 +169,11 @@ def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Tens
 
 @register_kl(Poisson, Poisson)
 def _poisson(p: Poisson, q: Poisson) -> Tensor:
-    made: Tensor = p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
-    return made
+    result: Tensor = p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
+    return result
 
 
 @register_kl(Geometric, Geometric)
 def _geometric(p: Geometric, q: Geometric) -> Tensor:
-    made: Tensor = -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
-    return made
+    result: Tensor = -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
+    return result

@@ -99,13 +99,13 @@ class MixtureSameFamily(Distribution):
         return within + (self._probs() * (parts.mean - self._beside(self.mean)).pow(2.0)).sum(dim)
 
     def cdf(self, value: Tensor) -> Tensor:
-        found = self._component_distribution.cdf(self._beside(value))
-        return (found * self._mixture_distribution.probs).sum(-1)
+        values = self._component_distribution.cdf(self._beside(value))
+        return (values * self._mixture_distribution.probs).sum(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
-        found = self._component_distribution.log_prob(self._beside(value))
-        return (found + self._mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
+        values = self._component_distribution.log_prob(self._beside(value))
+        return (values + self._mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():

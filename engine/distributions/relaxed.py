@@ -125,8 +125,8 @@ class ExpRelaxedCategorical(Distribution):
         shape = self._extended_shape(sample_shape)
         drawn = off_the_ends(rand(shape, dtype=self.logits.dtype, device=self.logits.device))
         scores = (self.logits + -((-(drawn.log())).log())) / self.temperature
-        made: Tensor = scores - scores.logsumexp(dim=-1, keepdim=True)
-        return made
+        result: Tensor = scores - scores.logsumexp(dim=-1, keepdim=True)
+        return result
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
@@ -134,8 +134,8 @@ class ExpRelaxedCategorical(Distribution):
         logits, value = together(self.logits, value)
         scale = full_like(self.temperature, float(count)).lgamma() - self.temperature.log().mul(-(count - 1))
         score = logits - value.mul(self.temperature)
-        made: Tensor = (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale
-        return made
+        result: Tensor = (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale
+        return result
 
 
 class RelaxedOneHotCategorical(_OfBase):

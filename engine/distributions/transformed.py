@@ -41,7 +41,7 @@ class TransformedDistribution(Distribution):
         base = base_distribution
         shape, within = Size((*base.batch_shape, *base.event_shape)), len(base.event_shape)
         chain = ComposeTransform(self.transforms)
-        needed, made = chain.domain.event_dim, chain.codomain.event_dim
+        needed, result_dim = chain.domain.event_dim, chain.codomain.event_dim
         if len(shape) < needed:
             raise ValueError(f"base_distribution needs to have shape with size at least {needed}, but got {shape}.")
         after = chain.forward_shape(shape)
@@ -49,7 +49,7 @@ class TransformedDistribution(Distribution):
         if tuple(before) != tuple(shape):
             base = base.expand(before[: len(before) - within])
         self.base_dist: Any = Independent(base, needed - within) if needed > within else base
-        cut = len(after) - max(made, within + made - needed)
+        cut = len(after) - max(result_dim, within + result_dim - needed)
         super().__init__(after[:cut], after[cut:], validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
@@ -90,24 +90,26 @@ class TransformedDistribution(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
         event_dim = len(self._event_shape)
-        found: Any = 0.0
+        log_det: Any = 0.0
         y = value
         for transform in reversed(self.transforms):
             x = transform.inv(y)
             event_dim += transform.domain.event_dim - transform.codomain.event_dim
             stretch = transform.log_abs_det_jacobian(x, y)
-            found = found - sum_rightmost(stretch, event_dim - transform.domain.event_dim)
+            log_det = log_det - sum_rightmost(stretch, event_dim - transform.domain.event_dim)
             y = x
-        made: Tensor = found + sum_rightmost(self.base_dist.log_prob(y), event_dim - len(self.base_dist.event_shape))
-        return made
+        result: Tensor = log_det + sum_rightmost(
+            self.base_dist.log_prob(y), event_dim - len(self.base_dist.event_shape)
+        )
+        return result
 
     def _rising(self, value: Tensor) -> Tensor:
         """Probabilities as they are where the maps rise together, and 1 - p where they fall."""
         sign = reduce(mul, (transform.sign for transform in self.transforms), 1)
         if isinstance(sign, int) and sign == 1:
             return value
-        made: Tensor = sign * (value - 0.5) + 0.5
-        return made
+        result: Tensor = sign * (value - 0.5) + 0.5
+        return result
 
     def cdf(self, value: Tensor) -> Tensor:
         for transform in reversed(self.transforms):

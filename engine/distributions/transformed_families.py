@@ -123,16 +123,16 @@ class _Half(TransformedDistribution):
 
     def cdf(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
-        made: Tensor = 2 * self.base_dist.cdf(value) - 1
-        return made
+        result: Tensor = 2 * self.base_dist.cdf(value) - 1
+        return result
 
     def icdf(self, value: Tensor) -> Tensor:
-        made: Tensor = self.base_dist.icdf((value + 1) / 2)
-        return made
+        result: Tensor = self.base_dist.icdf((value + 1) / 2)
+        return result
 
     def entropy(self) -> Tensor:
-        made: Tensor = self.base_dist.entropy() - math.log(2)
-        return made
+        result: Tensor = self.base_dist.entropy() - math.log(2)
+        return result
 
 
 class HalfNormal(_Half):
@@ -222,16 +222,16 @@ class Gumbel(TransformedDistribution):
 
     @property
     def stddev(self) -> Tensor:
-        made: Tensor = (math.pi / math.sqrt(6)) * self.scale
-        return made
+        result: Tensor = (math.pi / math.sqrt(6)) * self.scale
+        return result
 
     @property
     def variance(self) -> Tensor:
         return self.stddev.pow(2)
 
     def entropy(self) -> Tensor:
-        made: Tensor = self.scale.log() + (1 + EULER)
-        return made
+        result: Tensor = self.scale.log() + (1 + EULER)
+        return result
 
 
 class Pareto(TransformedDistribution):
@@ -271,8 +271,8 @@ class Pareto(TransformedDistribution):
         return constraints.greater_than_eq(self.scale)
 
     def entropy(self) -> Tensor:
-        made: Tensor = (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())
-        return made
+        result: Tensor = (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())
+        return result
 
 
 class Weibull(TransformedDistribution):
@@ -297,8 +297,8 @@ class Weibull(TransformedDistribution):
     @lazy
     def concentration_reciprocal(self) -> Tensor:
         """1 / concentration."""
-        made: Tensor = self.concentration.reciprocal()
-        return made
+        result: Tensor = self.concentration.reciprocal()
+        return result
 
     @property
     def mean(self) -> Tensor:
@@ -314,5 +314,5 @@ class Weibull(TransformedDistribution):
         return self.scale.pow(2) * (twice.exp() - (2 * once).exp())
 
     def entropy(self) -> Tensor:
-        made: Tensor = EULER * (1 - self.concentration_reciprocal)
-        return made + (self.scale * self.concentration_reciprocal).log() + 1
+        result: Tensor = EULER * (1 - self.concentration_reciprocal)
+        return result + (self.scale * self.concentration_reciprocal).log() + 1

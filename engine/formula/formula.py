@@ -71,11 +71,11 @@ def formulas(
     """
     op = REGISTRY.get(name, CUSTOM)
     call = _Call(name, op, attrs, inputs, outputs, names or {}, taken)
-    found: dict[str, Formula] = {}
-    for target, given in inputs.items():
-        if len(found) < MOST and target.partition("[")[0] in op.rules and isinstance(given, tuple):
-            found[target] = call.formula(target, given)
-    return found
+    result: dict[str, Formula] = {}
+    for target, argument in inputs.items():
+        if len(result) < MOST and target.partition("[")[0] in op.rules and isinstance(argument, tuple):
+            result[target] = call.formula(target, argument)
+    return result
 
 
 def formulas_of(
@@ -89,13 +89,13 @@ def formulas_of(
 
 def called(event: OpCalled, names: Mapping[int, str], taken: Collection[str] = ()) -> dict[str, str]:
     """What each tensor input of a recorded call, and each result, is called in its formulas, by its key."""
-    told = {i.name: names[i.tensor] for i in event.inputs if i.tensor is not None and i.tensor in names}
+    known = {i.name: names[i.tensor] for i in event.inputs if i.tensor is not None and i.tensor in names}
     for nr, out in enumerate(event.outputs):
-        if out.tensor in names and names[out.tensor] not in told.values():  # `h = h @ U`: two values need two letters
-            told[result_key(nr, len(event.outputs))] = names[out.tensor]
+        if out.tensor in names and names[out.tensor] not in known.values():  # `h = h @ U`: two values need two letters
+            known[result_key(nr, len(event.outputs))] = names[out.tensor]
     tensors = [i.name for i in event.inputs if i.tensor is not None]
     letters = REGISTRY.get(event.name, CUSTOM).presentation.letters
-    return lettered(letters, tensors, len(event.outputs), told, taken)
+    return lettered(letters, tensors, len(event.outputs), known, taken)
 
 
 def is_whole(writer: str | None) -> bool:
@@ -111,7 +111,7 @@ class _Call:
         names: Mapping[str, str], taken: Collection[str],
     ) -> None:  # fmt: skip
         self.name, self.op, self.inputs, self.outputs = name, op, inputs, outputs
-        tensors = [key for key, given in inputs.items() if isinstance(given, tuple)]
+        tensors = [key for key, argument in inputs.items() if isinstance(argument, tuple)]
         self.labels = _labels(lettered(op.presentation.letters, tensors, len(outputs), names, taken))
         several = len(outputs) > 1
         results = [Symbol(f"result[{i}]" if several else "result", tuple(s)) for i, s in enumerate(outputs)]
@@ -142,13 +142,13 @@ class _Call:
         if not is_whole(self.values.get("writer")):
             return self.named(target)
         try:
-            found = simplified(self.run(target, shape))
+            symbol = simplified(self.run(target, shape))
         except Exception:  # noqa: BLE001 whatever a rule does with symbols: its name is what can be said
             return self.named(target)
-        said = [self.written(target, shape, found, style) for style in (TEXT, TEX)]
+        said = [self.written(target, shape, symbol, style) for style in (TEXT, TEX)]
         if len(said[0][1]) > LONGEST:
-            return self.named(target, found)
-        return self.formula_of(target, said, found)
+            return self.named(target, symbol)
+        return self.formula_of(target, said, symbol)
 
     def formula_of(self, target: str, said: Sequence[tuple[Printer, str]], found: Symbol | None) -> Formula:
         """The formula in both styles, with what its names stand for."""
@@ -175,14 +175,14 @@ class _Call:
         if name not in self.cotangents:  # the rule of a list gives those of all its inputs
             rule = self.op.rules[name]
             self.cotangents[name] = rule(*[self.values[need] for need in inspect.signature(rule).parameters])
-        found = self.cotangents[name]
+        cotangent = self.cotangents[name]
         if place:
-            found = found[int(place.rstrip("]"))]
-        if not isinstance(found, Symbol):
-            raise TypeError(f"the rule of {self.op.name} gave {type(found).__name__} for symbols")
-        if found.shape is not None and found.shape != shape:
-            found = sum_to_size(found, size=shape)
-        return found
+            cotangent = cotangent[int(place.rstrip("]"))]
+        if not isinstance(cotangent, Symbol):
+            raise TypeError(f"the rule of {self.op.name} gave {type(cotangent).__name__} for symbols")
+        if cotangent.shape is not None and cotangent.shape != shape:
+            cotangent = sum_to_size(cotangent, size=shape)
+        return cotangent
 
     def named(self, target: str, found: Symbol | None = None) -> Formula:
         """A named function of what the rule reads."""

@@ -29,7 +29,7 @@ def lettered(
     `taken` the names of the whole program.
     """
     used = {*taken, *names.values()}
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     offered: dict[str, Iterator[str]] = {}
 
     def free(letters: str) -> str:  # what was passed over is still used: no search begins anew
@@ -37,14 +37,14 @@ def lettered(
 
     for nr in range(outputs):
         key = result_key(nr, outputs)
-        found[key] = names.get(key) or free(usual[nr : nr + 1] + RESULTS)
-        used.add(found[key])
+        result[key] = names.get(key) or free(usual[nr : nr + 1] + RESULTS)
+        used.add(result[key])
     for key in inputs:
         role = key.partition("[")[0]
         preferred = role if len(role) == 1 else OF_ROLE.get(role, "")
-        found[key] = names.get(key) or free(preferred + LETTERS)
-        used.add(found[key])
-    return found
+        result[key] = names.get(key) or free(preferred + LETTERS)
+        used.add(result[key])
+    return result
 
 
 def _names(letters: str) -> Iterator[str]:

@@ -83,11 +83,11 @@ class Printer:
 
     def letter(self, size: int) -> str:
         """The next index letter, for a dimension of that size."""
-        found = next(self.free, None)
-        if found is None:
+        free = next(self.free, None)
+        if free is None:
             raise NoIndices
-        self.ranges[found] = size
-        return found
+        self.ranges[free] = size
+        return free
 
     def summed(self, letters: Sequence[str], body: str, condition: str = "", sign: str = "") -> str:
         """Σ of a body over indices, of which the last may have a condition."""
@@ -136,10 +136,12 @@ class Printer:
     def function(self, x: Symbol, inner: Sequence[Places | None]) -> Printed:
         """An op by its name, with its static arguments."""
         assert x.op is not None
-        given = [self.argument(item, places) for item, places in zip(x.inputs, inner, strict=True) if item is not None]
+        arguments = [
+            self.argument(item, places) for item, places in zip(x.inputs, inner, strict=True) if item is not None
+        ]
         if "self" in x.attrs:  # a number where a tensor may stand
-            given.insert(0, self.static(x.attrs["self"]))
-        given += [
+            arguments.insert(0, self.static(x.attrs["self"]))
+        arguments += [
             f"{'' if k == 'other' else f'{self.static(k)}='}{self.static(v, k in _SIDES)}"
             for k, v in x.attrs.items()
             if k not in _OF_SHAPES
@@ -148,7 +150,7 @@ class Printer:
             and v != x.op.statics.get(k)
             and not _neutral(k, v)
         ]
-        return self.style.function(self.called(x.op)) + self.style.brackets(", ".join(given)), ATOM
+        return self.style.function(self.called(x.op)) + self.style.brackets(", ".join(arguments)), ATOM
 
     def called(self, op: Op) -> str:
         """The name of an op as a function; kept with what it does."""

@@ -24,9 +24,9 @@ def simplified(x: Any) -> Any:
         return x
     inputs = tuple(simplified(item) for item in x.inputs)
     rule = _SIMPLER.get(x.op)
-    found = rule(*inputs, **x.attrs) if rule is not None else None
-    if found is not None and _shape_of_any(found) == x.shape:
-        return found
+    result = rule(*inputs, **x.attrs) if rule is not None else None
+    if result is not None and _shape_of_any(result) == x.shape:
+        return result
     return Symbol(x.name, x.shape, x.op, inputs, x.attrs)
 
 
@@ -86,8 +86,8 @@ def _sub(a: Any, b: Any) -> Any:
 
 def product(a: Any, b: Any) -> Any:
     """a * b, simplified."""
-    found = _mul(a, b)
-    return a * b if found is None else found
+    simpler = _mul(a, b)
+    return a * b if simpler is None else simpler
 
 
 def _mul(a: Any, b: Any) -> Any:
@@ -109,8 +109,8 @@ def _mul(a: Any, b: Any) -> Any:
 
 
 def _quotient(a: Any, b: Any) -> Any:
-    found = _div(a, b)
-    return a / b if found is None else found
+    simpler = _div(a, b)
+    return a / b if simpler is None else simpler
 
 
 def _div(a: Any, b: Any) -> Any:

@@ -150,9 +150,9 @@ def _text_number(x: float) -> Printed:
     named = _constant(x, "log ", "2/√π")
     if named:
         return named, ATOM
-    if (found := exact(x)) is None:
+    if (fraction := exact(x)) is None:
         return shown_number(x), ATOM if x >= 0 or x != x else SUM
-    above, below, rooted = found
+    above, below, rooted = fraction
     parts = [f"√{n}" if rooted and n > 1 else str(n) for n in (above, below)]
     shown = parts[0] if below == 1 else "/".join(parts)
     return shown.replace("-", "−"), SUM if x < 0 else ATOM if below == 1 else PRODUCT
@@ -174,9 +174,9 @@ def _tex_number(x: float) -> Printed:
     named = _constant(x, r"\log ", r"\tfrac{2}{\sqrt{\pi}}")
     if named:
         return named, ATOM
-    if (found := exact(x)) is None:
+    if (fraction := exact(x)) is None:
         return _tex_decimal(shown_number(x).replace("−", "-"))
-    above, below, rooted = found
+    above, below, rooted = fraction
     parts = [rf"\sqrt{{{n}}}" if rooted and n > 1 else str(n) for n in (abs(above), below)]
     shown = parts[0] if below == 1 else rf"\frac{{{parts[0]}}}{{{parts[1]}}}"
     return (f"-{shown}", SUM) if x < 0 else (shown, ATOM if below == 1 else SCALED)

@@ -36,10 +36,10 @@ class _Call:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
         if value.requires_grad:
             return value.view_as(value)
-        made = value.detach().requires_grad_()
-        self.own.add(id(made))
-        self.leaves.append(made)  # alive, so that its id stays its own
-        return made
+        leaf = value.detach().requires_grad_()
+        self.own.add(id(leaf))
+        self.leaves.append(leaf)  # alive, so that its id stays its own
+        return leaf
 
     def given(self, value: Any) -> Any:
         """A result as the caller gets it: with history where something else than our own leaves is in it."""
@@ -65,12 +65,12 @@ class _Call:
 def _places(argnums: Places, count: int) -> Places:
     """The arguments that are meant, checked as torch checks them."""
     if isinstance(argnums, tuple):
-        found = tuple(_place(n, count) for n in argnums)
-        if not found:
+        places = tuple(_place(n, count) for n in argnums)
+        if not places:
             raise RuntimeError("argnums must be non-empty")
-        if len(set(found)) != len(found):
-            raise RuntimeError(f"argnums elements must be unique, got {found}")
-        return found
+        if len(set(places)) != len(places):
+            raise RuntimeError(f"argnums elements must be unique, got {places}")
+        return places
     if not isinstance(argnums, int):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     return _place(argnums, count)
@@ -99,8 +99,8 @@ def _slopes(outputs: Sequence[Tensor], inputs: Sequence[Tensor], weights: Any = 
     if not kept:
         return [tensor_of(xp.zeros_like(i._array)) for i in inputs]
     chosen = None if weights is None else [weights[i] for i in kept]
-    found = autograd.grad([outputs[i] for i in kept], inputs, chosen, True, graph, allow_unused=True)
-    return [tensor_of(xp.zeros_like(i._array)) if f is None else f for i, f in zip(inputs, found, strict=True)]
+    slopes = autograd.grad([outputs[i] for i in kept], inputs, chosen, True, graph, allow_unused=True)
+    return [tensor_of(xp.zeros_like(i._array)) if f is None else f for i, f in zip(inputs, slopes, strict=True)]
 
 
 def _with_aux(name: str, output: Any, has_aux: bool) -> tuple[Any, Any]:
@@ -137,9 +137,9 @@ def grad_and_value(func: Callable[..., Any], argnums: Places = 0, has_aux: bool 
                     "you wanted to use the vjp or jacrev APIs instead?"
                 )
             leaves, shape = flatten(wanted)
-            found = unflatten([call.given(s) for s in _slopes([output], leaves)], shape)
+            gradients = unflatten([call.given(s) for s in _slopes([output], leaves)], shape)
         value = call.given(output)
-        return (found, (value, mapped(call.given, aux))) if has_aux else (found, value)
+        return (gradients, (value, mapped(call.given, aux))) if has_aux else (gradients, value)
 
     return derived
 
@@ -160,8 +160,8 @@ def grad(func: Callable[..., Any], argnums: Places = 0, has_aux: bool = False) -
 
     @wraps(func)
     def derived(*args: Any, **kwargs: Any) -> Any:
-        found, value = both(*args, **kwargs)
-        return (found, value[1]) if has_aux else found
+        gradients, value = both(*args, **kwargs)
+        return (gradients, value[1]) if has_aux else gradients
 
     return derived
 
@@ -244,9 +244,9 @@ def jvp(
         _need_tensors(name, outputs)
         inputs, moves = flatten(taken)[0], flatten(tangents)[0]
         pushed = [_pushed(call, out, inputs, moves) for out in outputs]
-    found = unflatten([call.given(p) for p in pushed], shape)
+    slopes = unflatten([call.given(p) for p in pushed], shape)
     shown = mapped(call.given, output)
-    return (shown, found, mapped(call.given, aux)) if has_aux else (shown, found)
+    return (shown, slopes, mapped(call.given, aux)) if has_aux else (shown, slopes)
 
 
 def _pushed(call: _Call, out: Tensor, inputs: Sequence[Tensor], moves: Sequence[Tensor]) -> Tensor:
@@ -255,8 +255,8 @@ def _pushed(call: _Call, out: Tensor, inputs: Sequence[Tensor], moves: Sequence[
     call.own.add(id(weights))
     call.leaves.append(weights)
     slopes = _slopes([out], inputs, [weights])
-    made: Tensor = _slopes(slopes, [weights], list(moves))[0]
-    return made
+    tangent: Tensor = _slopes(slopes, [weights], list(moves))[0]
+    return tangent
 
 
 def jacrev(
@@ -282,8 +282,8 @@ def jacrev(
             _need_tensors("jacrev(f, *primals)", outputs)
             inputs, nested = flatten(wanted)
             rows = [unflatten([call.given(b) for b in _blocks(out, inputs)], nested) for out in outputs]
-        found = unflatten(rows, shape)
-        return (found, mapped(call.given, aux)) if has_aux else found
+        matrices = unflatten(rows, shape)
+        return (matrices, mapped(call.given, aux)) if has_aux else matrices
 
     return derived
 

@@ -29,13 +29,13 @@ def functional_call(
     >>> torch.func.functional_call(layer, given, (torch.tensor([3.0, 4.0]),))
     tensor([7.])
     """
-    given = _joined(parameter_and_buffer_dicts)
+    state = _joined(parameter_and_buffer_dicts)
     if tie_weights:
-        given = _tied(module, given)
+        state = _tied(module, state)
     if strict:
-        _need_all(module, given)
+        _need_all(module, state)
     args = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _replaced(module, given):
+    with _replaced(module, state):
         return module(*args, **(kwargs or {}))
 
 
@@ -66,7 +66,7 @@ def _tied(module: Module, given: dict[str, Any]) -> dict[str, Any]:
     names: dict[int, list[str]] = {}
     for name, tensor in _all(module).items():
         names.setdefault(id(tensor), []).append(name)
-    found = dict(given)
+    state = dict(given)
     for tied in names.values():
         values = [given[name] for name in tied if name in given]
         if len({id(v) for v in values}) > 1:
@@ -75,8 +75,8 @@ def _tied(module: Module, given: dict[str, Any]) -> dict[str, Any]:
                 "tie_weights=False"
             )
         for name in tied if values else ():
-            found[name] = values[0]
-    return found
+            state[name] = values[0]
+    return state
 
 
 def _need_all(module: Module, given: dict[str, Any]) -> None:
@@ -147,5 +147,5 @@ def _stacked(name: str, tensors: list[Tensor]) -> Tensor:
     wanted = {tensor.requires_grad for tensor in tensors}
     if len(wanted) > 1:
         raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
-    made: Tensor = stack(tensors)
-    return made.detach().requires_grad_() if wanted == {True} else made
+    result: Tensor = stack(tensors)
+    return result.detach().requires_grad_() if wanted == {True} else result

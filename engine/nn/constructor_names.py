@@ -39,7 +39,7 @@ def name_constructors(scope: Mapping[str, Any], names: Iterable[str]) -> None:
 
 
 def _copy(init: Any, name: str) -> FunctionType:
-    made = FunctionType(init.__code__, init.__globals__, "__init__", init.__defaults__, init.__closure__)
-    made.__kwdefaults__, made.__annotations__ = init.__kwdefaults__, init.__annotations__
-    made.__qualname__, made.__doc__, made.__module__ = f"{name}.__init__", init.__doc__, init.__module__
-    return made
+    copy = FunctionType(init.__code__, init.__globals__, "__init__", init.__defaults__, init.__closure__)
+    copy.__kwdefaults__, copy.__annotations__ = init.__kwdefaults__, init.__annotations__
+    copy.__qualname__, copy.__doc__, copy.__module__ = f"{name}.__init__", init.__doc__, init.__module__
+    return copy

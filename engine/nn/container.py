@@ -41,9 +41,9 @@ class _Listed(Module):
 
     def pop(self, key: int | slice) -> Any:
         """Take a module (or a slice of them) out."""
-        found = self[key]  # type: ignore[index]  # of the classes that mix this in
+        module = self[key]  # type: ignore[index]  # of the classes that mix this in
         del self[key]
-        return found
+        return module
 
     def append(self, module: Module) -> Self:
         """Add a module at the end."""
@@ -417,9 +417,9 @@ class ParameterDict(Module):
 
     def pop(self, key: str) -> Any:
         """Take one out."""
-        found = self[key]
+        parameter = self[key]
         del self[key]
-        return found
+        return parameter
 
     def popitem(self) -> tuple[str, Any]:
         """Take the last one out."""
@@ -460,14 +460,14 @@ class ParameterDict(Module):
         raise RuntimeError("ParameterDict should not be called.")
 
     def __or__(self, other: Any) -> ParameterDict:
-        made = self.copy()
-        made.update(other)
-        return made
+        result = self.copy()
+        result.update(other)
+        return result
 
     def __ror__(self, other: Any) -> ParameterDict:
-        made = ParameterDict(other)
-        made.update(self)
-        return made
+        result = ParameterDict(other)
+        result.update(self)
+        return result
 
     def __ior__(self, other: Any) -> Self:
         self.update(other)

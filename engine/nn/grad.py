@@ -26,16 +26,16 @@ def _steps(
             f"Given groups={groups}, weight of size {list(kernel)}, expected input{list(sizes)} to have "
             f"{kernel[1] * groups} channels, but got {sizes[1]} channels instead"
         )
-    made = list(cv.out_sizes(sizes, kernel, stride, padding, dilation, False, (0,) * rank, groups))
+    smallest = list(cv.out_sizes(sizes, kernel, stride, padding, dilation, False, (0,) * rank, groups))
     have = list(grad.shape)
     if rank == 1:  # as images of one row, which torch makes of them
-        made.insert(2, 1)
+        smallest.insert(2, 1)
         have.insert(2, 1)
-    for place, (want, found) in enumerate(zip(made, have, strict=True)):
-        if want != found:
+    for place, (want, size) in enumerate(zip(smallest, have, strict=True)):
+        if want != size:
             raise runtime(
-                f"Expected a tensor of dimension {len(made)} and tensor.size[{place}] == {want} but got: dimension "
-                f"{len(made)} and tensor.size[{place}] = {found}"
+                f"Expected a tensor of dimension {len(smallest)} and tensor.size[{place}] == {want} but got: dimension "
+                f"{len(smallest)} and tensor.size[{place}] = {size}"
             )
     return stride, padding, dilation
 
@@ -45,16 +45,16 @@ def _of_input(
 ) -> Tensor:
     steps = _steps(rank, grad, sizes, weight.shape, given, groups)
     kernel = tuple(weight.shape)
-    made: Tensor = cv.by_input(grad, weight, tuple(sizes), kernel, *steps, False, (0,) * rank, groups)
-    return made
+    result: Tensor = cv.by_input(grad, weight, tuple(sizes), kernel, *steps, False, (0,) * rank, groups)
+    return result
 
 
 def _of_weight(
     rank: int, input: Tensor, kernel: Sequence[int], grad: Tensor, given: Sequence[Ints], groups: int
 ) -> Tensor:
     steps = _steps(rank, grad, input.shape, kernel, given, groups)
-    made: Tensor = cv.by_weight(grad, input, tuple(kernel), *steps, False, groups)
-    return made
+    result: Tensor = cv.by_weight(grad, input, tuple(kernel), *steps, False, groups)
+    return result
 
 
 def conv1d_input(

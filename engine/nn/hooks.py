@@ -156,18 +156,18 @@ class Boundary:
         def ran(_: Any, grad_outputs: Any) -> Any:
             return self._outputs_ran(grad_outputs, places, len(parts))
 
-        wrapped, found = self._wrapped(parts, ran)
-        places.extend(found or ())
+        wrapped, positions = self._wrapped(parts, ran)
+        places.extend(positions or ())
         return wrapped if several else wrapped[0]
 
     def _wrapped(self, parts: tuple[Any, ...], hook: Callable[..., Any]) -> tuple[tuple[Any, ...], list[int] | None]:
         places = [place for place, part in enumerate(parts) if isinstance(part, Tensor)]
         if not mode.enabled or not any(parts[place].requires_grad for place in places):
             return parts, None
-        made = BackwardHookFunction.apply(*(parts[place] for place in places))
-        next(tensor.grad_fn for tensor in made if tensor.grad_fn is not None).register_hook(hook)
+        wrapped = BackwardHookFunction.apply(*(parts[place] for place in places))
+        next(tensor.grad_fn for tensor in wrapped if tensor.grad_fn is not None).register_hook(hook)
         listed = list(parts)
-        for place, tensor in zip(places, made, strict=True):
+        for place, tensor in zip(places, wrapped, strict=True):
             listed[place] = tensor
         kind = type(parts)
         return (tuple(listed) if kind is tuple else kind(*listed)), places
@@ -208,27 +208,27 @@ class Boundary:
         if self.received is None:  # a gradient that came past the outputs
             return None
         assert self.inputs is not None
-        found = _spread(grad_inputs, self.inputs, self.count)
+        gradients = _spread(grad_inputs, self.inputs, self.count)
         for hook in self.hooks:
-            changed = hook(self.module, found, self.received)
+            changed = hook(self.module, gradients, self.received)
             if changed is None:
                 continue
-            if len(changed) != len(found):
+            if len(changed) != len(gradients):
                 raise errors.runtime(
                     f"Backward hook returned an invalid number of grad_input, got {len(changed)}, but expected "
-                    f"{len(found)}"
+                    f"{len(gradients)}"
                 )
-            found = changed
+            gradients = changed
         self.received = None
-        return tuple(found[place] for place in self.inputs)
+        return tuple(gradients[place] for place in self.inputs)
 
 
 def _spread(values: Any, places: list[int], count: int) -> tuple[Any, ...]:
     """Values at their places among `count`, None elsewhere."""
-    found: list[Any] = [None] * count
+    result: list[Any] = [None] * count
     for place, value in zip(places, values, strict=True):
-        found[place] = value
-    return tuple(found)
+        result[place] = value
+    return tuple(result)
 
 
 def on_node(module: Any, hooks: Sequence[Callable[..., Any]], args: Any, result: Any) -> None:
@@ -241,9 +241,9 @@ def on_node(module: Any, hooks: Sequence[Callable[..., Any]], args: Any, result:
         return
     for hook in hooks:
         node.register_hook(lambda inner, outer, hook=hook: hook(module, inner, outer))
-    told = _what_is_missed(node, args, result)
-    if told is not None:
-        warnings.warn(OLDER.format(*told), FutureWarning, stacklevel=5)
+    text = _what_is_missed(node, args, result)
+    if text is not None:
+        warnings.warn(OLDER.format(*text), FutureWarning, stacklevel=5)
 
 
 def _what_is_missed(node: Any, args: Any, result: Any) -> tuple[str, str] | None:

@@ -198,13 +198,13 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     sizes = tensor.shape
     if sizes[0] % groups != 0:
         raise ValueError("dim 0 must be divisible by groups")
-    made = xp.zeros(tuple(sizes), dtype=tensor._array.dtype)
+    values = xp.zeros(tuple(sizes), dtype=tensor._array.dtype)
     per_group = sizes[0] // groups
     same = xp.arange(min(per_group, sizes[1]))
     centre = tuple(n // 2 for n in sizes[2:])
     for group in range(groups):
-        made[(group * per_group + same, same, *centre)] = 1
-    tensor.copy_(new_leaf(made, "dirac"))
+        values[(group * per_group + same, same, *centre)] = 1
+    tensor.copy_(new_leaf(values, "dirac"))
     return tensor
 
 
@@ -311,8 +311,8 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     drawn = fills.empty(rows, columns, dtype=tensor.dtype).normal_(0, 1, **_drawn(generator))._array
     q, r = xp.linalg.qr(drawn.T if rows < columns else drawn)
     q = q * xp.sign(xp.diagonal(r))
-    made = (q.T if rows < columns else q).reshape(tuple(tensor.shape)) * gain
-    tensor.copy_(new_leaf(made.astype(tensor._array.dtype), "orthogonal"))
+    values = (q.T if rows < columns else q).reshape(tuple(tensor.shape)) * gain
+    tensor.copy_(new_leaf(values.astype(tensor._array.dtype), "orthogonal"))
     return tensor
 
 

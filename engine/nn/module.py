@@ -261,14 +261,14 @@ class Module(Hooks, State):
 
     def get_submodule(self, target: str) -> Module:
         """The module of a qualified name."""
-        found: Any = self
+        module: Any = self
         for name in target.split(".") if target else ():
-            if not hasattr(found, name):
-                raise AttributeError(f"{found._get_name()} has no attribute `{name}`")
-            found = getattr(found, name)
-            if not isinstance(found, Module):
+            if not hasattr(module, name):
+                raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+            module = getattr(module, name)
+            if not isinstance(module, Module):
                 raise AttributeError(f"`{name}` is not an nn.Module")
-        return found
+        return module
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Replace the module with a qualified name."""
@@ -289,10 +289,10 @@ class Module(Hooks, State):
         owner = self.get_submodule(path)
         if not hasattr(owner, name):
             raise AttributeError(f"{owner._get_name()} has no attribute `{name}`")
-        found = getattr(owner, name)
-        if not isinstance(found, kind) or (kind is Tensor and name not in owner._buffers):
+        member = getattr(owner, name)
+        if not isinstance(member, kind) or (kind is Tensor and name not in owner._buffers):
             raise AttributeError(f"`{name}` is not {what}")
-        return found
+        return member
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter of a qualified name."""
@@ -424,9 +424,9 @@ def indented(text: str, by: int = 2) -> str:
 
 def _converted(tensor: Tensor, fn: Callable[[Tensor], Tensor]) -> None:
     with no_grad():
-        made = fn(tensor)
-    if made is not tensor:
-        set_data(tensor, made)
+        result = fn(tensor)
+    if result is not tensor:
+        set_data(tensor, result)
 
 
 def _wanted(*args: Any, **kwargs: Any) -> tuple[Any, Any]:

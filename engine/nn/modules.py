@@ -60,14 +60,14 @@ __path__: list[str] = []  # a package for import statements: `from torch.nn.modu
 
 def _room(name: str, *rooms: ModuleType, **more: Any) -> ModuleType:
     """A module under torch's name that has what some of our rooms have."""
-    made = rooms[0]
-    if len(rooms) > 1 or more or made.__name__.rpartition(".")[2] != name:
-        made = ModuleType(f"{__name__}.{name}", rooms[0].__doc__)
+    module = rooms[0]
+    if len(rooms) > 1 or more or module.__name__.rpartition(".")[2] != name:
+        module = ModuleType(f"{__name__}.{name}", rooms[0].__doc__)
         for room in rooms:
-            vars(made).update({key: value for key, value in vars(room).items() if not key.startswith("__")})
-        vars(made).update(more)
-    sys.modules[f"{__name__}.{name}"] = made
-    return made
+            vars(module).update({key: value for key, value in vars(room).items() if not key.startswith("__")})
+        vars(module).update(more)
+    sys.modules[f"{__name__}.{name}"] = module
+    return module
 
 
 activation = _room("activation", activation, MultiheadAttention=attention.MultiheadAttention)

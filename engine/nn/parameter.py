@@ -57,8 +57,8 @@ class Parameter(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) not in memo:
             memo[id(self)] = type(self)(_cloned(self), self.requires_grad)
-        made: Parameter = memo[id(self)]
-        return made
+        copy: Parameter = memo[id(self)]
+        return copy
 
 
 class Buffer(Tensor):
@@ -84,8 +84,8 @@ class Buffer(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> Buffer:
         if id(self) not in memo:
             memo[id(self)] = type(self)(_cloned(self), self.persistent)
-        made: Buffer = memo[id(self)]
-        return made
+        copy: Buffer = memo[id(self)]
+        return copy
 
 
 class _Uninitialized(Tensor):
@@ -161,13 +161,13 @@ class _Uninitialized(Tensor):
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Become a tensor of this shape, whose elements nobody has set yet."""
         which, where = self._wanted
-        made = fills.empty(
+        values = fills.empty(
             (shape,) if isinstance(shape, int) else tuple(shape), dtype=dtype or which, device=device or where
         )
         requires = self._requires_grad
         del self._wanted
         self.__class__ = self.cls_to_become  # type: ignore[assignment]  # as torch does
-        self.__dict__.update(made.__dict__, _requires_grad=requires)
+        self.__dict__.update(values.__dict__, _requires_grad=requires)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"

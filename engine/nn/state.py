@@ -97,13 +97,13 @@ class Loading:
 
     def complaints(self) -> list[str]:
         """Everything that did not fit, in torch's order."""
-        found = []
+        result = []
         if self.strict:
             for words, keys in (("Missing", self.missing), ("Unexpected", self.unexpected)):
                 if keys:
                     listed = ", ".join(f'"{key}"' for key in keys)
-                    found.append(f"{words} key(s) in state_dict: {listed}. ")
-        return found + self.messages
+                    result.append(f"{words} key(s) in state_dict: {listed}. ")
+        return result + self.messages
 
 
 class State:

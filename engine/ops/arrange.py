@@ -71,14 +71,14 @@ def _block_diag(tensors: Arrays) -> Array:
 
 
 def _blocks(grad: Any, sizes: list[Sizes]) -> list[Any]:
-    made = []
+    blocks = []
     row = column = 0
     for size in sizes:
         rows, columns = _as_matrix(size)
         block = slice_(slice_(grad, 0, row, row + rows), 1, column, column + columns)
-        made.append(reshape(block, size))
+        blocks.append(reshape(block, size))
         row, column = row + rows, column + columns
-    return made
+    return blocks
 
 
 block_diag = op(

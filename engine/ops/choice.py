@@ -250,8 +250,8 @@ clamp_max_tensor = op(
 
 def _promote_given(values: list[Any]) -> list[Any]:
     """Promotion that leaves None alone."""
-    given = iter(promote([v for v in values if v is not None]))
-    return [None if v is None else next(given) for v in values]
+    promoted = iter(promote([v for v in values if v is not None]))
+    return [None if v is None else next(promoted) for v in values]
 
 
 clamp_tensor = op(

@@ -109,8 +109,8 @@ def _correlate(
     for block in _blocks(samples, table.shape[2] * groups * many):
         columns = _columns(view[block], rank, narrow)
         if narrow:
-            made = xp.matmul(table, columns)
-            out[block] = xp.moveaxis(made.reshape(*made.shape[:2], len(out[block]), many), 2, 0)
+            product = xp.matmul(table, columns)
+            out[block] = xp.moveaxis(product.reshape(*product.shape[:2], len(out[block]), many), 2, 0)
         else:
             xp.matmul(table, columns, out=out[block])
     return out.reshape(samples, filters, *places)
@@ -166,13 +166,13 @@ def _convolution(
     if transposed:
         least = spread_of(input.shape[2:], kernel, stride, padding, dilation)
         sizes = tuple(n + more for n, more in zip(least, output_padding, strict=True))
-        made = _spread(*single, stride, padding, dilation, groups, sizes)
+        result = _spread(*single, stride, padding, dilation, groups, sizes)
     else:
         sizes = places_of(input.shape[2:], kernel, stride, padding, dilation)
-        made = _correlate(*single, stride, padding, dilation, groups, sizes)
+        result = _correlate(*single, stride, padding, dilation, groups, sizes)
     if bias is not None:
-        made += bias.reshape(-1, *(1,) * len(kernel))
-    return made.astype(input.dtype, copy=False)
+        result += bias.reshape(-1, *(1,) * len(kernel))
+    return result.astype(input.dtype, copy=False)
 
 
 def _single(self: Array) -> Array:
@@ -205,14 +205,14 @@ def _forward(
     dilation: Sizes, groups: int,
 ) -> Any:  # fmt: skip
     """A convolution's first `places`: there are more where `output_padding` was larger than the step."""
-    made = convolution(input, weight, None, stride, padding, dilation, False, (0,) * len(stride), groups)
+    result = convolution(input, weight, None, stride, padding, dilation, False, (0,) * len(stride), groups)
     there = places_of(input_sizes[2:], weight_sizes[2:], stride, padding, dilation)
     if there == tuple(places):
-        return made
+        return result
     for dim, (have, want) in enumerate(zip(there, places, strict=True), 2):
         if have != want:
-            made = slice_(made, dim, 0, want)
-    return clone(made, memory_format="contiguous")
+            result = slice_(result, dim, 0, want)
+    return clone(result, memory_format="contiguous")
 
 
 def _input_gradient(
@@ -263,16 +263,16 @@ def by_weight(
 
 def _places(attrs: Attrs, image: Sizes, weight: Sizes, *_: Sizes) -> Sizes:
     """The shape of the result: samples, channels, and where the filter fits."""
-    found = []
+    places = []
     steps = zip(*(attrs[k] for k in ("stride", "padding", "dilation", "output_padding")), strict=True)
     for n, k, (stride, padding, gap, more) in zip(image[2:], weight[2:], steps, strict=True):
         reach = gap * (k - 1) + 1
         if attrs["transposed"]:
-            found.append((n - 1) * stride - 2 * padding + reach + more)
+            places.append((n - 1) * stride - 2 * padding + reach + more)
         else:
-            found.append((n + 2 * padding - reach) // stride + 1)
+            places.append((n + 2 * padding - reach) // stride + 1)
     channels = weight[1] * attrs["groups"] if attrs["transposed"] else weight[0]
-    return image[0], channels, *found
+    return image[0], channels, *places
 
 
 convolution = op(

@@ -39,8 +39,8 @@ def each(function: Callable[..., tuple[Array, ...]], *arrays: Array) -> tuple[Ar
         some = function(*(library_of(a).eye(*a.shape[-2:], dtype=a.dtype) for a in arrays))
         return tuple(xp.zeros((*lead, *s.shape), dtype=s.dtype, like=s) for s in some)
     flat = [a.reshape(math.prod(lead), *a.shape[-2:]) for a in arrays]
-    found = [function(*parts) for parts in zip(*flat, strict=True)]
-    return tuple(xp.stack(parts).reshape(*lead, *parts[0].shape) for parts in zip(*found, strict=True))
+    results = [function(*parts) for parts in zip(*flat, strict=True)]
+    return tuple(xp.stack(parts).reshape(*lead, *parts[0].shape) for parts in zip(*results, strict=True))
 
 
 def _identity(self: Array) -> Array:
@@ -95,22 +95,24 @@ def triangle_solved(a: Array, b: Array, upper: bool, unit: bool) -> Array:
 
     def solve(one: Array, other: Array) -> tuple[Array]:
         try:
-            made = linalg_of(one).solve_triangular(one, other, lower=not upper, unit_diagonal=unit, check_finite=False)
+            solution = linalg_of(one).solve_triangular(
+                one, other, lower=not upper, unit_diagonal=unit, check_finite=False
+            )
         except LinAlgError:
-            made = _substituted(one, other, upper)
-        return (made,)
+            solution = _substituted(one, other, upper)
+        return (solution,)
 
     return each(solve, a, b)[0] if a.size and b.size else xp.zeros_like(b)
 
 
 def _substituted(a: Array, b: Array, upper: bool) -> Array:
     """Row by row, for a triangle that has no inverse."""
-    made = b.copy()
+    solution = b.copy()
     n = len(a)
     for i in range(n - 1, -1, -1) if upper else range(n):
         known = slice(i + 1, n) if upper else slice(0, i)
-        made[i] = (made[i] - a[i, known] @ made[known]) / a[i, i]
-    return made
+        solution[i] = (solution[i] - a[i, known] @ solution[known]) / a[i, i]
+    return solution
 
 
 def _by_factors(lu: Array, pivots: Array, b: Array) -> Array:
@@ -206,16 +208,16 @@ def is_vector(A_sizes: Sizes, B_sizes: Sizes) -> bool:
 
 def _solve_ex(A: Array, B: Array, left: bool = True, check_errors: bool = False) -> tuple[Array, Array, Array, Array]:
     vector = is_vector(A.shape, B.shape)
-    given = B[..., None] if vector else B if left else B.swapaxes(-1, -2)
+    right = B[..., None] if vector else B if left else B.swapaxes(-1, -2)
     matrix = A if left else A.swapaxes(-1, -2)
     lu, pivots, info = lu_factors(matrix)
     try:
         with strict(matrix):
-            made = xp.linalg.solve(matrix, given)
+            solution = xp.linalg.solve(matrix, right)
     except LinAlgError:
-        made = _by_factors(lu, pivots, given)
-    made = made[..., 0] if vector else made if left else made.swapaxes(-1, -2)
-    return made, lu, pivots, info
+        solution = _by_factors(lu, pivots, right)
+    solution = solution[..., 0] if vector else solution if left else solution.swapaxes(-1, -2)
+    return solution, lu, pivots, info
 
 
 def _by_solution(gB: Any, result: Any, A_sizes: Sizes, B_sizes: Sizes, left: bool) -> Any:
@@ -275,8 +277,8 @@ def _by_triangle(
     gB = linalg_solve_triangular(flipped(self, self_sizes), grad, not upper, left, unitriangular)
     wide = self_sizes if len(self_sizes) >= len(B_sizes) else B_sizes
     back = flipped(result, wide)
-    made = -(multiplied(gB, back) if left else multiplied(back, gB))
-    return triu(made, int(unitriangular)) if upper else tril(made, -int(unitriangular))
+    slope = -(multiplied(gB, back) if left else multiplied(back, gB))
+    return triu(slope, int(unitriangular)) if upper else tril(slope, -int(unitriangular))
 
 
 linalg_solve_triangular = op(
@@ -307,23 +309,23 @@ def _cholesky_of_one(a: Array) -> tuple[Array, Array]:
 
 
 def _cholesky_ex(self: Array, upper: bool = False, check_errors: bool = False) -> tuple[Array, Array]:
-    given = self.swapaxes(-1, -2) if upper else self
+    matrix = self.swapaxes(-1, -2) if upper else self
     try:
-        with strict(given):
-            made, info = xp.linalg.cholesky(given), xp.zeros(self.shape[:-2], dtype="int32", like=self)
+        with strict(matrix):
+            factor, info = xp.linalg.cholesky(matrix), xp.zeros(self.shape[:-2], dtype="int32", like=self)
     except LinAlgError:
-        made, info = each(_cholesky_of_one, given)
-    return (made.swapaxes(-1, -2) if upper else made), info
+        factor, info = each(_cholesky_of_one, matrix)
+    return (factor.swapaxes(-1, -2) if upper else factor), info
 
 
 def _by_cholesky(grad: Any, result0: Any, self_sizes: Sizes, upper: bool) -> Any:
     """L^-T phi(L^T G) L^-1, made symmetric; phi is the lower triangle with half the diagonal."""
-    factor, given = (flipped(x, self_sizes) if upper else x for x in (result0, grad))
-    product = multiplied(flipped(factor, self_sizes), given)
+    factor, upstream = (flipped(x, self_sizes) if upper else x for x in (result0, grad))
+    product = multiplied(flipped(factor, self_sizes), upstream)
     half = (tril(product) + tril(product, -1)) / 2
-    made = linalg_solve_triangular(flipped(factor, self_sizes), half, True)
-    made = linalg_solve_triangular(factor, made, False, False)
-    return (made + flipped(made, self_sizes)) / 2
+    solution = linalg_solve_triangular(flipped(factor, self_sizes), half, True)
+    solution = linalg_solve_triangular(factor, solution, False, False)
+    return (solution + flipped(solution, self_sizes)) / 2
 
 
 linalg_cholesky_ex = op("linalg_cholesky_ex", _cholesky_ex, Traits(differentiable=(0,)), self=_by_cholesky)
@@ -408,13 +410,13 @@ def by_factors(gL: Any, gU: Any, P: Any, L: Any, U: Any, sizes: Sizes) -> Any:
         beside = linalg_solve_triangular(flipped(L, sizes), far_gradient, True, True, True)
         gL = gL - multiplied(beside, flipped(far, sizes))
     middle = tril(multiplied(flipped(L, sizes), gL), -1) + triu(multiplied(gU, flipped(U, sizes)))
-    made = linalg_solve_triangular(flipped(U, sizes), middle, False, False)
-    made = linalg_solve_triangular(flipped(L, sizes), made, True, True, True)
+    solution = linalg_solve_triangular(flipped(U, sizes), middle, False, False)
+    solution = linalg_solve_triangular(flipped(L, sizes), solution, True, True, True)
     if below is not None:
-        made = cat([made, below], down)
+        solution = cat([solution, below], down)
     if beside is not None:
-        made = cat([made, beside], along)
-    return multiplied(P, made)
+        solution = cat([solution, beside], along)
+    return multiplied(P, solution)
 
 
 def _by_packed(grad: Any, result0: Any, result1: Any, A_sizes: Sizes) -> Any:
@@ -443,14 +445,14 @@ linalg_lu_factor_ex = op("linalg_lu_factor_ex", _lu_factor_ex, Traits(differenti
 
 
 def _lu_solve(LU: Array, pivots: Array, B: Array, left: bool = True, adjoint: bool = False) -> Array:
-    given = B if left else B.swapaxes(-1, -2)
+    right = B if left else B.swapaxes(-1, -2)
     if left != adjoint:
-        made = _by_factors(LU, pivots, given)
+        solution = _by_factors(LU, pivots, right)
     else:
         across = LU.swapaxes(-1, -2)
-        made = triangle_solved(across, triangle_solved(across, given, False, False), True, True)
-        made = xp.matmul(_permutation(pivots, LU.shape[-1], LU), made)
-    return made if left else made.swapaxes(-1, -2)
+        solution = triangle_solved(across, triangle_solved(across, right, False, False), True, True)
+        solution = xp.matmul(_permutation(pivots, LU.shape[-1], LU), solution)
+    return solution if left else solution.swapaxes(-1, -2)
 
 
 def _by_lu(
@@ -466,8 +468,8 @@ def _by_lu(
         product = flipped(product, wide)
     unordered = -multiplied(flipped(permutation_of(pivots, LU), LU_sizes), product)
     lower, upper = tril(LU, -1) + identity_of(LU), triu(LU)
-    made = tril(multiplied(unordered, flipped(upper, LU_sizes)), -1)
-    return made + triu(multiplied(flipped(lower, LU_sizes), unordered))
+    slope = tril(multiplied(unordered, flipped(upper, LU_sizes)), -1)
+    return slope + triu(multiplied(flipped(lower, LU_sizes), unordered))
 
 
 linalg_lu_solve = op(

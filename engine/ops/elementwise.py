@@ -170,9 +170,9 @@ def _pow_tensor(self: Array, exponent: Array) -> Array:
     try:
         return xp.power(self, exponent)
     except ValueError:  # numpy has no whole powers below 0; torch rounds them towards 0, as a division would
-        made, sign = xp.power(self, xp.maximum(exponent, 0)), 1 - 2 * (exponent & 1)
-        below = xp.where(self == 1, 1, xp.where(self == -1, sign, 0)).astype(made.dtype)
-        return xp.where(exponent < 0, below, made)
+        power, sign = xp.power(self, xp.maximum(exponent, 0)), 1 - 2 * (exponent & 1)
+        below = xp.where(self == 1, 1, xp.where(self == -1, sign, 0)).astype(power.dtype)
+        return xp.where(exponent < 0, below, power)
 
 
 def _pow_of_number(exponent: Array, self: float) -> Array:

@@ -135,8 +135,8 @@ def _embedding_bag(
     sizes = xp.bincount(bags[counts], minlength=count)
     rows, kept = weight.take(indices[counts], axis=0), bags[counts]
     if mode == MAX:
-        made, chosen = _greatest(rows, kept, indices[counts], count)
-        return made, bags, sizes, chosen
+        result, chosen = _greatest(rows, kept, indices[counts], count)
+        return result, bags, sizes, chosen
     if per_sample_weights is not None:
         rows = rows * per_sample_weights[counts][:, None]
     out = zeros_at(weight, (count, weight.shape[1]))

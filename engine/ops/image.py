@@ -88,8 +88,8 @@ def _base(like: Array, sizes: Sizes, align_corners: bool) -> Array:
 
 
 def _affine_grid(theta: Array, size: Sizes, align_corners: bool) -> Array:
-    made = xp.matmul(_base(theta, size[2:], align_corners), theta.swapaxes(1, 2))
-    return made.reshape(theta.shape[0], *size[2:], theta.shape[1])
+    grid = xp.matmul(_base(theta, size[2:], align_corners), theta.swapaxes(1, 2))
+    return grid.reshape(theta.shape[0], *size[2:], theta.shape[1])
 
 
 def _affine_grid_backward(self: Array, size: Sizes, align_corners: bool) -> Array:

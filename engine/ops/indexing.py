@@ -20,9 +20,9 @@ def _key(indices: Any) -> Any:
 
 
 def _index(self: Array, indices: Arrays) -> Array:
-    found = self[_key(indices)]
+    result = self[_key(indices)]
     # numpy lays what was picked first in memory; in torch the dimensions lie as they lay before.
-    return found if found.flags.c_contiguous or not _in_order(self) else found.copy()
+    return result if result.flags.c_contiguous or not _in_order(self) else result.copy()
 
 
 def _in_order(data: Array) -> bool:

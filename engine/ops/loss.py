@@ -204,8 +204,8 @@ def _nll(
     total = xp.asarray(dtype(losses.size), like=self) if weights is None else folded(xp.add, weights)
     if reduction == "none":
         return losses.reshape(target.shape if self.ndim > 1 else ()), xp.asarray(dtype(0), like=self)
-    found = folded(xp.add, losses)
-    return (found / total if reduction == "mean" else found), total
+    sum_ = folded(xp.add, losses)
+    return (sum_ / total if reduction == "mean" else sum_), total
 
 
 def _nll_backward(

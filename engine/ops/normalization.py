@@ -27,8 +27,8 @@ def _row_dots(a: Array, b: Array) -> Array:
         return xp.einsum("ij,ij->i", a, b)
     whole = long - long % BLOCK
     parts = (strided(x, (many, whole // BLOCK, BLOCK), (x.strides[0], BLOCK * x.itemsize, x.itemsize)) for x in (a, b))
-    found = folded(xp.add, xp.einsum("ikj,ikj->ik", *parts), 1)
-    return found + xp.einsum("ij,ij->i", a[:, whole:], b[:, whole:]) if long > whole else found
+    dots = folded(xp.add, xp.einsum("ikj,ikj->ik", *parts), 1)
+    return dots + xp.einsum("ij,ij->i", a[:, whole:], b[:, whole:]) if long > whole else dots
 
 
 def _dots(a: Array, b: Array, dims: Sizes) -> Array:
@@ -181,8 +181,8 @@ def _group_norm(
         input.reshape(N, group, -1) if input.size else input.reshape(N, group, 0), (2,), eps
     )
     scale, shift = (None if a is None else a.reshape(wide) for a in (weight, bias))
-    made = _scaled(out.reshape(input.shape), scale, shift, input.dtype)
-    return made, mean.reshape(N, group), rstd.reshape(N, group)
+    result = _scaled(out.reshape(input.shape), scale, shift, input.dtype)
+    return result, mean.reshape(N, group), rstd.reshape(N, group)
 
 
 def _group_slope(
@@ -191,11 +191,11 @@ def _group_slope(
 ) -> Any:  # fmt: skip
     by_group, statistic = (N, group, C * HxW // group), (N, group, 1)
     scaled = grad if weight is None else grad * reshape(weight, _by_channel(input_sizes))
-    found = normalized_backward(
+    slope = normalized_backward(
         reshape(scaled, by_group), reshape(input, by_group), reshape(result1, statistic),
         reshape(result2, statistic), (2,), eps,
     )  # fmt: skip
-    return reshape(found, input_sizes)
+    return reshape(slope, input_sizes)
 
 
 def _group_weight_slope(

@@ -369,12 +369,12 @@ def _compiled(
     )
     if written:
         lines.append(f" if {' or '.join(written)}: node.check_versions()")
-    made = ["None"] * len(op.places)
+    cotangents = ["None"] * len(op.places)
     for number, (edge, rule, picked) in enumerate(calls):
-        given = ", ".join(["grad", *map(spelled, picked)])
-        made[edge] = "grad" if rule.__code__.co_code == IDENTITY else f"{_called(rule, number)}({given})"
-    given = " ".join(f"{one}," for one in made)
-    lines.append(f" return spread(node, ({given}))" if op.lists else f" return {given}")
+        arguments = ", ".join(["grad", *map(spelled, picked)])
+        cotangents[edge] = "grad" if rule.__code__.co_code == IDENTITY else f"{_called(rule, number)}({arguments})"
+    arguments = " ".join(f"{one}," for one in cotangents)
+    lines.append(f" return spread(node, ({arguments}))" if op.lists else f" return {arguments}")
     scope: dict[str, Any] = {f"rule{number}": rule for number, (_, rule, _) in enumerate(calls)}
     scope.update({f"hand{number}": BY_HAND.get(rule) for number, (_, rule, _) in enumerate(calls)})
     scope |= {"spread": spread, "ndarray": ndarray}
@@ -404,13 +404,13 @@ def _grad_first(rule: Rule, wanted: list[str]) -> Rule:
 def spread(node: Any, cotangents: Sequence[Any]) -> list[Any]:
     """The cotangent per edge of an op that takes lists: its rule for a list gives one per element."""
     op = node.op
-    found: list[Any] = []
+    arguments: list[Any] = []
     for cotangent, (position, length) in zip(cotangents, op.list_lengths(len(node.targets)), strict=True):
         if cotangent is None:
-            found.extend([None] * length)
+            arguments.extend([None] * length)
         else:
-            found.extend(cotangent if op.inputs[position] in op.lists else [cotangent])
-    return [c if target is not None else None for c, target in zip(found, node.targets, strict=True)]
+            arguments.extend(cotangent if op.inputs[position] in op.lists else [cotangent])
+    return [c if target is not None else None for c, target in zip(arguments, node.targets, strict=True)]
 
 
 def _unknown(input: Arrays) -> Array:

@@ -73,9 +73,9 @@ def _masked_spread(self: Array, mask: Array, sizes: Sizes) -> Array:
 
 def _masked_taken(self: Array, mask: Array, sizes: Sizes) -> Array:
     """The elements where `mask`, then zeros: as many as `sizes` holds."""
-    found = _masked_select(self, mask)
+    values = _masked_select(self, mask)
     out = zeros_at(self, sizes)
-    out.reshape(-1)[: found.size] = found
+    out.reshape(-1)[: values.size] = values
     return out
 
 

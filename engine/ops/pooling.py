@@ -140,15 +140,15 @@ def _places_taken(taken: list[Array], starts: list[Array], sizes: Sizes, dilatio
     base: Any = 0
     for d, start in enumerate(starts):
         base = base + _spread_along(start * math.prod(sizes[d + 1 :]), d - rank)
-    found = taken[0].astype("int64")
+    places = taken[0].astype("int64")
     for d, gap in enumerate(dilation):
         step = gap * math.prod(sizes[d + 1 :])
         if d:
-            found += taken[d] if step == 1 else taken[d].astype("int64") * step
+            places += taken[d] if step == 1 else taken[d].astype("int64") * step
         elif step != 1:
-            found *= step
-    found += base
-    return found
+            places *= step
+    places += base
+    return places
 
 
 def adaptive_bounds(n: int, out: int) -> list[tuple[int, int]]:
@@ -294,14 +294,14 @@ def _counts(
     """How many places of each window count; those past the padding, which `ceil_mode` reaches, never do."""
     if not any(padding) and not ceil_mode:
         return math.prod(kernel_size)
-    found: Any = 1
+    counts: Any = 1
     for dim, (n, k, s, p) in enumerate(zip(sizes, kernel_size, stride, padding, strict=True), -len(sizes)):
         starts = xp.arange(pooled_size(n, k, s, p, 1, ceil_mode), like=self) * s - p
         ends = xp.minimum(starts + k, n + p)
         if not with_padding:
             starts, ends = xp.maximum(starts, 0), xp.minimum(ends, n)
-        found = found * _spread_along(ends - starts, dim)
-    return found.astype(self.dtype, copy=False)
+        counts = counts * _spread_along(ends - starts, dim)
+    return counts.astype(self.dtype, copy=False)
 
 
 def _divided(total: Array, counts: Any) -> Array:

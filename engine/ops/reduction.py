@@ -349,8 +349,8 @@ def _logsumexp(self: Array, dim: Any, keepdim: bool = False) -> Array:
         return xp.log(folded(xp.add, xp.exp(self), dim, keepdim))
     top = folded(xp.maximum, self, dim, True)
     top = xp.where(xp.isfinite(top), top, 0)
-    found = xp.log(folded(xp.add, xp.exp(self - top), dim, True)) + top
-    return found if keepdim or not self.ndim else found.squeeze(axis=dim)
+    result = xp.log(folded(xp.add, xp.exp(self - top), dim, True)) + top
+    return result if keepdim or not self.ndim else result.squeeze(axis=dim)
 
 
 def _softmax(self: Array, dim: int) -> Array:

@@ -69,10 +69,10 @@ def _product(matrix: Array, self: Array, dim: int) -> Array:
 def _matrix(taps: Taps) -> Any:
     """A table as a matrix (out, size)."""
     out, many = taps.places.shape
-    made = xp.zeros((out, taps.size))
+    matrix = xp.zeros((out, taps.size))
     weights = xp.ones((out, many)) if taps.weights is None else taps.weights
-    xp.add.at(made, (xp.arange(out)[:, None], taps.places), weights)
-    return made
+    xp.add.at(matrix, (xp.arange(out)[:, None], taps.places), weights)
+    return matrix
 
 
 @lru_cache(maxsize=256)
@@ -85,18 +85,18 @@ def transposed(taps: Taps) -> Taps:
     counts = xp.bincount(places, minlength=taps.size)
     column = xp.arange(places.size) - xp.repeat(xp.cumsum(counts) - counts, counts)
     shape = (taps.size, max(1, int(counts.max(initial=0))))
-    found, share = xp.zeros(shape, dtype="int64"), xp.zeros(shape)
-    found[places[order], column] = order // many
+    columns, share = xp.zeros(shape, dtype="int64"), xp.zeros(shape)
+    columns[places[order], column] = order // many
     share[places[order], column] = weights[order]
-    return Taps(found, share, out)
+    return Taps(columns, share, out)
 
 
 def resampled(self: Array, tables: list[Taps]) -> Array:
     """The last dimensions mapped, one after the other."""
-    made = self.astype("float32") if self.dtype == "float16" else self
+    result = self.astype("float32") if self.dtype == "float16" else self
     for dim, taps in enumerate(reversed(tables), 1):
-        made = applied(made, -dim, taps)
-    return made.astype(self.dtype, copy=False)
+        result = applied(result, -dim, taps)
+    return result.astype(self.dtype, copy=False)
 
 
 # -- tables -------------------------------------------------------------------------------------------------------

@@ -57,15 +57,15 @@ def _cubic(t: Array, order: int) -> list[Array]:
     """The weights of the four places around a position `t` behind the second, derived `order` times (a = -0.75)."""
     a = -0.75
     near, far = (a + 2, -(a + 3), 0.0, 1.0), (a, -5 * a, 8 * a, -4 * a)
-    found = []
+    taps = []
     for shift, numbers, sign in ((1, far, 1), (0, near, 1), (1, near, -1), (2, far, -1)):
         x = shift + sign * t
         total = xp.zeros_like(t)
         for power, number in zip((3, 2, 1, 0), numbers, strict=True):
             if power >= order:
                 total = total + number * math.perm(power, order) * x ** (power - order)
-        found.append(total * sign**order)
-    return found
+        taps.append(total * sign**order)
+    return taps
 
 
 def _taps(at: Array, n: int, mode: int, padding_mode: int, align_corners: bool, order: int) -> list[Tap]:
@@ -74,11 +74,11 @@ def _taps(at: Array, n: int, mode: int, padding_mode: int, align_corners: bool, 
     if mode == BICUBIC:
         left = xp.floor(at)
         weights = _cubic(at - left, order)
-        found = []
+        taps = []
         for step, weight in zip((-1, 0, 1, 2), weights, strict=True):
             place = _bounded(left + step, n, padding_mode, align_corners)[0]
-            found.append(_tap(place, weight * scale**order, n))
-        return found
+            taps.append(_tap(place, weight * scale**order, n))
+        return taps
     at, slope = _bounded(at, n, padding_mode, align_corners)
     if mode == NEAREST:
         return [_tap(xp.rint(at), xp.ones_like(at) if not order else xp.zeros_like(at), n)]
@@ -105,13 +105,13 @@ def _combined(grid: Array, sizes: Sizes, statics: tuple[int, int, bool], order: 
     lines = [
         _taps(flat[..., rank - 1 - d], n, *statics, order[d]) for d, n in enumerate(sizes)
     ]  # the grid has x first, the image has it last
-    found = []
+    result = []
     for taps in product(*lines):
         place, weight, inside = taps[0]
         for (next_place, next_weight, next_inside), n in zip(taps[1:], sizes[1:], strict=True):
             place, weight, inside = place * n + next_place, weight * next_weight, inside & next_inside
-        found.append((place, xp.where(inside, weight, 0).astype(grid.dtype, copy=False)))
-    return found
+        result.append((place, xp.where(inside, weight, 0).astype(grid.dtype, copy=False)))
+    return result
 
 
 def _sample(

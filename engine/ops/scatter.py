@@ -200,15 +200,15 @@ class Folding:
     ) -> Any:
         """What each place passes on to its own value."""
         if reduce == "sum":
-            found = grad
+            cotangent = grad
         elif reduce == "prod":
             whole = masked_fill(x, eq(x, 0), 1)
-            found = grad * self.fold(whole, index, src, dim, reduce, include_self) / whole
+            cotangent = grad * self.fold(whole, index, src, dim, reduce, include_self) / whole
         elif reduce == "mean":
-            found = grad / self.number(grad, index, src, dim, include_self)
+            cotangent = grad / self.number(grad, index, src, dim, include_self)
         else:
-            found = where(eq(x, result), self.share(grad, x, index, src, result, dim), 0)
-        return found if include_self else self.clear(found, index, dim)
+            cotangent = where(eq(x, result), self.share(grad, x, index, src, result, dim), 0)
+        return cotangent if include_self else self.clear(cotangent, index, dim)
 
     def of_src(
         self, grad: Any, x: Any, index: Any, src: Any, result: Any, dim: int, reduce: str, include_self: bool
@@ -237,8 +237,8 @@ class Folding:
 
     def number(self, grad: Any, index: Any, src: Any, dim: int, include_self: bool) -> Any:
         """How many values each place is the mean of (1 where there is none)."""
-        found = self.add(_ones(grad) if include_self else zero(grad), index, self.take(_ones(grad), index, dim), dim)
-        return masked_fill(found, eq(found, 0), 1)
+        counts = self.add(_ones(grad) if include_self else zero(grad), index, self.take(_ones(grad), index, dim), dim)
+        return masked_fill(counts, eq(counts, 0), 1)
 
     def share(self, grad: Any, x: Any, index: Any, src: Any, result: Any, dim: int) -> Any:
         """The gradient of each place, divided among all that equal the extreme."""

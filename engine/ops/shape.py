@@ -21,13 +21,13 @@ Sizes = tuple[int, ...]
 
 
 def _cast(self: Array, dtype: Any, memory_format: str = "preserve") -> Array:
-    made = self.astype(dtype, copy=False)
-    return made if memory_format == "preserve" else _clone(made, memory_format)
+    result = self.astype(dtype, copy=False)
+    return result if memory_format == "preserve" else _clone(result, memory_format)
 
 
 def _transfer(self: Array, device: str, source: str) -> Array:
-    made = move(self, device_at(device))
-    return made.copy() if made is self else made  # a recording that is run again stays where it is
+    result = move(self, device_at(device))
+    return result.copy() if result is self else result  # a recording that is run again stays where it is
 
 
 CONVERTED = "in another dtype or on another device"

@@ -23,8 +23,8 @@ def special(name: str) -> Any:
     """The kernel that calls scipy's function `name` of one array and keeps the dtype."""
 
     def kernel(self: Array) -> Array:
-        made = getattr(special_of(self), name)(self)
-        return made if isinstance(self, float) else made.astype(self.dtype, copy=False)
+        result = getattr(special_of(self), name)(self)
+        return result if isinstance(self, float) else result.astype(self.dtype, copy=False)
 
     return kernel
 
@@ -69,8 +69,8 @@ def _digamma(self: Array) -> Array:
     wide = self.astype("float64")
     part = wide - xp.trunc(wide)
     turned = xp.where(part == 0, xp.nan, math.pi / xp.tan(math.pi * part))
-    found = special_of(self).digamma(xp.where(negative, 1 - wide, wide))
-    return xp.where(negative, found - turned, found).astype(self.dtype)
+    values = special_of(self).digamma(xp.where(negative, 1 - wide, wide))
+    return xp.where(negative, values - turned, values).astype(self.dtype)
 
 
 lgamma = op(
@@ -129,8 +129,8 @@ zeta_number = op(
 def _erfinv(self: Array) -> Array:
     """nan outside [-1, 1], which scipy would take a hundred times longer to find out."""
     inside = abs(self) <= 1
-    found = special_of(self).erfinv(xp.where(inside, self, self.dtype.type(0)))
-    return xp.where(inside, found, xp.nan).astype(self.dtype, copy=False)
+    values = special_of(self).erfinv(xp.where(inside, self, self.dtype.type(0)))
+    return xp.where(inside, values, xp.nan).astype(self.dtype, copy=False)
 
 
 erfinv = op(

@@ -24,8 +24,8 @@ from .views import diag_embed
 def _qr(A: Array, mode: Any = "reduced") -> tuple[Array, Array]:
     if mode == "r":
         return xp.zeros(0, dtype=A.dtype, like=A), xp.linalg.qr(A, mode="r")
-    made = xp.linalg.qr(A, mode=mode)
-    return made[0], made[1]
+    factors = xp.linalg.qr(A, mode=mode)
+    return factors[0], factors[1]
 
 
 def _by_qr(grads: Any, results: Any, A_sizes: Sizes, mode: str) -> Any:
@@ -65,10 +65,10 @@ def _eigh(A: Array, UPLO: Any = "L", compute_v: bool = True) -> tuple[Array, Arr
         return xp.zeros(A.shape[:-1], dtype=A.dtype, like=A), A.copy()
     try:
         with strict(A):
-            made = xp.linalg.eigh(A, UPLO=UPLO)
+            result = xp.linalg.eigh(A, UPLO=UPLO)
     except xp.linalg.LinAlgError:
         return library_of(A).full(A.shape[:-1], xp.nan, dtype=A.dtype), xp.full_like(A, xp.nan)
-    return made[0], made[1]
+    return result[0], result[1]
 
 
 def _gaps(values: Any, rank: int) -> Any:
@@ -124,14 +124,14 @@ def _by_svd(grads: Any, results: Any, A_sizes: Sizes, full_matrices: bool) -> An
     in_rows, in_columns = unsqueeze(S, along), unsqueeze(S, down)
     left, right = (_skew(multiplied(a, b), A_sizes) for a, b in ((_t(U, A_sizes), gU), (Vh, _t(gVh, A_sizes))))
     inner = _over_gaps(left, gaps) * in_columns + in_rows * _over_gaps(right, gaps)
-    made = multiplied(multiplied(U, inner + diag_embed(gS, 0, down, along)), Vh)
+    slope = multiplied(multiplied(U, inner + diag_embed(gS, 0, down, along)), Vh)
     if rows > k:
         scaled = gU / in_columns
-        made = made + multiplied(scaled - multiplied(U, multiplied(_t(U, A_sizes), scaled)), Vh)
+        slope = slope + multiplied(scaled - multiplied(U, multiplied(_t(U, A_sizes), scaled)), Vh)
     if columns > k:
         scaled = gVh / in_rows
-        made = made + multiplied(U, scaled - multiplied(multiplied(scaled, _t(Vh, A_sizes)), Vh))
-    return made
+        slope = slope + multiplied(U, scaled - multiplied(multiplied(scaled, _t(Vh, A_sizes)), Vh))
+    return slope
 
 
 def _t(matrices: Any, sizes: Sizes) -> Any:
@@ -170,8 +170,8 @@ def by_pinv(grad: Any, self: Any, X: Any, sizes: Sizes) -> Any:
     back, across = flipped(X, sizes), flipped(grad, sizes)
     first = multiplied(across, multiplied(X, back))
     last = multiplied(multiplied(back, X), across)
-    made = first - multiplied(self, multiplied(X, first)) + last - multiplied(multiplied(last, X), self)
-    return made - multiplied(multiplied(back, grad), back)
+    slope = first - multiplied(self, multiplied(X, first)) + last - multiplied(multiplied(last, X), self)
+    return slope - multiplied(multiplied(back, grad), back)
 
 
 linalg_pinv = op(
@@ -187,15 +187,15 @@ def _lstsq(self: Array, b: Array, rcond: float = 0.0, driver: str = "gelsy") -> 
 
     rows, columns = self.shape[-2:]
     vector = b.ndim == self.ndim - 1
-    given = b[..., None] if vector else b
-    lead = xp.broadcast_shapes(self.shape[:-2], given.shape[:-2])
+    right = b[..., None] if vector else b
+    lead = xp.broadcast_shapes(self.shape[:-2], right.shape[:-2])
     wide = xp.broadcast_to(self, (*lead, rows, columns))
-    given = xp.broadcast_to(given, (*lead, *given.shape[-2:]))
-    solution, rank, values = each(solve, wide, given)
+    right = xp.broadcast_to(right, (*lead, *right.shape[-2:]))
+    solution, rank, values = each(solve, wide, right)
     none = xp.zeros(0, dtype=self.dtype, like=self)
     residuals = none
     if rows > columns and driver != "gelsy" and bool((rank == columns).all()):
-        off = xp.matmul(wide, solution) - given
+        off = xp.matmul(wide, solution) - right
         residuals = (off * off).sum(axis=-2)
     if driver == "gels":
         rank = none.astype("int64")
@@ -208,19 +208,19 @@ def _lstsq(self: Array, b: Array, rcond: float = 0.0, driver: str = "gelsy") -> 
 def _by_lstsq(grads: Any, self: Any, b: Any, results: Any, self_sizes: Sizes, b_sizes: Sizes) -> Any:
     """The solution is pinv(A) b, the residuals are the sums of (A X - b)^2."""
     grad, b, X = _columns((grads[0], b, results[0]), self_sizes, b_sizes)
-    made = by_pinv(multiplied(grad, flipped(b, self_sizes)), self, linalg_pinv(self), self_sizes)
+    slope = by_pinv(multiplied(grad, flipped(b, self_sizes)), self, linalg_pinv(self), self_sizes)
     if grads[1].shape == (0,):
-        return made
+        return slope
     off = (multiplied(self, X) - b) * unsqueeze(grads[1], len(self_sizes) - 2)
-    return made + 2 * multiplied(off, flipped(X, self_sizes))
+    return slope + 2 * multiplied(off, flipped(X, self_sizes))
 
 
 def _by_lstsq_of_b(grads: Any, self: Any, b: Any, results: Any, self_sizes: Sizes, b_sizes: Sizes) -> Any:
     grad, b, X = _columns((grads[0], b, results[0]), self_sizes, b_sizes)
-    made = multiplied(flipped(linalg_pinv(self), self_sizes), grad)
+    slope = multiplied(flipped(linalg_pinv(self), self_sizes), grad)
     if grads[1].shape != (0,):
-        made = made - 2 * (multiplied(self, X) - b) * unsqueeze(grads[1], len(self_sizes) - 2)
-    return sum_dim(made, len(self_sizes) - 1) if len(b_sizes) == len(self_sizes) - 1 else made
+        slope = slope - 2 * (multiplied(self, X) - b) * unsqueeze(grads[1], len(self_sizes) - 2)
+    return sum_dim(slope, len(self_sizes) - 1) if len(b_sizes) == len(self_sizes) - 1 else slope
 
 
 def _columns(values: tuple[Any, ...], self_sizes: Sizes, b_sizes: Sizes) -> tuple[Any, ...]:
@@ -260,12 +260,12 @@ linalg_matrix_exp = op(
 
 def _householder_product(input: Array, tau: Array) -> Array:
     rows, columns = input.shape[-2:]
-    made = xp.broadcast_to(library_of(input).eye(rows, columns, dtype=input.dtype), input.shape).copy()
+    product = xp.broadcast_to(library_of(input).eye(rows, columns, dtype=input.dtype), input.shape).copy()
     vectors = xp.tril(input, -1) + library_of(input).eye(rows, columns, dtype=input.dtype)
     for i in range(tau.shape[-1] - 1, -1, -1):
         v = vectors[..., :, i : i + 1]
-        made -= tau[..., i, None, None] * xp.matmul(v, xp.matmul(v.swapaxes(-1, -2), made))
-    return made
+        product -= tau[..., i, None, None] * xp.matmul(v, xp.matmul(v.swapaxes(-1, -2), product))
+    return product
 
 
 def _by_reflections(grad: Any, input: Any, tau: Any, input_sizes: Sizes, tau_sizes: Sizes) -> tuple[Any, Any]:

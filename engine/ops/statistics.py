@@ -161,8 +161,8 @@ def _bincount(self: Array, minlength: int = 0) -> Array:
 
 
 def _bincount_weighted(self: Array, weights: Array, minlength: int = 0) -> Array:
-    found = xp.bincount(self, weights, minlength) if self.size else xp.zeros(minlength, like=self)
-    return found.astype(weights.dtype, copy=False) if weights.dtype.kind == "f" else found
+    counts = xp.bincount(self, weights, minlength) if self.size else xp.zeros(minlength, like=self)
+    return counts.astype(weights.dtype, copy=False) if weights.dtype.kind == "f" else counts
 
 
 def _histc(self: Array, bins: int, min: float = 0, max: float = 0) -> Array:

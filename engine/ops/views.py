@@ -130,10 +130,10 @@ Geometry = tuple[Sizes, Sizes, int]
 def places_of(geometry: Geometry, like: Array) -> Array:
     """Where in memory each element lies."""
     sizes, steps, first = geometry
-    found = library_of(like).full(sizes, first, dtype="int64")
+    places = library_of(like).full(sizes, first, dtype="int64")
     for d, (n, step) in enumerate(zip(sizes, steps, strict=True)):
-        found += (xp.arange(n, like=like) * step).reshape((n,) + (1,) * (len(sizes) - d - 1))
-    return found
+        places += (xp.arange(n, like=like) * step).reshape((n,) + (1,) * (len(sizes) - d - 1))
+    return places
 
 
 def _as_strided(
@@ -226,11 +226,11 @@ def _split(self: Array, split_size: int, dim: int = 0) -> tuple[Array, ...]:
 
 
 def _split_with_sizes(self: Array, split_sizes: Sizes, dim: int = 0) -> tuple[Array, ...]:
-    before, start, made = (slice(None),) * dim, 0, []
+    before, start, parts = (slice(None),) * dim, 0, []
     for n in split_sizes:
-        made.append(self[(*before, slice(start, start + n))])
+        parts.append(self[(*before, slice(start, start + n))])
         start += n
-    return tuple(made)
+    return tuple(parts)
 
 
 def _unsafe_split(self: Array, split_size: int, dim: int = 0) -> tuple[Array, ...]:

@@ -95,13 +95,13 @@ class OneCycleLR(_WithMomentum):
                 break
             start = end
         part = (step - start) / (end - start)
-        found = []
+        rates = []
         for group in self.optimizer.param_groups:
-            found.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], part))
+            rates.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], part))
             if self.cycle_momentum:
                 ends = group[phase["start_momentum"]], group[phase["end_momentum"]]
                 self._set_momentum(group, self._between(*ends, part))
-        return found
+        return rates
 
 
 def _steps(total: Any, epochs: Any, per_epoch: Any) -> int:

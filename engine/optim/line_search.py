@@ -32,10 +32,10 @@ def _between(a: Point, b: Point, bounds: tuple[float, float] | None = None) -> f
         return (low + high) / 2.0
     d2 = math.sqrt(square)
     if a.t <= b.t:
-        found = b.t - (b.t - a.t) * ((b.slope + d2 - d1) / (b.slope - a.slope + 2 * d2))
+        step = b.t - (b.t - a.t) * ((b.slope + d2 - d1) / (b.slope - a.slope + 2 * d2))
     else:
-        found = a.t - (a.t - b.t) * ((a.slope + d2 - d1) / (a.slope - b.slope + 2 * d2))
-    return min(max(found, low), high)
+        step = a.t - (a.t - b.t) * ((a.slope + d2 - d1) / (a.slope - b.slope + 2 * d2))
+    return min(max(step, low), high)
 
 
 def strong_wolfe(
@@ -45,8 +45,8 @@ def strong_wolfe(
     """(loss, gradient, length, evaluations) of a step that goes down enough and ends where it is flat enough."""
 
     def at(t: float) -> Point:
-        found, grad = evaluate(t)
-        return Point(t, found, grad.clone(), grad.dot(direction).item())
+        value, grad = evaluate(t)
+        return Point(t, value, grad.clone(), grad.dot(direction).item())
 
     size = float(xp.abs(direction._array).max())
     start = before = Point(0, loss, gradient.clone(), slope)

@@ -122,13 +122,13 @@ class Optimizer:
         """Add parameters with their own options."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        given = param_group["params"]
-        if isinstance(given, set):
+        tensors = param_group["params"]
+        if isinstance(tensors, set):
             raise TypeError(
                 "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
                 "will change between runs. Please use a list instead."
             )
-        listed = [given] if isinstance(given, Tensor) else list(given)
+        listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
         names = [pair[0] for pair in listed if isinstance(pair, tuple)]
         params = [p[1] if isinstance(p, tuple) else p for p in listed]
         param_group["params"] = params
@@ -230,11 +230,11 @@ class Optimizer:
             packed = {key: value for key, value in group.items() if key != "params"}
             groups.append(packed | {"params": [numbers[id(param)] for param in group["params"]]})
         state = {(numbers[id(key)] if isinstance(key, Tensor) else key): value for key, value in self.state.items()}
-        found = {"state": state, "param_groups": groups}
+        result = {"state": state, "param_groups": groups}
         for hook in self._hooks("state_dict_post").values():
-            changed = hook(self, found)
-            found = found if changed is None else changed
-        return found
+            changed = hook(self, result)
+            result = result if changed is None else changed
+        return result
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Load the result of `state_dict`; floating state gets the dtype and device of its parameter."""
@@ -276,8 +276,8 @@ class Optimizer:
     # -- hooks ----------------------------------------------------------------------------------------------------
 
     def _hooks(self, kind: str) -> dict[int, Any]:
-        found: dict[int, Any] = self.__dict__[f"_optimizer_{kind}_hooks"]
-        return found
+        hooks: dict[int, Any] = self.__dict__[f"_optimizer_{kind}_hooks"]
+        return hooks
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` before every step."""

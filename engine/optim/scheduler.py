@@ -46,8 +46,8 @@ def need_optimizer(optimizer: Any) -> None:
 
 def values_of(optimizer: Optimizer, key: str) -> list[Any]:
     """An option of all groups; tensors are copied."""
-    found = [group[key] for group in optimizer.param_groups]
-    return [value.clone() if isinstance(value, Tensor) else value for value in found]
+    values = [group[key] for group in optimizer.param_groups]
+    return [value.clone() if isinstance(value, Tensor) else value for value in values]
 
 
 def set_value(group: dict[str, Any], key: str, value: Any) -> None:

@@ -54,8 +54,8 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     def ema_update(average: Tensor, weight: Tensor, count: Any) -> Tensor:
         return decay * average + (1 - decay) * weight
 
-    made: Average = no_grad()(ema_update)
-    return made
+    function: Average = no_grad()(ema_update)
+    return function
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
@@ -78,8 +78,8 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
             else:
                 average.copy_(average * decay + weight * (1 - decay))
 
-    made: MultiAverage = no_grad()(ema_update)
-    return made
+    function: MultiAverage = no_grad()(ema_update)
+    return function
 
 
 def get_swa_avg_fn() -> Average:
@@ -96,8 +96,8 @@ def get_swa_avg_fn() -> Average:
     def swa_update(average: Tensor, weight: Tensor, count: Any) -> Tensor:
         return average + (weight - average) / (count + 1)
 
-    made: Average = no_grad()(swa_update)
-    return made
+    function: Average = no_grad()(swa_update)
+    return function
 
 
 def get_swa_multi_avg_fn() -> MultiAverage:
@@ -119,8 +119,8 @@ def get_swa_multi_avg_fn() -> MultiAverage:
             else:
                 average.copy_(average + (weight - average) / (count + 1))
 
-    made: MultiAverage = no_grad()(swa_update)
-    return made
+    function: MultiAverage = no_grad()(swa_update)
+    return function
 
 
 class AveragedModel(Module):
@@ -188,10 +188,10 @@ class AveragedModel(Module):
 
 def _alike(tensors: Sequence[Tensor]) -> list[list[int]]:
     """The places of tensors of one device and dtype."""
-    found: dict[Any, list[int]] = {}
+    groups: dict[Any, list[int]] = {}
     for place, tensor in enumerate(tensors):
-        found.setdefault((str(tensor.device), tensor.dtype.name), []).append(place)
-    return list(found.values())
+        groups.setdefault((str(tensor.device), tensor.dtype.name), []).append(place)
+    return list(groups.values())
 
 
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:

@@ -112,16 +112,16 @@ def given_numbers(trace: Trace, leaves: Mapping[int, Any]) -> dict[int, OpCalled
     """
     created = {event.tensor for event in trace.events if isinstance(event, LeafCreated)}
     wanted = leaves.keys() - created
-    made: dict[int, OpCalled] = {}
+    makers: dict[int, OpCalled] = {}
     asked = set()
     for event in trace.events if wanted else ():
         if isinstance(event, OpCalled):
             for out in event.outputs:
-                made.setdefault(out.tensor, event)
+                makers.setdefault(out.tensor, event)
         elif isinstance(event, FlagChanged) and event.flag == "requires_grad" and event.value:
             asked.add(event.tensor)
     for tensor in sorted(wanted):
-        name, op = trace.names.get(tensor, f"tensor {tensor}"), made.get(tensor)
+        name, op = trace.names.get(tensor, f"tensor {tensor}"), makers.get(tensor)
         if op is None:
             raise ValueError(
                 f"only the values of a leaf can be edited, and the program makes no tensor with the number {tensor}"
@@ -134,7 +134,7 @@ def given_numbers(trace: Trace, leaves: Mapping[int, Any]) -> dict[int, OpCalled
                 f"only the values of a leaf can be edited, and {name} is one of {len(op.outputs)} results of {op.name}"
             )
             raise ValueError(f"{what}: write {name}.clone().requires_grad_() in the program, and run it again")
-    return {tensor: made[tensor] for tensor in wanted}
+    return {tensor: makers[tensor] for tensor in wanted}
 
 
 def gradient_tensors(trace: Trace) -> dict[int, int]:

@@ -54,22 +54,22 @@ class StandIns:
         block = self.blocks.forwards.get(event.index)
 
         def forward(ctx: Any, *arguments: Any) -> tuple[Tensor, ...]:
-            given = [tensor for tensor in arguments if tensor is not None]
+            tensors = [tensor for tensor in arguments if tensor is not None]
             if block is not None:
-                self.interpreter.block(block, given)
-            made = [self.output(event, nr, given, ctx) for nr in range(len(event.outputs))]
+                self.interpreter.block(block, tensors)
+            result = [self.output(event, nr, tensors, ctx) for nr in range(len(event.outputs))]
             ctx.set_materialize_grads(self.materializes(event))
             if event.node is not None:
-                ctx.save_for_backward(*self.saved(event, made))
-            return tuple(made)
+                ctx.save_for_backward(*self.saved(event, result))
+            return tuple(result)
 
         def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
             return self.cotangents(event, ctx, gradients)
 
-        made: Any = type(name, (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+        result: Any = type(name, (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
         if event.node is not None and "::" in event.node.name:
-            made._node_name = event.node.name
-        return made
+            result._node_name = event.node.name
+        return result
 
     def materializes(self, event: OpCalled) -> bool:
         """Whether backward was given zeros in place of None."""
@@ -85,25 +85,25 @@ class StandIns:
         if place is not None:
             ctx.mark_dirty(given[place])
             return given[place]
-        made = self.run.live.get(out.tensor)
-        if made is None:
+        result = self.run.live.get(out.tensor)
+        if result is None:
             for argument, tensor in zip(event.inputs, given, strict=True):
                 if argument.tensor == out.view_of and tensor._array.shape == out.shape:
                     return tensor
-            made = tensor_of(self.run.array(out.value))
-            made._storage.version = out.version
+            result = tensor_of(self.run.array(out.value))
+            result._storage.version = out.version
         if event.node is not None and not out.requires_grad:
-            ctx.mark_non_differentiable(*ctx.non_differentiable, made)
-        return made
+            ctx.mark_non_differentiable(*ctx.non_differentiable, result)
+        return result
 
     def saved(self, event: OpCalled, made: Sequence[Tensor]) -> list[Tensor]:
         """What forward saved: inputs, outputs, and what else it computed."""
         numbers = {out.tensor: tensor for out, tensor in zip(event.outputs, made, strict=True)}
-        found = []
+        values = []
         for item in event.node.saved if event.node is not None else ():
             known = None if item.tensor is None else numbers.get(item.tensor, self.run.live.get(item.tensor))
-            found.append(tensor_of(self.run.array(item.value)) if known is None else known)
-        return found
+            values.append(tensor_of(self.run.array(item.value)) if known is None else known)
+        return values
 
     def cotangents(self, event: OpCalled, ctx: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
         """What backward makes of these upstream gradients."""
@@ -122,10 +122,10 @@ class StandIns:
         try:
             if record.saved:
                 self.take(ctx._own_node)
-            found = self.done(block, gradients, block.entered.call != self.call)
+            results = self.done(block, gradients, block.entered.call != self.call)
         finally:
             self.kept = before
-        return tuple(found or ())
+        return tuple(results or ())
 
     def take(self, node: CustomNode) -> None:
         """Have what a Function saved at hand; what was packed is unpacked where the recording did that.
@@ -177,8 +177,8 @@ class StandIns:
             if run is None:
                 self.run.doubted(NOT_UNPACKED)
                 return tensor
-            found = self.done(run, (), own is None)
-            return tensor if not found or found[0] is None else found[0]
+            results = self.done(run, (), own is None)
+            return tensor if not results or results[0] is None else results[0]
 
         def again(value: Any, place: int) -> Any:
             """The value at `place` packed, wherever it is."""
@@ -199,24 +199,24 @@ class StandIns:
         Another is asked where this one `goes_elsewhere` than in the recording (or is new): there it has no blocks.
         """
         own = [block for block in self.blocks.of_call.get(-1 if call is None else call, ()) if block.is_hook]
-        found = [(block, False) for block in own]
+        listed = [(block, False) for block in own]
         if goes_elsewhere:
             places = {block.place for block in own} | self.passed.get(-1 if call is None else call, set())
             for other, blocks in self.blocks.of_call.items():
                 if other != call:
-                    found += [(b, True) for b in blocks if b.is_hook and not places & {b.place, b.place[1:]}]
+                    listed += [(b, True) for b in blocks if b.is_hook and not places & {b.place, b.place[1:]}]
                     places |= {b.place for b in blocks}
-        return found
+        return listed
 
     def hook(self, block: Block, borrowed: bool) -> Callable[..., Any]:
         """What stands for a hook, wherever it stands."""
 
         def hook(*given: Any) -> Any:
             flat = [one for part in given for one in (part if isinstance(part, tuple) else (part,))]
-            found = self.done(block, flat, borrowed)
-            if found is None or block.entered.place == "tensor":
-                return found and found[0]
-            return found
+            results = self.done(block, flat, borrowed)
+            if results is None or block.entered.place == "tensor":
+                return results and results[0]
+            return results
 
         return hook
 
@@ -254,22 +254,22 @@ class StandIns:
         """What a block raised, or what was raised for what it returned."""
         events, call = self.run.base.events, block.entered.call
         after = block.left.index if block.left is not None else len(events)
-        found = next((e for e in events[after:] if isinstance(e, ErrorRaised) and e.call == call), None)
-        return RuntimeError("the recording ended here") if found is None else rebuilt(found)
+        raised = next((e for e in events[after:] if isinstance(e, ErrorRaised) and e.call == call), None)
+        return RuntimeError("the recording ended here") if raised is None else rebuilt(raised)
 
 
 def passed(base: Trace) -> dict[int, set[Any]]:
     """By backward call the places (tensor, node, output) that it came by: a hook without a block was not there then."""
-    found: dict[int, set[Any]] = {}
-    made = {e.node.node: e for e in base.events if isinstance(e, OpCalled) and e.node is not None}
+    keys: dict[int, set[Any]] = {}
+    makers = {e.node.node: e for e in base.events if isinstance(e, OpCalled) and e.node is not None}
     for event in base.events:
         if isinstance(event, Accumulated):
-            found.setdefault(event.call, set()).add((event.tensor, None, 0))
+            keys.setdefault(event.call, set()).add((event.tensor, None, 0))
         elif isinstance(event, VjpRun):
-            outputs = made[event.node].outputs if event.node in made else ()
+            outputs = makers[event.node].outputs if event.node in makers else ()
             places = {(out.tensor, event.node, nr) for nr, out in enumerate(outputs)} | {(None, event.node, 0)}
-            found.setdefault(event.call, set()).update(places)
-    return found
+            keys.setdefault(event.call, set()).update(places)
+    return keys
 
 
 def rebuilt(event: ErrorRaised) -> BaseException:

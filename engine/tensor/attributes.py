@@ -42,8 +42,8 @@ class SavedTensor:
         value = node.saved[place]
         if type(value) is Packed:
             raise errors.runtime(_TAKEN)
-        made = Packed(node, value, pack_hook, unpack_hook, place=place)
-        node.saved = (*node.saved[:place], made, *node.saved[place + 1 :])
+        packed = Packed(node, value, pack_hook, unpack_hook, place=place)
+        node.saved = (*node.saved[:place], packed, *node.saved[place + 1 :])
 
 
 def names(node: Node) -> tuple[list[str], list[str]]:
@@ -98,8 +98,8 @@ def _shown(node: Node, value: Any) -> Any:
     """A saved value as a tensor; a number as one without dimensions."""
     if isinstance(value, (bool, int, float)):
         return tensor_of(xp.asarray(value))
-    found = unpack_saved(node, value)
-    return tuple(found) if isinstance(found, list) else found
+    value_ = unpack_saved(node, value)
+    return tuple(value_) if isinstance(value_, list) else value_
 
 
 Node.look, Node.listed = attribute, listed  # bound here: these know Tensor

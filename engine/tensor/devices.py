@@ -24,9 +24,9 @@ def together(op: Op, args: Any) -> tuple[Any, ...]:
     """The arguments of `op` on one device. Tensors without dimensions go to the GPU if the op is elementwise, and so do
     indices; anything else raises torch's error.
     """
-    found = [value for value in flat(args) if isinstance(value, Tensor)]
-    places = {str(value.device): value.device for value in found}
-    there = [value.device for value in found if value.is_cuda]
+    tensors = [value for value in flat(args) if isinstance(value, Tensor)]
+    places = {str(value.device): value.device for value in tensors}
+    there = [value.device for value in tensors if value.is_cuda]
     iterates = op.presentation.elementwise or op is copy_slices.op
     by_element = iterates or (op.promote is not None and op.name not in JOINED)
     if op.name == "copy":
@@ -35,24 +35,24 @@ def together(op: Op, args: Any) -> tuple[Any, ...]:
         raise errors.runtime(
             f"expected self and mask to be on the same device, but got mask on {args[1].device} and self on "
             f"{args[0].device}",
-            tensors=tuple(found),
+            tensors=tuple(tensors),
         )
     if op.name in INDEXED:
         if op.name == "index_put" and args[1].device != args[0].device and args[1].dim():
-            raise errors.runtime(_refused(op, args), tensors=tuple(found))
-        if not found[0].is_cuda:
+            raise errors.runtime(_refused(op, args), tensors=tuple(tensors))
+        if not tensors[0].is_cuda:
             raise errors.runtime(
                 "indices should be either on cpu or on the same device as the indexed tensor (cpu)",
-                tensors=tuple(found),
+                tensors=tuple(tensors),
             )
     elif not by_element:
-        raise errors.runtime(_refused(op, args), tensors=tuple(found))
-    elif any(not value.is_cuda and value.dim() for value in found) or len(set(there)) > 1:
-        second = next(str(value.device) for value in found if value.device != there[0])
+        raise errors.runtime(_refused(op, args), tensors=tuple(tensors))
+    elif any(not value.is_cuda and value.dim() for value in tensors) or len(set(there)) > 1:
+        second = next(str(value.device) for value in tensors if value.device != there[0])
         raise errors.runtime(
             f"Expected all tensors to be on the same device, but found at least two devices, {there[0]} and {second}!",
             f"Backstep: {op.name} was called with tensors on {', '.join(sorted(places))}; .to(device) moves them.",
-            tensors=tuple(found),
+            tensors=tuple(tensors),
         )
     return tuple(_moved(value, str(there[0])) for value in args)
 

@@ -52,7 +52,7 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     try:
         if promote is not None:
             arrays = promote(arrays)
-        made = op.kernel(*arrays, **statics)
+        result = op.kernel(*arrays, **statics)
     except KERNEL_ERRORS as error:
         if apart(arrays):
             return apply(op, together(op, args), statics)
@@ -64,26 +64,26 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return apply(op, fitted, named)
     needs &= op.mask
     node = connect(op, args, needs, numbers, statics) if needs and mode.enabled else None
-    if type(made) is tuple:
-        if made and type(made[0]) is not ndarray and apart(arrays):
+    if type(result) is tuple:
+        if result and type(result[0]) is not ndarray and apart(arrays):
             return apply(op, together(op, args), statics)
-        return _several(op, args, statics, made, node, None if arrays is sources else arrays)
-    if type(made) is not ndarray:
-        made = as_array(made)
-        if type(made) is not ndarray and op.name != "to.device" and apart(arrays):
+        return _several(op, args, statics, result, node, None if arrays is sources else arrays)
+    if type(result) is not ndarray:
+        result = as_array(result)
+        if type(result) is not ndarray and op.name != "to.device" and apart(arrays):
             return apply(op, together(op, args), statics)
     out: Tensor = _new(Tensor)
-    out._array = made
-    if op.view and made.base is not None:
+    out._array = result
+    if op.view and result.base is not None:
         share(out, args[0], op, statics)
         if out._storage.inference:  # a view of an inference tensor is one too: it has no history
             node = None
     if node is not None:
-        dtype = made.dtype
+        dtype = result.dtype
         if dtype is SINGLE or dtype.kind == "f":
             out._node = node
             out._requires_grad = True
-            node.shape = made.shape
+            node.shape = result.shape
             node.dtype = dtype
             save(node, args, None if arrays is sources else arrays, (out,))
         else:
@@ -96,8 +96,8 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def narrow(arrays: Any) -> Any:
     """The integer dtype in which an op computes, if it is not the widest; else None."""
     kinds = {a.dtype for a in arrays if hasattr(a, "dtype") and a.dtype.kind != "b"}
-    found = kinds.pop() if len(kinds) == 1 else None
-    return found if found is not None and found.kind in "iu" and found.itemsize < 8 else None
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return kind if kind is not None and kind.kind in "iu" and kind.itemsize < 8 else None
 
 
 def wrapped(args: tuple[Any, ...], statics: Any, dtype: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -203,10 +203,10 @@ AFTER: list[Callable[..., None]] = []
 
 
 def _noted(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    made = apply(op, args, kwargs)
+    result = apply(op, args, kwargs)
     for function in AFTER:
-        function(op, args, kwargs, made)
-    return made
+        function(op, args, kwargs, result)
+    return result
 
 
 def _swap(noted: bool) -> None:

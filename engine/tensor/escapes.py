@@ -73,8 +73,8 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray:
 
 
 def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> ndarray:
-    found: ndarray = self.numpy()
-    return found if dtype is None else found.astype(dtype, copy=False)
+    array: ndarray = self.numpy()
+    return array if dtype is None else array.astype(dtype, copy=False)
 
 
 def _truth(self: Tensor) -> bool:

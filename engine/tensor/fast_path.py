@@ -41,9 +41,9 @@ def quick(function: OpFunction) -> OpFunction:
     op = function.op
     if op.statics or op.lists or op.view or op.arity > 2 or op.mask not in (0, (1 << op.arity) - 1):
         return function
-    made: OpFunction = _quick_one(op, function) if op.arity == 1 else _quick_two(op, function, 0)
-    made.op = op
-    return made
+    fast: OpFunction = _quick_one(op, function) if op.arity == 1 else _quick_two(op, function, 0)
+    fast.op = op
+    return fast
 
 
 def quick_product(function: OpFunction, otherwise: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,13 +59,13 @@ def _quick_one(op: Op, function: OpFunction) -> Any:
         if slot.noted or (array.dtype is not SINGLE and array.dtype.kind != "f"):
             return function(self)
         try:
-            made = kernel(array)
+            result = kernel(array)
         except KERNEL_ERRORS as error:
             raise kernel_error(op, [array], error) from None
-        if type(made) is not ndarray:
-            made = as_array(made)
+        if type(result) is not ndarray:
+            result = as_array(result)
         out: Tensor = _new(Tensor)
-        out._array = made
+        out._array = result
         out._shared = node = None  # set on the object, it is found at once: a default of the class takes two look-ups
         if key and self._requires_grad and (not slot.off or mode.enabled):
             try:
@@ -83,11 +83,11 @@ def _quick_one(op: Op, function: OpFunction) -> Any:
                 if self._nr:
                     node.numbers = (self._nr,)
             node.sequence_nr = next_number()
-            node.shape = made.shape
-            node.dtype = made.dtype
+            node.shape = result.shape
+            node.dtype = result.dtype
             if plan.of_result:
                 kept: SavedResult = _new(SavedResult)
-                kept._array, kept._nr = made, 0
+                kept._array, kept._nr = result, 0
                 kept._shared = out._shared = shared = _new(Storage)
                 shared.version = 0
                 out._view, out._nr = None, 0
@@ -130,15 +130,15 @@ def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
         else:
             return function(self, other)
         try:
-            made = kernel(first, second)
+            result = kernel(first, second)
         except KERNEL_ERRORS as error:
             if rank or apart((first, second)):
                 return function(self, other)
             raise kernel_error(op, [first, second], error) from None
-        if type(made) is not ndarray:
-            made = as_array(made)
+        if type(result) is not ndarray:
+            result = as_array(result)
         out: Tensor = _new(Tensor)
-        out._array = made
+        out._array = result
         out._shared = node = None
         if needs and mask and (not slot.off or mode.enabled):
             try:
@@ -149,7 +149,7 @@ def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
             node.plan = plan
             node.more = None
             node.sequence_nr = next_number()
-            node.shape = made.shape
+            node.shape = result.shape
             node.dtype = dtype
             target = target_2 = None
             if needs & 1:

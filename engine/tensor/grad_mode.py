@@ -119,7 +119,7 @@ class _Decorator:
                     shown = generator.send(None)
                 while True:
                     try:
-                        given = yield shown
+                        sent = yield shown
                     except GeneratorExit:
                         with self.clone():
                             generator.close()
@@ -129,7 +129,7 @@ class _Decorator:
                             shown = generator.throw(error)
                     else:
                         with self.clone():
-                            shown = generator.send(given)
+                            shown = generator.send(sent)
             except StopIteration as end:
                 return end.value
 

@@ -150,10 +150,10 @@ def _check_repeats(op: Op, inputs: Any, target: Tensor) -> None:
             f"Backstep: {op.name}_ would write a tensor made by expand (or of a read-only numpy array).",
             tensors=(target,),
         )
-    told = [repeats]
+    marks = [repeats]
     if op.name == "index_put" and not inputs[1]._array.ndim and [i._array.dtype.kind for i in inputs[2]] == ["b"]:
-        told.append(masked_fill.op.traits.repeats or ())  # the ones that torch uses for it
-    for words in told:
+        marks.append(masked_fill.op.traits.repeats or ())  # the ones that torch uses for it
+    for words in marks:
         if words:
             warn(DEPRECATED.format(*words))
 
@@ -184,10 +184,10 @@ def _address(data: Any) -> int:
 
 def report_joint(active: Any, view: Tensor, writer: str) -> None:
     """Record that a write to `view` wrote its base."""
-    found = view._view
-    if found is not None:
+    view_ = view._view
+    if view_ is not None:
         active.op(
-            JOINT, (found.base,), {"path": found.path, "writer": writer}, (found.base,), found.base._node, found.base
+            JOINT, (view_.base,), {"path": view_.path, "writer": writer}, (view_.base,), view_.base._node, view_.base
         )
 
 
@@ -331,17 +331,17 @@ class CopySlices(Node):
         if run.create_graph:
             return self.graphed(upstream, run)
         part = take_slice(upstream, self.path)
-        found = run.vjp(self.inner, part if self.inner.metas is None else [part])
+        cotangents = run.vjp(self.inner, part if self.inner.metas is None else [part])
         whole = None
         if self.targets[0] is not None:
             if self.repeats:
                 raise errors.runtime(REPEATED, "Backstep: the written tensor was made by expand.", node=self)
-            first = found[0]
+            first = cotangents[0]
             if first is None:
                 whole = zero_slice(upstream, self.path)
             else:
                 whole = copy_slices(upstream, sum_to_size(first, part.shape), self.path)
-        return (whole, *found[1:])
+        return (whole, *cotangents[1:])
 
     def graphed(self, upstream: Tensor, run: Any) -> Sequence[Any]:
         """The same while gradients are recorded: a view of a copy of the gradient is written, as torch does."""
@@ -350,17 +350,17 @@ class CopySlices(Node):
         whole = tensor_of(xp.zeros_like(upstream._array))
         apply_inplace(copy.op, (whole, upstream), {})
         part = retake(whole, self.path)
-        given = clone(part)
+        gradient = clone(part)
         # The saved result of the write is the view after it, taken from the base that this node computed.
         inner.extras()["through"] = retaken(self, 0, self.path, self.shape or (), part._array)
         try:
-            found = run.vjp(inner, given if inner.metas is None else [given])
+            cotangents = run.vjp(inner, gradient if inner.metas is None else [gradient])
         finally:
             del inner.extras()["through"]
         if self.targets[0] is not None:
-            first = found[0]
+            first = cotangents[0]
             if first is None or (first._node is not None and first._node.op is zero.op):  # overwritten: plain zeros
                 first = tensor_of(xp.zeros_like(part._array))
             value = first if first._array.shape == part._array.shape else sum_to_size(first, part._array.shape)
             apply_inplace(copy.op, (part, value), {})
-        return (None if self.targets[0] is None else whole, *found[1:])
+        return (None if self.targets[0] is None else whole, *cotangents[1:])

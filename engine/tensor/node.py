@@ -139,8 +139,8 @@ class Node(_Rare):
     @property
     def metadata(self) -> dict[str, Any]:
         """A dict defined by the user."""
-        found: dict[str, Any] = self.extras().setdefault("metadata", {})
-        return found
+        entries: dict[str, Any] = self.extras().setdefault("metadata", {})
+        return entries
 
     def extras(self) -> dict[str, Any]:
         """Hooks and other things that few nodes have."""
@@ -299,16 +299,16 @@ def accumulator(tensor: Any) -> AccumulateGrad | None:
     """
     if tensor._view is not None and tensor._view.lent:
         return None
-    found: AccumulateGrad | None = tensor._accumulator()
-    if found is None:
-        found = AccumulateGrad(tensor)
-        tensor._accumulator = weakref.ref(found)
-    return found
+    node: AccumulateGrad | None = tensor._accumulator()
+    if node is None:
+        node = AccumulateGrad(tensor)
+        tensor._accumulator = weakref.ref(node)
+    return node
 
 
 def gradient_edge(tensor: Any) -> tuple[Any, int] | None:
     """Where the gradient of `tensor` goes: its node, the AccumulateGrad of a leaf, or nowhere."""
     if tensor._node is not None:
         return tensor._node, tensor._nr
-    found = accumulator(tensor) if tensor._requires_grad else None
-    return None if found is None else (found, 0)
+    node = accumulator(tensor) if tensor._requires_grad else None
+    return None if node is None else (node, 0)

@@ -192,31 +192,31 @@ class Packed:
     def found(self) -> Tensor:
         """The result of the unpack hook."""
         active = None if self.sequence is None else slot.active
-        found: Any = None
+        tensor: Any = None
         if active is None:
             with unrecorded():  # of a rerun
-                found = self.unpack(self.kept)
+                tensor = self.unpack(self.kept)
         else:
             active.enter_code("unpack", (), sequence=self.sequence, nr=self.place)
             try:
-                found = self.unpack(self.kept)
+                tensor = self.unpack(self.kept)
             finally:
-                completed = isinstance(found, Tensor)
-                active.leave_code((found,) if completed else None, completed)
-        if not isinstance(found, Tensor):
+                completed = isinstance(tensor, Tensor)
+                active.leave_code((tensor,) if completed else None, completed)
+        if not isinstance(tensor, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                f"{type(found).__name__}"
+                f"{type(tensor).__name__}"
             )
-        return found
+        return tensor
 
     def tensor(self, node: Node | None) -> Tensor:
         """The same, with the history of the packed tensor."""
-        found = self.found()
+        unpacked = self.found()
         if not self.requires:
-            return found
+            return unpacked
         out: Tensor = _new(Tensor)
-        out._array, out._shared = found._array, found._storage
+        out._array, out._shared = unpacked._array, unpacked._storage
         out._requires_grad = True
         out._node = node if self._node is None and self.accumulator is None else self._node
         out._nr = self._nr

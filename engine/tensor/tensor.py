@@ -436,11 +436,11 @@ class Tensor:
 
 def tensor_of(array: Any, requires_grad: bool = False) -> Tensor:
     """The Tensor of an array, or of a numpy number, which is not copied."""
-    made: Tensor = object.__new__(Tensor)
-    made._array = array if type(array) is ndarray or is_array(array) else as_array(array)
-    made._node = made._shared = None
-    made._requires_grad = requires_grad
-    return made
+    tensor: Tensor = object.__new__(Tensor)
+    tensor._array = array if type(array) is ndarray or is_array(array) else as_array(array)
+    tensor._node = tensor._shared = None
+    tensor._requires_grad = requires_grad
+    return tensor
 
 
 reserve(

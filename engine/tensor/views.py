@@ -64,11 +64,11 @@ class View:
     @property
     def path(self) -> tuple[Step, ...]:
         """The steps from the base on.  Linear in their number."""
-        found, steps = [], self.steps
+        result, steps = [], self.steps
         while steps is not None:
             steps, step = steps
-            found.append(step)
-        return tuple(reversed(found))
+            result.append(step)
+        return tuple(reversed(result))
 
     @property
     def name(self) -> str:
@@ -117,10 +117,10 @@ def share_each(outputs: list[Tensor], source: Any, op: Op, statics: Any) -> None
         if out._array.base is None:
             continue
         out._shared = shared
-        out._view = made = View(base, (steps, (name, statics, nr)), version, kind)
+        out._view = record = View(base, (steps, (name, statics, nr)), version, kind)
         if label is not None:  # torch's rule: such a view is a leaf that requires grad where its base does
-            made.label = label
-            out._requires_grad = made.lent = requires
+            record.label = label
+            out._requires_grad = record.lent = requires
         if not requires:
             shared.add(out)
 

@@ -221,8 +221,8 @@ class _Reader:
 
     def called(self) -> dict[int, str]:
         """The program's names of parameters and buffers that were found after they were recorded."""
-        told = list(self.recording.names.called.items())  # at once: the program may go on meanwhile
-        return {self.tensors[tensor]: name for tensor, name in told if tensor in self.tensors}
+        calls = list(self.recording.names.called.items())  # at once: the program may go on meanwhile
+        return {self.tensors[tensor]: name for tensor, name in calls if tensor in self.tensors}
 
     def leaf(self, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
              origin: str, grad: int | None, name: str | None) -> AnyEvent:  # fmt: skip
@@ -302,7 +302,7 @@ class _Reader:
         base = Input("self", self.tensors[tensor], version)
         source = written.inputs[0]
         others = written.inputs[1:]
-        given = (base, Input("source", source.tensor, source.version), *others)
+        inputs = (base, Input("source", source.tensor, source.version), *others)
         before = self.edge(base)
         ((tensor, version, value, requires, storage),) = written_out(results)
         number = self.tensors[tensor]
@@ -316,7 +316,7 @@ class _Reader:
         )  # fmt: skip
         self.makers[number] = (record.node, 0)
         self.within[self.sequence] = record.node
-        return OpCalled(at, stack, JOINT, given, dict(statics), (out,), record, number, call)
+        return OpCalled(at, stack, JOINT, inputs, dict(statics), (out,), record, number, call)
 
     def inputs(self, op: Any, refs: Any) -> Any:
         for name, ref in zip(op.inputs, refs, strict=True):

@@ -110,8 +110,8 @@ def _sure_lines(filename: str) -> frozenset[int]:
 def _bodies(statement: ast.stmt) -> list[list[ast.stmt]]:
     """The statements inside a statement, in the order of the text."""
     parts = [statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]
-    found = [getattr(part, name, None) for part in parts for name in ("body", "orelse", "finalbody")]
-    return sorted((one for one in found if one), key=lambda one: int(one[0].lineno))
+    bodies = [getattr(part, name, None) for part in parts for name in ("body", "orelse", "finalbody")]
+    return sorted((one for one in bodies if one), key=lambda one: int(one[0].lineno))
 
 
 def _is_choosing(node: ast.AST) -> bool:
@@ -145,11 +145,11 @@ def held(frame: Any, name: str) -> Any:
     if not frame.f_code.co_flags & CO_OPTIMIZED:
         value = frame.f_globals.get(name)
     else:
-        found = frame.f_locals
-        value = found.get(name)
+        variables = frame.f_locals
+        value = variables.get(name)
         # Before Python 3.13 the dict of a function's variables stays with the frame and would keep its tensors alive.
-        if type(found) is dict and sys.getrefcount(found) <= _HELD_BY_FRAME:
-            found.clear()
+        if type(variables) is dict and sys.getrefcount(variables) <= _HELD_BY_FRAME:
+            variables.clear()
     kind = type(value)
     if kind is int or kind is str or kind is bool:
         return value

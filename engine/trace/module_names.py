@@ -58,10 +58,10 @@ class Names:
         """The tensors that an optimiser updates and that require a gradient, None for one that was not used so far; ()
         if they are the same as in the last report."""
         params = [param for group in optimizer.param_groups for param in group["params"] if param._requires_grad]
-        found = tuple([param._id if param._id >= self._first else None for param in params])
-        told, _ = self._holding.get(id(optimizer), ((), None))
-        self._holding[id(optimizer)] = found, optimizer
-        return () if found == told else found
+        tensors = tuple([param._id if param._id >= self._first else None for param in params])
+        before, _ = self._holding.get(id(optimizer), ((), None))
+        self._holding[id(optimizer)] = tensors, optimizer
+        return () if tensors == before else tensors
 
     rate_of = staticmethod(rate_of)
 
@@ -126,9 +126,9 @@ def held_as(module: Any, frame: FrameType | None) -> str:
     held = [*_names(frame), *_globals(frame)]
     for look in (_directly, _in_objects):
         for name, value in held:
-            found = next(look(name, value, module), None)
-            if found is not None:
-                return found
+            place = next(look(name, value, module), None)
+            if place is not None:
+                return place
     return ""
 
 
@@ -155,10 +155,10 @@ def _names(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
     spaces = {id(outer.f_globals) for outer in frames}  # exec() keeps a program's names in a dict
     for outer in reversed(frames):
         held = outer.f_locals
-        found = [(name, value) for name, value in held.items() if id(value) not in spaces]
+        names = [(name, value) for name, value in held.items() if id(value) not in spaces]
         if outer.f_code.co_flags & CO_OPTIMIZED and type(held) is dict:
             held.clear()  # up to Python 3.12 a copy, which would keep these objects alive until the function ends
-        yield from found
+        yield from names
 
 
 def _globals(frame: FrameType | None) -> Iterator[tuple[str, Any]]:

@@ -48,39 +48,39 @@ class File:
             tree = syntax_tree(self.text)
         except (SyntaxError, ValueError, RecursionError):
             return {}
-        found: dict[ast.AST, ast.AST] = {}
+        parents: dict[ast.AST, ast.AST] = {}
         waiting: list[ast.AST] = [tree]
         for node in waiting:
             for below in ast.iter_child_nodes(node):
-                found[below] = node
+                parents[below] = node
                 waiting.append(below)
-        return found
+        return parents
 
     @functools.cached_property
     def nodes(self) -> dict[Span, ast.AST]:
         """The expression (or statement that runs code of its own) at a span, as the interpreter reports it."""
-        found: dict[Span, ast.AST] = {}
+        result: dict[Span, ast.AST] = {}
         statements: dict[Span, ast.AST] = {}
         for node in self.above:
             if isinstance(node, ast.expr):
-                found.setdefault(self.span(node), node)
+                result.setdefault(self.span(node), node)
                 for span in self._chained(node):
-                    found.setdefault(span, node)
+                    result.setdefault(span, node)
             elif isinstance(node, ast.stmt):
                 statements.setdefault(self.span(node), node)
-        return statements | found
+        return statements | result
 
     @functools.cached_property
     def modules(self) -> frozenset[str]:
         """The names of the engine in this file: `torch` after `import engine as torch`."""
-        found = set()
+        names = set()
         for node in self.above:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 origin = getattr(node, "module", None)
                 for name in node.names:
                     if (origin or name.name).split(".")[0] in ("engine", "torch"):
-                        found.add(name.asname or name.name.split(".")[0])
-        return frozenset(found)
+                        names.add(name.asname or name.name.split(".")[0])
+        return frozenset(names)
 
     def span(self, node: ast.AST) -> Span:
         """The span of a node, in characters."""
@@ -277,7 +277,7 @@ class Sources:
             read += [node.left, *node.comparators]
         elif isinstance(node, (ast.BinOp, ast.UnaryOp, ast.AugAssign, ast.Attribute, ast.Subscript)):
             fields = ("left", "right", "operand", "target", "value")
-            read += [found for f in fields if isinstance(found := getattr(node, f, None), ast.AST)]
+            read += [node_ for f in fields if isinstance(node_ := getattr(node, f, None), ast.AST)]
         flat = [e for n in read for e in (n.elts if isinstance(n, (ast.List, ast.Tuple)) else [n])]
         return tuple(file.written(n) for n in flat if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)))
 

@@ -126,7 +126,7 @@ class ValueStore:
         arrays, places = self._places(numbers)
         alone = np.empty(0)
         arrays[id(alone)], places[id(alone)] = alone, 1  # held by this variable as a value is by its place
-        more = {key: sys.getrefcount(found) - places[key] for key, found in arrays.items()}
+        more = {key: sys.getrefcount(array) - places[key] for key, array in arrays.items()}
         return {id(owner_of(arrays[key])) for key, count in more.items() if count > more[id(alone)]}
 
     def _places(self, numbers: Iterable[int]) -> tuple[dict[int, Any], Counter[int]]:

@@ -65,8 +65,8 @@ class Binder:
         >>> Binder(Sources({"a.py": "z = 2 * x"})).bound_names([frame])
         ('z',)
         """
-        found = self.binding(frames, outputs)
-        return (None,) * outputs if found is None else self.numbered(found).names
+        binding = self.binding(frames, outputs)
+        return (None,) * outputs if binding is None else self.numbered(binding).names
 
     def binding(self, frames: Sequence[Frame], outputs: int = 1) -> Binding | None:
         """As `bound_names`, with a flag that says whether the name is certainly that of this tensor."""
@@ -103,8 +103,8 @@ class Binder:
         if found.counted is None:
             return found
         number = self._round(found.counted, found.element)
-        told = (None if n is None or number is None else n.replace("[#]", f"[{number}]", 1) for n in found.names)
-        return replace(found, names=tuple(told), counted=None)
+        names = (None if n is None or number is None else n.replace("[#]", f"[{number}]", 1) for n in found.names)
+        return replace(found, names=tuple(names), counted=None)
 
     def _count(self, place: tuple[object, ...]) -> int:
         number = self._counts.get(place, -1) + 1
@@ -159,9 +159,9 @@ class _Climb:
             file = self.sources.file(self.frames[-1].file)
             node = self.sources.node(self.frames[-1])
             self.begun = (self.frames[-1].line, self.frames[-1].col)
-            found = self.within(file, node) if node is not None else None
-            if found != "returned":
-                return found if isinstance(found, list) else None
+            targets = self.within(file, node) if node is not None else None
+            if targets != "returned":
+                return targets if isinstance(targets, list) else None
             inner = self.frames.pop()
             if not self.frames or not self.called(inner):
                 return None
@@ -358,9 +358,9 @@ class Naming:
         """The result of user code has the name that the program assigns to it, not its name inside."""
         self.settle()
         self.at = ()
-        given = self.inside.pop() if self.inside else ()
+        tensors = self.inside.pop() if self.inside else ()
         for tensor in event.results or ():
-            if tensor is not None and tensor not in given:
+            if tensor is not None and tensor not in tensors:
                 self.name(tensor, None)
 
     def name(self, tensor: int, name: str | None) -> None:
@@ -380,25 +380,25 @@ class Naming:
                 self.run = []  # the call is still running, in user code: it has no result yet
             self.settle()
             self.at = frames
-        found = self.binder.binding(frames, len(made))
-        if found is not None and _INNER.match(kind) and (whole := _indexed(found.names)) is not None:
-            found = replace(found, names=(whole, *[None] * (len(made) - 1)))
-        if found is not None:
-            self.run.append((kind, made, found))
+        binding = self.binder.binding(frames, len(made))
+        if binding is not None and _INNER.match(kind) and (whole := _indexed(binding.names)) is not None:
+            binding = replace(binding, names=(whole, *[None] * (len(made) - 1)))
+        if binding is not None:
+            self.run.append((kind, made, binding))
 
     def settle(self) -> None:
         """Name the results of one expression: those of its last op, each time that it ran."""
-        for _, made, counted in self.last_ones():
-            found = self.binder.numbered(counted)
-            pairs = [(t, n) for t, n in zip(made, found.names, strict=True) if n is not None]
-            if found.exact:
-                for tensor in self.unsure.pop(found.place, ()):
+        for _, results, counted in self.last_ones():
+            names = self.binder.numbered(counted)
+            pairs = [(t, n) for t, n in zip(results, names.names, strict=True) if n is not None]
+            if names.exact:
+                for tensor in self.unsure.pop(names.place, ()):
                     self.name(tensor, None)
             for tensor, name in pairs:
                 if tensor not in self.names:
                     self.name(tensor, name)
-                    if not found.exact:
-                        self.unsure.setdefault(found.place, array("q")).append(tensor)
+                    if not names.exact:
+                        self.unsure.setdefault(names.place, array("q")).append(tensor)
         self.run = []
 
     def last_ones(self) -> list[tuple[str, list[int], Binding]]:

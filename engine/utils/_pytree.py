@@ -36,13 +36,13 @@ def tree_flatten(tree: PyTree) -> tuple[list[Any], TreeSpec]:
 
 def tree_unflatten(leaves: Any, treespec: TreeSpec) -> PyTree:
     """The leaves nested again.  Raises ValueError for another number of leaves."""
-    given = list(leaves)
-    if len(given) != treespec.num_leaves:
+    values = list(leaves)
+    if len(values) != treespec.num_leaves:
         raise ValueError(
-            f"tree_unflatten(leaves, treespec): `leaves` has length {len(given)} but the spec refers to a pytree that "
+            f"tree_unflatten(leaves, treespec): `leaves` has length {len(values)} but the spec refers to a pytree that "
             f"holds {treespec.num_leaves} items ({treespec})."
         )
-    return unflatten(given, treespec.shape)
+    return unflatten(values, treespec.shape)
 
 
 def tree_leaves(tree: PyTree) -> list[Any]:

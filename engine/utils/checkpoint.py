@@ -105,8 +105,8 @@ class CheckpointFunction(Function):
         with fork_rng(enabled=ctx.preserve), enable_grad():
             if ctx.preserve:
                 set_rng_state(ctx.state)
-            made = ctx.run_function(*inputs)
-        outputs = (made,) if isinstance(made, Tensor) else made
+            results = ctx.run_function(*inputs)
+        outputs = (results,) if isinstance(results, Tensor) else results
         pairs = [
             (o, g) for o, g in zip(outputs, grad_outputs, strict=True) if isinstance(o, Tensor) and o.requires_grad
         ]

@@ -278,10 +278,10 @@ def run(
         return function(*args, **kwargs)
     stop = early_stop if settings.early_stop is None else settings.early_stop
     frame = _Frame(again, args, determinism_check == "default", stop)
-    made: list[Any] = []
+    values: list[Any] = []
     with _FrameHooks(frame.pack, frame.unpack), around:
-        made.append(function(*args, **kwargs))
-    if not made:
+        values.append(function(*args, **kwargs))
+    if not values:
         raise RuntimeError(SUPPRESSED)
     frame.completed = True
-    return made[0]
+    return values[0]

@@ -44,22 +44,22 @@ def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
     >>> torch.load(file)
     {'weight': tensor([1., 1.]), 'epoch': 3}
     """
-    found: list[Any] = []
+    arrays: list[Any] = []
     if isinstance(obj, Module):
-        packed = {"kind": "module", "class": type(obj).__name__, "state": _packed(obj.state_dict(), found)}
+        packed = {"kind": "module", "class": type(obj).__name__, "state": _packed(obj.state_dict(), arrays)}
     else:
-        packed = _packed(obj, found)
+        packed = _packed(obj, arrays)
     text = json.dumps(packed)
-    named = {f"a{place}": data for place, data in enumerate(found)}
-    made = io.BytesIO()
-    np.savez(made, **named)
-    with zipfile.ZipFile(made, "a") as archive:
+    named = {f"a{place}": data for place, data in enumerate(arrays)}
+    buffer = io.BytesIO()
+    np.savez(buffer, **named)
+    with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr(STRUCTURE, text)
     if isinstance(f, (str, os.PathLike)):
         with open(f, "wb") as stream:
-            stream.write(made.getvalue())
+            stream.write(buffer.getvalue())
     else:
-        f.write(made.getvalue())
+        f.write(buffer.getvalue())
 
 
 def load(f: File, map_location: Any = None, *_: Any, **__: Any) -> Any:
@@ -92,12 +92,12 @@ def load(f: File, map_location: Any = None, *_: Any, **__: Any) -> Any:
                 f"{_name(f)} was not written by save: it may be a pickled file of torch. Write it with "
                 "numpy from torch (numpy.savez), and load the arrays."
             )
-        found = {
+        arrays = {
             name.removesuffix(".npy"): np.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
             for name in archive.namelist()
             if name.endswith(".npy")
         }
-        return _unpacked(json.loads(archive.read(STRUCTURE)), found, map_location)
+        return _unpacked(json.loads(archive.read(STRUCTURE)), arrays, map_location)
 
 
 def _name(f: Any) -> str:
@@ -143,12 +143,12 @@ def _unpacked(data: Any, found: dict[str, Any], where: Any) -> Any:
     if kind == "array":
         return found[f"a{data['at']}"]
     if kind in KINDS:
-        made = creation.from_numpy(found[f"a{data['at']}"])
-        made = made if where is None else made.to(where)
+        tensor = creation.from_numpy(found[f"a{data['at']}"])
+        tensor = tensor if where is None else tensor.to(where)
         if kind == "parameter":
-            return Parameter(made, data["requires_grad"])
-        made = Buffer(made) if kind == "buffer" else made
-        return made.requires_grad_() if data["requires_grad"] else made
+            return Parameter(tensor, data["requires_grad"])
+        tensor = Buffer(tensor) if kind == "buffer" else tensor
+        return tensor.requires_grad_() if data["requires_grad"] else tensor
     items = data["items"]
     if kind in ("dict", "ordered"):
         return NESTED[kind]((_unpacked(k, found, where), _unpacked(v, found, where)) for k, v in items)

@@ -39,8 +39,8 @@ def one_dim(dim: Any, rank: int, extra: int = 0) -> int:
 def some_dims(dim: Any, rank: int) -> Any:
     """One dimension, or a tuple of several, counted from the front; all of them for an empty tuple."""
     if isinstance(dim, (int, str)) or not isinstance(dim, Sequence):
-        found = one_dim(dim, rank)
-        return found if rank else ()
+        axes = one_dim(dim, rank)
+        return axes if rank else ()
     dims = [one_dim(d, rank) for d in dim]
     for d in dims:
         if dims.count(d) > 1:
@@ -91,8 +91,8 @@ def typename(thing: object) -> str:
     ('int', 'torch.FloatTensor')
     """
     if isinstance(thing, Tensor):
-        found: str = thing.type()
-        return found
+        name: str = thing.type()
+        return name
     kind = thing if isinstance(thing, type) else type(thing)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
@@ -114,9 +114,9 @@ def as_operand(function: str, value: Any) -> Tensor:
 
 def combination(function: str, *args: Any, **named: Any) -> TypeError:
     """torch's TypeError for arguments that fit none of a function's signatures."""
-    given = [type(v).__name__ for v in args] + [f"{k}={type(v).__name__}" for k, v in named.items()]
+    types = [type(v).__name__ for v in args] + [f"{k}={type(v).__name__}" for k, v in named.items()]
     return TypeError(
-        f"{function}() received an invalid combination of arguments - got ({', '.join(given)}), but expected one of:"
+        f"{function}() received an invalid combination of arguments - got ({', '.join(types)}), but expected one of:"
     )
 
 

@@ -105,25 +105,25 @@ def written(out: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -
     for target in targets:
         if not isinstance(target, Tensor):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(target).__name__}")
-    given = [v for v in (*args, *kwargs.values(), *targets) if isinstance(v, Tensor)]
-    if mode.enabled and any(t.requires_grad for t in given):
+    tensors = [v for v in (*args, *kwargs.values(), *targets) if isinstance(v, Tensor)]
+    if mode.enabled and any(t.requires_grad for t in tensors):
         raise errors.runtime(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
         )
-    _check_memory(name, targets, given[: -len(targets)])
+    _check_memory(name, targets, tensors[: -len(targets)])
     if (name in FILLING or name in COUNTING) and kwargs.get("dtype") is None:
         kwargs["dtype"] = targets[0].dtype
     with no_grad():
-        made = function(*args, **kwargs)
-        several = isinstance(made, tuple)
-        if made.__class__ is Tensor:
-            need_dtype(name, targets[0], made)
-        if name in COUNTING and made.numel() == targets[0].numel():
-            made = made.reshape(targets[0].shape)
-        for target, result in zip(targets, made if several else (made,), strict=True):
+        values = function(*args, **kwargs)
+        several = isinstance(values, tuple)
+        if values.__class__ is Tensor:
+            need_dtype(name, targets[0], values)
+        if name in COUNTING and values.numel() == targets[0].numel():
+            values = values.reshape(targets[0].shape)
+        for target, result in zip(targets, values if several else (values,), strict=True):
             _put(target, result, several)
-    return type(made)(*out) if several and hasattr(made, "_fields") else out
+    return type(values)(*out) if several and hasattr(values, "_fields") else out
 
 
 def _check_memory(name: str, targets: list[Tensor], given: list[Tensor]) -> None:
@@ -138,8 +138,8 @@ def _check_memory(name: str, targets: list[Tensor], given: list[Tensor]) -> None
 
 def _need_dtype(target: Tensor, result: Tensor) -> None:
     if target.dtype is not result.dtype:
-        wanted, found = (errors.C_NAMES[one.dtype.name] for one in (result, target))
-        raise errors.runtime(f"Expected out tensor to have dtype {wanted}, but got {found} instead")
+        wanted, actual = (errors.C_NAMES[one.dtype.name] for one in (result, target))
+        raise errors.runtime(f"Expected out tensor to have dtype {wanted}, but got {actual} instead")
 
 
 def _put(target: Tensor, result: Tensor, several: bool) -> None:

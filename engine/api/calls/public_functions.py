@@ -60,8 +60,8 @@ def _joint(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*args, **kwargs)
         except MISTAKES:
-            given = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
-            for at, item in enumerate(given):
+            tensors = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+            for at, item in enumerate(tensors):
                 if not isinstance(item, Tensor):
                     raise explained(strange_element(at, 0, item)) from None
             raise
@@ -87,8 +87,8 @@ def without_input(signature: str) -> str:
         hidden, words = form.startswith("~"), form.lstrip("~").split()
         if "input:T" in words:
             left = [word for word in words if word != "input:T" and not word.startswith("out:")]
-            made = "~" * hidden + (" ".join(left[:-1] if left[-1:] == ["*"] else left) or "()")
-            forms += [made] if made not in forms else []
+            text = "~" * hidden + (" ".join(left[:-1] if left[-1:] == ["*"] else left) or "()")
+            forms += [text] if text not in forms else []
     return " | ".join(forms)
 
 
@@ -101,11 +101,11 @@ def reads(function: Callable[..., Any], reader: Reader | Handed, method: bool = 
     known: set[tuple[Any, ...]] = set()
 
     def failed(error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        own, given = (args[:1], args[1:]) if method else ((), args)
-        refusal = reader.refusal(given, kwargs)
+        own, others = (args[:1], args[1:]) if method else ((), args)
+        refusal = reader.refusal(others, kwargs)
         if refusal is not None:
             raise explained(refusal) from None
-        older = reader.older(given, kwargs)
+        older = reader.older(others, kwargs)
         if older is None:
             raise error
         return function(*own, **older)
@@ -131,15 +131,15 @@ def reads(function: Callable[..., Any], reader: Reader | Handed, method: bool = 
         if always or kwargs or len(args) > 1:
             key = (*map(type, args), *kwargs, *map(type, kwargs.values())) if kwargs else (*map(type, args),)
             if key not in known:
-                given = args[1:] if method else args
-                refusal = reader.refusal(given, kwargs)
+                others = args[1:] if method else args
+                refusal = reader.refusal(others, kwargs)
                 if refusal is not None:
                     raise explained(refusal)
-                if _fits_by_types(reader, given, kwargs):
+                if _fits_by_types(reader, others, kwargs):
                     known.add(key)
                 elif isinstance(reader, Reader) and SOME_TENSOR.intersection(key):
-                    given, kwargs = reader.as_ints(given, kwargs)
-                    args = (*args[:1], *given) if method else given
+                    others, kwargs = reader.as_ints(others, kwargs)
+                    args = (*args[:1], *others) if method else others
         try:
             return function(*args, **kwargs)
         except MISTAKES as error:

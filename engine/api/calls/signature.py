@@ -130,26 +130,26 @@ class Signature:
 
     def refusal(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Refusal | None:
         """None where the arguments fit, else what makes torch's error."""
-        given, left, place = len(args), len(kwargs), 0
-        if given > self.most and not (self.spread and _is_index(args[0])):
-            return lambda: self._too_many(name, given)
+        count, left, place = len(args), len(kwargs), 0
+        if count > self.most and not (self.spread and _is_index(args[0])):
+            return lambda: self._too_many(name, count)
         for number, parameter in enumerate(self.parameters):
-            by_name = place >= given
+            by_name = place >= count
             if by_name:
-                found = parameter.name in kwargs
+                is_named = parameter.name in kwargs
                 value = kwargs.get(parameter.name)
             elif parameter.named_only:
-                return lambda: self._too_many(name, given)
+                return lambda: self._too_many(name, count)
             else:
-                found, value = True, args[place]
-            if not found:
+                is_named, value = True, args[place]
+            if not is_named:
                 if parameter.needed:
                     return functools.partial(self._missing, name, number)
                 continue
             if not (value is None and parameter.may_be_none) and not parameter.fits(value, name in NUMBERS_FOR_TENSORS):
                 if not (self.spread and place == 0 and not by_name and _is_index(value)):
                     return functools.partial(_misfit, name, parameter, value, None if by_name else place, args)
-                place = given
+                place = count
                 continue
             if parameter.kind == "Ts" and value is not None:
                 for at, item in enumerate(value):
@@ -159,7 +159,7 @@ class Signature:
                 left -= 1
             else:
                 place += 1
-        return functools.partial(self._strangers, name, kwargs, given) if left else None
+        return functools.partial(self._strangers, name, kwargs, count) if left else None
 
     def _too_many(self, name: str, given: int) -> TypeError:
         if self.least != self.most:
@@ -396,11 +396,11 @@ class Handed:
 
 def _names(lines: Iterable[str]) -> dict[str, str]:
     """A table of `names: signature` lines, by name."""
-    found = {}
+    result = {}
     for line in lines:
         names, _, written = line.strip().partition(" :: ")
-        found.update(dict.fromkeys(names.split(), written))
-    return found
+        result.update(dict.fromkeys(names.split(), written))
+    return result
 
 
 def table(text: str) -> dict[str, str]:

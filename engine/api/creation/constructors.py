@@ -84,21 +84,21 @@ def legacy_tensor(name: str, which: dtype | None, args: tuple[Any, ...], kwargs:
     refusal = FORMS.refusal(([],) if lone else args, kwargs)  # a list of numbers is looked through as such
     if refusal is not None:
         raise errors.explained(refusal)
-    given, where = args, kwargs.get("device")
-    if not given:
-        given = next(((kwargs[key],) for key in ("other", "size", "data") if key in kwargs), ())
-    if len(given) == 1 and isinstance(given[0], Tensor) and "data" not in kwargs:
-        return _of_tensor(name, which, given[0], "device" in kwargs)
+    values, where = args, kwargs.get("device")
+    if not values:
+        values = next(((kwargs[key],) for key in ("other", "size", "data") if key in kwargs), ())
+    if len(values) == 1 and isinstance(values[0], Tensor) and "data" not in kwargs:
+        return _of_tensor(name, which, values[0], "device" in kwargs)
     if where is not None and device(where).type != "cpu":
         raise errors.runtime(
             f"legacy constructor expects device type: cpu but device type: {device(where).type} was passed"
         )
     if which is None:
         which = arrays.default_dtype
-    if "size" in kwargs or (given and "data" not in kwargs and _are_sizes(given)):
-        return new_leaf(xp.zeros(_sizes(given), dtype=which.numpy), name)
-    array = _numbers(which, *given)
-    return new_leaf(array, name, outside=bool(given) and array is given[0])
+    if "size" in kwargs or (values and "data" not in kwargs and _are_sizes(values)):
+        return new_leaf(xp.zeros(_sizes(values), dtype=which.numpy), name)
+    array = _numbers(which, *values)
+    return new_leaf(array, name, outside=bool(values) and array is values[0])
 
 
 def _of_tensor(name: str, which: dtype | None, other: Tensor, placed: bool) -> Tensor:
@@ -110,14 +110,14 @@ def _of_tensor(name: str, which: dtype | None, other: Tensor, placed: bool) -> T
             f"Legacy tensor {form}(tensor, device=device) is not supported.  Use {ours}torch.as_tensor(...) instead."
         )
     if which is not None and other.dtype is not which:
-        wanted, found = (
+        wanted, actual = (
             f"TensorOptions(dtype={C_NAMES[d.name]}, device=cpu, layout=Strided, requires_grad=false (default), "
             "pinned_memory=false (default), memory_format=(nullopt))"
             for d in (which, other.dtype)
         )
-        raise TypeError(f"expected {wanted} (got {found})")
-    made: Tensor = alias(other)
-    return made
+        raise TypeError(f"expected {wanted} (got {actual})")
+    result: Tensor = alias(other)
+    return result
 
 
 def _are_sizes(given: tuple[Any, ...]) -> bool:
@@ -150,10 +150,10 @@ def _numbers(which: dtype, data: Any = ()) -> Any:
 
 def construct(cls: type[Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """torch.Tensor(...), or a class of the user's own that is made of it."""
-    made = legacy_tensor("Tensor", None, args, kwargs)
+    tensor = legacy_tensor("Tensor", None, args, kwargs)
     if cls is not Tensor:
-        made.__class__ = cls
-    return made
+        tensor.__class__ = cls
+    return tensor
 
 
 FloatTensor = _legacy("FloatTensor", float32)

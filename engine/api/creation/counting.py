@@ -209,9 +209,9 @@ def _triangle(name: str, kept: Any) -> Any:
         return new_leaf(places.astype(wanted), name, where=device)
 
     function.__name__ = function.__qualname__ = name
-    told = "Shapes: numbers -> (2, K) of K places.  Raises RuntimeError for a negative size."
+    text = "Shapes: numbers -> (2, K) of K places.  Raises RuntimeError for a negative size."
     doc = f"Row and column indices of the elements that torch.{name[:4]} keeps of a row x col matrix."
-    function.__doc__ = with_example(doc, name, told=told)
+    function.__doc__ = with_example(doc, name, told=text)
     return function
 
 

@@ -35,14 +35,14 @@ def new_leaf(data: Any, source: str, requires_grad: bool = False, where: Any = N
         data = move(data, device(where))
     if requires_grad and data.dtype.kind != "f":
         raise errors.runtime("Only Tensors of floating point and complex dtype can require gradients")
-    made = tensor_of(data, requires_grad=requires_grad)
+    leaf = tensor_of(data, requires_grad=requires_grad)
     if mode.inference:
-        made._storage = InferenceStorage()
+        leaf._storage = InferenceStorage()
     if outside:
-        made._storage.shared().outside = True
+        leaf._storage.shared().outside = True
     if slot.active is not None:
-        slot.active.see(made, source)
-    return made
+        slot.active.see(leaf, source)
+    return leaf
 
 
 # -- from data ----------------------------------------------------------------------------------------------------
@@ -66,10 +66,10 @@ def tensor(
         warn(COPY_CONSTRUCT)
         if slot.active is not None:
             escape(data, "tensor")
-        made = copied(data._array, as_numpy_dtype(dtype))
+        array = copied(data._array, as_numpy_dtype(dtype))
     else:
-        made = array_of(data, dtype)
-    return new_leaf(made, "tensor", requires_grad, device)
+        array = array_of(data, dtype)
+    return new_leaf(array, "tensor", requires_grad, device)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
@@ -89,8 +89,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         moved: Tensor = data.to(dtype=dtype, device=device)
         return moved
     if arrays.is_array(data):
-        made = data if dtype is None else data.astype(as_numpy_dtype(dtype), copy=False)
-        return new_leaf(made, "as_tensor", where=device, outside=made is data)
+        array = data if dtype is None else data.astype(as_numpy_dtype(dtype), copy=False)
+        return new_leaf(array, "as_tensor", where=device, outside=array is data)
     return new_leaf(array_of(data, dtype), "as_tensor", where=device)
 
 
@@ -124,12 +124,12 @@ def asarray(
     >>> torch.asarray([1, 2])
     tensor([1, 2])
     """
-    made = as_tensor(obj, dtype=dtype, device=device)
+    tensor = as_tensor(obj, dtype=dtype, device=device)
     if copy and isinstance(obj, (Tensor, xp.ndarray)):
-        made = clone(made)
-    if requires_grad and not made.requires_grad:
-        made.requires_grad = True
-    return made
+        tensor = clone(tensor)
+    if requires_grad and not tensor.requires_grad:
+        tensor.requires_grad = True
+    return tensor
 
 
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
@@ -177,17 +177,17 @@ def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> 
     """
     if not isinstance(data, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
-    made = detach(data)
+    leaf = detach(data)
     if requires_grad:
-        made.requires_grad = True
-    return made
+        leaf.requires_grad = True
+    return leaf
 
 
 def shallow(self: Tensor) -> Tensor:
     """copy.copy: another tensor of the same elements, without history."""
-    made: Tensor = detach(self)
-    made.requires_grad = self.requires_grad
-    return made
+    copy: Tensor = detach(self)
+    copy.requires_grad = self.requires_grad
+    return copy
 
 
 def deepcopy(self: Tensor, memo: Any) -> Tensor:
@@ -199,9 +199,9 @@ def deepcopy(self: Tensor, memo: Any) -> Tensor:
             "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
             "https://github.com/pytorch/pytorch/pull/103001"
         )
-    made = clone(detach(self))
-    made.requires_grad = self.requires_grad
+    copy = clone(detach(self))
+    copy.requires_grad = self.requires_grad
     if self._grad is not None:
-        made._grad = deepcopy(self._grad, memo)
-    memo[id(self)] = made
-    return made
+        copy._grad = deepcopy(self._grad, memo)
+    memo[id(self)] = copy
+    return copy

@@ -33,8 +33,8 @@ def shape_given(function: str, given: tuple[Any, ...], size: Any = None) -> tupl
         given = (size,)
     if not given:
         raise TypeError(f'{function}() missing 1 required positional arguments: "size"')
-    found = sizes_of(given)
-    listed: tuple[Any, ...] = found
+    shape = sizes_of(given)
+    listed: tuple[Any, ...] = shape
     for n in listed:
         if not isinstance(n, int):
             if len(given) == 1 and not isinstance(given[0], (list, tuple)):
@@ -47,8 +47,8 @@ def shape_given(function: str, given: tuple[Any, ...], size: Any = None) -> tupl
         if n < 0 and function == "zeros":
             raise errors.runtime("zeros: Dimension size must be non-negative.")
         if n < 0:
-            raise errors.runtime(f"Trying to create tensor with negative dimension {n}: {list(found)}")
-    return tuple(map(int, found))  # True is a size too, behind another one
+            raise errors.runtime(f"Trying to create tensor with negative dimension {n}: {list(shape)}")
+    return tuple(map(int, shape))  # True is a size too, behind another one
 
 
 def floating(wanted: Any) -> Any:
@@ -128,7 +128,7 @@ def full(
     wanted = as_numpy_dtype(dtype) or _of_number(number)
     shape = shape_given("full", (size,))
     try:
-        made = xp.full(shape, number, dtype=wanted)
+        array = xp.full(shape, number, dtype=wanted)
     except OverflowError:
         if wanted.kind == "u" and -(1 << 8 * wanted.itemsize) < number < 0:
             return full(
@@ -136,7 +136,7 @@ def full(
             )
         word = "int" if wanted.name == "int32" else f"{wanted.name}_t"
         raise errors.runtime(f"value cannot be converted to type {word} without overflow") from None
-    return new_leaf(made, "full", requires_grad, device)
+    return new_leaf(array, "full", requires_grad, device)
 
 
 def _of_number(number: Any) -> Any:

@@ -19,9 +19,9 @@ def array_of(data: Any, wanted: dtype | type | None) -> Any:
     if hasattr(data, "dtype") and not isinstance(data, (list, tuple)):
         if data.dtype.kind not in REAL:
             dtype_of(data)
-        found = xp.array(data, dtype=target)
-        dtype_of(found)
-        return found
+        array = xp.array(data, dtype=target)
+        dtype_of(array)
+        return array
     if isinstance(data, complex) and target is None:
         raise errors.OutOfScope("complex tensors are out of scope in Backstep")
     sizes = _sizes(data)
@@ -37,19 +37,19 @@ def array_of(data: Any, wanted: dtype | type | None) -> Any:
     if target is None and isinstance(data, (list, tuple)) and numbers is not data and _holds_tensor(data):
         target = reduce(promoted, _dtypes(data))
     try:
-        found = _fitted(numbers, target) if target is not None and target.kind in "iu" else xp.array(numbers, target)
+        array = _fitted(numbers, target) if target is not None and target.kind in "iu" else xp.array(numbers, target)
     except OverflowError:
         raise ValueError("Overflow when unpacking long long") from None
     except (ValueError, TypeError) as error:
         raise TypeError(f"new(): data must be numbers ({error})") from None
     if target is None:
-        if found.dtype.kind == "c":
+        if array.dtype.kind == "c":
             raise errors.OutOfScope("complex tensors are out of scope in Backstep")
-        if found.dtype.kind in "uO" and not _holds_array(data):
+        if array.dtype.kind in "uO" and not _holds_array(data):
             raise ValueError("Overflow when unpacking long long")
-        if found.dtype.kind == "f" or not found.size:
-            found = found.astype(float64.numpy if _holds_doubles(data) else arrays.default_dtype.numpy)
-    return found
+        if array.dtype.kind == "f" or not array.size:
+            array = array.astype(float64.numpy if _holds_doubles(data) else arrays.default_dtype.numpy)
+    return array
 
 
 REAL = "biuf"
@@ -203,5 +203,5 @@ def _holds_doubles(data: Any) -> bool:
     """Whether the first element is a numpy float64 or a double tensor: torch takes its dtype."""
     while isinstance(data, (list, tuple)) and data:
         data = data[0]
-    found = getattr(data, "dtype", None)
-    return found is not None and found in (float64, float64.numpy)
+    dtype = getattr(data, "dtype", None)
+    return dtype is not None and dtype in (float64, float64.numpy)

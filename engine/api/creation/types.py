@@ -141,10 +141,10 @@ def type_(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         if not isinstance(dtype, str):
             raise TypeError("dtype must be a type, str, or dtype object")
     if isinstance(dtype, str):
-        found = LEGACY.get(dtype.removeprefix("torch."))
-        if found is None:
+        legacy = LEGACY.get(dtype.removeprefix("torch."))
+        if legacy is None:
             raise ValueError(f"invalid type: '{dtype}'")
-        dtype = found
+        dtype = legacy
     return to(input, dtype)
 
 

@@ -147,10 +147,10 @@ def _check_values(self: Tensor, indices: list[Any], values: Tensor, written: boo
         tuple(slice(None) if i is None else to_numpy(i._array) for i in indices)
     ].shape
     values = _without_ones(values, len(wanted)) if written else values
-    given = values._array.shape
-    if len(given) > len(wanted) or any(m not in (1, n) for m, n in zip(given[::-1], wanted[::-1], strict=False)):
+    shape = values._array.shape
+    if len(shape) > len(wanted) or any(m not in (1, n) for m, n in zip(shape[::-1], wanted[::-1], strict=False)):
         raise errors.runtime(
-            f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing result of shape "
+            f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing result of shape "
             f"{list(wanted)}"
         )
     return values
@@ -262,10 +262,10 @@ def _in_range(shape: tuple[int, ...], indices: list[Any]) -> list[Any]:
         places.append(dim)
         dim += 1 if item is None else _takes(item)
     free = [shape[d] for d, item in zip(places, indices, strict=True) if item is None] + list(shape[dim:])
-    made: list[Any] = []
+    keys: list[Any] = []
     strays: list[tuple[int, int, Array]] = []
     for d, item in zip(places, indices, strict=True):
-        made.append(item)
+        keys.append(item)
         if item is None or item._array.dtype.kind == "b" or 0 in picked:
             continue
         n, low, high = shape[d], int(item._array.min()), int(item._array.max())
@@ -274,22 +274,22 @@ def _in_range(shape: tuple[int, ...], indices: list[Any]) -> list[Any]:
         if low >= -n and high < n:
             continue
         if 0 in free:
-            made[-1] = tensor_of(xp.zeros_like(item._array))
+            keys[-1] = tensor_of(xp.zeros_like(item._array))
         else:
-            strays.append((sum(_takes(m) for m in made[:-1] if m is not None), n, item._array))
+            strays.append((sum(_takes(m) for m in keys[:-1] if m is not None), n, item._array))
     if strays:
         raise _out_of_bounds(picked, strays)
-    return made
+    return keys
 
 
 def _out_of_bounds(picked: tuple[int, ...], strays: list[tuple[int, int, Array]]) -> IndexError:
     """torch's error for indices (which of them, size, values) out of range: of the first element that they pick."""
-    found = []
+    outside = []
     for place, n, indices in strays:
         flat = xp.broadcast_to(indices, picked).reshape(-1)
         at = int(xp.argmax((flat < -n) | (flat >= n)))
-        found.append((at, place, int(flat[at]), n))
-    _, place, wrong, n = min(found)
+        outside.append((at, place, int(flat[at]), n))
+    _, place, wrong, n = min(outside)
     return IndexError(f"index {wrong} is out of bounds for dimension {place} with size {n}")
 
 
@@ -333,10 +333,10 @@ def _tensor(data: Any, dtype: Any) -> Tensor:
     array = xp.asarray(plain, dtype=as_numpy_dtype(dtype or (int64 if not plain else None)))
     if array.dtype.kind == "f":
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    made = tensor_of(array)
+    result = tensor_of(array)
     if slot.active is not None:
-        slot.active.see(made, "index")
-    return made
+        slot.active.see(result, "index")
+    return result
 
 
 def _takes(item: Any) -> int:

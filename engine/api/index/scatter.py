@@ -65,11 +65,13 @@ def both(
 
     build.__qualname__ = name  # what Python says where arguments are missing
     pair: tuple[tuple[Any, str], ...] = ((function, name), (method, f"{name}_"))
-    for made, called in pair:
-        made.__name__ = made.__qualname__ = called
-        said = doc if made is function else f"{name}, written into the tensor."
-        made.__doc__ = with_example(said, called, told=told, source="" if made is function else f"Tensor.{called}")
-        made.__signature__ = signature(build)
+    for scatter, called in pair:
+        scatter.__name__ = scatter.__qualname__ = called
+        said = doc if scatter is function else f"{name}, written into the tensor."
+        scatter.__doc__ = with_example(
+            said, called, told=told, source="" if scatter is function else f"Tensor.{called}"
+        )
+        scatter.__signature__ = signature(build)
     return function, method
 
 
@@ -116,17 +118,17 @@ def _check_scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | None) -
     own, wanted = _sizes(input), _sizes(index)
     larger = any(m > n for d, (m, n) in enumerate(zip(wanted, own, strict=True)) if d != place)
     if src is not None:
-        given = _sizes(src)
+        sizes = _sizes(src)
         for d, m in enumerate(wanted if not larger and src._array.ndim else ()):
-            if m > given[one_dim(d, len(given))]:
+            if m > sizes[one_dim(d, len(sizes))]:
                 larger = True
                 break
-        if len(given) != len(wanted):
+        if len(sizes) != len(wanted):
             raise errors.runtime("Index tensor must have the same number of dimensions as src tensor")
         if larger:
             raise errors.runtime(
                 f"Expected index {list(wanted)} to be no larger than self {list(own)} apart from dimension {place} "
-                f"and to be no larger size than src {list(given)}"
+                f"and to be no larger size than src {list(sizes)}"
             )
     elif larger:
         raise errors.runtime(
@@ -171,15 +173,15 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 def _scatter(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
 ) -> Call:
-    given = value if src is None else src
-    if given is None or not isinstance(given, (Tensor, bool, int, float)):
-        words = "int, Tensor" if given is None else f"int, Tensor, {type(given).__name__}"
+    values = value if src is None else src
+    if values is None or not isinstance(values, (Tensor, bool, int, float)):
+        words = "int, Tensor" if values is None else f"int, Tensor, {type(values).__name__}"
         raise TypeError(
             f"scatter() received an invalid combination of arguments - got ({words}), but expected one of:\n"
             " * (int dim, Tensor index, Tensor src)\n * (int dim, Tensor index, Tensor src, *, str reduce)\n"
             " * (int dim, Tensor index, Number value)\n * (int dim, Tensor index, Number value, *, str reduce)\n"
         )
-    source = given if isinstance(given, Tensor) else None
+    source = values if isinstance(values, Tensor) else None
     place = _check_scatter(input, dim, index, source)
     if reduce is not None and reduce not in ("add", "multiply"):
         raise errors.runtime("reduce argument must be either add or multiply.")
@@ -188,8 +190,8 @@ def _scatter(
             return sc.scatter, (input, index, source), {"dim": place}
         return sc.scatter_reduced, (input, index, source), {"dim": place, "reduce": reduce}
     if reduce is None:
-        return sc.scatter_value, (input, index), {"dim": place, "value": given}
-    return sc.scatter_value_reduced, (input, index), {"dim": place, "value": given, "reduce": reduce}
+        return sc.scatter_value, (input, index), {"dim": place, "value": values}
+    return sc.scatter_value_reduced, (input, index), {"dim": place, "value": values, "reduce": reduce}
 
 
 def _scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Call:
@@ -302,17 +304,17 @@ def _check_index(name: str, input: Tensor, dim: int, index: Tensor, source: Tens
         raise errors.runtime(
             f"{name}_(): self ({kind(input)}) and source ({kind(source)}) must have the same scalar type"
         )
-    given, own = source._array.shape, input._array.shape
-    count = given[place] if place < len(given) else 1
+    shape, own = source._array.shape, input._array.shape
+    count = shape[place] if place < len(shape) else 1
     if index._array.size != count:
         raise errors.runtime(
             f"{name}_(): Number of indices ({index._array.size}) should be equal to source.size(dim): ({count}), for "
             f"dim: {place}"
         )
-    if given[:place] + given[place + 1 :] != own[:place] + own[place + 1 :] or len(given) != len(own):
+    if shape[:place] + shape[place + 1 :] != own[:place] + own[place + 1 :] or len(shape) != len(own):
         raise errors.runtime(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{list(own)} source.shape = {list(given)}"
+            f"{list(own)} source.shape = {list(shape)}"
         )
     return place
 
@@ -338,15 +340,15 @@ def _index_reduce(
 
 def _index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Call:
     place = one_dim(dim, input._array.ndim)
-    own, given, count = input._array.shape, source._array.shape, index._array.size
+    own, shape, count = input._array.shape, source._array.shape, index._array.size
     if index._array.ndim > 1:
         raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index._array.ndim})")
-    if not given and count != 1:
+    if not shape and count != 1:
         raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {count})")
-    if own and given and len(own) != len(given):
+    if own and shape and len(own) != len(shape):
         raise IndexError(
             "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
-            f"dimensionality ({len(given)}), destination dimensionality ({len(own)})"
+            f"dimensionality ({len(shape)}), destination dimensionality ({len(own)})"
         )
     if index._array.dtype != "int64":
         raise errors.runtime(f"index_copy_(): Expected a long tensor for index, but got {kind(index)}")
@@ -355,16 +357,16 @@ def _index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Call:
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
             f"{kind(input)} and (source) {kind(source)}"
         )
-    theirs, ours = given[:place] + given[place + 1 :], own[:place] + own[place + 1 :]
-    if given and theirs != ours:
+    theirs, ours = shape[:place] + shape[place + 1 :], own[:place] + own[place + 1 :]
+    if shape and theirs != ours:
         raise errors.runtime(
             "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
             f"{' '.join(map(str, ours))} at dimension {place} and source slice shape: "
             f"{' '.join(map(str, theirs))} at dimension 0."
         )
-    if given and count != given[place]:
+    if shape and count != shape[place]:
         raise IndexError(
-            f"index_copy_(): Number of indices ({count}) should be equal to source.size(dim) ({given[place]})"
+            f"index_copy_(): Number of indices ({count}) should be equal to source.size(dim) ({shape[place]})"
         )
     _in_bounds(index, place, _sizes(input)[place], IndexError, "index_copy_(): ")
     return sc.index_copy, (input, index, source), {"dim": place}

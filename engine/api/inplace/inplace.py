@@ -187,9 +187,9 @@ def get_data(self: Tensor) -> Tensor:
     >>> x.data
     tensor([1.])
     """
-    made: Tensor = so.data(self)
-    share_data(self, made)
-    return made
+    result: Tensor = so.data(self)
+    share_data(self, result)
+    return result
 
 
 def set_data(self: Tensor, value: Tensor) -> None:

@@ -32,8 +32,8 @@ def _writer(name: str) -> Callable[..., Tensor]:
         return written
 
     function.__name__ = function.__qualname__ = name
-    told = WRITTEN_TWO if name in BROADCAST else ONE
-    function.__doc__ = with_example(f"`input.{name}()`: {plain}, written into the tensor.", name, plain, told)
+    text = WRITTEN_TWO if name in BROADCAST else ONE
+    function.__doc__ = with_example(f"`input.{name}()`: {plain}, written into the tensor.", name, plain, text)
     return function
 
 

@@ -167,13 +167,13 @@ def _by_copy(function: Callable[..., Tensor], name: str) -> Writer:
     """The result of a function that torch writes unseen by the tensor's history."""
 
     def method(self: Tensor, *others: Any) -> Tensor:
-        found = function(self, *others)
-        if found._array.shape != self._array.shape:
+        result = function(self, *others)
+        if result._array.shape != self._array.shape:
             raise errors.runtime(
-                f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(found.shape)}"
+                f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(result.shape)}"
             )
         with no_grad():
-            return _write(ip.copy, self, found)
+            return _write(ip.copy, self, result)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{name.removesuffix('_')}, written into the tensor."

@@ -83,13 +83,13 @@ def need_fitting(A: Tensor, B: Tensor, left: bool, function: str) -> None:
 
 def failed(info: Tensor) -> tuple[str, int] | None:
     """Which matrix of a batch failed, in torch's words, and with which number; None where none did."""
-    found = info._array
-    if not found.any():
+    codes = info._array
+    if not codes.any():
         return None
-    if not found.ndim:
-        return "", int(found)
-    place = int((found.reshape(-1) != 0).argmax())
-    return f"(Batch element {place}): ", int(found.reshape(-1)[place])
+    if not codes.ndim:
+        return "", int(codes)
+    place = int((codes.reshape(-1) != 0).argmax())
+    return f"(Batch element {place}): ", int(codes.reshape(-1)[place])
 
 
 # -- inverse and determinant --------------------------------------------------------------------------------------
@@ -99,14 +99,14 @@ def _inverted(A: Tensor, function: str, check: bool) -> tuple[Tensor, Tensor]:
     need_matrix(A, function)
     need_real(A, function)
     need_square(A, function)
-    made: tuple[Tensor, Tensor] = de.linalg_inv_ex(A)
-    wrong = failed(made[1]) if check else None
+    result: tuple[Tensor, Tensor] = de.linalg_inv_ex(A)
+    wrong = failed(result[1]) if check else None
     if wrong:
         raise LinAlgError(
             f"{function}: {wrong[0]}The diagonal element {wrong[1]} is zero, the inversion could not be completed "
             "because the input matrix is singular."
         )
-    return made
+    return result
 
 
 def inv(A: Tensor) -> Tensor:
@@ -226,9 +226,9 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
         raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
     need_square(input, "linalg.matrix_power")
     if n == 0:
-        made = clone(input)
-        made.copy_(de.identity_of(input))
-        return made
+        result = clone(input)
+        result.copy_(de.identity_of(input))
+        return result
     if n == 1:
         return clone(input)
     base = input if n > 0 else inv(input)
@@ -276,11 +276,11 @@ def _solved(A: Tensor, B: Tensor, left: bool, check: bool) -> tuple[Tensor, Tens
     else:
         need_matrix(B, function, "B", 2)
         need_fitting(A, B, left, function)
-    made, _, _, info = de.linalg_solve_ex(A, B, left)
+    solution, _, _, info = de.linalg_solve_ex(A, B, left)
     wrong = failed(info) if check else None
     if wrong:
         raise LinAlgError(f"torch.linalg.solve: {wrong[0]}The solver failed because the input matrix is singular.")
-    return made, info
+    return solution, info
 
 
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
@@ -344,8 +344,8 @@ def triangular_solve(
             [1.]])
     """
     matrix = matrix_transposed(A) if transpose else A
-    made = solve_triangular(matrix, input, upper=upper != transpose, unitriangular=unitriangular)
-    return TriangularSolve(made, clone(A))
+    solution = solve_triangular(matrix, input, upper=upper != transpose, unitriangular=unitriangular)
+    return TriangularSolve(solution, clone(A))
 
 
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:

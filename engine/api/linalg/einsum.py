@@ -53,9 +53,9 @@ def einsum(*args: Any) -> Tensor:
         text, operands = _as_text(args)
     else:
         text, operands = args[0], list(args[1:])
-        given: Any = operands[0]
-        if len(operands) == 1 and isinstance(given, (list, tuple)):
-            operands = list(given)
+        parts: Any = operands[0]
+        if len(operands) == 1 and isinstance(parts, (list, tuple)):
+            operands = list(parts)
     equation = _parsed(text)
     if len(equation.operands) != len(operands):
         few = "fewer" if len(operands) < len(equation.operands) else "more"
@@ -95,7 +95,7 @@ def _parsed(text: str) -> Equation:
 
 def _labels(part: str, start: int, whose: str, is_output: bool = False) -> list[str]:
     """The subscripts in a part of the equation, which begins at `start`."""
-    found: list[str] = []
+    labels: list[str] = []
     place = 0
     where = "in the output" if is_output else f"for {whose}"
     while place < len(part):
@@ -103,26 +103,26 @@ def _labels(part: str, start: int, whose: str, is_output: bool = False) -> list[
         if mark == " ":
             place += 1
         elif mark == ".":
-            if ELLIPSIS in found:
+            if ELLIPSIS in labels:
                 raise errors.runtime(
                     f"einsum(): found '.' {where} for which an ellipsis "
                     f"{'(...)' if is_output else ''}was already found".replace("  ", " ")
                 )
             if part[place : place + 3] != ELLIPSIS:
                 raise errors.runtime(f"einsum(): found '.' {where} that is not part of any ellipsis")
-            found.append(ELLIPSIS)
+            labels.append(ELLIPSIS)
             place += 3
         elif mark.isascii() and mark.isalpha():
-            if is_output and mark in found:
+            if is_output and mark in labels:
                 raise errors.runtime(f"einsum(): output subscript {mark} appears more than once in the output")
-            found.append(mark)
+            labels.append(mark)
             place += 1
         else:
             raise errors.runtime(
                 f"einsum(): invalid subscript given at index {start + place} in the equation string, subscripts must "
                 "be in [a-zA-Z]"
             )
-    return found
+    return labels
 
 
 # -- multiplying ------------------------------------------------------------------------------------------------------
@@ -207,8 +207,8 @@ class _Contraction:
                 seen[label] = j
                 order[self.place[label]] = j
                 j += 1
-        for place, found in enumerate(order):
-            if found == -1:
+        for place, name in enumerate(order):
+            if name == -1:
                 operand = unsqueeze(operand, -1)
                 order[place] = j
                 j += 1
@@ -251,14 +251,14 @@ class _Contraction:
         self._check_sizes(left)
         inner = range(self.outputs, self.rank)
         number = {dim: sum(x._array.shape[dim] != 1 for x in left) for dim in inner}
-        made = left[0]
+        product = left[0]
         for other in left[1:]:
-            made = self._step(made, other, number)
+            product = self._step(product, other, number)
         if not inner:
-            return made
+            return product
         if len(left) > 1:
-            return view(made, tuple(made._array.shape[: self.outputs]))
-        return sum_dim(made, tuple(inner))
+            return view(product, tuple(product._array.shape[: self.outputs]))
+        return sum_dim(product, tuple(inner))
 
     def _step(self, a: Tensor, b: Tensor, number: dict[int, int]) -> Tensor:
         """The product of two operands, summed over what no later one has."""

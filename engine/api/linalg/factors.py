@@ -34,14 +34,14 @@ def _choleskied(A: Tensor, upper: bool, function: str, check: bool) -> tuple[Ten
     need_matrix(A, function)
     need_real(A, function)
     need_square(A, function)
-    made: tuple[Tensor, Tensor] = de.linalg_cholesky_ex(A, upper)
-    wrong = failed(made[1]) if check else None
+    result: tuple[Tensor, Tensor] = de.linalg_cholesky_ex(A, upper)
+    wrong = failed(result[1]) if check else None
     if wrong:
         raise LinAlgError(
             f"{function}: {wrong[0]}The factorization could not be completed because the input is not "
             f"positive-definite (the leading minor of order {wrong[1]} is not positive-definite)."
         )
-    return made
+    return result
 
 
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:

@@ -212,8 +212,8 @@ def _folded(a: Tensor, b: Tensor) -> Tensor:
     tall = reshape(large, math.prod(shape[:-1]), shape[-1])
     if small._array.ndim == 1:
         return sh.unsafe_view(mv(tall, small), shape[:-1])
-    made = sh.unsafe_view(mm(tall, small), (*shape[:-1], small._array.shape[1]))
-    return made if larger_first else sh.clone(matrix_transposed(made), memory_format="contiguous")
+    product = sh.unsafe_view(mm(tall, small), (*shape[:-1], small._array.shape[1]))
+    return product if larger_first else sh.clone(matrix_transposed(product), memory_format="contiguous")
 
 
 def _batched(a: Tensor, b: Tensor) -> Tensor:
@@ -223,7 +223,7 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
     rows, inner = left._array.shape[-2:]
     inner2, columns = right._array.shape[-2:]
     batch = joint(left._array.shape[:-2], right._array.shape[:-2])
-    made = bmm(
+    product = bmm(
         reshape(expand(left, *batch, rows, inner), math.prod(batch), rows, inner),
         reshape(expand(right, *batch, inner2, columns), math.prod(batch), inner2, columns),
     )
@@ -232,7 +232,7 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
         shape += (rows,)
     if b._array.ndim > 1:
         shape += (columns,)
-    return sh.unsafe_view(made, shape)
+    return sh.unsafe_view(product, shape)
 
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
@@ -274,17 +274,17 @@ def check_addmm(input: Tensor, mat1: Tensor, mat2: Tensor) -> None:
 
 def _check_expands(start: Tensor, wanted: tuple[int, int]) -> None:
     """Raise torch's error where a tensor does not broadcast to the shape of a product."""
-    found = start._array.shape
-    if len(found) > 2:
+    shape = start._array.shape
+    if len(shape) > 2:
         raise errors.runtime(
-            f"expand(torch.{start.dtype.legacy}{{{list(found)}}}, size={list(wanted)}): the number of sizes provided "
-            f"(2) must be greater or equal to the number of dimensions in the tensor ({len(found)})"
+            f"expand(torch.{start.dtype.legacy}{{{list(shape)}}}, size={list(wanted)}): the number of sizes provided "
+            f"(2) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
-    for back in range(1, len(found) + 1):
-        if found[-back] not in (1, wanted[-back]):
+    for back in range(1, len(shape) + 1):
+        if shape[-back] not in (1, wanted[-back]):
             raise errors.runtime(
-                f"The expanded size of the tensor ({wanted[-back]}) must match the existing size ({found[-back]}) at "
-                f"non-singleton dimension {2 - back}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(found)}",
+                f"The expanded size of the tensor ({wanted[-back]}) must match the existing size ({shape[-back]}) at "
+                f"non-singleton dimension {2 - back}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(shape)}",
                 tensors=(start,),
             )
 

@@ -127,11 +127,11 @@ def matrix_norm(
         return pick(sums, along - (0 if keepdim or along < down else 1), keepdim)
     order = [d for d in range(rank) if d not in (down, along)] + [down, along]
     values = svdvals(sh.permute(A, tuple(order)))
-    made = sum(values, -1, keepdim) if ord == "nuc" else pick(values, -1, keepdim)
+    norm = sum(values, -1, keepdim) if ord == "nuc" else pick(values, -1, keepdim)
     if not keepdim:
-        return made
+        return norm
     back = tuple(sorted(range(rank), key=order.__getitem__))
-    return sh.permute(unsqueeze(made, -1), back)
+    return sh.permute(unsqueeze(norm, -1), back)
 
 
 def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -203,8 +203,8 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
     inverse = masked_fill(inverse, unsqueeze(unsqueeze(wrong, -1), -1), math.inf)
     if p == "nuc" and wrong.any():
         return matrix_norm(A, p) * math.inf
-    made: Any = matrix_norm(A, p) * matrix_norm(inverse, p)
-    return nan_to_num(made, math.inf, math.inf, -math.inf)
+    number: Any = matrix_norm(A, p) * matrix_norm(inverse, p)
+    return nan_to_num(number, math.inf, math.inf, -math.inf)
 
 
 METHODS = ("norm",)

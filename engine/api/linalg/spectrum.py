@@ -57,13 +57,13 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
 
 def _cholesky(A: Tensor, upper: bool) -> Tensor:
     need_square(A, "cholesky")
-    made, info = de.linalg_cholesky_ex(A, upper)
+    factor, info = de.linalg_cholesky_ex(A, upper)
     if info._array.any():
         raise LinAlgError(
             "cholesky: The factorization could not be completed because the input is not positive-definite (the "
             f"leading minor of order {int(info._array.max())} is not positive-definite)."
         )
-    return made
+    return factor
 
 
 def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
@@ -107,13 +107,13 @@ def _eigh(A: Tensor, UPLO: str) -> tuple[Tensor, Tensor]:
         raise errors.runtime(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     if A._array.dtype.kind != "f":
         raise refused("linalg_eigh_cpu", A)
-    made: tuple[Tensor, Tensor] = sp.linalg_eigh(A, UPLO.upper())
-    if not xp.isfinite(made[0]._array).all():
+    result: tuple[Tensor, Tensor] = sp.linalg_eigh(A, UPLO.upper())
+    if not xp.isfinite(result[0]._array).all():
         raise LinAlgError(
             "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
             f"repeated eigenvalues (error code: {A._array.shape[-1] - 1})."
         )
-    return made
+    return result
 
 
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
@@ -144,12 +144,12 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 def _svd(A: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
     need_matrix(A, "linalg.svd")
     need_real(A, "linalg.svd")
-    made: tuple[Tensor, Tensor, Tensor] = sp.linalg_svd(A, full_matrices)
-    if not xp.isfinite(made[1]._array).all():
+    result: tuple[Tensor, Tensor, Tensor] = sp.linalg_svd(A, full_matrices)
+    if not xp.isfinite(result[1]._array).all():
         raise LinAlgError(
             "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
         )
-    return made
+    return result
 
 
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
@@ -391,10 +391,10 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if count < 0:
         raise errors.runtime("N must be non-negative.")
     if count < 2:
-        made = tensor_of(library_of(x._array).ones((x._array.size, count), dtype=x._array.dtype))
+        powers = tensor_of(library_of(x._array).ones((x._array.size, count), dtype=x._array.dtype))
     else:
-        made = linalg_vander(x, N=count)
-    return made if increasing else flip(made, 1)
+        powers = linalg_vander(x, N=count)
+    return powers if increasing else flip(powers, 1)
 
 
 METHODS = ("cholesky", "matrix_exp", "orgqr", "pinverse", "qr", "svd")

@@ -212,10 +212,10 @@ def randperm(
 
 def drawn(values: Any, source: Tensor) -> Tensor:
     """What was drawn, as a tensor where `source` is, of which a recording is told."""
-    found = tensor_of(xp.asarray(values, like=source._array))
+    result = tensor_of(xp.asarray(values, like=source._array))
     if slot.active is not None:
-        slot.active.see(found, "random")
-    return found
+        slot.active.see(result, "random")
+    return result
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, **named: Any) -> Tensor:
@@ -308,8 +308,8 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
     tensor([0., 3.])
     """
     trials, chance = arrays.to_numpy(count._array), arrays.to_numpy(prob._array)
-    found = stream(generator).binomial(trials.astype("int64"), chance.astype("float64"))
-    return drawn(xp.asarray(found).astype(count._array.dtype), count)
+    counts = stream(generator).binomial(trials.astype("int64"), chance.astype("float64"))
+    return drawn(xp.asarray(counts).astype(count._array.dtype), count)
 
 
 @takes_out
@@ -341,10 +341,10 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
         raise errors.runtime("invalid multinomial distribution (sum of probabilities <= 0)")
     escape(input, "multinomial")
     places = _with_replacement if replacement else _without_replacement
-    found = tensor_of(xp.asarray(places(wide, num_samples, stream(generator)).astype("int64"), like=input._array))
+    result = tensor_of(xp.asarray(places(wide, num_samples, stream(generator)).astype("int64"), like=input._array))
     if slot.active is not None:
-        slot.active.see(found, "multinomial")
-    return found
+        slot.active.see(result, "multinomial")
+    return result
 
 
 def _check_weights(weights: Any, in_turn: bool) -> None:
@@ -364,9 +364,9 @@ def _with_replacement(weights: Any, count: int, given: Any) -> Any:
     steps /= steps[:, -1:]
     apart = 2.0 * xp.arange(len(rows))[:, None]
     draws = given.random((len(rows), count))
-    found = xp.searchsorted((steps + apart).ravel(), (draws + apart).ravel(), side="right").reshape(draws.shape)
-    found -= rows.shape[1] * xp.arange(len(rows))[:, None]
-    return found.reshape(*weights.shape[:-1], count)
+    places = xp.searchsorted((steps + apart).ravel(), (draws + apart).ravel(), side="right").reshape(draws.shape)
+    places -= rows.shape[1] * xp.arange(len(rows))[:, None]
+    return places.reshape(*weights.shape[:-1], count)
 
 
 def _without_replacement(weights: Any, count: int, given: Any) -> Any:

@@ -20,8 +20,8 @@ __all__: list[str] = []
 
 
 def _redraw(self: Tensor, name: str, values: Any) -> Tensor:
-    found = drawn(xp.asarray(values).astype(self._array.dtype), self)
-    return apply_inplace(dr.REDRAWN[name].op, (self, found), {})
+    draws = drawn(xp.asarray(values).astype(self._array.dtype), self)
+    return apply_inplace(dr.REDRAWN[name].op, (self, draws), {})
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:

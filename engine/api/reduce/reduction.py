@@ -67,9 +67,9 @@ def _numpy_names(function: str, named: dict[str, Any], keepdim: bool, dim: Any) 
     dim = named.pop("axis", dim)
     keepdim = named.pop("keepdims", keepdim)
     if named:
-        given = ", ".join(f"{k}={type(v).__name__}" for k, v in named.items())
+        types = ", ".join(f"{k}={type(v).__name__}" for k, v in named.items())
         raise TypeError(
-            f"{function}() received an invalid combination of arguments - got ({given}, ), but expected one of:"
+            f"{function}() received an invalid combination of arguments - got ({types}, ), but expected one of:"
         )
     return keepdim, dim
 
@@ -93,10 +93,10 @@ def mean(
         keepdim, dim = _numpy_names("mean", named, keepdim, dim)
     which = as_numpy_dtype(dtype)
     if (which or input._array.dtype).kind != "f":
-        what, found = ("Input", kind(input)) if which is None else ("Optional", LETTERS[BY_NUMPY[which].name])
+        what, type_ = ("Input", kind(input)) if which is None else ("Optional", LETTERS[BY_NUMPY[which].name])
         raise errors.runtime(
             f"mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. "
-            f"Got: {found}"
+            f"Got: {type_}"
         )
     if dim is NOT_GIVEN and not keepdim:
         return rd.mean_all(input) if which is None else rd.mean_all(input, dtype=which)
@@ -179,8 +179,8 @@ def _truth(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor
     dims = None if dim is None else some_dims(dim, input._array.ndim)
     if isinstance(dim, Sequence) and not dim and input._array.ndim:
         return ch.ne(input, 0)
-    found: Tensor = op(input, dim=dims, keepdim=keepdim)
-    return found.to(input.dtype) if input.dtype.name == "uint8" else found
+    result: Tensor = op(input, dim=dims, keepdim=keepdim)
+    return result.to(input.dtype) if input.dtype.name == "uint8" else result
 
 
 @takes_out

@@ -133,12 +133,12 @@ def diff(
     if not n:
         return ip.copy(so.zero_of(input.detach(), size=input._array.shape), input)
     parts = [t for t in (prepend, input, append) if t is not None]
-    found: Tensor = so.cat(parts, dim=place) if len(parts) > 1 else input
-    for _ in range(min(n, found._array.shape[place])):
-        size = found._array.shape[place]
-        later, earlier = _part(found, place, min(1, size), size), _part(found, place, 0, max(0, size - 1))
-        found = bitwise_xor(later, earlier) if found.dtype.name == "bool" else el.sub(later, earlier)
-    return found
+    result: Tensor = so.cat(parts, dim=place) if len(parts) > 1 else input
+    for _ in range(min(n, result._array.shape[place])):
+        size = result._array.shape[place]
+        later, earlier = _part(result, place, min(1, size), size), _part(result, place, 0, max(0, size - 1))
+        result = bitwise_xor(later, earlier) if result.dtype.name == "bool" else el.sub(later, earlier)
+    return result
 
 
 def _fits(input: Tensor, other: Tensor, dim: int) -> None:

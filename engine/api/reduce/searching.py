@@ -24,10 +24,10 @@ __all__ = [
 
 def _found(places: Any, source: str) -> Tensor:
     """A tensor of places: a leaf, for which a recording has no op."""
-    made = tensor_of(places)
+    result = tensor_of(places)
     if slot.active is not None:
-        slot.active.see(made, source)
-    return made
+        slot.active.see(result, source)
+    return result
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
@@ -131,10 +131,10 @@ def searchsorted(
         edges = _ordered(edges, sorter)
     after = right or side == "right"
     if edges.ndim == 1:
-        made = xp.searchsorted(edges, values, side="right" if after else "left")
+        places = xp.searchsorted(edges, values, side="right" if after else "left")
     else:
-        made = _rows(edges, values, after)
-    return _found(xp.asarray(made, dtype="int32" if out_int32 else "int64", like=edges), "searchsorted")
+        places = _rows(edges, values, after)
+    return _found(xp.asarray(places, dtype="int32" if out_int32 else "int64", like=edges), "searchsorted")
 
 
 def _ordered(edges: Any, sorter: Tensor) -> Any:

@@ -225,13 +225,13 @@ def _quantile(
     below, above, weight = sr.quantile_places(rows, q, ignore_nan=ignore_nan, interpolation=interpolation)
     if interpolation == "linear" and q._requires_grad and grad_mode.enabled:
         weight = _part_of_the_way(so.detach(rows), q, below, ignore_nan)
-    found = rd.gather(rows, below, last)
+    values = rd.gather(rows, below, last)
     if interpolation in ("linear", "midpoint"):
-        found = ar.lerp(found, rd.gather(rows, above, last), weight)
+        values = ar.lerp(values, rd.gather(rows, above, last), weight)
     if not q._array.ndim:
-        return so.squeeze_row(found, dim=last)
-    found = so.transpose(so.unsqueeze(found, dim=0), dim0=0, dim1=last + 1)
-    return so.squeeze_row(found, dim=last + 1)
+        return so.squeeze_row(values, dim=last)
+    values = so.transpose(so.unsqueeze(values, dim=0), dim0=0, dim1=last + 1)
+    return so.squeeze_row(values, dim=last + 1)
 
 
 def _part_of_the_way(rows: Tensor, q: Tensor, below: Tensor, ignore_nan: bool) -> Tensor:
@@ -318,8 +318,8 @@ def unique(
     need_tensor(input, "unique")
     place = None if dim is None else one_dim(dim, input._array.ndim)
     escape(input, "unique")
-    found = sr.unique(input) if place is None else sr.unique_dim(input, dim=place)
-    return _asked(found, return_inverse, return_counts)
+    result = sr.unique(input) if place is None else sr.unique_dim(input, dim=place)
+    return _asked(result, return_inverse, return_counts)
 
 
 def unique_consecutive(

@@ -307,13 +307,13 @@ def corrcoef(input: Tensor) -> Tensor:
         raise errors.runtime(
             f"corrcoef(): expected input to have two or fewer dimensions but got an input with {rank} dimensions"
         )
-    found = cov(input)
-    if not found._array.ndim:
-        return el.div(found, found)
-    deviation = el.sqrt(diagonal(found))
+    matrix = cov(input)
+    if not matrix._array.ndim:
+        return el.div(matrix, matrix)
+    deviation = el.sqrt(diagonal(matrix))
     n = deviation._array.shape[0]
-    found = el.div(el.div(found, so.view(deviation, size=(n, 1))), so.view(deviation, size=(1, n)))
-    return ch.clamp(found, min=-1, max=1)
+    matrix = el.div(el.div(matrix, so.view(deviation, size=(n, 1))), so.view(deviation, size=(1, n)))
+    return ch.clamp(matrix, min=-1, max=1)
 
 
 # -- counts -------------------------------------------------------------------------------------------------------

@@ -199,21 +199,21 @@ def flip(input: Tensor, *along: Any, dims: Any = None) -> Tensor:
     >>> torch.flip(torch.arange(3), (0,))
     tensor([2, 1, 0])
     """
-    given = dims if dims is not None else along
+    names = dims if dims is not None else along
     if dims is None and not along:
         raise TypeError('flip() missing 1 required positional arguments: "dims"')
-    given = given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
-    for place, d in enumerate(given if isinstance(given, (tuple, list)) else (given,)):
+    names = names[0] if len(names) == 1 and isinstance(names[0], (tuple, list)) else names
+    for place, d in enumerate(names if isinstance(names, (tuple, list)) else (names,)):
         if not hasattr(d, "__index__"):
             raise TypeError(
                 "flip(): argument 'dims' (position 1) must be tuple of ints, but found element of type "
                 f"{type(d).__name__} at pos {place}"
             )
-    found = tuple(one_dim(d, input._array.ndim) for d in given)
-    for d in found:
-        if found.count(d) > 1:
+    axes = tuple(one_dim(d, input._array.ndim) for d in names)
+    for d in axes:
+        if axes.count(d) > 1:
             raise errors.runtime(f"dim {d} appears multiple times in the list of dims")
-    return sh.flip(input, found)
+    return sh.flip(input, axes)
 
 
 def fliplr(input: Tensor) -> Tensor:

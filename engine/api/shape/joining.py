@@ -289,23 +289,23 @@ def broadcast_shapes(*shapes: Any) -> Any:
     >>> torch.broadcast_shapes((2, 1), (3,))
     torch.Size([2, 3])
     """
-    given = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
-    made = [1] * max((len(s) for s in given), default=0)
-    for number, shape in enumerate(given):
+    sizes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    result = [1] * max((len(s) for s in sizes), default=0)
+    for number, shape in enumerate(sizes):
         if any(n < 0 for n in shape):
             raise ValueError("Attempting to broadcast a dimension with negative length!")
         for back in range(-1, -1 - len(shape), -1):
             n = shape[back]
-            if n == 1 or n == made[back]:
+            if n == 1 or n == result[back]:
                 continue
-            if made[back] != 1:
+            if result[back] != 1:
                 had = shape if isinstance(shapes[number], int) else shapes[number]
                 raise errors.runtime(
                     f"Attempting to broadcast a dimension of length {n} at {back}! Mismatching argument at index "
-                    f"{number} had {had}; but expected shape should be broadcastable to {made}"
+                    f"{number} had {had}; but expected shape should be broadcastable to {result}"
                 )
-            made[back] = n
-    return Size(made)
+            result[back] = n
+    return Size(result)
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
@@ -328,14 +328,14 @@ def joint(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that two shapes broadcast to, or torch's error."""
     rank = max(len(a), len(b))
     wide_a, wide_b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
-    made = []
+    parts = []
     for place, (m, n) in enumerate(zip(wide_a, wide_b, strict=True)):
         if m != n and 1 not in (m, n):
             raise errors.runtime(
                 f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {place}"
             )
-        made.append(n if m == 1 else m)
-    return tuple(made)
+        parts.append(n if m == 1 else m)
+    return tuple(parts)
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
@@ -369,12 +369,12 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     sizes = [0] * len(listed)
     for place, x in zip(places, listed, strict=True):
         sizes[place] = x._array.size
-    made = []
+    grids = []
     for place, x in zip(places, listed, strict=True):
         own = [1] * len(listed)
         own[place] = -1
-        made.append(expand(view(x, *own), *sizes))
-    return tuple(made)
+        grids.append(expand(view(x, *own), *sizes))
+    return tuple(grids)
 
 
 def _shown(x: Tensor) -> str:

@@ -46,8 +46,8 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     """
     if not input._array.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    place, found = selected(input, dim, index)
-    return sh.select(input, place, found)
+    place, number = selected(input, dim, index)
+    return sh.select(input, place, number)
 
 
 def selected(input: Tensor, dim: int, index: Any) -> tuple[int, int]:
@@ -62,9 +62,9 @@ def selected(input: Tensor, dim: int, index: Any) -> tuple[int, int]:
 
 def narrowed(input: Tensor, dim: int, start: Any, length: Any) -> tuple[int, int, int]:
     """(dimension, first place, place after the last) of what narrow takes."""
-    given, length = length, length.item() if isinstance(length, Tensor) else length
+    size, length = length, length.item() if isinstance(length, Tensor) else length
     if not isinstance(length, int):
-        raise combination("narrow", dim, start, given)
+        raise combination("narrow", dim, start, size)
     if not input._array.ndim:
         raise errors.runtime("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
@@ -106,8 +106,8 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """
     if not input._array.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    found: tuple[Tensor, ...] = sh.unbind(input, one_dim(dim, input._array.ndim))
-    return found
+    parts: tuple[Tensor, ...] = sh.unbind(input, one_dim(dim, input._array.ndim))
+    return parts
 
 
 # -- in pieces ----------------------------------------------------------------------------------------------------
@@ -159,8 +159,8 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         split_size_or_sections = int(split_size_or_sections)
     if isinstance(split_size_or_sections, int):
         place = _piece(tensor, split_size_or_sections, dim)
-        found: tuple[Tensor, ...] = vw.split(tensor, split_size_or_sections, place)
-        return found
+        parts: tuple[Tensor, ...] = vw.split(tensor, split_size_or_sections, place)
+        return parts
     return split_with_sizes(tensor, split_size_or_sections, dim)
 
 
@@ -190,8 +190,8 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
             f"{type(split_sizes).__name__}"
         )
     sizes = tuple(int(n) for n in split_sizes)
-    found: tuple[Tensor, ...] = vw.split_with_sizes(input, sizes, _pieces(input, sizes, dim))
-    return found
+    parts: tuple[Tensor, ...] = vw.split_with_sizes(input, sizes, _pieces(input, sizes, dim))
+    return parts
 
 
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -204,8 +204,8 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
     >>> torch.unsafe_split(torch.arange(3), 2)
     (tensor([0, 1]), tensor([2]))
     """
-    found: tuple[Tensor, ...] = vw.unsafe_split(input, split_size, _piece(input, split_size, dim))
-    return found
+    parts: tuple[Tensor, ...] = vw.unsafe_split(input, split_size, _piece(input, split_size, dim))
+    return parts
 
 
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
@@ -219,8 +219,8 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tu
     (tensor([0]), tensor([1, 2]))
     """
     sizes = tuple(int(n) for n in split_sizes)
-    found: tuple[Tensor, ...] = vw.unsafe_split_with_sizes(input, sizes, _pieces(input, sizes, dim))
-    return found
+    parts: tuple[Tensor, ...] = vw.unsafe_split_with_sizes(input, sizes, _pieces(input, sizes, dim))
+    return parts
 
 
 def _number(given: Any) -> Any:
@@ -282,30 +282,30 @@ def tensor_split(
     """
     if not input._array.ndim:
         raise errors.runtime("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
-    given = next((g for g in (indices_or_sections, indices, sections) if g is not None), None)
-    if not isinstance(given, (Tensor, int, tuple, list)):
-        raise combination("tensor_split", input, given)
-    if isinstance(given, Tensor):
-        if given._array.dtype != "int64":
+    pieces = next((g for g in (indices_or_sections, indices, sections) if g is not None), None)
+    if not isinstance(pieces, (Tensor, int, tuple, list)):
+        raise combination("tensor_split", input, pieces)
+    if isinstance(pieces, Tensor):
+        if pieces._array.dtype != "int64":
             raise errors.runtime(
-                f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {kind(given)}"
+                f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {kind(pieces)}"
             )
-        if given._array.ndim > 1:
+        if pieces._array.ndim > 1:
             raise errors.runtime(
                 "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
-                f"but got a tensor with {given._array.ndim} dims"
+                f"but got a tensor with {pieces._array.ndim} dims"
             )
-        escape(given, "tolist")
-        given = given._array.tolist()
+        escape(pieces, "tolist")
+        pieces = pieces._array.tolist()
     place = one_dim(dim, input._array.ndim)
     n = input._array.shape[place]
-    if isinstance(given, int):
-        if given <= 0:
-            raise errors.runtime(f"number of sections must be larger than 0, got {given}")
-        small, larger = divmod(n, given)
-        ends = [(k + 1) * small + min(k + 1, larger) for k in range(given - 1)]
+    if isinstance(pieces, int):
+        if pieces <= 0:
+            raise errors.runtime(f"number of sections must be larger than 0, got {pieces}")
+        small, larger = divmod(n, pieces)
+        ends = [(k + 1) * small + min(k + 1, larger) for k in range(pieces - 1)]
     else:
-        ends = [int(k) for k in given]
+        ends = [int(k) for k in pieces]
     return tuple(_span(input, place, a, b) for a, b in zip([0, *ends], [*ends, n], strict=True))
 
 

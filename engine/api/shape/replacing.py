@@ -76,10 +76,10 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """
     if not input._array.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    place, found = selected(input, dim, index)
+    place, number = selected(input, dim, index)
     part = input._array.shape[:place] + input._array.shape[place + 1 :]
     _same_part(part, src)
-    return pa.select_scatter(input, src, place, found)
+    return pa.select_scatter(input, src, place, number)
 
 
 def slice_scatter(

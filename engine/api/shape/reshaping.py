@@ -39,11 +39,11 @@ def becomes(self: Tensor, view: Callable[[Tensor], Tensor]) -> Tensor:
     before.__dict__.update(self.__dict__)
     shared = self._storage
     before._storage = shared
-    made = view(before)
-    own = made._view
+    result = view(before)
+    own = result._view
     history = ("_node", "_nr", "_requires_grad") if mode.enabled else ()  # unrecorded, it stays what it was
     for name in ("_array", *history, "_id", "_value"):
-        setattr(self, name, getattr(made, name))
+        setattr(self, name, getattr(result, name))
     if shared.inference:
         self._requires_grad = before._requires_grad
     self._view = None if self._view is None else own
@@ -276,8 +276,8 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
 
 
 def _rewritten(self: Tensor, values: list[Any]) -> Tensor:
-    made = tensor_of(xp.asarray(values, dtype=self._array.dtype).reshape(self._array.shape))
-    copy_(get_data(self), made)  # which the version does not count, as in torch
+    result = tensor_of(xp.asarray(values, dtype=self._array.dtype).reshape(self._array.shape))
+    copy_(get_data(self), result)  # which the version does not count, as in torch
     return self
 
 

@@ -305,8 +305,8 @@ def expand(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    given, shape = sizes_of(sizes if size is None else (size,)), input._array.shape
-    return sh.expand(input, expanded(input, given, shape))
+    sizes_, shape = sizes_of(sizes if size is None else (size,)), input._array.shape
+    return sh.expand(input, expanded(input, sizes_, shape))
 
 
 def expanded(input: Tensor, given: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -317,7 +317,7 @@ def expanded(input: Tensor, given: tuple[int, ...], shape: tuple[int, ...]) -> t
             f"expand(torch.{dtype_of(input._array).legacy}{{{list(shape)}}}, size={list(given)}): the number of sizes "
             f"provided ({len(given)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
-    made = []
+    result = []
     for place, n in enumerate(given):
         present = 1 if place < extra else shape[place - extra]
         if n == -1:
@@ -331,8 +331,8 @@ def expanded(input: Tensor, given: tuple[int, ...], shape: tuple[int, ...]) -> t
                 f"The expanded size of the tensor ({n}) must match the existing size ({present}) at non-singleton "
                 f"dimension {place}.  Target sizes: {list(given)}.  Tensor sizes: {list(shape)}"
             )
-        made.append(n)
-    return tuple(made)
+        result.append(n)
+    return tuple(result)
 
 
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
@@ -376,8 +376,8 @@ def sum_to_size(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     if extra < 0 or any(n not in (1, m) for n, m in zip(wanted, shape[extra:], strict=True)):
         raise errors.runtime(f"size {{{list(wanted)}}} is not expandable to size {{{list(shape)}}}.")
     summed = (*range(extra), *(d + extra for d, n in enumerate(wanted) if n == 1 and shape[d + extra] != 1))
-    made = sum_dim(input, summed, True) if summed else input
-    return view(made, wanted) if extra else made
+    result = sum_dim(input, summed, True) if summed else input
+    return view(result, wanted) if extra else result
 
 
 METHODS = ("reshape", "flatten", "unflatten", "ravel", "squeeze", "unsqueeze", "broadcast_to")

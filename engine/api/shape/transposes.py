@@ -46,13 +46,13 @@ def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     >>> torch.permute(torch.ones(2, 3, 4), (2, 0, 1)).shape
     torch.Size([4, 2, 3])
     """
-    given, rank = sizes_of(order if dims is None else (dims,)), input._array.ndim
-    if len(given) != rank:
+    axes, rank = sizes_of(order if dims is None else (dims,)), input._array.ndim
+    if len(axes) != rank:
         raise errors.runtime(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
-            f"ordering of dimensions i.e. input.dim() = {rank} is not equal to len(dims) = {len(given)}"
+            f"ordering of dimensions i.e. input.dim() = {rank} is not equal to len(dims) = {len(axes)}"
         )
-    places = tuple(one_dim(d, rank) for d in given)
+    places = tuple(one_dim(d, rank) for d in axes)
     if len(set(places)) < rank:
         raise errors.runtime("permute(): duplicate dims are not allowed.")
     return sh.permute(input, places)
@@ -69,15 +69,15 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     torch.Size([3, 4, 2])
     """
     rank = input._array.ndim
-    given = [list(d) if isinstance(d, (tuple, list)) else [d] for d in (source, destination)]
-    if len(given[0]) != len(given[1]):
+    pairs = [list(d) if isinstance(d, (tuple, list)) else [d] for d in (source, destination)]
+    if len(pairs[0]) != len(pairs[1]):
         raise errors.runtime(
-            f"movedim: Invalid source or destination dims: source ({given[0]} dims) should contain the same number of "
-            f"dims as destination ({given[1]} dims)"
+            f"movedim: Invalid source or destination dims: source ({pairs[0]} dims) should contain the same number of "
+            f"dims as destination ({pairs[1]} dims)"
         )
-    sources, places = ([one_dim(d, rank) for d in dims] for dims in given)
-    for name, dims, found in (("source", given[0], sources), ("destination", given[1], places)):
-        if len(set(found)) < len(found):
+    sources, places = ([one_dim(d, rank) for d in dims] for dims in pairs)
+    for name, dims, target in (("source", pairs[0], sources), ("destination", pairs[1], places)):
+        if len(set(target)) < len(target):
             raise errors.runtime(f"movedim: repeated dim in `{name}` ({dims})")
     if not rank:
         return sh.alias(input)

@@ -75,8 +75,8 @@ class StickBreakingTransform(Plain):
     def _call(self, x: Tensor) -> Tensor:
         share = (x - _left(x, x.shape[-1] + 1).log()).sigmoid().clamp(**least_and_most(x))
         rest = (1 - share).cumprod(-1)
-        made: Tensor = pad(share, [0, 1], value=1) * pad(rest, [1, 0], value=1)
-        return made
+        result: Tensor = pad(share, [0, 1], value=1) * pad(rest, [1, 0], value=1)
+        return result
 
     def _inverse(self, y: Tensor) -> Tensor:
         taken = y[..., :-1]
@@ -96,8 +96,8 @@ class StickBreakingTransform(Plain):
 
 def _left(like: Tensor, count: int) -> Tensor:
     """How many shares are left, at each of them, but for one's own."""
-    made: Tensor = count - like.new_ones(like.shape[-1]).cumsum(-1)
-    return made
+    result: Tensor = count - like.new_ones(like.shape[-1]).cumsum(-1)
+    return result
 
 
 class LowerCholeskyTransform(Plain):
@@ -149,8 +149,8 @@ def _packed(matrix: Tensor, diag: int) -> Tensor:
     if diag not in range(-size, size):
         raise ValueError(f"diag ({diag}) provided is outside [{-size}, {size - 1}].")
     rows, columns = tril_indices(size, size, diag)
-    made: Tensor = matrix[..., rows, columns]
-    return made
+    result: Tensor = matrix[..., rows, columns]
+    return result
 
 
 def _unpacked(vector: Tensor) -> Tensor:
@@ -199,8 +199,8 @@ class CorrCholeskyTransform(Transform):
         """log |dy/dx| of the elements below the diagonal."""
         broken = 0.5 * _packed(1 - (y * y).cumsum(-1), -2).log().sum(-1)
         squashed = -2 * (x + softplus(-2 * x) - math.log(2.0)).sum(-1)
-        made: Tensor = broken + squashed
-        return made
+        result: Tensor = broken + squashed
+        return result
 
     def forward_shape(self, shape: Sequence[int]) -> Any:
         if len(shape) < 1:

@@ -253,12 +253,12 @@ class AffineTransform(_Broadcast):
         return self.scale.sign()
 
     def _call(self, x: Tensor) -> Tensor:
-        made: Tensor = self.loc + self.scale * x
-        return made
+        result: Tensor = self.loc + self.scale * x
+        return result
 
     def _inverse(self, y: Tensor) -> Tensor:
-        made: Tensor = (y - self.loc) / self.scale
-        return made
+        result: Tensor = (y - self.loc) / self.scale
+        return result
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         scale, shape = self.scale, tuple(x.shape)

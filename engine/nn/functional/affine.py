@@ -84,17 +84,17 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     for d, (m, n) in enumerate(zip(first[:-1], second[:-1], strict=True)):
         if m != n:
             raise errors.runtime(f"bilinear(): input batch dimensions do not match at dim {d}: got {m} and {n}")
-    for number, (found, wanted) in enumerate(
+    for number, (size, wanted) in enumerate(
         ((first[-1], table[one_dim(1, len(table))]), (second[-1], table[one_dim(2, len(table))])), 1
     ):
-        if found != wanted:
+        if size != wanted:
             raise errors.runtime(
-                f"bilinear(): input{number} size does not match weight size: got {found} but expected {wanted}"
+                f"bilinear(): input{number} size does not match weight size: got {size} but expected {wanted}"
             )
     if bias is not None and bias._array.shape[0] != table[0]:
         raise errors.runtime(
             f"bilinear(): bias size does not match weight size: got {bias._array.shape[0]} but expected {table[0]}"
         )
     product = trilinear(reshape(input1, -1, first[-1]), weight, reshape(input2, -1, second[-1]))
-    made = sh.view(product, (*first[:-1], table[0]))
-    return made if bias is None else el.add(made, bias)
+    result = sh.view(product, (*first[:-1], table[0]))
+    return result if bias is None else el.add(result, bias)

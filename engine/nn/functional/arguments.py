@@ -23,27 +23,27 @@ LETTERS = {2: ("H", "W"), 3: ("T", "H", "W")}
 
 def numbers(function: str, name: str, value: Any, rank: int, omitted: str = "") -> tuple[int, ...]:
     """One number per spatial dimension."""
-    given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    if not all(hasattr(n, "__index__") for n in given):
+    listed = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if not all(hasattr(n, "__index__") for n in listed):
         raise TypeError(
             f"{function}(): argument '{name}' (position {POSITIONS[name]}) must be tuple of ints, not "
             f"{type(value).__name__}"
         )
-    given = tuple(index(n) for n in given)
-    if len(given) == 1:
-        return given * rank
-    if len(given) != rank:
+    listed = tuple(index(n) for n in listed)
+    if len(listed) == 1:
+        return listed * rank
+    if len(listed) != rank:
         kind = f"tuple of {NAMES[rank]}"
         raise errors.runtime(f"{function}: {name} must either be {omitted}a single int, or a {kind}")
-    return given
+    return listed
 
 
 def one(function: str, name: str, value: Any) -> int:
     """The number of a one-dimensional function, alone or in a sequence."""
-    given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    if len(given) != 1:
-        raise errors.runtime(f"{function}() argument '{name}' should contain one int (got {len(given)})")
-    return int(given[0])
+    listed = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if len(listed) != 1:
+        raise errors.runtime(f"{function}() argument '{name}' should contain one int (got {len(listed)})")
+    return int(listed[0])
 
 
 def steps(function: str, stride: Any, kernel: tuple[int, ...], rank: int) -> tuple[int, ...]:
@@ -146,13 +146,13 @@ def wanted(input: Tensor, output_size: Any, rank: int) -> Any:
     """The sizes of the result; None among them keeps the input's."""
     if output_size is None:
         raise TypeError("object of type 'NoneType' has no len()")
-    given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * rank
+    listed = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * rank
     sizes = input._array.shape[-rank:]
-    if isinstance(output_size, (tuple, list)) and len(given) >= input._array.ndim:
-        raise ValueError(f"Input dimension should be at least {len(given) + 1}")
-    if len(given) == rank and len(sizes) == rank:
-        return tuple(n if g is None else g for g, n in zip(given, sizes, strict=True))
-    return given
+    if isinstance(output_size, (tuple, list)) and len(listed) >= input._array.ndim:
+        raise ValueError(f"Input dimension should be at least {len(listed) + 1}")
+    if len(listed) == rank and len(sizes) == rank:
+        return tuple(n if g is None else g for g, n in zip(listed, sizes, strict=True))
+    return listed
 
 
 def check_adaptive(name: str, input: Tensor, rank: int, colon: str, first: int = 1) -> None:
@@ -186,15 +186,15 @@ def _joint(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that two shapes broadcast to; raises torch's error where they do not."""
     rank = max(len(a), len(b))
     wide_a, wide_b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
-    made = list(wide_a)
+    sizes = list(wide_a)
     for place in reversed(range(rank)):
         m, n = wide_a[place], wide_b[place]
         if m != n and 1 not in (m, n):
             raise errors.runtime(
                 f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {place}"
             )
-        made[place] = n if m == 1 else m
-    return tuple(made)
+        sizes[place] = n if m == 1 else m
+    return tuple(sizes)
 
 
 def of_dtype(tensor: Tensor, dtype: Any) -> Tensor:

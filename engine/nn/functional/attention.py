@@ -65,8 +65,8 @@ def scaled_dot_product_attention(
         scale = 1 / math.sqrt(max(1, query._array.shape[-1]))
     if _goes_in_one(query, key, value, attn_mask, dropout_p):
         _check_mask(query, key, attn_mask)
-        found = at.attention(query, key, value, attn_mask, 0.0, is_causal, scale)
-        return found[0]
+        result = at.attention(query, key, value, attn_mask, 0.0, is_causal, scale)
+        return result[0]
     return _in_steps(query, key, value, attn_mask, dropout_p, is_causal, scale)
 
 
@@ -129,11 +129,11 @@ def _check_mask(query: Tensor, key: Tensor, attn_mask: Tensor | None) -> None:
     if attn_mask is None:
         return
     wanted = (*query._array.shape[:-1], key._array.shape[-2])
-    found = attn_mask._array.shape
-    for back in range(1, len(found) + 1):
-        if found[-back] not in (1, wanted[-back]):
+    shape = attn_mask._array.shape
+    for back in range(1, len(shape) + 1):
+        if shape[-back] not in (1, wanted[-back]):
             raise errors.runtime(
-                f"The size of tensor a ({wanted[-back]}) must match the size of tensor b ({found[-back]}) at "
+                f"The size of tensor a ({wanted[-back]}) must match the size of tensor b ({shape[-back]}) at "
                 f"non-singleton dimension {len(wanted) - back}"
             )
 
@@ -237,15 +237,15 @@ def multi_head_attention_forward(
         attn_mask, padding = _one_more(attn_mask), _one_more(padding)
     mask = _merged(attn_mask, padding, samples, num_heads, keys._array.shape[1])
     dropout_p = dropout_p if training else 0.0
-    made, weights = _attended(queries, keys, values, mask, dropout_p, is_causal, need_weights, samples, num_heads)
-    made = linear(made, out_proj_weight, out_proj_bias)
-    made = view(made, length, samples, made._array.shape[1])
+    result, weights = _attended(queries, keys, values, mask, dropout_p, is_causal, need_weights, samples, num_heads)
+    result = linear(result, out_proj_weight, out_proj_bias)
+    result = view(result, length, samples, result._array.shape[1])
     if weights is not None and average_attn_weights:
         weights = mean(weights, dim=1)
     if not batched:
-        made = squeeze(made, 1)
+        result = squeeze(result, 1)
         weights = None if weights is None else squeeze(weights, 0)
-    return made, weights
+    return result, weights
 
 
 # -- checks -------------------------------------------------------------------------------------------------------
@@ -374,7 +374,7 @@ def _apart(
         raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
     size = query._array.shape[-1]
     biases: Any = (None,) * 3 if bias is None else chunk(bias, 3)
-    made = []
+    parts_ = []
     for letter, word, x, w, b in zip(
         "qkv", ("query", "key", "value"), (query, key, value), (w_q, w_k, w_v), biases, strict=True
     ):
@@ -383,8 +383,8 @@ def _apart(
         wanted = (size, x._array.shape[-1])
         if w._array.shape != wanted:
             raise AssertionError(f"expecting {word} weights shape of {wanted}, but got {w.shape}")
-        made.append((x, w, b))
-    return [linear(x, w, b) for x, w, b in made]
+        parts_.append((x, w, b))
+    return [linear(x, w, b) for x, w, b in parts_]
 
 
 def _with_bias(
@@ -434,12 +434,12 @@ def _attended(
         weights = softmax(scores, dim=-1)
         if dropout_p > 0:
             weights = dropout(weights, p=dropout_p)
-        made = reshape(transpose(bmm(weights, values), 0, 1), length * samples, size)
-        return made, view(weights, samples, num_heads, length, keys._array.shape[1])
+        result = reshape(transpose(bmm(weights, values), 0, 1), length * samples, size)
+        return result, view(weights, samples, num_heads, length, keys._array.shape[1])
     if mask is not None:
         one = mask._array.shape[0] == 1 and mask.dim() == 3
         mask = unsqueeze(mask, 0) if one else view(mask, samples, num_heads, -1, keys._array.shape[1])
     parts = [view(x, samples, num_heads, x._array.shape[1], head) for x in (queries, keys, values)]
-    found = scaled_dot_product_attention(parts[0], parts[1], parts[2], mask, dropout_p, is_causal)
-    moved = contiguous(found.permute(2, 0, 1, 3))
+    result = scaled_dot_product_attention(parts[0], parts[1], parts[2], mask, dropout_p, is_causal)
+    moved = contiguous(result.permute(2, 0, 1, 3))
     return view(moved, samples * length, size), None

@@ -223,24 +223,24 @@ def lp_pool3d(
 
 
 def _pair(value: Any, name: str) -> tuple[int, int]:
-    given = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
-    if len(given) != 2:
-        raise errors.runtime(f"It is expected {name} equals to 2, but got size {len(given)}")
-    return given[0], given[1]
+    listed = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    if len(listed) != 2:
+        raise errors.runtime(f"It is expected {name} equals to 2, but got size {len(listed)}")
+    return listed[0], listed[1]
 
 
 def _sides(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> list[tuple[int, int]]:
     """The four pairs of `unfold` and `fold`, checked."""
     names = ("kernel_size", "dilation", "padding", "stride")
-    found = [_pair(v, name) for v, name in zip((kernel_size, dilation, padding, stride), names, strict=True)]
+    pairs = [_pair(v, name) for v, name in zip((kernel_size, dilation, padding, stride), names, strict=True)]
     said = (("kernel size", "kernel"), ("dilation", "dilation"), ("padding", "pad"), ("stride", "stride"))
     for place in (0, 3, 1, 2):
         name, short = said[place]
-        height, width = found[place]
+        height, width = pairs[place]
         if min(height, width) < (name != "padding"):
             kind = "non-negative" if name == "padding" else "greater than zero"
             raise errors.runtime(f"{name} should be {kind}, but got {short}_height: {height} {short}_width: {width}")
-    return found
+    return pairs
 
 
 def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1) -> Tensor:

@@ -76,8 +76,8 @@ def _nll(input: Any, target: Tensor, weight: Tensor | None, reduction: str, igno
     _check_classes("nll_loss2d_forward", input, target, weight)
     places = input._array.size // max(1, shape[0] * shape[1])
     flat = reshape(input, shape[0], shape[1], 1, places), reshape(target, shape[0], 1, places)
-    found = lo.nll_loss2d(*flat, weight, reduction, ignore_index)[0]
-    return so.view(found, wanted) if reduction == "none" else found
+    loss = lo.nll_loss2d(*flat, weight, reduction, ignore_index)[0]
+    return so.view(loss, wanted) if reduction == "none" else loss
 
 
 def _check_flat(shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
@@ -237,12 +237,12 @@ def multi_margin_loss(
         raise ValueError("weight must be one-dimensional")
     need_no_gradient("multi_margin_loss", weight=weight)
     _check_scores(input)
-    shape, found = input._array.shape, target._array.shape
+    shape, labels = input._array.shape, target._array.shape
     samples = shape[0] if len(shape) == 2 else 1
-    if len(found) > 1 or target._array.size != samples:
+    if len(labels) > 1 or target._array.size != samples:
         raise errors.runtime(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
-            f"size). Expected target size [{samples}], but got {list(found)}. Input has shape {list(shape)}."
+            f"size). Expected target size [{samples}], but got {list(labels)}. Input has shape {list(shape)}."
         )
     classes = shape[-1] if shape else 1
     if weight is not None and weight._array.size != classes:

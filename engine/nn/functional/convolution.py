@@ -148,8 +148,8 @@ def _convolution(
     else:
         around = _numbers(name, "padding", padding, rank, weight)
     _check(batched, weight, bias, steps, around, gaps, False, (0,) * rank, groups)
-    made = cv.convolution(batched, weight, bias, steps, around, gaps, False, (0,) * rank, groups)
-    return made if batch else sh.squeeze_dim(made, 0)
+    result = cv.convolution(batched, weight, bias, steps, around, gaps, False, (0,) * rank, groups)
+    return result if batch else sh.squeeze_dim(result, 0)
 
 
 def _transposed(
@@ -163,14 +163,14 @@ def _transposed(
     around = _numbers(name, "padding", padding, rank, weight)
     more = _numbers(name, "output_padding", output_padding, rank, weight)
     _check(batched, weight, bias, steps, around, gaps, True, more, groups)
-    made = cv.convolution(batched, weight, bias, steps, around, gaps, True, more, groups)
-    return made if batch else sh.squeeze_dim(made, 0)
+    result = cv.convolution(batched, weight, bias, steps, around, gaps, True, more, groups)
+    return result if batch else sh.squeeze_dim(result, 0)
 
 
 def _need_tensors(name: str, input: Any, weight: Any, bias: Any) -> None:
-    given = (input, weight) if bias is None else (input, weight, bias)
-    if not all(isinstance(value, Tensor) for value in given):
-        kinds = ", ".join(type(value).__name__ for value in given)
+    tensors = (input, weight) if bias is None else (input, weight, bias)
+    if not all(isinstance(value, Tensor) for value in tensors):
+        kinds = ", ".join(type(value).__name__ for value in tensors)
         raise TypeError(f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:")
 
 
@@ -194,18 +194,18 @@ def _batch(name: str, rank: int, input: Tensor) -> tuple[Tensor, bool]:
 
 def _numbers(function: str, name: str, value: Any, rank: int, weight: Tensor) -> tuple[int, ...]:
     """One number per spatial dimension."""
-    given = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    if not all(hasattr(n, "__index__") for n in given):
+    listed = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if not all(hasattr(n, "__index__") for n in listed):
         raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, not {type(value).__name__}")
-    given = tuple(index(n) for n in given)
-    given = given * rank if len(given) == 1 else given
+    listed = tuple(index(n) for n in listed)
+    listed = listed * rank if len(listed) == 1 else listed
     dims = weight._array.ndim - 2
-    if len(given) != dims:
+    if len(listed) != dims:
         raise errors.runtime(
             f"expected {name} to be a single integer value or a list of {dims} values to match the convolution "
-            f"dimensions, but got {name}={list(given)}"
+            f"dimensions, but got {name}={list(listed)}"
         )
-    return given
+    return listed
 
 
 def _named_padding(
@@ -287,15 +287,15 @@ def _too_much_output_padding(
 
 
 def _check_dtypes(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
-    found, other = input.dtype, weight.dtype
-    if bias is not None and bias.dtype is not found:
-        names = [errors.C_NAMES[d.name] for d in (found, bias.dtype)]
+    dtype, other = input.dtype, weight.dtype
+    if bias is not None and bias.dtype is not dtype:
+        names = [errors.C_NAMES[d.name] for d in (dtype, bias.dtype)]
         raise errors.runtime(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
-    if found is other:
+    if dtype is other:
         return
-    if found is float32:
+    if dtype is float32:
         raise errors.runtime(
-            f"Input type (torch.{found.legacy}) and weight type (torch.{other.legacy}) should be the same or input "
+            f"Input type (torch.{dtype.legacy}) and weight type (torch.{other.legacy}) should be the same or input "
             "should be a MKLDNN tensor and weight is a dense tensor"
         )
     raise errors.runtime(f"expected scalar type {kind(input)} but found {kind(weight)}")

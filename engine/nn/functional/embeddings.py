@@ -128,10 +128,10 @@ def embedding_bag(
     if max_norm is not None:
         _renorm(weight, input, max_norm, norm_type)
     number = {"sum": em.SUM, "mean": em.MEAN, "max": em.MAX}[mode]
-    made = em.embedding_bag(
+    result = em.embedding_bag(
         weight, input, offsets, per_sample_weights, scale_grad_by_freq, number, False, include_last_offset, place
     )
-    return made[0]
+    return result[0]
 
 
 def _row(weight: Tensor, padding_idx: int) -> int:

@@ -79,8 +79,8 @@ def interpolate(
             "bilinear": rs.upsample_bilinear_aa, "bicubic": rs.upsample_bicubic_aa, "lanczos": rs.upsample_lanczos_aa
         }  # fmt: skip
         return by_mode[mode](input, wanted, bool(align_corners), scales)
-    made = rs.upsample_bicubic if mode == "bicubic" else rs.upsample_linear[rank]
-    return made(input, wanted, bool(align_corners), scales)
+    function = rs.upsample_bicubic if mode == "bicubic" else rs.upsample_linear[rank]
+    return function(input, wanted, bool(align_corners), scales)
 
 
 def upsample(

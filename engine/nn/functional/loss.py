@@ -250,14 +250,14 @@ def binary_cross_entropy(
 
 def _spread(weight: Tensor, input: Tensor) -> Tensor:
     """The weights in the shape of the input."""
-    found, wanted = weight._array.shape, input._array.shape
-    for back in range(1, len(found) + 1):
-        if back > len(wanted) or found[-back] not in (1, wanted[-back]):
+    shape, wanted = weight._array.shape, input._array.shape
+    for back in range(1, len(shape) + 1):
+        if back > len(wanted) or shape[-back] not in (1, wanted[-back]):
             raise errors.runtime(
-                f"Attempting to broadcast a dimension of length {found[-back]} at {-back}! Mismatching argument at "
+                f"Attempting to broadcast a dimension of length {shape[-back]} at {-back}! Mismatching argument at "
                 f"index 1 had {weight.size()}; but expected shape should be broadcastable to {list(wanted)}"
             )
-    return weight if found == wanted else so.expand(weight, wanted)
+    return weight if shape == wanted else so.expand(weight, wanted)
 
 
 def binary_cross_entropy_with_logits(
@@ -627,8 +627,8 @@ def _check_ctc(scores: Tensor, inputs: Any, sizes: Any, blank: int) -> None:
         raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{kind(scores)}'")
     if not 0 <= blank < classes:
         raise errors.runtime("blank must be in label range")
-    for name, found in (("input_lengths", inputs), ("target_lengths", sizes)):
-        if found.size != samples:
+    for name, lengths in (("input_lengths", inputs), ("target_lengths", sizes)):
+        if lengths.size != samples:
             raise errors.runtime(f"{name} must be of size batch_size")
     if samples and inputs.max() > times:
         raise errors.runtime(

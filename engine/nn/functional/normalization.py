@@ -120,10 +120,10 @@ def rms_norm(
         eps = float(xp.finfo(wide._array.dtype).eps)
     rank = input._array.ndim
     level = rd.mean(am.pow(wide, 2), tuple(range(rank - len(wanted), rank)), keepdim=True)
-    made: Any = eo.mul(wide, eo.rsqrt(sc.add_number(level, eps)))
+    result: Any = eo.mul(wide, eo.rsqrt(sc.add_number(level, eps)))
     if weight is not None:
-        made = eo.mul(made, weight)
-    return made if made._array.dtype == input._array.dtype else made.to(input.dtype)
+        result = eo.mul(result, weight)
+    return result if result._array.dtype == input._array.dtype else result.to(input.dtype)
 
 
 def _wide(input: Tensor) -> Any:
@@ -167,8 +167,8 @@ def group_norm(
     if input._array.dtype.kind != "f":
         raise NotImplementedError(f"\"GroupNormKernelImpl\" not implemented for '{kind(input)}'")
     _same_dtype(input, weight, bias)
-    made = no.group_norm(input, weight, bias, n, c, math.prod(shape[2:]), num_groups, eps)
-    return made[0]
+    result = no.group_norm(input, weight, bias, n, c, math.prod(shape[2:]), num_groups, eps)
+    return result[0]
 
 
 def batch_norm(
@@ -211,18 +211,18 @@ def _normalised(
         return _of_nothing(input, weight, bias)
     if not training:
         return no.batch_norm(input, weight, bias, running_mean, running_var, False, eps)[0]
-    made, mean, rstd = no.batch_norm(input, weight, bias, None, None, True, eps)
+    result, mean, rstd = no.batch_norm(input, weight, bias, None, None, True, eps)
     if running_mean is not None and running_var is not None:
         _move_statistics(input, running_mean, running_var, mean, rstd, momentum, eps)
-    return made
+    return result
 
 
 def _of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     """What a batch without elements becomes: torch keeps the graph's edges, and changes no statistics."""
-    made: Any = el.clone(input)
+    result: Any = el.clone(input)
     if weight is not None:
-        made = eo.mul(made, so.select(weight, 0, 0))
-    return made if bias is None else eo.add(made, so.select(bias, 0, 0))
+        result = eo.mul(result, so.select(weight, 0, 0))
+    return result if bias is None else eo.add(result, so.select(bias, 0, 0))
 
 
 def _move_statistics(
@@ -235,8 +235,8 @@ def _move_statistics(
     size = input._array.size // input._array.shape[1]
     with no_grad():
         variance = eo.sub(am.pow(rstd, -2), eps) * (size / (size - 1))
-        for running, found in ((running_mean, mean), (running_var, variance)):
-            ip.add_(ip.get_data(running).mul_(1 - momentum), found, alpha=momentum)
+        for running, statistic in ((running_mean, mean), (running_var, variance)):
+            ip.add_(ip.get_data(running).mul_(1 - momentum), statistic, alpha=momentum)
 
 
 def _check_batch_norm(
@@ -246,8 +246,8 @@ def _check_batch_norm(
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     shape = input._array.shape
     channels = shape[1] if len(shape) > 1 else 0
-    given = (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias))
-    for name, tensor in given:
+    named = (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias))
+    for name, tensor in named:
         if tensor is None:
             if not training and name.startswith("running"):
                 raise errors.runtime(f"{name} must be defined in evaluation mode")
@@ -255,7 +255,7 @@ def _check_batch_norm(
             raise errors.runtime(f"{name} should contain {channels} elements not {tensor._array.size}")
     if input._array.dtype.kind != "f":
         raise NotImplementedError(f"\"batch_norm\" not implemented for '{kind(input)}'")
-    _same_dtype(input, *(tensor for _, tensor in given))
+    _same_dtype(input, *(tensor for _, tensor in named))
 
 
 def instance_norm(
@@ -286,12 +286,12 @@ def instance_norm(
         None if x is None else repeat(x, samples) for x in (running_mean, running_var, weight, bias)
     ]
     wide = reshape(input, 1, samples * channels, *shape[2:])
-    made = _normalised(wide, parts[0], parts[1], parts[2], parts[3], use_input_stats, momentum, eps)
+    result = _normalised(wide, parts[0], parts[1], parts[2], parts[3], use_input_stats, momentum, eps)
     with no_grad():
         for running, moved in ((running_mean, parts[0]), (running_var, parts[1])):
             if running is not None and moved is not None and use_input_stats:
                 ip.copy_(running, rd.mean(reshape(moved, samples, channels), 0))
-    return reshape(made, *shape)
+    return reshape(result, *shape)
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:

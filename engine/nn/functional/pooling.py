@@ -122,8 +122,8 @@ def _max_pool(rank: int, input: Tensor, kernel_size: Any, stride: Any, padding: 
     ar.check_windows(input, rank, kernel, step, around, gap, ceil)
     if input._array.dtype.kind == "b":
         raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
-    found: Pair = (po.max_pool2d if rank == 2 else po.max_pool3d)(input, kernel, step, around, gap, ceil)
-    return found
+    result: Pair = (po.max_pool2d if rank == 2 else po.max_pool3d)(input, kernel, step, around, gap, ceil)
+    return result
 
 
 def max_pool2d_with_indices(
@@ -155,8 +155,8 @@ def max_pool2d(
     >>> torch.nn.functional.max_pool2d(torch.arange(4.0).reshape(1, 2, 2), 2)
     tensor([[[3.]]])
     """
-    found = _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return found if return_indices else found[0]
+    result = _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return result if return_indices else result[0]
 
 
 def max_pool3d_with_indices(
@@ -188,8 +188,8 @@ def max_pool3d(
     >>> torch.nn.functional.max_pool3d(torch.arange(8.0).reshape(1, 2, 2, 2), 2)
     tensor([[[[7.]]]])
     """
-    found = _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return found if return_indices else found[0]
+    result = _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return result if return_indices else result[0]
 
 
 # -- the largest of adaptive windows ------------------------------------------------------------------------------
@@ -209,8 +209,8 @@ def _adaptive_max(rank: int, input: Tensor, output_size: Any) -> Pair:
         shape = [*input._array.shape[:-rank], *sizes]
         raise errors.runtime(f"Trying to create tensor with negative dimension {min(sizes)}: {shape}")
     ar.need_floats(name, input)
-    found: Pair = (po.adaptive_max_pool2d if rank == 2 else po.adaptive_max_pool3d)(input, sizes)
-    return found
+    result: Pair = (po.adaptive_max_pool2d if rank == 2 else po.adaptive_max_pool3d)(input, sizes)
+    return result
 
 
 def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Ints, return_indices: bool = False) -> Pair:
@@ -242,8 +242,8 @@ def adaptive_max_pool1d(input: Tensor, output_size: Ints, return_indices: bool =
     >>> torch.nn.functional.adaptive_max_pool1d(torch.arange(6.0).reshape(1, 6), 3)
     tensor([[1., 3., 5.]])
     """
-    found = adaptive_max_pool1d_with_indices(input, output_size)
-    return found if return_indices else found[0]
+    result = adaptive_max_pool1d_with_indices(input, output_size)
+    return result if return_indices else result[0]
 
 
 def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Pair:
@@ -269,8 +269,8 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
     >>> torch.nn.functional.adaptive_max_pool2d(torch.ones(1, 4, 6), (2, 3)).shape
     torch.Size([1, 2, 3])
     """
-    found = _adaptive_max(2, input, output_size)
-    return found if return_indices else found[0]
+    result = _adaptive_max(2, input, output_size)
+    return result if return_indices else result[0]
 
 
 def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: bool = False) -> Pair:
@@ -296,8 +296,8 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
     >>> torch.nn.functional.adaptive_max_pool3d(torch.ones(1, 4, 6, 8), (2, 3, 4)).shape
     torch.Size([1, 2, 3, 4])
     """
-    found = _adaptive_max(3, input, output_size)
-    return found if return_indices else found[0]
+    result = _adaptive_max(3, input, output_size)
+    return result if return_indices else result[0]
 
 
 # -- back from the largest ----------------------------------------------------------------------------------------
@@ -313,18 +313,18 @@ def _unpooled_size(
     )
     if output_size is None:
         return default
-    given = tuple(output_size)
-    if len(given) == rank + 2:
-        given = given[2:]
-    if len(given) != rank:
+    sizes = tuple(output_size)
+    if len(sizes) == rank + 2:
+        sizes = sizes[2:]
+    if len(sizes) != rank:
         raise ValueError(
             f"output_size should be a sequence containing {rank} or {rank + 2} elements, but it has a length of "
-            f"'{len(given)}'"
+            f"'{len(sizes)}'"
         )
-    for d, (n, least, s) in enumerate(zip(given, default, stride, strict=True)):
+    for d, (n, least, s) in enumerate(zip(sizes, default, stride, strict=True)):
         if not least - s < n < least + s:
-            raise ValueError(f'invalid output_size "{given}" (dim {d} must be between {least - s} and {least + s})')
-    return given
+            raise ValueError(f'invalid output_size "{sizes}" (dim {d} must be between {least - s} and {least + s})')
+    return sizes
 
 
 def _need_same_shape(shape: list[int], found: list[int]) -> None:

@@ -38,10 +38,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         head_bias: bool = False, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        given = _checked(list(cutoffs), n_classes)
-        self.in_features, self.n_classes, self.cutoffs = in_features, n_classes, [*given, n_classes]
+        limits = _checked(list(cutoffs), n_classes)
+        self.in_features, self.n_classes, self.cutoffs = in_features, n_classes, [*limits, n_classes]
         self.div_value, self.head_bias = div_value, head_bias
-        self.shortlist_size, self.n_clusters = given[0], len(given)
+        self.shortlist_size, self.n_clusters = limits[0], len(limits)
         self.head_size = self.shortlist_size + self.n_clusters
         where = {"device": device, "dtype": dtype}
         self.head = Linear(in_features, self.head_size, bias=head_bias, **where)

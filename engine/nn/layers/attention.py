@@ -68,9 +68,9 @@ class MultiheadAttention(Module):
         apart = {"q": size, "k": self.kdim, "v": self.vdim}
         if self._qkv_same_embed_dim:
             self.in_proj_weight = fresh(3 * size, size, **options)
-        for letter, given in apart.items():
-            made = None if self._qkv_same_embed_dim else fresh(size, given, **options)
-            self.register_parameter(f"{letter}_proj_weight", made)
+        for letter, width in apart.items():
+            weight = None if self._qkv_same_embed_dim else fresh(size, width, **options)
+            self.register_parameter(f"{letter}_proj_weight", weight)
         if not self._qkv_same_embed_dim:
             self.register_parameter("in_proj_weight", None)
 

@@ -237,8 +237,8 @@ class Upsample(Module):
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        given = f"size={self.size!r}" if self.scale_factor is None else f"scale_factor={self.scale_factor!r}"
-        return f"{given}, mode={self.mode!r}"
+        size = f"size={self.size!r}" if self.scale_factor is None else f"scale_factor={self.scale_factor!r}"
+        return f"{size}, mode={self.mode!r}"
 
 
 class UpsamplingNearest2d(Upsample):

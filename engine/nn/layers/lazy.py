@@ -79,15 +79,15 @@ class LazyModuleMixin:
     def _lazy_load_hook(self: Any, state: dict[str, Any], prefix: str, *_: Any) -> None:
         """Before a state is loaded: take the shapes from it."""
         for name, tensor in chain(self._parameters.items(), self._buffers.items()):
-            given = state.get(prefix + name)
-            if is_lazy(tensor) and given is not None and not is_lazy(given):
-                tensor.materialize(given.shape)
+            value = state.get(prefix + name)
+            if is_lazy(tensor) and value is not None and not is_lazy(value):
+                tensor.materialize(value.shape)
 
     def _load_one(self: Any, name: str, key: str, mine: Tensor, given: Any, local: dict[str, Any]) -> str | None:
         if is_lazy(mine) and is_lazy(given):
             return None
-        found: str | None = super()._load_one(name, key, mine, given, local)  # type: ignore[misc]  # of the module that mixes this in
-        return found
+        complaint: str | None = super()._load_one(name, key, mine, given, local)  # type: ignore[misc]  # of the module that mixes this in
+        return complaint
 
     def _save_to_state_dict(self: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
         for name, tensor in chain(self._parameters.items(), self._buffers.items()):
@@ -228,15 +228,15 @@ class _LazyNorm(LazyModuleMixin):
 
 def _lazily(how: type[Any], layer: type[Module]) -> type[Any]:
     """The lazy form of a layer."""
-    made = type(f"Lazy{layer.__name__}", (how, layer), {"cls_to_become": layer, "__module__": __name__})
+    layer_class = type(f"Lazy{layer.__name__}", (how, layer), {"cls_to_become": layer, "__module__": __name__})
     size, call = ("num_features", "()") if how is _LazyNorm else ("in_channels", "(4, 3)")
-    made.__doc__ = (
+    layer_class.__doc__ = (
         f"A {layer.__name__} that takes `{size}` from its first input.\n\n"
-        f"    Shapes and errors are those of {layer.__name__}.  Source: torch.nn.{made.__name__}.\n\n"
+        f"    Shapes and errors are those of {layer.__name__}.  Source: torch.nn.{layer_class.__name__}.\n\n"
         "    >>> import engine as torch\n"
-        f"    >>> torch.nn.{made.__name__}{call}.{size}\n    0\n    "
+        f"    >>> torch.nn.{layer_class.__name__}{call}.{size}\n    0\n    "
     )
-    return made
+    return layer_class
 
 
 LazyConv1d = _lazily(_LazyForward, Conv1d)

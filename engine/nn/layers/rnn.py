@@ -113,10 +113,10 @@ def run(
     `data` is (steps, batch, size); where `sizes` are given it is packed, with so many rows per step.
     """
     step = STEPS[mode]
-    given = weights.given(data)
+    projected = weights.given(data)
     if sizes is not None:
-        return _packed(step, weights, given, state, sizes, backwards)
-    parts = given.unbind(0)
+        return _packed(step, weights, projected, state, sizes, backwards)
+    parts = projected.unbind(0)
     outs = []
     order = range(len(parts))
     for number in reversed(order) if backwards else order:
@@ -202,8 +202,8 @@ class RNNBase(Module):
 
     def _add_weights(self, layer: int, suffix: str, device: Any, dtype: Any) -> None:
         gates = GATES[self.mode] * self.hidden_size
-        given = self._out_size * len(self._suffixes()) if layer else self.input_size
-        shapes: dict[str, tuple[int, ...]] = {"weight_ih": (gates, given), "weight_hh": (gates, self._out_size)}
+        width = self._out_size * len(self._suffixes()) if layer else self.input_size
+        shapes: dict[str, tuple[int, ...]] = {"weight_ih": (gates, width), "weight_hh": (gates, self._out_size)}
         if self.bias:
             shapes |= {"bias_ih": (gates,), "bias_hh": (gates,)}
         if self.proj_size:
@@ -498,8 +498,8 @@ class RNNCellBase(Module):
         _check_sizes(self, x, states)
         weights = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         # A cell of torch's looks at its state first: the order in which backward runs.
-        found = STEPS[mode](weights, lambda: weights.given(x), tuple(states))
-        return tuple(state.squeeze(0) for state in found) if alone else found
+        states_ = STEPS[mode](weights, lambda: weights.given(x), tuple(states))
+        return tuple(state.squeeze(0) for state in states_) if alone else states_
 
 
 def _check_sizes(cell: RNNCellBase, x: Any, states: Any) -> None:

@@ -149,6 +149,6 @@ class EmbeddingBag(_Table):
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Self:
         """A table that is given, and by default not trained."""
-        made = cls(*_sides(embeddings), _weight=embeddings, **options)
-        made.weight.requires_grad = not freeze
-        return made
+        layer = cls(*_sides(embeddings), _weight=embeddings, **options)
+        layer.weight.requires_grad = not freeze
+        return layer

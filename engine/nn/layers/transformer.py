@@ -113,8 +113,8 @@ class TransformerEncoderLayer(_Layer):
             ("self_attn",), d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first,
             norm_first, bias, {"device": device, "dtype": dtype},
         )  # fmt: skip
-        given = self.activation
-        relu, gelu = given is F.relu or isinstance(given, ReLU), given is F.gelu or isinstance(given, GELU)
+        function = self.activation
+        relu, gelu = function is F.relu or isinstance(function, ReLU), function is F.gelu or isinstance(function, GELU)
         self.activation_relu_or_gelu = 1 if relu else 2 if gelu else 0
 
     def forward(
@@ -199,7 +199,7 @@ def _not_nested(layer: Any) -> str:
         (layer.norm1.eps != layer.norm2.eps, "encoder_layer.norm1.eps was not equal to encoder_layer.norm2.eps"),
         (attention.num_heads % 2 == 1, "encoder_layer.self_attn.num_heads is odd"),
     )
-    return next((reason for found, reason in reasons if found), "")
+    return next((reason for applies, reason in reasons if applies), "")
 
 
 class TransformerEncoder(Module):

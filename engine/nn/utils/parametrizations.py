@@ -164,10 +164,10 @@ class _Orthogonal(Module):
     def forward(self, X: Tensor) -> Tensor:
         wide = X.size(-2) < X.size(-1)
         tall = X.mT if wide else X
-        made = self._reflected(tall) if self.orthogonal_map == "householder" else self._rotated(tall)
+        matrix = self._reflected(tall) if self.orthogonal_map == "householder" else self._rotated(tall)
         if hasattr(self, "base"):
-            made = self.base @ made
-        return made.mT if wide else made
+            matrix = self.base @ matrix
+        return matrix.mT if wide else matrix
 
     def _rotated(self, tall: Tensor) -> Tensor:
         """The exponential, or the Cayley map, of the skew part of a lower triangle."""
@@ -177,18 +177,18 @@ class _Orthogonal(Module):
             lower = _beside(lower, lower.new_zeros(*lower.shape[:-2], n, n - k))
         skew = lower - lower.mT
         if self.orthogonal_map == "matrix_exp":
-            made = matrix_exp(skew)
+            matrix = matrix_exp(skew)
         else:
             one = eye(n, dtype=skew.dtype, device=skew.device)
-            made = linalg.solve(one - skew * 0.5, one + skew * 0.5)
-        return made[..., :k] if n != k else made
+            matrix = linalg.solve(one - skew * 0.5, one + skew * 0.5)
+        return matrix[..., :k] if n != k else matrix
 
     def _reflected(self, tall: Tensor) -> Tensor:
         """A product of reflections, whose vectors stand under the diagonal; on it are signs."""
         vectors = tall.tril(-1)
         factors = 2.0 / (1.0 + (vectors * vectors).sum(-2))
-        made = linalg.householder_product(vectors, factors)
-        return made * tall.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
+        matrix = linalg.householder_product(vectors, factors)
+        return matrix * tall.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
 
     def right_inverse(self, Q: Tensor) -> Tensor:
         with no_grad():
@@ -221,10 +221,10 @@ class _Orthogonal(Module):
 
 def _beside(left: Tensor, right: Tensor) -> Tensor:
     """Two matrices in one."""
-    made = left.new_zeros(*left.shape[:-1], left.size(-1) + right.size(-1))
-    made[..., : left.size(-1)] = left
-    made[..., left.size(-1) :] = right
-    return made
+    result = left.new_zeros(*left.shape[:-1], left.size(-1) + right.size(-1))
+    result[..., : left.size(-1)] = left
+    result[..., left.size(-1) :] = right
+    return result
 
 
 def _is_orthogonal(matrix: Tensor) -> bool:
@@ -236,19 +236,19 @@ def _is_orthogonal(matrix: Tensor) -> bool:
 
 def _orthogonalised(matrix: Tensor) -> Tensor:
     """The Q of a QR decomposition in which the diagonal of R is not negative."""
-    made, upper = linalg.qr(matrix)
-    signed: Tensor = made * upper.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
+    factor, upper = linalg.qr(matrix)
+    signed: Tensor = factor * upper.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
     return signed
 
 
 def _reflections(tall: Tensor) -> Tensor:
     """The vectors whose reflections make the Q of a matrix, under the diagonal, and signs on it."""
     raw, factors = xp.linalg.qr(tall._array, mode="raw")
-    made = tensor_of(xp.ascontiguousarray(raw.swapaxes(-1, -2)))
-    diagonal = made.diagonal(dim1=-2, dim2=-1)
+    result = tensor_of(xp.ascontiguousarray(raw.swapaxes(-1, -2)))
+    diagonal = result.diagonal(dim1=-2, dim2=-1)
     diagonal.sign_()
     diagonal[tensor_of(factors).eq(0.0)] *= -1
-    return made
+    return result
 
 
 def orthogonal(
@@ -275,5 +275,5 @@ def orthogonal(
         raise ValueError(
             f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}'
         )
-    made = _Orthogonal(weight, orthogonal_map, use_trivialization=use_trivialization)
-    return register_parametrization(module, name, made, unsafe=True)
+    parametrization = _Orthogonal(weight, orthogonal_map, use_trivialization=use_trivialization)
+    return register_parametrization(module, name, parametrization, unsafe=True)

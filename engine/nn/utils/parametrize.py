@@ -149,14 +149,14 @@ class ParametrizationList(ModuleList):
 
     def _check(self, shape: Any, dtype: Any) -> None:
         """Raise torch's errors where the weight would be another kind of tensor than before."""
-        made = self()
-        if not isinstance(made, Tensor):
-            raise ValueError(f"A parametrization must return a tensor. Got {_kind(made)}.")
+        result = self()
+        if not isinstance(result, Tensor):
+            raise ValueError(f"A parametrization must return a tensor. Got {_kind(result)}.")
         for what, before in (("dtype", dtype), ("shape", shape)):
-            if getattr(made, what) != before:
+            if getattr(result, what) != before:
                 raise ValueError(
                     f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` flag is "
-                    f"enabled.\nunparametrized {what}: {before}\nparametrized {what}: {getattr(made, what)}"
+                    f"enabled.\nunparametrized {what}: {before}\nparametrized {what}: {getattr(result, what)}"
                 )
 
     def right_inverse(self, value: Any) -> None:
@@ -207,18 +207,18 @@ class ParametrizationList(ModuleList):
         """The weight."""
         first, *others = list(self)
         names = ["original"] if self.is_tensor else [f"original{place}" for place in range(self.ntensors)]
-        made = first(*(getattr(self, name) for name in names))
+        value = first(*(getattr(self, name) for name in names))
         for module in others:
-            made = module(made)
-        return made
+            value = module(value)
+        return value
 
 
 def _copied(self: Any, memo: dict[int, Any]) -> Any:
     if id(self) in memo:
         return memo[id(self)]
-    made = memo[id(self)] = object.__new__(type(self))
-    made.__dict__ = deepcopy(self.__dict__, memo)
-    return made
+    copy = memo[id(self)] = object.__new__(type(self))
+    copy.__dict__ = deepcopy(self.__dict__, memo)
+    return copy
 
 
 def _not_serialised(self: Any) -> Any:
@@ -238,12 +238,12 @@ def _own_property(module: Module, name: str) -> None:
     """Have a name of a module stand for what its parametrizations make."""
 
     def get(self: Any) -> Any:
-        made = self.parametrizations[name]
+        parametrization = self.parametrizations[name]
         if not cache.depth:
-            return made()
+            return parametrization()
         key = (id(self), name)
         if key not in cache.found:
-            cache.found[key] = made()
+            cache.found[key] = parametrization()
         return cache.found[key]
 
     def put(self: Any, value: Any) -> None:
@@ -276,13 +276,13 @@ def register_parametrization(
         listed.append(parametrization)
         listed.unsafe |= unsafe
     elif tensor_name in module._buffers or tensor_name in module._parameters:
-        made = ParametrizationList([parametrization], getattr(module, tensor_name), unsafe=unsafe)
+        parametrizations = ParametrizationList([parametrization], getattr(module, tensor_name), unsafe=unsafe)
         delattr(module, tensor_name)
         if not is_parametrized(module):
             _own_class(module)
             module.parametrizations = ModuleDict()
         _own_property(module, tensor_name)
-        module.parametrizations[tensor_name] = made
+        module.parametrizations[tensor_name] = parametrizations
     else:
         raise ValueError(
             f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name "
@@ -331,10 +331,10 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     >>> is_parametrized(layer, "weight"), is_parametrized(layer, "bias")
     (True, False)
     """
-    found = getattr(module, "parametrizations", None)
-    if not isinstance(found, ModuleDict):
+    parametrizations = getattr(module, "parametrizations", None)
+    if not isinstance(parametrizations, ModuleDict):
         return False
-    return len(found) > 0 if tensor_name is None else tensor_name in found
+    return len(parametrizations) > 0 if tensor_name is None else tensor_name in parametrizations
 
 
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
@@ -356,8 +356,8 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
             with no_grad():
                 set_data(kept, getattr(module, tensor_name).detach())
     elif leave_parametrized:
-        made = getattr(module, tensor_name)
-        kept = Parameter(made) if made.requires_grad else made
+        value = getattr(module, tensor_name)
+        kept = Parameter(value) if value.requires_grad else value
     else:
         raise ValueError(SEVERAL)
     delattr(type(module), tensor_name)

@@ -66,8 +66,8 @@ class BasePruningMethod(ABC):
         if self._tensor_name is None:
             raise AssertionError(f"Module {module} has to be pruned")
         mask, original = getattr(module, f"{self._tensor_name}_mask"), getattr(module, f"{self._tensor_name}_orig")
-        made: Tensor = mask.to(dtype=original.dtype) * original
-        return made
+        result: Tensor = mask.to(dtype=original.dtype) * original
+        return result
 
     @classmethod
     def apply(
@@ -127,12 +127,12 @@ def _scores(given: Tensor | None, tensor: Tensor, what: str) -> Tensor:
 def _taken_off(module: Module, name: str) -> BasePruningMethod | None:
     """The hook that sets a parameter, which is no longer on its module."""
     hooks: Any = module._forward_pre_hooks
-    found = [key for key, hook in hooks.items() if isinstance(hook, BasePruningMethod) and hook._tensor_name == name]
-    if len(found) > 1:
+    keys = [key for key, hook in hooks.items() if isinstance(hook, BasePruningMethod) and hook._tensor_name == name]
+    if len(keys) > 1:
         raise AssertionError(
             f"Avoid adding multiple pruning hooks to the same tensor {name} of module {module}. Use a PruningContainer."
         )
-    return hooks.pop(found[0]) if found else None
+    return hooks.pop(keys[0]) if keys else None
 
 
 def _joined(old: BasePruningMethod | None, cls: Any, name: str, args: Any, kwargs: Any) -> BasePruningMethod:
@@ -189,11 +189,11 @@ class PruningContainer(BasePruningMethod):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         method = self._pruning_methods[-1]
-        made = default_mask.to(dtype=t.dtype)
+        mask = default_mask.to(dtype=t.dtype)
         place = _asked(method, t, default_mask)
         part = method.compute_mask(t[place], default_mask=default_mask[place])
-        made[place] = part.to(dtype=made.dtype)
-        return made
+        mask[place] = part.to(dtype=mask.dtype)
+        return mask
 
 
 def _asked(method: Any, t: Tensor, mask: Tensor) -> Any:

@@ -148,8 +148,8 @@ class SpectralNorm(_Hook):
                     v.copy_(normalize(matrix.t().mv(u), dim=0, eps=self.eps))
                     u.copy_(normalize(matrix.mv(v), dim=0, eps=self.eps))
                 u, v = u.clone(), v.clone()
-        made: Tensor = weight / u.dot(matrix.mv(v))
-        return made
+        result: Tensor = weight / u.dot(matrix.mv(v))
+        return result
 
     def begin(self, module: Module) -> None:
         """Replace the parameter by the original and the two vectors."""

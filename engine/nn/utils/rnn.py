@@ -125,8 +125,8 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
 
 def _steps(lengths: Any) -> Any:
     """The number of sequences that are still there at each step."""
-    found = to_numpy(lengths._array)
-    return (found[None, :] > xp.arange(int(found.max()))[:, None]).sum(1)
+    numbers = to_numpy(lengths._array)
+    return (numbers[None, :] > xp.arange(int(numbers.max()))[:, None]).sum(1)
 
 
 def pack_padded_sequence(
@@ -149,16 +149,16 @@ def pack_padded_sequence(
         order = tensor_of(xp.argsort(-counts._array, kind="stable"))
         counts = tensor_of(counts._array[order._array])
         steps = steps.index_select(1, order)
-    found = counts._array
-    if found.size != steps.shape[1]:
+    numbers = counts._array
+    if numbers.size != steps.shape[1]:
         raise errors.runtime(
-            f"Expected `len(lengths)` to be equal to batch_size, but got {found.size} (batch_size={steps.shape[1]})"
+            f"Expected `len(lengths)` to be equal to batch_size, but got {numbers.size} (batch_size={steps.shape[1]})"
         )
-    if bool((found <= 0).any()):
+    if bool((numbers <= 0).any()):
         raise errors.runtime(
             "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
         )
-    if bool((found[1:] > found[:-1]).any()):
+    if bool((numbers[1:] > numbers[:-1]).any()):
         raise errors.runtime(
             "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
             "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "

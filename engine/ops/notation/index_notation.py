@@ -106,16 +106,16 @@ def equal(p: Printer, a: str, b: str) -> str:
 
 def viewed(x: Symbol) -> Symbol:
     """What a path of views reads of an expression, as these views."""
-    found: Symbol = x.inputs[0]
+    symbol: Symbol = x.inputs[0]
     for name, statics, nr in x.attrs["path"]:
         if name == "unbind":
             name, statics = "select", {"dim": statics["dim"], "index": nr}
         elif nr is not None:
             raise NoIndices
-        found = noted(name, found, **statics)
-        if found.shape is None:
+        symbol = noted(name, symbol, **statics)
+        if symbol.shape is None:
             raise NoIndices
-    return found
+    return symbol
 
 
 def _unviewed(x: Symbol, places: Places) -> Symbol:
@@ -256,17 +256,17 @@ def embedded(p: Printer, x: Symbol, places: Places) -> Printed:
 def added_at(p: Printer, x: Symbol, places: Places) -> Printed:
     """The gradient of `x[a, b]`, of indices of one shape that stand side by side."""
     keys, item = list(x.inputs[1]), operand(x)
-    found = [d for d, key in enumerate(keys) if key is not None]
-    first = found[0]
+    dims = [d for d, key in enumerate(keys) if key is not None]
+    first = dims[0]
     shapes = {key.shape for key in keys if isinstance(key, Symbol)}
     shape = shapes.pop()
-    if found != list(range(first, first + len(found))) or shapes or shape is None:
+    if dims != list(range(first, first + len(dims))) or shapes or shape is None:
         raise NoIndices
     over = p.fresh(shape)
-    inner = [*places[:first], *over, *places[first + len(found) :]]
+    inner = [*places[:first], *over, *places[first + len(dims) :]]
     if len(inner) != len(sizes_of(item)):
         raise NoIndices
-    tests = [equal(p, picked(p, keys[d], over), q) for d in found if (q := places[d]) is not None]
+    tests = [equal(p, picked(p, keys[d], over), q) for d in dims if (q := places[d]) is not None]
     p.explain("indices", "a negative index counts from the end")
     return added(p, p.show(item, inner), tests, [q for q in over if q is not None])
 
@@ -316,11 +316,11 @@ def rows_picked(p: Printer, x: Symbol, places: Places) -> Printed:
 def cleared(p: Printer, x: Symbol, places: Places) -> Printed:
     """0 at the places of an index, else what was there."""
     keys = list(x.inputs[1])
-    found = [d for d, key in enumerate(keys) if key is not None]
-    key = keys[found[0]]
-    if len(found) != 1 or not isinstance(key, Symbol) or len(key.shape or ()) != 1:
+    dims = [d for d, key in enumerate(keys) if key is not None]
+    key = keys[dims[0]]
+    if len(dims) != 1 or not isinstance(key, Symbol) or len(key.shape or ()) != 1:
         raise NoIndices
-    return _unless_in(p, operand(x), key, places, found[0], "0")
+    return _unless_in(p, operand(x), key, places, dims[0], "0")
 
 
 def filled(p: Printer, x: Symbol, places: Places) -> Printed:

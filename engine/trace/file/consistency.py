@@ -93,8 +93,8 @@ def checked(trace: Trace, most: int) -> Trace:
     lost = next((event.index for event in itertools.islice(rows, most) if isinstance(event, Damaged)), None)
     if lost is not None:
         behind = f"the events from number {lost + 1:,} on"
-        told = {**trace.meta, "damaged": [*trace.meta.get("damaged", ()), behind]}
-        trace = dataclasses.replace(trace, events=rows[: lost + 1], meta=told)
+        meta = {**trace.meta, "damaged": [*trace.meta.get("damaged", ()), behind]}
+        trace = dataclasses.replace(trace, events=rows[: lost + 1], meta=meta)
     try:
         check(itertools.islice(trace.events, most), _heads(rows.source), lambda value: trace.values[value].damaged)
     except Malformed as error:
@@ -127,8 +127,8 @@ def _heads(source: Database) -> Callable[[int], Head | None]:
             "SELECT tensor_values.id, dtype, shape FROM tensor_values JOIN contents ON contents.id = content "
             "WHERE tensor_values.id >= ? AND tensor_values.id < ?"
         )
-        found = source.all(asked, (number * 1024, (number + 1) * 1024))
-        return {value: (shape_of(parsed(shape, "shape")), str(dtype)) for value, dtype, shape in found}
+        heads = source.all(asked, (number * 1024, (number + 1) * 1024))
+        return {value: (shape_of(parsed(shape, "shape")), str(dtype)) for value, dtype, shape in heads}
 
     return lambda value: block(value // 1024).get(value)
 
@@ -185,8 +185,8 @@ class _Seen:
                 raise Malformed(f"name: no op is called {event.name[:80]!r}")
             _check_inputs(event)
             check_arguments(event.name, event.attrs)
-        for given in event.inputs:
-            self.has("inputs: tensor", given.tensor)
+        for argument in event.inputs:
+            self.has("inputs: tensor", argument.tensor)
         self.has("inplace", event.inplace)
         self.ran("call", event.call)
         if event.node is not None:
@@ -199,21 +199,21 @@ class _Seen:
         """The result has the shape that follows from the inputs and the arguments, where that is known."""
         if not event.outputs and is_foreign(event.name):
             return
-        found = event.outputs[0].shape
-        given = [() if one.tensor is None else self.tensors[one.tensor] for one in event.inputs]
-        shapes = [shape for shape in given if shape is not None]
-        if len(shapes) < len(given):
+        made_shape = event.outputs[0].shape
+        sizes = [() if one.tensor is None else self.tensors[one.tensor] for one in event.inputs]
+        shapes = [shape for shape in sizes if shape is not None]
+        if len(shapes) < len(sizes):
             return
         if is_foreign(event.name):
             return
-        _check_dimensions(event, max(1, *map(len, [found, *shapes])))
+        _check_dimensions(event, max(1, *map(len, [made_shape, *shapes])))
         rule = REGISTRY.get(event.name, CUSTOM).presentation.shape
         try:
             shape = None if rule is None else rule(event.attrs, *shapes)
         except (ValueError, IndexError, KeyError, TypeError) as error:
             raise Malformed(f"inputs: {event.name} takes no tensors of shapes {shapes}"[:400]) from error
-        if shape is not None and shape != found:
-            raise Malformed(f"outputs: shape: {list(found)}, where {list(shape)} follows from the inputs")
+        if shape is not None and shape != made_shape:
+            raise Malformed(f"outputs: shape: {list(made_shape)}, where {list(shape)} follows from the inputs")
 
     def output(self, out: Output) -> None:
         self.holds(out.value, out.shape, out.dtype)
@@ -223,7 +223,7 @@ class _Seen:
     def node(self, node: NodeRecord, event: OpCalled) -> None:
         if node.node in self.nodes:
             raise Malformed(f"node: {node.node} was made before")
-        known = {given.name for given in event.inputs}
+        known = {argument.name for argument in event.inputs}
         for name in node.inputs:
             if name not in known:
                 raise Malformed(f"node: inputs: {name[:80]!r} is not an input of the op")
@@ -235,9 +235,9 @@ class _Seen:
                 raise Malformed("node: edges: a node or a leaf is expected, and not both")
             if edge.node is not None and edge.output_nr >= len(self.outputs.get(edge.node, ())):
                 raise Malformed(f"node: edges: no node {edge.node} with an output {edge.output_nr} was made before")
-        made = {out.tensor for out in event.outputs}
+        results = {out.tensor for out in event.outputs}
         for saved in node.saved:
-            if saved.tensor not in made:
+            if saved.tensor not in results:
                 self.has("node: saved: tensor", saved.tensor)
                 self.fits("node: saved: value", saved.value, self.shape(saved.tensor))
         shapes = {one.name: self.tensors[one.tensor] for one in event.inputs if one.tensor is not None}
@@ -285,8 +285,8 @@ class _Seen:
         for value, shape in zip(event.upstream, self.outputs[event.node], strict=False):
             self.fits("upstream", value, shape)
         if len(event.cotangents) == len(node.edges):
-            for value, given in zip(event.cotangents, self.inputs[event.node], strict=True):
-                self.fits("cotangents", value, given)
+            for value, size in zip(event.cotangents, self.inputs[event.node], strict=True):
+                self.fits("cotangents", value, size)
 
     def accumulated(self, event: Accumulated) -> None:
         self.ran("call", event.call)
@@ -338,7 +338,7 @@ def _check_inputs(event: OpCalled) -> None:
     """Inputs have the names that the op knows; of a base that was written through a view, also those of the writer."""
     op = REGISTRY.get(event.name, CUSTOM)
     writer = REGISTRY.get(str(event.attrs.get("writer")), op)
-    for name in (given.name for given in event.inputs):
+    for name in (argument.name for argument in event.inputs):
         base, bracket, _ = name.partition("[")
         if not any(base in one.inputs and bool(bracket) == (base in one.lists) for one in (op, writer)):
             raise Malformed(f"inputs: {name[:80]!r} is not an input of {event.name[:80]}")

@@ -148,8 +148,8 @@ class Database:
         try:
             with self._lock:
                 self._deadline.at = time.monotonic() + self._patience
-                found = self._db.execute(query, values)
-                return found.fetchall() if most < 0 else found.fetchmany(most)
+                cursor = self._db.execute(query, values)
+                return cursor.fetchall() if most < 0 else cursor.fetchmany(most)
         except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_TOOBIG:
                 table = query.partition(" FROM ")[2].split()[0]

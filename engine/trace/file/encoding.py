@@ -126,10 +126,10 @@ def decode(data: Any, depth: int = 0) -> Any:
 
 
 def _dict(pairs: Sequence[Any]) -> dict[Any, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
         raise ValueError("a key stands twice")
-    return found
+    return result
 
 
 DEEPEST = 48
@@ -192,8 +192,8 @@ def from_bytes(raw: bytes, dtype: str, shape: Sequence[int]) -> np.ndarray:
         count *= n
     if len(raw) != count * ELEMENT_TYPES[dtype].itemsize:
         raise Malformed(f"{len(raw)} bytes do not hold {dtype} of shape {list(shape)}")
-    found = np.frombuffer(raw, ELEMENT_TYPES[dtype].newbyteorder("<")).reshape(tuple(shape))
-    return found if found.dtype.isnative else found.astype(ELEMENT_TYPES[dtype])
+    array = np.frombuffer(raw, ELEMENT_TYPES[dtype].newbyteorder("<")).reshape(tuple(shape))
+    return array if array.dtype.isnative else array.astype(ELEMENT_TYPES[dtype])
 
 
 # -- events -----------------------------------------------------------------------------------------------------------
@@ -264,8 +264,8 @@ def _writer(kind: type) -> Callable[[Any], str]:
     }  # fmt: skip
     texts = ",".join(f'"{name}":%s' for name in names)
     values = "".join(f"{_expression(name, hints[name], needed)}, " for name in names)
-    found: Callable[[Any], str] = eval(f"lambda one: {'{' + texts + '}'!r} % ({values})", needed)  # noqa: S307 ours
-    return found
+    writer: Callable[[Any], str] = eval(f"lambda one: {'{' + texts + '}'!r} % ({values})", needed)  # noqa: S307 ours
+    return writer
 
 
 def _expression(name: str, hint: Any, needed: dict[str, Any]) -> str:
@@ -447,17 +447,17 @@ def _dtype_name(data: Any) -> str:
 
 
 def _attrs(data: Any) -> Any:
-    found = decode(data)
-    if not isinstance(found, dict) or not all(type(key) is str for key in found):
+    attrs = decode(data)
+    if not isinstance(attrs, dict) or not all(type(key) is str for key in attrs):
         raise Malformed(f"names of static arguments and their values are expected, found {str(data)[:80]!r}")
-    return found
+    return attrs
 
 
 def _scalar(data: Any) -> Any:
-    found = decode(data)
-    if found is not None and not isinstance(found, (bool, int, float, np.generic)):
+    value = decode(data)
+    if value is not None and not isinstance(value, (bool, int, float, np.generic)):
         raise Malformed(f"a number is expected, found {str(data)[:80]!r}")
-    return found
+    return value
 
 
 # -- equality ---------------------------------------------------------------------------------------------------------

@@ -137,9 +137,9 @@ class Meter:
 
     def take(self) -> Measures:
         """The numbers since they were last taken."""
-        found = Measures(*(kind(*map(np.array, self._rows[name])) for name, kind in TABLES.items()))
+        measures = Measures(*(kind(*map(np.array, self._rows[name])) for name, kind in TABLES.items()))
         self._rows = _no_rows()
-        return found
+        return measures
 
     def rest(self) -> Measures:
         """The last numbers, with the updates that no gradient has followed yet."""

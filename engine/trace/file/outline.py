@@ -109,8 +109,8 @@ class Outline:
         table = self.changes
         start, stop = np.searchsorted(table.tensor, [tensor, tensor + 1])
         stop = start + int(np.searchsorted(table.event[start:stop], before))
-        found = np.flatnonzero(table.what[start:stop] == what)
-        return int(start) + int(found[-1]) if len(found) else NOBODY
+        places = np.flatnonzero(table.what[start:stop] == what)
+        return int(start) + int(places[-1]) if len(places) else NOBODY
 
 
 def outline(events: Iterable[AnyEvent]) -> Outline:
@@ -300,7 +300,7 @@ def rows_of(block: Outline, number: int) -> Iterator[tuple[str, bytes]]:
     prefix = f"{number}/" if number else ""
     for name, column in packed.items():
         yield prefix + name, zlib.compress(column.tobytes(), LEVEL)
-    loops = [[at, [[one.depth, one.line, one.name, one.text] for one in told]] for at, told in block.loops]
+    loops = [[at, [[one.depth, one.line, one.name, one.text] for one in variables]] for at, variables in block.loops]
     lists = {name: getattr(block, name) for name in LISTS} | {"loops": loops}
     for name, listed in lists.items():
         yield prefix + name, zlib.compress(json.dumps(listed, separators=(",", ":")).encode(), LEVEL)
@@ -332,13 +332,13 @@ def outline_in_file(trace: Trace) -> Outline | None:
 
 def _blocks(rows: Rows[AnyEvent]) -> Iterator[Outline]:
     """The blocks of a file, up to the first one that is missing or damaged."""
-    found: dict[str, dict[str, tuple[Any, Any]]] = {}
-    for key, data, told in rows.source.all("SELECT key, data, sum FROM outline"):
+    blocks: dict[str, dict[str, tuple[Any, Any]]] = {}
+    for key, data, digest in rows.source.all("SELECT key, data, sum FROM outline"):
         number, _, name = str(key).rpartition("/")
-        found.setdefault(number, {})[name] = data, told
-    for number in ["", *map(str, range(1, len(found)))]:
+        blocks.setdefault(number, {})[name] = data, digest
+    for number in ["", *map(str, range(1, len(blocks)))]:
         try:
-            texts = {name: _whole(*row, MOST * len(rows) + ROOM) for name, row in found[number].items()}
+            texts = {name: _whole(*row, MOST * len(rows) + ROOM) for name, row in blocks[number].items()}
             yield _read(texts)
         except (ValueError, TypeError, KeyError, IndexError, RecursionError, zlib.error):
             return
@@ -349,16 +349,16 @@ def _whole(data: Any, told: Any, most: int) -> bytes:
     if not isinstance(data, bytes) or zlib.crc32(data) != told:
         raise ValueError("the row is damaged")
     opened = zlib.decompressobj()
-    found = opened.decompress(data, most)
+    content = opened.decompress(data, most)
     if opened.unconsumed_tail or not opened.eof:
         raise ValueError("the row is cut, or larger than its events allow")
-    return found
+    return content
 
 
 def _read(texts: Mapping[str, bytes]) -> Outline:
     arrays = {name: np.frombuffer(texts[name], dtype) for name, dtype in ARRAYS.items()}
     lists = {name: json.loads(texts[name]) if name in texts or name not in LATER else [] for name in LISTS}
-    loops = ((int(at), tuple(LoopVariable(*map(_plain, one)) for one in told)) for at, told in lists["loops"])
+    loops = ((int(at), tuple(LoopVariable(*map(_plain, one)) for one in variables)) for at, variables in lists["loops"])
     return Outline(
         arrays["kinds"], arrays["stacks"], arrays["born"],
         Change(*(arrays[name] for name in ("tensor", "event", "what", "first", "second"))),

@@ -157,11 +157,11 @@ class Stream:
                 self._naming.settle()
                 self._write_names()
                 self._writer.flush()
-            found = open_trace(self.path)
-            events = found.events[:entries]
+            trace = open_trace(self.path)
+            events = trace.events[:entries]
             tensors = 1 + max(tensors_of(events), default=-1)
-            names = {tensor: name for tensor, name in found.names.items() if tensor < tensors}
-            return Trace(events, found.stacks[:stacks], found.files, names, found.values[:values])
+            names = {tensor: name for tensor, name in trace.names.items() if tensor < tensors}
+            return Trace(events, trace.stacks[:stacks], trace.files, names, trace.values[:values])
 
     def stop(self) -> None:
         """Let `finish` write only what it has already begun; may be called by a signal's handler."""
@@ -212,14 +212,14 @@ class Stream:
         return known if self.cut is None else {**known, "cut": asdict(self.cut)}
 
     def _write_rest(self, progress: Callable[[int, int], None]) -> None:
-        told = time.monotonic()
+        reported = time.monotonic()
         while not (self._write(INTERVAL) and (self._is_over() or self._done == len(self.recorder.log))):
             # What `_write` was about may be less than all: it goes on where the thread stopped in the middle.
             if self._stopped:
                 self.cut = Cut("stopped", self.written, len(self.recorder.log))
                 return
-            if time.monotonic() - told >= TELL_EVERY:
-                told = time.monotonic()
+            if time.monotonic() - reported >= TELL_EVERY:
+                reported = time.monotonic()
                 progress(self.written, len(self.recorder.log))
 
     def _run(self) -> None:
@@ -452,10 +452,10 @@ def _in_words(size: int) -> str:
 def _identity(path: str) -> tuple[int, int] | None:
     """The identity of the file at a path; None if there is no file."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _taken(kept: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:

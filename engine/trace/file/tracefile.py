@@ -218,10 +218,10 @@ class Writer:
         """Add a content; SQLite says whether it is there already, which it looks up anyway."""
         digest, dtype, shape, whole, raw, stats = row
         content = self._count
-        told = checksum(content, digest.hex(), dtype, shape, whole, stats)
+        digest_ = checksum(content, digest.hex(), dtype, shape, whole, stats)
         added = self._execute(
             "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
-            (content, *row, told),
+            (content, *row, digest_),
         )
         if not added.rowcount:
             known = self._execute("SELECT id FROM contents WHERE digest = ?", (digest,)).fetchone()
@@ -464,30 +464,30 @@ def open_trace(path: str | os.PathLike[str]) -> Trace:
 
 def _trace(source: _File) -> Trace:
     meta = {key: decode(parsed(value, "value")) for key, value in source.rows("meta", "key, value")}
-    told = meta.get("meta") or {}
+    about = meta.get("meta") or {}
     argv, counts = meta.get("argv") or (), meta.get("counts")
-    if not isinstance(told, dict) or not all(isinstance(key, str) for key in told):
+    if not isinstance(about, dict) or not all(isinstance(key, str) for key in about):
         raise Malformed("row 'meta' of meta: an object is expected")
     if not isinstance(argv, (list, tuple)) or not all(isinstance(word, str) for word in argv):
         raise Malformed("row 'argv' of meta: a list of texts is expected")
     if not meta.get("complete"):
-        told = {**told, "incomplete": True}
+        about = {**about, "incomplete": True}
     names, files = dict(source.rows("names", "tensor, name")), dict(source.rows("files", "name, text"))
     lengths = {name: source.length(table) for name, table in
                (("events", "events"), ("stacks", "stacks"), ("values", "tensor_values"))}  # fmt: skip
     if source.schema == 1:
-        told = {**told, "unchecked": True}
+        about = {**about, "unchecked": True}
     elif counts != lengths:
         raise source.damaged(f"it was written with {counts}, and has {lengths}")
     else:
-        told.pop("unchecked", None)
+        about.pop("unchecked", None)
     if lengths["stacks"] > MOST_STACKS:
         raise source.damaged(f"stacks has more than {MOST_STACKS:,} rows")
     read_stack = _Stacks(source).row
     stacks = tuple(Rows(source, source.select("stacks", "id, frames"), "stacks", read_stack, lengths["stacks"]))
     read_event = source.checked(_event_reader(lengths), lambda number: Damaged(number, -1))
     if source.lost:
-        told = {**told, "damaged": list(dict.fromkeys(source.lost))}
+        about = {**about, "damaged": list(dict.fromkeys(source.lost))}
     return Trace(
         Rows(source, source.select("events", "id, kind, stack, fields"), "events", read_event, lengths["events"]),
         stacks,
@@ -495,7 +495,7 @@ def _trace(source: _File) -> Trace:
         names,
         Rows(source, source.values, "tensor_values", source.value, lengths["values"], block=4, lost=_lost_value),
         tuple(argv),
-        told,
+        about,
     )
 
 
@@ -507,9 +507,9 @@ def tally(path: str | os.PathLike[str]) -> dict[str, int]:
     name = os.fspath(path)
     check_header(name)
     source = _File(name)
-    found: dict[str, int] = dict(source.all("SELECT kind, count(*) FROM events GROUP BY kind"))
+    counts: dict[str, int] = dict(source.all("SELECT kind, count(*) FROM events GROUP BY kind"))
     asked = "SELECT count(*) FROM events WHERE kind = 'OpCalled' AND json_type(fields, '$.node') = 'object'"
-    return {**found, "nodes": source.all(asked)[0][0]}
+    return {**counts, "nodes": source.all(asked)[0][0]}
 
 
 MOST_TEXT = 8 * 2**20
@@ -567,15 +567,15 @@ class _File(Database):
             raise TraceFileError(
                 f"{self.name!r} is a trace of schema {version}, but schemas begin with 1. Record the program again."
             )
-        found = set(self.all(_MASTER, most=len(_expected(version)) + 1))
-        if found != _expected(version):
-            lacking = sorted({row[1] for row in _expected(version) - found if row[3]})
-            more = sorted({str(row[1])[:80] for row in found - _expected(version)})
-            told = (
+        statements = set(self.all(_MASTER, most=len(_expected(version)) + 1))
+        if statements != _expected(version):
+            lacking = sorted({row[1] for row in _expected(version) - statements if row[3]})
+            more = sorted({str(row[1])[:80] for row in statements - _expected(version)})
+            note = (
                 f"it lacks {', '.join(lacking)} as they are there" if lacking else f"it has {', '.join(more)} besides"
             )
             raise TraceFileError(
-                f"{self.name!r} has different tables from a trace of schema {version}: {told}. Record the program "
+                f"{self.name!r} has different tables from a trace of schema {version}: {note}. Record the program "
                 "again."
             )
         if os.path.getsize(self.name) <= QUICK_CHECK and (said := self.all("PRAGMA quick_check(1)")[0][0]) != "ok":
@@ -585,19 +585,19 @@ class _File(Database):
     def rows(self, table: str, columns: str) -> list[tuple[Any, ...]]:
         """All rows of a small table of two columns, of the types that they were declared with, and sound."""
         self._check_sizes(table, columns.split(", ")[1])
-        found = self.all(f"{self.select(table, columns)} ORDER BY rowid", most=MOST_ROWS + 1)
+        result = self.all(f"{self.select(table, columns)} ORDER BY rowid", most=MOST_ROWS + 1)
         if table == "names":  # of a longer recording the first: more of it is not shown
-            found = found[:MOST_ROWS]
-        if len(found) > MOST_ROWS:
+            result = result[:MOST_ROWS]
+        if len(result) > MOST_ROWS:
             raise self.damaged(f"{table} has more than {MOST_ROWS:,} rows")
-        for key, text, *_ in found:
+        for key, text, *_ in result:
             if not isinstance(text, str) or type(key) is not (int if table == "names" else str):
                 raise self.damaged(f"row {str(key)[:40]!r} of {table} has a value of another type")
             if len(text) > MOST_TEXT or (type(key) is str and len(key) > MOST_NAME) or (type(key) is int and key < 0):
                 raise self.damaged(f"row {str(key)[:40]!r} of {table} is beyond the limits of docs/trace-format.md")
             if table == "names" and len(text) > MOST_NAME:
                 raise self.damaged(f"row {key} of names is longer than {MOST_NAME:,} characters")
-        return [(key, text) for key, text, *told in found if not told or self._is_sound(table, key, text, told[0])]
+        return [(key, text) for key, text, *sums in result if not sums or self._is_sound(table, key, text, sums[0])]
 
     def _check_sizes(self, table: str, column: str) -> None:
         """Refuse texts that are too large before they are here."""
@@ -716,10 +716,10 @@ class _Stacks:
     def _frame(self, part: Any) -> Frame:
         """Each frame once, however many stacks it is in."""
         key = repr(part)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = _frame(part)
-        return found
+        frame = self._known.get(key)
+        if frame is None:
+            frame = self._known[key] = _frame(part)
+        return frame
 
 
 def _frame(part: Any) -> Frame:
@@ -732,9 +732,9 @@ def _frame(part: Any) -> Frame:
 
 def _sound_value(row: tuple[Any, ...]) -> bool:
     """Whether the two rows behind a value fit their checksums, which are not those of the elements."""
-    number, content, dtype, shape, whole, _, stats, digest, told, pair = row
+    number, content, dtype, shape, whole, _, stats, digest, recorded, pair = row
     told_here = checksum(content, bytes(digest).hex(), dtype, shape, whole, stats)
-    return bool(pair == checksum(number, content) and told == told_here)
+    return bool(pair == checksum(number, content) and recorded == told_here)
 
 
 _DAMAGED = -1
@@ -744,9 +744,9 @@ _DAMAGED = -1
 def digest_of(dtype: str, shape: str, whole: int, stats: str | None, raw: bytes) -> bytes:
     """What tells one content from all others, and a damaged one from what it was."""
     marked = bool(whole) if whole in (0, 1) else whole
-    found = hashlib.blake2b(f"{dtype}|{shape}|{marked}|{stats}|".encode(), digest_size=16)
-    found.update(raw)
-    return found.digest()
+    digest = hashlib.blake2b(f"{dtype}|{shape}|{marked}|{stats}|".encode(), digest_size=16)
+    digest.update(raw)
+    return digest.digest()
 
 
 def _read_value(row: tuple[Any, ...]) -> Value:

@@ -181,9 +181,9 @@ def default_collate(batch: Any) -> Any:
 def _mapping(first: Any, found: dict[Any, Any]) -> Any:
     try:
         if isinstance(first, MutableMapping):
-            made = copy.copy(first)
-            made.update(found)
-            return made
+            result = copy.copy(first)
+            result.update(found)
+            return result
         return type(first)(found)
     except TypeError:
         return found
@@ -194,10 +194,10 @@ def _sequence(first: Any, found: list[Any]) -> Any:
         return found
     try:
         if isinstance(first, MutableSequence):
-            made = copy.copy(first)
+            result = copy.copy(first)
             for place, item in enumerate(found):
-                made[place] = item
-            return made
+                result[place] = item
+            return result
         return type(first)(found)
     except TypeError:
         return found
