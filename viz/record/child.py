@@ -6,8 +6,8 @@ The script's `__main__`, `sys.argv`, `sys.path[0]`, working folder, streams and 
 FLAGS is JSON: `as_torch`, `on_torch`, the `limits` (viz.record.limits), whether it `tells` on a terminal how far it is,
 and for a program that is run again with an edit the file of its `changes` (viz.record.torch.changes), else "".
 REPORT is a JSON file about what happened, for the process that started this one; ENDED is an empty one, there from when
-the script has ended.  LIFE is the number of a pipe that ends when that process does,
-"" where there is none.  MODULE is the name by which `python -m` would run the script, "" where it is run by its path.
+the script has ended.  LIFE is the number of a pipe that ends when that process does; on Windows it is the number of
+that process.  MODULE is the name by which `python -m` would run the script, "" where it is run by its path.
 """
 
 from __future__ import annotations
@@ -63,6 +63,9 @@ from viz.record.torch import import_rewrite
 from viz.record.torch.changes import Changes
 from viz.record.torch.import_hook import Arrival, without_ours
 
+if sys.platform == "win32":
+    import _winapi  # what Python's own subprocess and multiprocessing call
+
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(viz.__file__))), "engine", "")
 GRACE = 5.0
 """Seconds that a script has to end after SIGTERM, once the process that started it has ended."""
@@ -71,8 +74,7 @@ GRACE = 5.0
 def main(argv: list[str]) -> int:
     """Run a script; the exit status that Python would give."""
     report, ended, path, flags, life, name, script, *args = argv
-    if life:
-        _end_with_the_starting_process(int(life))
+    _end_with_the_starting_process(int(life))
     asked = json.loads(flags)
     as_torch, limits = asked["as_torch"], asked["limits"]
     filename = os.path.abspath(script)
@@ -150,15 +152,23 @@ def _progress(written: int, of: int) -> None:
 
 
 def _end_with_the_starting_process(life: int) -> None:
-    """End as if by SIGTERM when the other end of the pipe is closed, which happens however that process ends."""
+    """End as if by SIGTERM when the process that started this one ends, however it ends."""
 
     def wait() -> None:
-        os.read(life, 1)
-        os.kill(os.getpid(), signal.SIGTERM)
+        if sys.platform == "win32":
+            try:
+                starting = _winapi.OpenProcess(_winapi.SYNCHRONIZE, False, life)
+            except OSError:  # not allowed: the script goes on without it
+                return
+            _winapi.WaitForSingleObject(starting, _winapi.INFINITE)
+        else:
+            os.read(life, 1)  # the other end is closed when that process ends
+        os.kill(os.getpid(), signal.SIGTERM)  # on Windows this is the end at once
         time.sleep(GRACE)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    os.set_inheritable(life, False)
+    if sys.platform != "win32":
+        os.set_inheritable(life, False)
     _thread.start_new_thread(wait, ())  # not a Thread: the script's own threading.enumerate() is as without us
 
 

@@ -167,8 +167,8 @@ def run_script(
 
 
 class _Lifeline:
-    """A pipe whose other end belongs to the script's process: that process ends with this one, even if this one is
-    killed."""
+    """What tells the script's process that this one has ended, even if this one is killed: a pipe whose other end belongs
+    to that process; on Windows, where a process can wait for another one, the number of this one."""
 
     def __init__(self) -> None:
         self._ends = os.pipe() if os.name == "posix" else ()
@@ -177,7 +177,7 @@ class _Lifeline:
     @property
     def argument(self) -> str:
         """As the child has it among its arguments."""
-        return str(self.passed[0]) if self.passed else ""
+        return str(self.passed[0] if self.passed else os.getpid())
 
     def close(self) -> None:
         for end in self._ends:
