@@ -66,7 +66,8 @@ def _nonfinite_loss(run: Overview) -> Iterator[RunFinding]:
         return
     first = int(wrong[0])
     begin, last = run.loss[0], run.loss[first - 1]
-    before = f" Before, it goes from {_number(begin)} to {_number(last)}." if first > 1 else ""
+    is_known = first > 1 and np.isfinite(begin) and np.isfinite(last)
+    before = f" Before, it goes from {_number(begin)} to {_number(last)}." if is_known else ""
     why = f"The loss is {_number(run.loss[first])} in {run.labels[first]}.{before}{_often(run, len(wrong))}"
     fix = (
         "Go there and look for the first op that gives nan or inf. If the numbers grew before, lower the learning "

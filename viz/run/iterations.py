@@ -173,6 +173,8 @@ def backward_calls(trace: Trace, outline: Outline) -> tuple[Section, ...]:
     """The backward calls of a program as sections, each up to the next one, named by the program's own text; the second
     of two equal lines has a (2)."""
     starts = [call for call, _ in _outer_calls(outline)]
+    if not starts:
+        return ()
     seen: Counter[str] = Counter()
     found = []
     for begin, start, end in zip([0, *starts[1:]], starts, [*starts[1:], len(outline.kinds)], strict=True):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.trace.events import Accumulated, BackwardStarted, Trace
+from engine.trace.events import Accumulated, BackwardStarted, Damaged, Trace
 from engine.trace.file.measures import Measures, Meter, joined
 from engine.trace.file.outline import GRAD, VALUE, Change, Outline
 
@@ -18,7 +18,8 @@ def measured(trace: Trace, outline: Outline) -> Measures:
     """The numbers of a run: those that were written, and those of the events after them.
 
     Cost: linear in the number of gradients, and in the elements of the values that are read: gradients, roots, and the
-    leaves that they change. No other events are read.
+    leaves that they change. No other events are read. The numbers end before the first of these that is damaged,
+    because an update that it hides would be counted as part of the next one.
     """
     noted, changes = outline.measures, outline.changes
     if noted is not None and outline.measured == len(outline.kinds):
@@ -31,8 +32,11 @@ def measured(trace: Trace, outline: Outline) -> Measures:
     taught = changes.tensor[changes.what == GRAD]
     is_written = (changes.what == VALUE) & np.isin(changes.tensor, taught)
     events = np.union1d(outline.where(Accumulated, BackwardStarted), changes.event[is_written])
-    for event in np.union1d(events[events >= outline.measured], _since(changes, is_written, last)).tolist():
-        meter.see(trace.events[event])
+    for at in np.union1d(events[events >= outline.measured], _since(changes, is_written, last)).tolist():
+        event = trace.events[at]
+        if isinstance(event, Damaged):
+            break
+        meter.see(event)
     rest = meter.rest()
     return joined([rest] if noted is None else [noted, rest])
 

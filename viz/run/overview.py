@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
+from math import prod
 
 import numpy as np
 
-from engine.trace.events import LeafCreated, OpCalled, Trace
+from engine.trace.events import Accumulated, LeafCreated, OpCalled, Trace
 from engine.trace.file.outline import Outline
 
 from .iterations import Section
@@ -40,7 +41,7 @@ class Parameter:
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64))
+        return prod(self.shape)
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     columns = np.unique(calls)
     gradients, updates = measures.gradients, measures.updates
     cells = _last_of_each(_section_of(starts, gradients.event), gradients.tensor)
-    rows = _Rows(trace, outline, cells.section, cells.tensor)
+    rows = _Rows(trace, outline, cells, gradients.event)
     order = _in_forward_order(trace, sections, rows, cells.section)
     known = [*order, *(row for row in range(len(rows.names)) if row not in set(order))]
     place = np.argsort(np.array(known, dtype=np.int64))  # of a row, by its number
@@ -98,7 +99,7 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     values = {name: np.full((len(known), len(columns)), np.nan) for name in (*QUANTITIES, "mean")}
     there = place[rows.of(cells.tensor)], np.searchsorted(columns, cells.section)
     shown = np.isin(cells.section, columns)
-    sizes = np.array([max(1, np.prod(rows.shapes[row], dtype=np.int64)) for row in known])
+    sizes = np.array([_size(rows.shapes[row]) for row in known])
     for name in ("norm", "nonfinite", "largest", "mean", "zeros"):
         values[name][there[0][shown], there[1][shown]] = getattr(gradients, name)[cells.index[shown]]
     values["zeros"] /= sizes[:, None]
@@ -117,7 +118,7 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
         loss=np.array([losses.get(section, np.nan) for section in columns.tolist()]),
         rooted=tuple(section in losses for section in columns.tolist()),
         parameters=tuple(
-            Parameter(rows.names[row], group(rows.names[row]), rows.shapes[row], number in sampled)
+            Parameter(rows.names[row], group(rows.names[row]), rows.shapes[row] or (), number in sampled)
             for number, row in enumerate(known)
         ),
         rows=values,
@@ -150,6 +151,11 @@ def _rates(outline: Outline, ends: Sequence[int]) -> np.ndarray:
         if now:
             found[column] = max(now.values())
     return found
+
+
+def _size(shape: tuple[int, ...] | None) -> float:
+    """The number of elements, at least 1; nan of an unknown shape."""
+    return float("nan") if shape is None else max(1, prod(shape))
 
 
 def _from_to(first: str, last: str) -> str:
@@ -195,23 +201,25 @@ def _first_of_each(section: np.ndarray, number: np.ndarray) -> dict[int, float]:
 class _Rows:
     """One row per name: a leaf that is made again in each iteration continues the row of the one before.
 
-    `section` and `tensor` are those of the cells, in order. Leaves of the same name that have gradients in the same
-    section have rows of their own.
+    `events` are those of the table of gradients. Leaves of the same name that have gradients in the same section have
+    rows of their own. A shape is None if the file has lost it.
     """
 
-    def __init__(self, trace: Trace, outline: Outline, section: np.ndarray, tensor: np.ndarray) -> None:
+    def __init__(self, trace: Trace, outline: Outline, cells: _Cells, events: np.ndarray) -> None:
         self.trace, self.outline = trace, outline
         self.names: list[str] = []
-        self.shapes: list[tuple[int, ...]] = []
+        self.shapes: list[tuple[int, ...] | None] = []
         self._like: Counter[str] = Counter()
+        section, tensor = cells.section, cells.tensor
         self.tensors, begin = np.unique(tensor, return_index=True)
         last = dict(zip(tensor.tolist(), section.tolist(), strict=True))
-        ended: dict[tuple[str, tuple[int, ...]], list[tuple[int, int]]] = {}  # heaps of (last section, row)
+        ended: dict[tuple[str, tuple[int, ...] | None], list[tuple[int, int]]] = {}  # heaps of (last section, row)
         rows: dict[int, int] = {}
         for one in self.tensors[np.argsort(begin)].tolist():
-            name, shape = self._name_and_shape(one)
+            first = begin[np.searchsorted(self.tensors, one)]
+            name, shape = self._name_and_shape(one, int(events[cells.index[first]]))
             heap = ended.setdefault((name, shape), [])
-            is_free = heap and heap[0][0] < section[begin[np.searchsorted(self.tensors, one)]]
+            is_free = heap and heap[0][0] < section[first]
             rows[one] = heappop(heap)[1] if is_free else self._add(name, shape)
             heappush(heap, (last[one], rows[one]))
         self._rows = np.array([rows[one] for one in self.tensors.tolist()], dtype=np.int64)
@@ -220,21 +228,30 @@ class _Rows:
         """The rows of the leaves that have gradients."""
         return self._rows[np.searchsorted(self.tensors, tensors)]
 
-    def _add(self, name: str, shape: tuple[int, ...]) -> int:
+    def _add(self, name: str, shape: tuple[int, ...] | None) -> int:
         self._like[name] += 1
         self.names.append(f"{name} ({self._like[name]})" if self._like[name] > 1 else name)
         self.shapes.append(shape)
         return len(self.names) - 1
 
-    def _name_and_shape(self, tensor: int) -> tuple[str, tuple[int, ...]]:
+    def _name_and_shape(self, tensor: int, event: int) -> tuple[str, tuple[int, ...] | None]:
+        """Of a leaf, to which a gradient comes in that event."""
         made = self.trace.events[int(self.outline.born[tensor])]
         own: str | None = None
-        shape: tuple[int, ...] = ()
+        shape: tuple[int, ...] | None
         if isinstance(made, LeafCreated):
-            own, shape = made.name, tuple(made.shape)
+            own, shape = made.name, made.shape
         elif isinstance(made, OpCalled):
-            shape = next(tuple(out.shape) for out in made.outputs if out.tensor == tensor)
+            shape = next(out.shape for out in made.outputs if out.tensor == tensor)
+        else:
+            shape = self._shape_of_gradient(event)
         return self.trace.names.get(tensor) or own or "a leaf without a name", shape
+
+    def _shape_of_gradient(self, event: int) -> tuple[int, ...] | None:
+        """The shape of a gradient, which is that of its leaf."""
+        found = self.trace.events[event]
+        value = self.trace.value(found.after) if isinstance(found, Accumulated) else None
+        return None if value is None or value.damaged else value.shape
 
 
 def group(name: str) -> str:

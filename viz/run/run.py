@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
 from engine.trace.events import ErrorRaised, Trace
 from engine.trace.file.consistency import checked
+from engine.trace.file.database import Rows, TraceFileError
 from engine.trace.file.outline import Outline, outline, outline_in_file
 
 from .iterations import Section, backward_calls, sections
@@ -35,13 +37,15 @@ class Run:
 
     @cached_property
     def outline(self) -> Outline:
-        return outline_in_file(self.whole) or outline(self.whole.events)
+        with _contradictions_refused(self.whole):
+            return outline_in_file(self.whole) or outline(self.whole.events)
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
         if self.is_told or len(self.whole.events) < SHORT:
             return (Section("iteration", "", 0, len(self.whole.events)),)
-        return sections(self.whole, self.outline)
+        with _contradictions_refused(self.whole):
+            return sections(self.whole, self.outline)
 
     @property
     def is_measured(self) -> bool:
@@ -54,13 +58,15 @@ class Run:
 
     @cached_property
     def overview(self) -> Overview:
-        return overview(self.whole, self.outline, self.sections)
+        with _contradictions_refused(self.whole):
+            return overview(self.whole, self.outline, self.sections)
 
     @cached_property
     def flow(self) -> Overview:
         """The overview; for a program without iterations, one column per backward call."""
-        calls = () if self.is_divided else backward_calls(self.whole, self.outline)
-        found = by_call(self.whole, self.outline, calls) if len(calls) > 1 else self.overview
+        with _contradictions_refused(self.whole):
+            calls = () if self.is_divided else backward_calls(self.whole, self.outline)
+            found = by_call(self.whole, self.outline, calls) if len(calls) > 1 else self.overview
         return found if len(found.calls) > 1 else self.overview
 
     @cached_property
@@ -80,7 +86,8 @@ class Run:
         """The tensors of a section: their numbers in the whole by their numbers in the section. Linear in its
         events."""
         if self.is_divided:
-            return self._windows.tensors(number)
+            with _contradictions_refused(self.whole):
+                return self._windows.tensors(number)
         return {tensor: tensor for tensor in range(len(self.outline.born))}
 
     @cached_property
@@ -105,3 +112,17 @@ class Run:
     def _has_failed(self) -> bool:
         events = self.whole.events
         return any(isinstance(events[k], ErrorRaised) for k in range(max(0, len(events) - 3), len(events)))
+
+
+@contextmanager
+def _contradictions_refused(whole: Trace) -> Iterator[None]:
+    """An outline that names what the events of its file do not have is a fault of the file, and said so.
+
+    The sections of a trace are made here, from what a file says of all of its events; each is checked when it is shown.
+    """
+    try:
+        yield
+    except (KeyError, IndexError, StopIteration, ValueError, OverflowError, RecursionError) as error:
+        if isinstance(error, TraceFileError) or not isinstance(whole.events, Rows):
+            raise
+        raise whole.events.source.damaged(f"its events contradict each other ({error})") from error

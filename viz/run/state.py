@@ -14,6 +14,7 @@ from engine.trace.events import (
     BackwardStarted,
     CodeEntered,
     CodeLeft,
+    Damaged,
     DataSet,
     Escaped,
     FlagChanged,
@@ -27,6 +28,7 @@ from engine.trace.events import (
     Refreshed,
     Trace,
 )
+from engine.trace.file.database import TraceFileError
 from engine.trace.file.outline import CODES, GRAD, NOBODY, REQUIRES, VALUE, Outline
 
 from .iterations import Section
@@ -84,8 +86,9 @@ def _open_groups(outline: Outline, start: int) -> list[int]:
     places = places[: np.searchsorted(places, start)]
     steps = np.where(outline.kinds[places] == CODES[GroupEntered], 1, -1)
     depth = np.cumsum(steps)
-    levels = range(1, 1 + int(depth[-1]) if len(depth) else 1)
-    return [int(places[np.flatnonzero((steps > 0) & (depth == level))[-1]]) for level in levels]  # each one's last
+    later = np.minimum.accumulate(depth[::-1])[::-1]  # the least depth from there on
+    found: list[int] = places[(steps > 0) & (depth == later)].tolist()
+    return found
 
 
 def _import(trace: Trace, outline: Outline, section: Section, state: State) -> None:
@@ -93,6 +96,8 @@ def _import(trace: Trace, outline: Outline, section: Section, state: State) -> N
     depth = len(state.groups)
     called: set[str] = set()
     for event in trace.events[section.start : section.end]:
+        if isinstance(event, Damaged):
+            return
         tensors = list(used(event))
         if isinstance(event, GroupEntered):
             if not depth and event.name not in called:
@@ -124,9 +129,15 @@ def _bring(trace: Trace, outline: Outline, start: int, state: State, tensor: int
 
 
 def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | None) -> Leaf:
-    """The state of a tensor at the beginning."""
+    """The state of a tensor at the beginning. Raises TraceFileError if the event that made it is damaged."""
     born = int(outline.born[tensor])
-    version, value, requires = _at_birth(trace.events[born], tensor)
+    made = trace.events[born]
+    if isinstance(made, Damaged):
+        raise TraceFileError(
+            f"Event number {born + 1:,} is damaged in the file, and it made a tensor that is used here. Look at "
+            "another iteration, copy the file again, or record the program again."
+        )
+    version, value, requires = _at_birth(made, tensor)
     changed = outline.last_change(tensor, VALUE, start)
     if changed is not None:
         version, value = version if changed[0] == NOBODY else changed[0], changed[1]

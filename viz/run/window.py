@@ -20,6 +20,7 @@ from engine.trace.events import (
     BackwardStarted,
     CodeEntered,
     CodeLeft,
+    Damaged,
     DataSet,
     ErrorRaised,
     Escaped,
@@ -73,6 +74,9 @@ class Windows:
         names = {new: name for old, new in cut.tensors.items() if (name := whole.names.get(old)) is not None}
         values = Picked(whole.values, tuple(cut.values))
         meta = {**whole.meta, "section": self._as_meta(section, cut)}
+        if cut.lost is not None:
+            behind = f"the events from number {cut.lost + 1:,} to {section.end:,}"
+            meta["damaged"] = [*whole.meta.get("damaged", ()), behind]
         window = Trace(events, whole.stacks, whole.files, names, values, whole.argv, meta)
         check_part(whole, window, values.numbers)
         return window
@@ -149,6 +153,8 @@ class _Cut:
         self.told = set[tuple[str, str]]()
         self.index = 0
         self.passed = 0
+        self.lost: int | None = None
+        """The event that is damaged in the file: the window ends with it, since what it did is not known."""
 
     def _first_versions(self) -> dict[int, int]:
         """By storage, the lowest version in which an earlier tensor is used."""
@@ -187,6 +193,9 @@ class _Cut:
                 now = {(one.depth, one.line, one.name): one for one in (*first, *event.loops)}
                 made, first = replace(made, loops=tuple(now.values())), ()
             yield made
+            if isinstance(event, Damaged):
+                self.lost = event.index
+                return
 
     def _placed(self, event: AnyEvent) -> AnyEvent:
         placed = replace(event, index=self.index)

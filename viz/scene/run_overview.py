@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from math import floor, isfinite, log10
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from math import isfinite
 from typing import Any
 
 import numpy as np
+
+from engine.trace.file.database import TraceFileError
 
 from ..findings.dead_units import dead_units
 from ..findings.finding import EXPLODING, NONFINITE, NONFINITE_GRADIENT, OFTEN_MEANT, Finding, Kind
@@ -40,12 +43,22 @@ def in_iterations(run: Run) -> list[RunFinding]:
     numbers = [number for number, section in enumerate(run.sections) if section.kind == "iteration"]
     found: dict[Kind, RunFinding] = {}
     for number in numbers[:LOOKED_INTO]:
-        for one in reading(run.trace(number)).findings:
+        for one in _findings(run, number):
             if one.kind not in SEEN_IN_NUMBERS | OFTEN_MEANT | found.keys():
                 found[one.kind] = _in_iteration(run, number, one)
-    for one in dead_units(reading(run.trace(numbers[-1])).facts) if numbers and "dead-units" not in found else ():
-        found[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way
+    if numbers and "dead-units" not in found:
+        with suppress(TraceFileError):
+            for one in dead_units(reading(run.trace(numbers[-1])).facts):
+                found[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way
     return [*_origin(run), *found.values()]
+
+
+def _findings(run: Run, number: int) -> Sequence[Finding]:
+    """Those of a section; none of one that cannot be shown, since the file is damaged there."""
+    try:
+        return reading(run.trace(number)).findings
+    except TraceFileError:
+        return ()
 
 
 def _origin(run: Run) -> Iterator[RunFinding]:
@@ -56,7 +69,7 @@ def _origin(run: Run) -> Iterator[RunFinding]:
         return
     number = run.overview.first[column]
     # In the loss first, since a gradient that is nan is its consequence: findings come in the order of their steps.
-    ops = (one for one in reading(run.trace(number)).findings if one.kind in NONFINITE)
+    ops = (one for one in _findings(run, number) if one.kind in NONFINITE)
     for one in sorted(ops, key=lambda one: one.kind in NONFINITE_GRADIENT)[:1]:
         yield _in_iteration(run, number, one)
 
@@ -126,7 +139,8 @@ def _rounded(value: float) -> float | None:
         return None
     if value == int(value) and abs(value) < 1e15:
         return int(value)
-    return round(value, DIGITS - 1 - floor(log10(abs(value))))
+    rounded = float(f"{value:.{DIGITS}g}")
+    return rounded if isfinite(rounded) else value  # the largest ones have no neighbour to be rounded to
 
 
 def _loss(value: float) -> Num:

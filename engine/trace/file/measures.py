@@ -75,6 +75,8 @@ COLUMNS = {name: tuple(column.name for column in fields(kind)) for name, kind in
 EMPTY: Mapping[int, int | None] = MappingProxyType({})
 WHOLE = ("event", "tensor", "sampled")
 """The columns of whole numbers; all others are floats."""
+COUNTS = ("zeros", "nonfinite")
+"""The floats that count elements, or are nan where nothing is known."""
 
 
 class Current:
@@ -132,8 +134,9 @@ class Meter:
                 self._written(event.index, event.tensor, event.value)
         elif isinstance(event, BackwardStarted) and event.roots:
             number = self._current(event.roots[0].tensor, event.index)
-            if number is not None:
-                self._note("losses", event.index, mean_of(self._value(number)))
+            root = None if number is None else self._value(number)
+            if root is not None and not root.damaged:
+                self._note("losses", event.index, mean_of(root))
 
     def take(self) -> Measures:
         """The numbers since they were last taken."""
@@ -260,14 +263,15 @@ def _dtype(column: str) -> str:
 
 
 def fit(measures: Measures, events: int, tensors: int) -> bool:
-    """Whether the tables are of so many events and tensors, in the order of the events."""
+    """Whether the tables are of so many events and tensors, in their order, and count what can be counted."""
     for name, listed in COLUMNS.items():
         table = {column: getattr(getattr(measures, name), column) for column in listed}
         if len({len(column) for column in table.values()}) != 1 or (np.diff(table["event"]) < 0).any():
             return False
         if not (_are_below(table["event"], events) and _are_below(table.get("tensor", table["event"][:0]), tensors)):
             return False
-    return True
+    counts = np.concatenate([getattr(measures.gradients, name) for name in COUNTS])
+    return not np.isinf(counts).any() and not (counts < 0).any()
 
 
 def _are_below(numbers: np.ndarray, end: int) -> bool:

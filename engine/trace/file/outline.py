@@ -26,6 +26,7 @@ from ..events import (
     Accumulated,
     AnyEvent,
     BackwardStarted,
+    Damaged,
     FlagChanged,
     GradSet,
     GroupEntered,
@@ -42,6 +43,8 @@ from .measures import Measures
 
 KINDS: tuple[type, ...] = get_args(AnyEvent)
 CODES = {kind: code for code, kind in enumerate(KINDS)}
+MAKERS = [CODES[kind] for kind in (LeafCreated, OpCalled, Accumulated)]
+"""The kinds of events that make tensors."""
 RECORDED = 64
 """Added to the code of an op that has a node."""
 VALUE, REQUIRES, GRAD, BORN = range(4)
@@ -114,7 +117,7 @@ class Outline:
 
 
 def outline(events: Iterable[AnyEvent]) -> Outline:
-    """The outline of some events, from the first on.  Linear in their number.
+    """The outline of some events, from the first to the last, or to one that is damaged.  Linear in their number.
 
     >>> import engine
     >>> with engine.record() as trace:
@@ -128,10 +131,13 @@ def outline(events: Iterable[AnyEvent]) -> Outline:
 
 
 def _block_of(events: Iterable[AnyEvent], before: Outline | None) -> Outline:
-    """The block of events that follow those of an outline."""
+    """The block of some events that follow those of an outline, up to the first that is damaged: what holds behind
+    that one is not known."""
     sketch = Sketch(before)
     for event in events:
         sketch.add(event)
+        if isinstance(event, Damaged):
+            break
     return sketch.take()
 
 
@@ -275,8 +281,6 @@ ARRAYS = {
 }  # fmt: skip
 """The arrays, with their element types; from `tensor` on they are the columns of the changes."""
 LISTS = ("loops", "calls", "modes", "parts", "held", "rates")
-LATER = {"rates"}
-"""Those that files of earlier versions lack."""
 LEVEL = 1
 """zlib's level: neighbouring numbers are alike, and the program waits."""
 MOST = 128
@@ -320,7 +324,7 @@ def outline_in_file(trace: Trace) -> Outline | None:
         if not blocks:
             return None
         noted = _joined(blocks)
-        if len(noted.kinds) > len(rows) or not _fits(noted, len(trace.stacks)):
+        if len(noted.kinds) > len(rows) or not _fits(noted, len(trace.stacks), len(trace.values)):
             return None
         if len(noted.kinds) < len(rows):
             rest = _block_of((rows[number] for number in range(len(noted.kinds), len(rows))), noted)
@@ -332,10 +336,10 @@ def outline_in_file(trace: Trace) -> Outline | None:
 
 def _blocks(rows: Rows[AnyEvent]) -> Iterator[Outline]:
     """The blocks of a file, up to the first one that is missing or damaged."""
-    blocks: dict[str, dict[str, tuple[Any, Any]]] = {}
+    blocks: dict[str, dict[str, tuple[Any, Any, Any]]] = {}
     for key, data, digest in rows.source.all("SELECT key, data, sum FROM outline"):
         number, _, name = str(key).rpartition("/")
-        blocks.setdefault(number, {})[name] = data, digest
+        blocks.setdefault(number, {})[name] = key, data, digest
     for number in ["", *map(str, range(1, len(blocks)))]:
         try:
             texts = {name: _whole(*row, MOST * len(rows) + ROOM) for name, row in blocks[number].items()}
@@ -344,9 +348,14 @@ def _blocks(rows: Rows[AnyEvent]) -> Iterator[Outline]:
             return
 
 
-def _whole(data: Any, told: Any, most: int) -> bytes:
+def row_sum(key: str, data: bytes) -> int:
+    """The checksum of a row."""
+    return zlib.crc32(data, zlib.crc32(key.encode()))
+
+
+def _whole(key: Any, data: Any, told: Any, most: int) -> bytes:
     """The bytes of a row.  Raises ValueError where they do not fit their checksum, or are more than that."""
-    if not isinstance(data, bytes) or zlib.crc32(data) != told:
+    if not isinstance(data, bytes) or row_sum(str(key), data) != told:
         raise ValueError("the row is damaged")
     opened = zlib.decompressobj()
     content = opened.decompress(data, most)
@@ -357,7 +366,7 @@ def _whole(data: Any, told: Any, most: int) -> bytes:
 
 def _read(texts: Mapping[str, bytes]) -> Outline:
     arrays = {name: np.frombuffer(texts[name], dtype) for name, dtype in ARRAYS.items()}
-    lists = {name: json.loads(texts[name]) if name in texts or name not in LATER else [] for name in LISTS}
+    lists = {name: json.loads(texts[name]) for name in LISTS}
     loops = ((int(at), tuple(LoopVariable(*map(_plain, one)) for one in variables)) for at, variables in lists["loops"])
     return Outline(
         arrays["kinds"], arrays["stacks"], arrays["born"],
@@ -396,18 +405,23 @@ def _tensors(held: Any) -> tuple[int | None, ...]:
     return tuple(None if one is None else int(one) for one in held)
 
 
-def _fits(outline: Outline, stacks: int) -> bool:
-    """Whether all parts of an outline agree, for a file with this many stacks."""
-    events, changes = len(outline.kinds), outline.changes
+def _fits(outline: Outline, stacks: int, values: int) -> bool:
+    """Whether all parts of an outline agree, for a file with this many stacks and values."""
+    events, tensors, changes = len(outline.kinds), len(outline.born), outline.changes
     columns = [getattr(changes, name) for name in changes.__slots__]
     listed = [at for name in LISTS for at, *_ in getattr(outline, name)]
+    kinds = outline.kinds & (RECORDED - 1)
     return (
         len(outline.stacks) == events
         and len({len(column) for column in columns}) == 1
-        and _within(outline.kinds & (RECORDED - 1), 0, len(KINDS))
+        and _within(kinds, 0, len(KINDS))
         and _within(outline.stacks, -1, stacks)
         and _within(outline.born, NOBODY, events)
+        and bool(np.isin(kinds[outline.born[outline.born >= 0]], MAKERS).all())
+        and _within(changes.tensor, 0, tensors)
         and _within(changes.event, 0, events)
+        and _within(changes.second[changes.what == VALUE], 0, values)
+        and _within(changes.first[changes.what == GRAD], NOBODY, tensors)
         and bool((np.diff(changes.tensor) >= 0).all())
         and all(0 <= at < events for at in listed)
         and all(_is_in_order(getattr(outline, name)) for name in LISTS)

@@ -42,7 +42,7 @@ from .encoding import (
     shape_text,
 )
 from .measures import Measures
-from .outline import BLOCK, Sketch, rows_of
+from .outline import BLOCK, Sketch, row_sum, rows_of
 
 SCHEMA = 3
 """The version of the tables.  It grows when an older reader would misread them.  1 had no checksums of rows; in 1 and 2
@@ -274,7 +274,7 @@ class Writer:
     def block(self, measures: Measures | None = None) -> None:
         """Write the outline of the events since its last block, with the numbers of the run since then."""
         for key, data in rows_of(dataclasses.replace(self._sketch.take(), measures=measures), self._blocks):
-            self._execute("INSERT INTO outline VALUES (?, ?, ?)", (key, data, zlib.crc32(data)))
+            self._execute("INSERT INTO outline VALUES (?, ?, ?)", (key, data, row_sum(key, data)))
             self.bytes += len(data) + CONTENT_ROW
         self._blocks += 1
 

@@ -18,7 +18,7 @@ from engine.arrays.session import slot
 from engine.trace.events import LeafCreated, Trace
 from engine.trace.file import tracefile
 from engine.trace.file.database import Row, Rows
-from engine.trace.file.outline import Outline, Sketch, _joined, outline, outline_in_file
+from engine.trace.file.outline import Outline, Sketch, _joined, outline, outline_in_file, row_sum
 from engine.trace.file.streaming import Stream
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
@@ -158,6 +158,6 @@ def test_outline_that_does_not_fit_is_made_of_the_events(run: Trace, tmp_path: P
     run.save(str(path))
     packed = zlib.compress(data)
     with sqlite3.connect(path) as db:
-        db.execute("UPDATE outline SET data = ?, sum = ? WHERE key = ?", (packed, zlib.crc32(packed), key))
+        db.execute("UPDATE outline SET data = ?, sum = ? WHERE key = ?", (packed, row_sum(key, packed), key))
     db.close()
     assert outline_in_file(Trace.open(str(path))) is None

@@ -18,6 +18,7 @@ from engine.arrays.session import slot
 from engine.trace.events import Trace
 from engine.trace.file import tracefile
 from engine.trace.file.measures import TABLES, Measures, fit
+from engine.trace.file.outline import row_sum
 from engine.trace.file.streaming import Stream
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
@@ -158,7 +159,7 @@ def test_numbers_that_do_not_fit_are_worked_out(tmp_path: Path, key: str, change
             db.execute("DELETE FROM outline WHERE key = ?", (key,))
         else:
             packed = zlib.compress(data)
-            db.execute("UPDATE outline SET data = ?, sum = ? WHERE key = ?", (packed, zlib.crc32(packed), key))
+            db.execute("UPDATE outline SET data = ?, sum = ? WHERE key = ?", (packed, row_sum(key, packed), key))
     db.close()
     run = Run(Trace.open(str(tmp_path / "t")))
     assert run.outline.measures is None and len(run.outline.kinds) == len(trace.events)
