@@ -4,6 +4,9 @@ between them and the page.
 `python -m tests.viz.helpers.crafted FIRST LAST` opens the files of these numbers in this process, as `backstep open`
 and a browser do, and prints one line of JSON for each that did not end as it should: opened, or refused in one
 sentence.
+
+Some of them are runs: recorded as by `backstep record`, with an outline in blocks and the numbers of the run, and shown
+iteration by iteration.  The sizes from which that is done are small here.
 """
 
 from __future__ import annotations
@@ -20,21 +23,37 @@ import signal
 import sqlite3
 import sys
 import tempfile
+import threading
 import traceback
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+import viz.run.run
+import viz.server.programs
+from engine.arrays.session import slot
 from engine.trace.events import Damaged, Trace
+from engine.trace.file import tracefile
 from engine.trace.file.consistency import open_checked
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.encoding import event_fields, values_equal
-from engine.trace.file.tracefile import APPLICATION, SCHEMA, checksum, digest_of, save, tables
+from engine.trace.file.measures import COLUMNS, Measures
+from engine.trace.file.outline import ARRAYS, row_sum
+from engine.trace.file.streaming import Stream
+from engine.trace.file.tracefile import APPLICATION, SCHEMA, checksum, digest_of, open_trace, save, tables
+from engine.trace.recorder import Recorder
+from engine.trace.source import Places
+from viz.run.measures import measured
 from viz.run.prefix import MOST
+from viz.run.run import Run
+from viz.run.window import Windows
 from viz.scene.reading import _readings
 from viz.server.programs import from_file, record_source
 from viz.server.revisions import Computed
-from viz.server.store import Catalogue, Problem, Store
+from viz.server.store import Catalogue, Problem, Revision, Store
 
 Rows = dict[str, list[list[Any]]]
 SECONDS = 10
@@ -101,6 +120,39 @@ a.sum().backward()
 """,
 ]
 
+RUNS = [
+    """
+import engine as torch
+w = torch.ones(2, requires_grad=True)
+b = torch.zeros(2, requires_grad=True)
+opt = torch.optim.SGD([w, b], lr=0.1, momentum=0.9)
+for step in range(5):
+    opt.zero_grad()
+    loss = ((w * step + b).tanh() - 0.5).pow(2).sum()
+    loss.backward()
+    opt.step()
+    print(loss.item())
+""",
+    """
+import engine as torch
+net = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Tanh())
+for epoch in range(2):
+    state = torch.zeros(1, 2)
+    for step in range(2):
+        x = torch.ones(1, 2, requires_grad=True)
+        out = net(x + state)
+        out.sum().backward()
+        state = x.grad * 0.5
+        with torch.no_grad():
+            for p in net.parameters():
+                p -= 0.1 * p.grad
+                p.grad = None
+""",
+]
+BLOCK, SHORT, CHECKED = 25, 40, 60
+"""Events of a block of the outline, below which a program is not divided, and that are checked when a file is opened.
+"""
+
 
 # -- sound rows -------------------------------------------------------------------------------------------------------
 
@@ -110,23 +162,43 @@ class Sound(NamedTuple):
 
     trace: Trace
     rows: Rows
+    run: Run | None = None
 
 
 def sound(folder: Path) -> list[Sound]:
     """The traces that are altered."""
     found = []
-    for number, source in enumerate(PROGRAMS):
-        (folder / f"p{number}.py").write_text(source)
-        trace = record_source(source, folder / f"p{number}.py")
-        save(trace, folder / "sound")
-        with contextlib.closing(sqlite3.connect(folder / "sound")) as db:
+    for number, source in enumerate([*PROGRAMS, *RUNS]):
+        script, path = folder / f"p{number}.py", folder / f"sound{number}"
+        script.write_text(source)
+        is_run = number >= len(PROGRAMS)
+        if is_run:
+            record_run(source, script, path)
+        else:
+            save(record_source(source, script), path)
+        with contextlib.closing(sqlite3.connect(path)) as db:
             rows = {table: [list(row[:-1]) for row in db.execute(f"SELECT * FROM {table}")]  # noqa: S608
                     for table in TABLES}  # fmt: skip
-        found.append(Sound(trace, rows))
+        trace = open_trace(path)
+        found.append(Sound(trace, rows, Run(trace) if is_run else None))
     return found
 
 
-TABLES = ("meta", "files", "stacks", "events", "contents", "tensor_values", "names")
+def record_run(source: str, script: Path, path: Path) -> None:
+    """Record a program as a script is: while it runs, block by block."""
+    recorder = Recorder()
+    stream = Stream(recorder, str(path), Places(str(script.parent)))
+    recorder.pace = lambda: stream._write(float("inf")) and None
+    slot.active = recorder
+    code = compile(source, str(script), "exec")
+    program = threading.Thread(target=exec, args=(code, {"print": lambda *_: None}))  # none of our frames above it
+    program.start()
+    program.join()
+    slot.active = None
+    stream.finish({"script": script.name, "status": 0})
+
+
+TABLES = ("meta", "files", "stacks", "events", "contents", "tensor_values", "names", "outline")
 _JSON = {"meta": (1,), "stacks": (1,), "events": (3,), "contents": (3, 6)}
 """The columns that hold JSON."""
 
@@ -150,11 +222,15 @@ def written(rows: Rows, path: Path, sums: bool = True) -> None:
         path.write_bytes(db.serialize())
 
 
-WIDTHS = {"meta": 2, "files": 2, "stacks": 2, "events": 4, "contents": 7, "tensor_values": 2, "names": 2}
+WIDTHS = {"meta": 2, "files": 2, "stacks": 2, "events": 4, "contents": 7, "tensor_values": 2, "names": 2,
+          "outline": 2}  # fmt: skip
 """The columns of a table, but for the checksum."""
 
 
 def _checksum(table: str, row: list[Any]) -> int:
+    if table == "outline":
+        key, data = row
+        return row_sum(str(key), data) if isinstance(data, bytes) else 0
     if table != "contents":
         return checksum(*row)
     number, _, dtype, shape, whole, data, stats = row
@@ -284,6 +360,44 @@ def alter_value(rows: Rows, rng: random.Random) -> None:
         row[2:7] = other[2:7]
 
 
+def alter_outline(rows: Rows, rng: random.Random) -> None:
+    """A row of the outline, or of the numbers of a run, says something else, goes, or has the data of another."""
+    listed = rows["outline"]
+    at = rng.randrange(len(listed))
+    row = listed[at]
+    match rng.randrange(8):
+        case 0:
+            del listed[at]
+        case 1:
+            row[1] = rng.choice(listed)[1]
+        case 2:
+            row[0] = rng.choice([rng.choice(listed)[0], f"{rng.randrange(9)}/{str(row[0]).rpartition('/')[2]}", "x"])
+        case _:
+            row[1] = zlib.compress(_altered_data(str(row[0]).rpartition("/")[2], zlib.decompress(row[1]), rng))
+
+
+def _altered_data(name: str, data: bytes, rng: random.Random) -> bytes:
+    if name not in ARRAYS and "." not in name:
+        held = [data.decode()]
+        alter_json(held, 0, rng)
+        return held[0].encode()
+    is_whole = name in ARRAYS or name.partition(".")[2] in ("event", "tensor", "sampled")
+    column = np.frombuffer(data, ARRAYS.get(name, "<i8" if is_whole else "<f8")).copy()
+    odd = [-2, -1, 0, 1, 3, 9, 200, 2**31 - 1, 2**52, *([] if is_whole else [float("nan"), float("inf"), 1.797e308])]
+    with contextlib.suppress(OverflowError):
+        for _ in range(rng.choice([1, 1, 5])):
+            if len(column):
+                column[rng.randrange(len(column))] = rng.choice(odd)
+    match rng.randrange(6):
+        case 0:
+            return column[:-1].tobytes()
+        case 1:
+            return column.tobytes() + bytes(rng.choice([1, 8, 2**24]))
+        case 2:
+            return column[::-1].tobytes()
+    return column.tobytes()
+
+
 def damaged(raw: bytearray, rng: random.Random) -> None:
     """Bytes flip, or pages of the database change places."""
     if rng.random() < 0.7:
@@ -308,6 +422,9 @@ class Crafted(NamedTuple):
     fits: bool
 
 
+RUN_ALTERATIONS = [*ALTERATIONS, *[alter_outline] * 6]
+
+
 def craft(base: list[Sound], number: int, path: Path) -> Crafted:
     """Write the file of a number: of four, one has the checksums that it had, and one of eight flipped bytes."""
     rng = random.Random(number)  # noqa: S311 it is to be the same again
@@ -324,7 +441,7 @@ def craft(base: list[Sound], number: int, path: Path) -> Crafted:
         for table, found in rows.items():
             for row in found:
                 row.append(_checksum(table, row))
-    alteration = rng.choice(ALTERATIONS)
+    alteration = rng.choice(ALTERATIONS if chosen.run is None else RUN_ALTERATIONS)
     alteration(rows, rng)
     written(rows, path, fits)
     return Crafted(chosen, alteration.__name__, fits)
@@ -341,15 +458,72 @@ def opened(path: Path, file: Crafted) -> str:
             nothing_untrue(open_checked(path, MOST), file.sound.trace)
         store = Store(Catalogue([program]), Computed())
         revision = store.revision(program.id, None)
+        if file.sound.run is not None:
+            run_shown(store, revision, file.sound.run, file.fits)
         scene = store.scene(revision, None, {}, "").json()
         holds_together(scene)
         for element in [node["id"] for node in scene["nodes"][:3]] + [node["id"] for node in scene["nodes"][-2:]]:
             holds_together(store.details(revision, element).json())
     except (TraceFileError, Problem) as error:
-        if len(str(error)) > 2000 or "Traceback" in str(error):
-            raise AssertionError("a refusal is one sentence") from error
+        in_a_sentence(error)
         return "refused"
     return "shown"
+
+
+def in_a_sentence(error: Exception) -> None:
+    if len(str(error)) > 2000 or "Traceback" in str(error):
+        raise AssertionError("a refusal is one sentence") from error
+
+
+def run_shown(store: Store, revision: Revision, was: Run, fits: bool) -> None:
+    """The run view of a file, and its iterations.  What is refused leaves the others as they are."""
+    run, opens = store.whole(revision)
+    holds_together(store.overview(revision.program).json())
+    holds_together(store.graphs(revision.program).json())
+    if not fits:
+        no_number_untrue(measured(run.whole, run.outline), measured(was.whole, was.outline))
+    for number in {0, opens, len(run.sections) // 2, len(run.sections) - 1} if run.is_divided else ():
+        try:
+            shown = store.revision(revision.program, None, section=number)
+            holds_together(store.scene(shown, None, {}, "").json())
+            run.tensors(number)
+            if not fits:
+                window_untouched(run, number, was)
+        except (TraceFileError, Problem) as error:
+            in_a_sentence(error)
+
+
+def no_number_untrue(found: Measures, was: Measures) -> None:
+    """Each number of a run is what the whole file has there, or not known.  The last update may be a part of one, where
+    the recording ends with it."""
+    for table, columns in COLUMNS.items():
+        known = {tuple(row[:-1] if table == "losses" else row[:2]): row for row in _rows(was, table)}
+        for row in _rows(found, table):
+            before = known.get(tuple(row[:-1] if table == "losses" else row[:2]))
+            if before is None:
+                last = max(found.gradients.event, default=-1)
+                assert table == "updates" and row[0] > last, f"a row of {table} that was not there"
+                continue
+            for name, one, other in zip(columns, row, before, strict=True):
+                assert one == other or one != one or (one == 0 and name == "sampled"), f"another {table}.{name}"
+
+
+def _rows(measures: Measures, table: str) -> list[tuple[Any, ...]]:
+    columns = [getattr(getattr(measures, table), name).tolist() for name in COLUMNS[table]]
+    return list(zip(*columns, strict=True))
+
+
+def window_untouched(run: Run, number: int, was: Run) -> None:
+    """Each event, value and name of a section is what the whole file has there, up to one that is damaged."""
+    section = run.trace(number)
+    same = Windows(was.whole, was.outline, run.sections).trace(number)
+    lost = [event.index for event in section.events if isinstance(event, Damaged)]
+    count = lost[0] if lost else len(section.events)
+    assert not lost or count == len(section.events) - 1, "events behind one that is damaged"
+    assert list(map(event_fields, section.events[:count])) == list(map(event_fields, same.events[:count])), "another"
+    for value, original in zip(section.values, same.values, strict=False):
+        assert value.damaged or values_equal(value, original), "another value in a section"
+    assert section.names.items() <= same.names.items(), "another name in a section"
 
 
 def nothing_untrue(found: Trace, was: Trace) -> None:
@@ -389,7 +563,18 @@ def _late(*_: object) -> None:
     raise TimeoutError(f"longer than {SECONDS} s")
 
 
+def small_sizes() -> None:
+    """Short programs are divided and written in blocks as long ones are, and not read to their end when opened."""
+    sizes: dict[Any, dict[str, int]] = {
+        tracefile: {"BLOCK": BLOCK}, viz.run.run: {"SHORT": SHORT, "CHECKED": CHECKED},
+        viz.server.programs: {"CHECKED": CHECKED},
+    }  # fmt: skip
+    for module, constants in sizes.items():
+        vars(module).update(constants)
+
+
 def main(first: int, last: int) -> None:
+    small_sizes()
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
     logging.disable(logging.CRITICAL)
     signal.signal(signal.SIGALRM, _late)
