@@ -167,8 +167,8 @@ def run_script(
 
 
 class _Lifeline:
-    """What tells the script's process that this one has ended, even if this one is killed: a pipe whose other end belongs
-    to that process; on Windows, where a process can wait for another one, the number of this one."""
+    """What tells the script's process that this one has ended, even if this one is killed: a pipe whose other end
+    belongs to that process; on Windows, where a process can wait for another one, the number of this one."""
 
     def __init__(self) -> None:
         self._ends = os.pipe() if os.name == "posix" else ()
