@@ -55,13 +55,13 @@ from engine.trace.log_reader import users_traceback
 from engine.trace.messages import message_of
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
-from viz.record import prints, torch_import
+from viz.record import import_rewrite, prints, torch_import
 from viz.record.limits import in_words
 from viz.record.no_input import NoInput
 from viz.record.place import place_of
-from viz.record.torch import import_rewrite
 from viz.record.torch.changes import Changes
-from viz.record.torch.import_hook import Arrival, without_ours
+from viz.record.torch.import_hook import Arrival
+from viz.record.torch.own_frames import without_ours
 
 if sys.platform == "win32":
     import _winapi  # what Python's own subprocess and multiprocessing call

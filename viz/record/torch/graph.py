@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine.trace.tensor_states import next_id
@@ -89,14 +89,14 @@ class Graph:
         self.watch, self.tensors = watch, watch.tensors
         self.mark = f"backstep-{next_id()}"
         self.saved_names: dict[type, tuple[tuple[str, str], ...]] = {}
-        self.packing = 0  # how many hooks of the user's pack what is saved
+        self.packing = 0  # how many hooks of the user's pack what is saved: to read it would unpack it
 
     def node(self, fn: Any, stack: int, results: Sequence[Any], arguments: Any, code: bool = False,
              broadcasts: bool = False) -> Any:  # fmt: skip
         """Watch a new node; the fields of its record."""
         node = Node(self.watch, fn.name().rpartition("::")[2], stack, [(one[0], one[1]) for one in results])
         edges = tuple([None if up is None else self.edge(up, nr, stack) for up, nr in fn.next_functions])
-        saved = () if self.packing else self.saved(fn, results, arguments)
+        saved = self.saved(fn, results, arguments)
         node.frees = bool(saved)
         fn.metadata[self.mark] = node
         if code:
@@ -150,17 +150,18 @@ class Graph:
         return found
 
     def saved(self, fn: Any, results: Sequence[Any], arguments: Any) -> tuple[Any, ...]:
-        """(name, value, tensor, bytes) of the saved tensors of a node, without unpacking those that a user's hook
-        packed."""
+        """(name, value, tensor, bytes) of the saved tensors of a node."""
         kind = type(fn)
         names = self.saved_names.get(kind)
         if names is None:
             found = (name for name in dir(kind) if name.startswith("_saved_"))
             names = self.saved_names[kind] = tuple((name, name.removeprefix("_saved_")) for name in found)
         if not names:
-            return self.saved_by_user(fn) if hasattr(fn, "saved_tensors") else ()
+            return self.saved_by_user(fn) if hasattr(fn, "saved_tensors") and not self.packing else ()
         known = dict(arguments)
         saved = []
+        if self.packing:
+            return tuple(self.packed(fn, names, known, results))
         for attribute, name in names:
             try:
                 kept = getattr(fn, attribute)
@@ -171,6 +172,22 @@ class Graph:
             elif type(kept) is tuple and kept and hasattr(kept[0], "_version"):
                 saved += [self.held(f"{name}[{i}]", one, {}, ()) for i, one in enumerate(kept) if one is not None]
         return tuple(saved)
+
+    @staticmethod
+    def packed(fn: Any, names: Any, arguments: Any, results: Sequence[Any]) -> Iterator[Any]:
+        """The same of what hooks of the user's packed, as it is packed: the bytes of a tensor, 0 for anything else.
+        Older versions of torch do not show what was packed; then there is nothing to say."""
+        for attribute, name in names:
+            raw = getattr(fn, f"_raw{attribute}", None)
+            kept = getattr(raw, "data", None)
+            size = kept.numel() * kept.element_size() if hasattr(kept, "_version") else 0
+            given = arguments.get(name)
+            if type(given) is Held and kept is not None:
+                yield name, given.value, given.number, size
+            elif name.startswith(RESULT) and hasattr(raw, "data"):  # while its hook runs it is not there yet
+                nr = int(name.removeprefix(RESULT) or 0)
+                if nr < len(results):
+                    yield name, results[nr][2], results[nr][0], size
 
     def saved_by_user(self, fn: Any) -> tuple[Any, ...]:
         """What the forward of a custom Function saved."""

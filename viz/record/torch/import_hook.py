@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from engine.trace.recorder import Recorder
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
 
 OLDEST = 2, 4
 """The first version of torch that can be recorded."""
-FOLDER = os.path.join(os.path.dirname(__file__), "")
-OPS = os.path.join("torch", "_ops.py")
 
 
 class Arrival:
@@ -96,18 +92,3 @@ def watching(recorder: Recorder, say: Callable[[str], None]) -> Iterator[None]:
         yield
     finally:
         arrival.stop()
-
-
-def without_ours(kept: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of the recorder, and those of torch through which it runs an op."""
-    frames = []
-    in_op = False
-    while kept is not None:
-        file = kept.tb_frame.f_code.co_filename
-        in_op = file.startswith(FOLDER) or (in_op and file.endswith(OPS))
-        if not in_op:
-            frames.append(kept)
-        kept = kept.tb_next
-    for outer, inner in zip(frames, [*frames[1:], None], strict=True):
-        outer.tb_next = inner
-    return frames[0] if frames else None

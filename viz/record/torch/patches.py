@@ -10,6 +10,7 @@ import functools
 import importlib
 import sys
 import threading
+import traceback
 import warnings
 import weakref
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from engine.arrays.session import is_users, slot
 
 from . import entries
 from .forward import grad_fn_of
+from .own_frames import HERE, program_frames, show_in_program
 from .tensors import requires_of
 
 if TYPE_CHECKING:
@@ -41,6 +43,20 @@ class Known:
     def remove(self) -> None:
         """It knows no more of it."""
         self.known.discard(self.getter)
+
+
+class Filter:
+    """The filter of warnings that is needed to give them where they belong."""
+
+    def __init__(self) -> None:
+        filters: Any = warnings.filters
+        filters.insert(0, HERE)  # not counted as a change of them, so that no warning is given twice for it
+
+    def remove(self) -> None:
+        """It goes, unless the program has thrown all filters away."""
+        filters: Any = warnings.filters
+        if HERE in filters:
+            filters.remove(HERE)
 
 
 def install(watch: Watch) -> list[Any]:
@@ -79,7 +95,18 @@ def install(watch: Watch) -> list[Any]:
     for name in ("backward", "grad"):
         replace(torch.autograd, name, functools.partial(backward_call, watch, name))
     replace(torch, "compile", functools.partial(compiled, watch))
+    tracing = importlib.import_module("torch.jit._trace")  # it makes a graph of all that runs
+    for module in (torch.jit, tracing):
+        for name in ("trace", "trace_module", "_trace_impl", "_get_trace_graph"):
+            if hasattr(module, name):
+                replace(module, name, functools.partial(compiled_call, watch))
     replace(warnings, "_showwarnmsg_impl", functools.partial(show_warning, watch))
+    replace(warnings, "_showwarnmsg", show_in_program)
+    undo.append(Filter())
+    for name in ("walk_tb", "_walk_tb_with_full_positions", "walk_stack"):
+        replace(traceback, name, walk)
+    for name, change in (("__enter__", 1), ("__exit__", -1)):
+        replace(torch.autograd.graph.saved_tensors_hooks, name, functools.partial(packing, watch, change))
     replace(threading.Thread, "_bootstrap_inner", functools.partial(thread, watch))
     if watch.spawned is not None:
         for module in (torch.multiprocessing, importlib.import_module("torch.multiprocessing.spawn")):
@@ -158,7 +185,7 @@ def compiled(watch: Watch, real: Any) -> Any:
 
 
 def compiled_call(watch: Watch, made: Any) -> Any:
-    """A compiled function."""
+    """A compiled function, or one that compiles."""
     if isinstance(made, torch.nn.Module):
         return made
 
@@ -351,6 +378,29 @@ def escape(watch: Watch, real: Any, kind: str = "") -> Any:
         return result
 
     return leave
+
+
+def walk(real: Any) -> Any:
+    """What `traceback` goes through to print a traceback or a stack: without the recorder's frames."""
+
+    @functools.wraps(real)
+    def walk(frames: Any) -> Any:
+        return real(frames) if frames is None else program_frames(real(frames))  # None: it counts its own callers
+
+    return walk
+
+
+def packing(watch: Watch, change: int, real: Any) -> Any:
+    """Hooks of the program pack what is saved from now on, or no more: to look at it would unpack it."""
+
+    @functools.wraps(real)
+    def hooks(self: Any, *args: Any) -> Any:
+        watch.finish()
+        result = real(self, *args)
+        watch.graph.packing = max(0, watch.graph.packing + change)
+        return result
+
+    return hooks
 
 
 def custom_function(watch: Watch, real: Any) -> Any:

@@ -1,0 +1,111 @@
+"""The recorder of the real torch leaves no trace in what a program computes, shows and says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.trace.file.consistency import open_checked
+from viz.record.block import Block
+
+from .test_recorder import assert_is_consistent, ops, run
+
+pytestmark = pytest.mark.parity
+torch: Any = pytest.importorskip("torch")
+
+PACKED = """
+import torch
+from torch.utils.checkpoint import checkpoint
+torch.manual_seed(0)
+x, hooks, runs = torch.ones(3, requires_grad=True), [], []
+def pack(t):
+    hooks.append("packed")
+    return t.half()
+def unpack(t):
+    hooks.append("unpacked")
+    return t.float()
+with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+    y = (x * 2 * x).sum()
+print(hooks)
+y.backward()
+def function(a):
+    runs.append("ran")
+    return torch.nn.functional.dropout((a.sin() * a).exp().cos())
+for reentrant in (False, True):
+    z = checkpoint(function, x, use_reentrant=reentrant)
+    print(runs)
+    z.sum().backward()
+with torch.autograd.graph.save_on_cpu():
+    y = (x.sin() * x).sum()
+y.backward()
+print(hooks, runs, x.grad)
+"""
+
+
+def test_saved_tensors_that_hooks_packed_are_not_unpacked() -> None:
+    alone = run(PACKED)
+    with Block() as trace:
+        recorded = run(PACKED)
+    assert recorded == alone
+    assert_is_consistent(trace)
+    saved = [{one.name: one.bytes for one in op.node.saved} for op in ops(trace) if op.node is not None]
+    if hasattr(torch._C._autograd.SavedTensor, "data"):  # older versions do not show it
+        assert saved[1] == {"self": 6, "other": 6}  # in half precision; a checkpoint keeps nothing
+        assert {"self": 0, "other": 0} in saved and {"result": 0} in saved
+
+
+SHOWN = """
+import logging
+import traceback
+import warnings
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        warnings.warn("the module was called in line {}", stacklevel=4)
+        return x @ torch.ones(5, 5)
+
+x = torch.ones(3, requires_grad=True)
+y = x * 2
+for call in (
+    lambda: Net()(torch.ones(3, 3)), lambda: y.backward(), lambda: torch.ones(2).item(), lambda: y.numpy(),
+    lambda: setattr(x, "grad", torch.ones(2)), lambda: y.requires_grad_(False), lambda: bool(torch.ones(2)),
+):
+    try:
+        call()
+    except Exception as error:
+        print(traceback.format_exc(), traceback.extract_tb(error.__traceback__)[-1].name)
+for _ in range(2):
+    torch.ones(1).std()
+y.grad
+torch.ones(1).std()
+print("".join(traceback.format_stack(limit=1)))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    y.grad
+    torch.ones(1).std()
+print([(one.filename, one.lineno) for one in caught])
+with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    try:
+        torch.ones(1).std()
+    except UserWarning as error:
+        print(error)
+print(torch.jit.trace(torch.nn.Linear(2, 2), torch.ones(1, 2)).graph)
+"""
+
+
+def test_tracebacks_and_warnings_that_a_program_shows_are_those_without_recording(tmp_path: Path) -> None:
+    script = tmp_path / "shown.py"
+    script.write_text(SHOWN)
+    alone = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "viz", "record", "-o", tmp_path / "shown.backstep", script]
+    recorded = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert recorded.stdout == alone.stdout and "shown.py" in recorded.stdout
+    said = [line for line in recorded.stderr.splitlines() if not line.startswith("backstep: ")]
+    assert said == alone.stderr.splitlines() and sum("std()" in line for line in said) == 4
+    open_checked(tmp_path / "shown.backstep", 10_000)

@@ -1,0 +1,95 @@
+"""The recorder's own frames, which neither the tracebacks of a program show nor its warnings name.
+
+Nothing here imports torch.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from types import FrameType, TracebackType
+from typing import Any
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+OPS = os.path.join("torch", "_ops.py")
+HERE = ("always", None, Warning, re.compile(r"torch\._ops\Z|viz\.record\.torch\."), 0)
+"""A filter of warnings: all that are given in frames that may be ours are seen, and given again where they belong."""
+
+
+class Skipping:
+    """Walks over frames, outermost first; whether one is ours, or one of torch's through which we run an op."""
+
+    def __init__(self) -> None:
+        self.in_op = False
+
+    def skips(self, file: str) -> bool:
+        self.in_op = file.startswith(FOLDER) or (self.in_op and file.endswith(OPS))
+        return self.in_op
+
+
+def without_ours(kept: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of the recorder, and those of torch through which it runs an op."""
+    frames = []
+    own = Skipping()
+    while kept is not None:
+        if not own.skips(kept.tb_frame.f_code.co_filename):
+            frames.append(kept)
+        kept = kept.tb_next
+    for outer, inner in zip(frames, [*frames[1:], None], strict=True):
+        outer.tb_next = inner
+    return frames[0] if frames else None
+
+
+def program_frames(walk: Iterator[tuple[FrameType, Any]]) -> Iterator[tuple[FrameType, Any]]:
+    """The frames of a traceback with their positions, without ours."""
+    own = Skipping()
+    return (entry for entry in walk if not own.skips(entry[0].f_code.co_filename))
+
+
+def place_of(given: Any, frame: FrameType | None) -> FrameType | None:
+    """The frame that a warning names, among the one in which it is given and those around it; for one of ours, and one
+    of torch's in which we run an op, the frame of the program around those."""
+    while frame is not None and (frame.f_code.co_filename, frame.f_lineno) != (given.filename, given.lineno):
+        frame = frame.f_back
+    outer = frame
+    while outer is not None and outer.f_code.co_filename.endswith(OPS):
+        outer = outer.f_back
+    if outer is None or not outer.f_code.co_filename.startswith(FOLDER):
+        return frame
+    while outer is not None and outer.f_code.co_filename.startswith(FOLDER):
+        outer = outer.f_back
+    return outer
+
+
+def show_in_program(real: Any) -> Any:
+    """In place of `warnings._showwarnmsg`, while the filter `HERE` stands: a warning that this lets through is given
+    again in the frame of the program, whose filters decide whether it is shown, and may make it an error."""
+    again = False
+
+    @functools.wraps(real)
+    def _showwarnmsg(given: Any) -> None:
+        nonlocal again
+        frame = None
+        if not again and (given.filename.startswith(FOLDER) or given.filename.endswith(OPS)):
+            frame = place_of(given, sys._getframe(1))
+        if frame is None or HERE not in warnings.filters:
+            real(given)
+            return
+        filters: Any = warnings.filters
+        place = filters.index(HERE)
+        del filters[place]
+        again = True
+        try:
+            registry = frame.f_globals.setdefault("__warningregistry__", {})
+            name = frame.f_globals.get("__name__") or "<string>"
+            file, line = frame.f_code.co_filename, frame.f_lineno
+            warnings.warn_explicit(given.message, given.category, file, line, name, registry, source=given.source)
+        finally:
+            again = False
+            filters.insert(place, HERE)
+
+    return _showwarnmsg
