@@ -76,7 +76,9 @@ class Binder:
             return None
         if climb.part is not None:
             names = [*[None] * max(climb.part, 0), *names[:1], *[None] * outputs]
-            names = names[:outputs] if outputs > 1 else names[(number := self._count(tuple(frames))) : number + 1]
+            if outputs == 1:  # one result after the other, more of them perhaps than the value has parts
+                names = [*names, None][min(self._count(tuple(frames)), len(names)) :]
+            names = names[:outputs]
         elif len(names) == 1 and outputs > 1:
             names = [f"{names[0]}[{i}]" for i in range(outputs)]
         elif len(names) > 1 and outputs == 1:  # unpacking iterates: one result after the other

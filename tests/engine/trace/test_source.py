@@ -132,6 +132,16 @@ def test_name_is_that_of_the_variable(text: str, expected: list[str | None]) -> 
     assert names(text) == expected
 
 
+def test_more_results_than_a_value_has_parts_have_no_name() -> None:
+    binder, frame = Binder(Sources({"a": "y = attend(x)[0]"})), Frame("a", "<module>", 1, 1, 4, 13)
+    assert [binder.bound_names([frame]) for _ in range(4)] == [("y",), (None,), (None,), (None,)]
+    attend, x = engine.nn.MultiheadAttention(4, 2), engine.ones(3, 1, 4)
+    with engine.record() as trace:
+        y = attend(x, x, x)[0]
+        y.sum().backward()
+    assert "x" in trace.names.values()
+
+
 def test_name_of_several_outputs_follows_the_unpacking() -> None:
     frame = Frame("a", "<module>", 1, 1, 7, 15)
     binder = Binder(Sources({"a": "v, i = x.max(1)"}))

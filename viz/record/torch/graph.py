@@ -179,7 +179,7 @@ class Graph:
         Older versions of torch do not show what was packed; then there is nothing to say."""
         for attribute, name in names:
             raw = getattr(fn, f"_raw{attribute}", None)
-            kept = getattr(raw, "data", None)
+            kept: Any = getattr(raw, "data", None)
             size = kept.numel() * kept.element_size() if hasattr(kept, "_version") else 0
             given = arguments.get(name)
             if type(given) is Held and kept is not None:
