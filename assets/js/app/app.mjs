@@ -411,7 +411,7 @@ export class App {
       edit: (change) => this.edit(change), choose: (ask) => this.choose(ask), choosing: () => Boolean(this.choosing?.on), fold: (id) => this.fold(id), fit: (whole = false) => this.stage?.fit(true, whole), light: (term) => this.stage?.light(term), help: () => this.help(),
       clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),
       picture: (part) => this.picture(part), painter: () => this.stage.painter(), view: () => this.stage.view, state: () => this.state(), screenPos: (id, row, cell) => this.stage?.screenPos(id, row, cell) ?? null,
-      enlarge: (large) => this.stage.enlarge(large), leastText: () => this.stage.leastText(), frameCount: () => this.frames, serverCalls: this.serverCalls,
+      enlarge: (large, bare) => this.stage.enlarge(large, bare), leastText: () => this.stage.leastText(), frameCount: () => this.frames, serverCalls: this.serverCalls,
     };
   }
 }

@@ -5,7 +5,7 @@ import { WHOLE } from "../scene/shared.mjs";
 
 /** @import { Box, Point } from "../scene/scene.d.ts" */
 /** @typedef {{ x: number, y: number, zoom: number }} Camera */
-/** @typedef {{ width: number, height: number }} View */
+/** @typedef {{ width: number, height: number, bare?: boolean }} View */
 
 const MIN_ZOOM = 0.02;
 const MAX_ZOOM = 4;

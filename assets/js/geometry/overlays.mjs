@@ -1,4 +1,4 @@
-// What lies over the stage: buttons, legend, minimap.  Pure: boxes [x0, y0, x1, y1] in px of a view.
+// What lies over the stage: buttons, legend, minimap; nothing over a `bare` one, as in a lecture.  Pure: boxes [x0, y0, x1, y1] in px of a view.
 
 import { visibleBox } from "./camera.mjs";
 
@@ -32,16 +32,17 @@ export const isWhole = ({ bounds }, camera, view) => holds(visibleBox(camera, vi
 export function isUncovered(plane, camera, view) {
   const { bounds } = plane;
   const [x0, y0, x1, y1] = visibleBox(camera, view, SLACK / camera.zoom);
+  if (view.bare) return holds([x0, y0, x1, y1], bounds);
   return holds([x0, y0 + (SLACK + TOP - GIVEN) / camera.zoom, x1, y1 - (isLegendOnTop(plane, view) ? 0 : SLACK + LOW - GIVEN) / camera.zoom], bounds);
 }
 
 /** Whether the scale of colours stands beside the buttons: on a low and wide stage a graph needs the room below. */
-export const isLegendOnTop = ({ index }, { width, height }) => Boolean(index.scene.norms) && width >= WIDE && height < HIGH;
+export const isLegendOnTop = ({ index }, { width, height, bare = false }) => !bare && Boolean(index.scene.norms) && width >= WIDE && height < HIGH;
 
 const holds = (outer, inner) => inner[0] >= outer[0] && inner[1] >= outer[1] && inner[2] <= outer[2] && inner[3] <= outer[3];
 
 /** Whether a view has room for a minimap. */
-export const hasMap = ({ width, height }) => width >= LEAST * MAP.width && height >= LEAST * MAP.height;
+export const hasMap = ({ width, height, bare = false }) => !bare && width >= LEAST * MAP.width && height >= LEAST * MAP.height;
 
 /**
  * The minimap in one of its corners.
@@ -58,10 +59,11 @@ export function mapBox(view, corner) {
  */
 export function barsOver(view, corner = null) {
   const { width, height } = view;
+  if (view.bare) return [];
   const tools = [width - EDGE - TOOLS[0] - AIR, EDGE - AIR, width - EDGE + AIR, EDGE + TOOLS[1] + AIR];
   const chip = [EDGE - AIR, height - EDGE - CHIP[1] - AIR, EDGE + CHIP[0] + AIR, height - EDGE + AIR];
   return corner && hasMap(view) ? [tools, chip, mapBox(view, corner)] : [tools, chip];
 }
 
 /** What is kept free of a graph that is seen whole. */
-export const barsOfWhole = ({ width, height }) => [[0, 0, width, TOP], [0, height - LOW, width, height]];
+export const barsOfWhole = ({ width, height, bare = false }) => (bare ? [] : [[0, 0, width, TOP], [0, height - LOW, width, height]]);

@@ -16,6 +16,7 @@ import { changedBy } from "../scene/timeline.mjs";
 
 export const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
 const UNDER_LEGEND = { ...PADDING, top: 67, bottom: 19 }; // where this stands on top
+const BARE = { top: 22, right: 24, bottom: 22, left: 24 }; // where nothing lies over the graph
 const MINIMAP_ROOM = 132;
 const MESSAGE = 130; // above and below, where that costs no text: the callout of an error will stand there
 const LEAST_PAD = 1;
@@ -33,6 +34,7 @@ const RIM = 300; // and what is around the cards of a step, as far as it is cut
 const [HALO, END, HEAD] = [18, 40, 6]; // units: of what runs; of a way that arrives, its end; and of its arrowhead, to the side
 const OTHER_CORNER = 110; // and another corner for it
 const ENDS = { sides: [PADDING.left, PADDING.right], heights: [PADDING.top, MINIMAP_ROOM] }; // px past the ends of the graph that are as good as any: there the bars hide nothing
+const BARE_ENDS = { sides: [BARE.left, BARE.right], heights: [BARE.top, BARE.bottom] };
 const LEAST_END = 10; // px beside a graph that has room along an axis
 const LESS = 0.96; // of a zoom is tried next
 const [MOST, MOST_RIMS, MOST_ALONE] = [40, 4, 160]; // shifts that are tried, the shortest first: along both axes, for what is around, and along one axis
@@ -63,13 +65,13 @@ function isClear(camera, view, boxes) {
 
 /** The camera as a graph opens: all of it where that is readable, else a part of it, the `focus` point in it; `whole`: all of it at any size. */
 export function overview({ plane, view, error, focus = null, whole = false }) {
-  const own = isLegendOnTop(plane, view) ? UNDER_LEGEND : PADDING;
+  const own = view.bare ? BARE : isLegendOnTop(plane, view) ? UNDER_LEGEND : PADDING;
   const pad = error ? { ...own, top: own.top + MESSAGE, bottom: own.bottom + MESSAGE } : own;
   const camera = fit(plane.framed, view, pad, whole ? 0 : READABLE, focus);
   const [x0, y0, x1, y1] = visibleBox(camera, view, LEAST_PAD / camera.zoom);
   const [a, b, c, d] = plane.framed;
   if (a >= x0 && b >= y0 && c <= x1 && d <= y1) return camera; // then there is no minimap
-  return fit(plane.framed, view, { ...PADDING, bottom: MINIMAP_ROOM }, whole ? 0 : zoomFor(plane, view), focus);
+  return fit(plane.framed, view, view.bare ? BARE : { ...PADDING, bottom: MINIMAP_ROOM }, whole ? 0 : zoomFor(plane, view), focus);
 }
 
 /** The nodes that a step is about, each with its weight. */
@@ -251,9 +253,10 @@ function torn({ view, bars }, box, dx, dy) {
 }
 
 /** How many px one would look past the ends of the graph; of one that has room along an axis, how many px of it would be out of view. */
-function past({ ends: [x0, y0, x1, y1], view: { width, height } }, dx, dy) {
+function past({ ends: [x0, y0, x1, y1], view: { width, height, bare } }, dx, dy) {
   /** @type {(low: number, high: number, size: number, room: number[]) => number} */
   const along = (low, high, size, [before, after]) => (high - low <= size - 2 * LEAST_END
     ? Math.max(0, LEAST_END - low) + Math.max(0, high + LEAST_END - size) : Math.max(0, low - before) + Math.max(0, size - after - high));
-  return along(x0 + dx, x1 + dx, width, ENDS.sides) + along(y0 + dy, y1 + dy, height, ENDS.heights);
+  const { sides, heights } = bare ? BARE_ENDS : ENDS;
+  return along(x0 + dx, x1 + dx, width, sides) + along(y0 + dy, y1 + dy, height, heights);
 }

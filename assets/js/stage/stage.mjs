@@ -30,8 +30,9 @@ const LABEL = "Graph. Tab goes through the nodes, the arrows through time, slash
 export class Stage {
   /** @type {Camera} */
   camera = { x: 0, y: 0, zoom: 1 };
-  view = { width: 0, height: 0, dpr: 1 };
+  view = { width: 0, height: 0, dpr: 1, bare: false };
   large = 1; // px of the page per px of the view: a hall sees all of it larger
+  bare = false; // whether nothing lies over the graph
   /** @type {number | undefined} px of the page's right that a panel takes; undefined before the first look */
   beside = undefined;
   /** @type {Index} none before the first scene, as `plane` and the moment */
@@ -121,26 +122,34 @@ export class Stage {
     const box = this.host.getBoundingClientRect();
     const [width, height] = [box.width / this.large, box.height / this.large];
     const dpr = (window.devicePixelRatio || 1) * this.large;
-    if (width === this.view.width && height === this.view.height && dpr === this.view.dpr) return;
+    const { bare } = this;
+    if (width === this.view.width && height === this.view.height && dpr === this.view.dpr && bare === this.view.bare) return;
     const first = this.view.width < 2 && width >= 2;
     const beside = parseFloat(getComputedStyle(this.host).right) || 0;
     const held = !first && beside !== this.beside ? this.view.width - width : 0; // a panel came or went: what one looked at stays
     this.beside = beside;
-    this.view = { width, height, dpr };
-    for (const canvas of [this.graph, this.pulses]) [canvas.width, canvas.height] = [Math.round(width * dpr), Math.round(height * dpr)];
+    this.view = { width, height, dpr, bare };
+    for (const canvas of [this.graph, this.pulses]) this.size(canvas, Math.round(width * dpr), Math.round(height * dpr));
     const fitted = this.glide ? this.glide.fitted : this.fitted; // or will be, once the camera is there
     if (first && this.plane) this.fit(false);
     else if (held > 0 || (held && !fitted)) this.hold(held / 2);
     else if (fitted && this.plane) this.fit(false);
-    else if (this.large !== 1 && this.follow && this.plane) this.followActive(); // a longer caption leaves the graph less room
+    else if (bare && this.follow && this.plane) this.followActive(); // a longer caption leaves the graph less room
     this.touch("graph");
     if (this.view.width) this.paint(); // in the same task, so that a resized canvas is never seen empty
   }
 
-  /** Shows all of the stage, its text too, so many times as large: a smaller view of the same place in the page. */
-  enlarge(large) {
-    if (large === this.large) return;
-    this.large = large;
+  /** A canvas of so many px of the screen.  It is not enlarged with the stage, because that would blur every letter. */
+  size(canvas, width, height) {
+    Object.assign(canvas, { width, height });
+    const own = (px) => (this.large === 1 ? "" : `${px / window.devicePixelRatio}px`);
+    Object.assign(canvas.style, { width: own(width), height: own(height), transform: this.large === 1 ? "" : `scale(${1 / this.large})` });
+  }
+
+  /** Shows all of the stage, its text too, so many times as large: a smaller view of the same place in the page; `bare`: with nothing over it. */
+  enlarge(large, bare) {
+    if (large === this.large && bare === this.bare) return;
+    Object.assign(this, { large, bare });
     const size = `${100 / large}%`;
     Object.assign(this.host.style, large === 1 ? { width: "", height: "", transform: "" } : { width: size, height: size, transform: `scale(${large})` });
     this.resize();

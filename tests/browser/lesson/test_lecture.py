@@ -80,6 +80,52 @@ def test_a_lecture_is_given_with_a_clicker(app: App, view_of: Callable[[App], Vi
     hall.until("backstep.state().hover === backstep.scene().nodes.find((one) => one.label === 'z').id")
 
 
+def test_presenters_window_has_the_hall_s_changes_and_a_dark_hall_keeps_its_lecture(
+    app: App, view_of: Callable[[App], View]
+) -> None:
+    hall = view_of(app)
+    hall.open("?program=weights&present=1")
+    with hall.page.context.expect_page() as opened:
+        hall.page.keyboard.press("n")
+    notes = View(opened.value, app)
+    notes.until("document.documentElement.dataset.present === 'notes' && document.documentElement.dataset.ready")
+    before = hall.revision()
+    hall.page.keyboard.press("PageDown")
+    hall.until("document.fullscreenElement && backstep.t() === 4 && !backstep.playing()")  # with the first key
+    hall.page.keyboard.press("t")
+    hall.changed(before)
+    notes.until(f"backstep.scene().revision.id === {hall.revision()!r} && backstep.t() === 4")
+    notes.page.keyboard.press("t")  # the next change, asked for here and made there
+    notes.until(f"backstep.scene().revision.id !== {hall.revision()!r} && backstep.t() === 4")
+    shows = "document.querySelector('.pointing').dataset.shows"
+    hall.page.keyboard.press("b")
+    hall.until(f"{shows} === 'black'")
+    hall.js("document.exitFullscreen()")  # as Esc does it, which a browser does not tell a page
+    hall.until(f"{shows} === '' && document.documentElement.dataset.present === 'hall'")
+    hall.page.keyboard.press("Escape")
+    hall.until("!document.documentElement.dataset.present")
+    hall.page.keyboard.press("F5")
+    hall.until("document.documentElement.dataset.present === 'hall' && document.fullscreenElement")
+    assert hall.js("backstep.t()") == 0
+
+
+def test_graph_has_all_the_room_above_the_caption_px_by_px(app: App, view_of: Callable[[App], View]) -> None:
+    hall = view_of(app)
+    hall.page.set_viewport_size({"width": 1280, "height": 720})
+    hall.open("?program=second_backward&present=1")
+    hall.until("backstep.t() === 0")
+    canvas = "document.querySelector('#stage .bs-canvas')"
+    for side in ("width", "height"):
+        shown = hall.js(f"{canvas}.getBoundingClientRect().{side}")
+        assert abs(hall.js(f"{canvas}.{side}") - shown) < 1e-3, "letters are blurred"
+    rows = """(() => {
+      const boxes = backstep.state().visible.map((id) => backstep.screenPos(id));
+      const [low, high] = [-1, 1].map((by) => boxes.map(({ y, height }) => y + by * height / 2));
+      return (Math.max(...high) - Math.min(...low)) / document.getElementById('middle').clientHeight;
+    })()"""
+    assert hall.js(rows) > 0.75
+
+
 def test_captions_with_questions_leave_room_for_what_happens(app: App, view_of: Callable[[App], View]) -> None:
     hall = view_of(app)
     hall.page.set_viewport_size({"width": 1280, "height": 720})

@@ -27,7 +27,8 @@ export class Lecture {
   /**
    * @param {any} player `window.backstep`
    * @param {import("../program/story.mjs").Story} story
-   * @param {{ changed: () => void, open: (program: string) => void }} page `changed`: the address has to be written, `open`: the hall shows another program
+   * @param {{ changed: () => void, address: () => string, open: (address: string) => void }} page `changed`: the address has to be written,
+   *   `address`: of what is shown, without its moment, `open`: shows another one's
    */
   constructor(player, story, page) {
     this.player = player;
@@ -41,6 +42,7 @@ export class Lecture {
     this.told = "";
     /** @type {any} what the hall has told last */
     this.heard = null;
+    this.asked = ""; // the address that is on its way
     /** @type {BroadcastChannel | null} */
     this.channel = null;
     this.place = h("section#lecture", { id: "lecture", hidden: true, "aria-label": "Lecture" });
@@ -48,20 +50,38 @@ export class Lecture {
     document.getElementById("player")?.append(this.place, this.pointing.element);
     window.addEventListener("keydown", (event) => this.pressed(event), true);
     window.addEventListener("resize", () => this.enlarge());
-    document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement && this.full) this.show(null); });
-    this.full = false;
+    document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement && this.full) this.shrunk(); });
+    this.full = false; // whether the lecture has the whole screen
+    this.opening = false; // whether the presenter's window is: a browser may leave the whole screen for it
     player.on("play", () => this.write());
   }
 
   /** The key P: into the lecture, on the whole screen, or out of it. */
   toggle() {
     this.show(this.kind === "1" ? null : "1");
-    if (this.kind && document.fullscreenEnabled) document.documentElement.requestFullscreen().then(() => { this.full = true; }, () => {});
+    this.fill();
+  }
+
+  /** The whole screen, which a browser gives only with a key or a click: for an address it comes with the first one. */
+  fill() {
+    this.opening = false;
+    if (this.kind !== "1" || !document.fullscreenEnabled || document.fullscreenElement) return;
+    this.full = false;
+    document.documentElement.requestFullscreen().then(() => { this.full = true; }, () => {});
+  }
+
+  /** The browser has left the whole screen: for Esc, which it keeps to itself, or for the presenter's window, and then the hall's goes on. */
+  shrunk() {
+    this.full = false;
+    if (!this.opening) this.escape();
   }
 
   /** @param {Kind | null} kind null: the page as one works with it */
   show(kind) {
-    if (kind === this.kind) return;
+    if (kind === this.kind) {
+      if (kind === "notes" && this.heard) this.follow(this.heard); // what the hall shows has come
+      return;
+    }
     this.kind = kind;
     this.was = this.was || kind === "1";
     const { dataset } = document.documentElement;
@@ -86,7 +106,7 @@ export class Lecture {
 
   /** The smallest text of the graph has its part of the height of the screen. */
   enlarge() {
-    this.player.enlarge(this.kind === "1" ? Math.max(1, (LEGIBLE * window.innerHeight) / LEAST) : 1);
+    this.player.enlarge(this.kind === "1" ? Math.max(1, (LEGIBLE * window.innerHeight) / LEAST) : 1, this.kind !== null);
   }
 
   listen(on) {
@@ -108,9 +128,11 @@ export class Lecture {
   /** The presenter's window goes where the hall is. */
   follow(now) {
     this.heard = now;
-    const { scene } = this.story;
-    if (now.program !== scene?.program.id) this.page.open(now.program);
-    else {
+    if (now.address !== this.page.address()) {
+      if (now.address !== this.asked) this.page.open(now.address);
+      this.asked = now.address;
+    } else {
+      this.asked = "";
       if (this.story.chapter !== now.chapter) this.story.turn(now.chapter);
       if (this.player.t() !== now.t) this.player.seek(now.t);
     }
@@ -120,17 +142,18 @@ export class Lecture {
   /** Tells the presenter's window what the hall sees. */
   tell() {
     const { scene, chapter } = this.story;
-    if (this.kind === "1" && scene) this.send({ now: { program: scene.program.id, t: Math.ceil(this.player.t()), chapter, black: this.pointing.black } });
+    if (this.kind === "1" && scene) this.send({ now: { address: this.page.address(), t: Math.ceil(this.player.t()), chapter, black: this.pointing.black } });
   }
 
   pressed(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.target.closest?.(TYPED)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.target.closest?.(TYPED) || isPressed(event)) return;
     const act = this.kind ? KEYS[event.key] : this.was && event.key === "F5" ? "again" : undefined;
     if (!act || (event.shiftKey && event.key.startsWith("Arrow"))) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     if (this.kind === "notes" && act !== "escape") this.send({ act });
     else this.acts()[act]();
+    if (act !== "escape" && act !== "notes") this.fill();
   }
 
   /** @returns {Record<string, () => void>} */
@@ -138,7 +161,7 @@ export class Lecture {
     return {
       next: () => this.next(), back: () => this.back(), black: () => this.dark(), laser: () => this.pointing.toggle("laser"), spot: () => this.pointing.toggle("spot"),
       try: () => this.try(),
-      notes: () => { window.open(`${location.pathname}${location.search.replace(/([?&])present=1/, "$1present=notes")}`, "backstep-notes"); },
+      notes: () => { this.opening = true; window.open(`${location.pathname}${location.search.replace(/([?&])present=1/, "$1present=notes")}`, "backstep-notes"); },
       again: () => { this.show("1"); if (!this.story.scene.program.chapters.length) this.player.seek(0); else this.story.turn(0); }, escape: () => this.escape(),
     };
   }
@@ -258,3 +281,6 @@ export class Lecture {
     if (place) place.textContent = this.elapsed();
   }
 }
+
+/** Whether a key is for the button that the keyboard has come to. */
+const isPressed = ({ key, target }) => (key === "Enter" || key === " ") && Boolean(target.closest?.("button")?.matches(":focus-visible"));

@@ -64,7 +64,9 @@ export class Shell {
     this.panels = new Panels();
     const { session, toast, panels } = this;
     this.story = new Story(player, session, panels, { choose: (id) => this.choose(id), bring: (id) => this.inspect(id) });
-    this.lecture = new Lecture(player, this.story, { changed: () => this.write(false), open: (program) => this.visit({ ...url.view(""), program, present: "notes" }, false) });
+    this.lecture = new Lecture(player, this.story, {
+      changed: () => this.write(false), address: () => this.address(), open: (address) => this.visit({ ...url.view(address), unplaced: false, present: "notes" }, false),
+    });
     this.code = new Code(player);
     this.inspector = new Inspector(player, session);
     this.commands = new Commands(player, { session, inspector: this.inspector, panels, toast });
@@ -387,6 +389,12 @@ export class Shell {
     this.quiet = false;
     root().dataset.ready = "unanswered";
     return true;
+  }
+
+  /** The address of what is shown, without its moment. */
+  address() {
+    const { program, section, edits, scene, layout, folds } = this.session;
+    return url.query({ program, section, edits: shortEdits(edits), revision: scene?.revision.id, layout, folds });
   }
 
   /** The present view into the address. */
