@@ -41,7 +41,7 @@ NEAR = 0.75
 SHORT = 4
 """Letters up to which a word stands for another one only if they are the same ones: `gard` for `grad`, not `null` for
 `full`."""
-FAR = 0.5
+FAR = 0.65
 """The same, if nothing at all was found."""
 PREFIX = 3
 """Letters from which on the word that is being typed may be the beginning of another one."""
@@ -51,12 +51,11 @@ IDLE = frozenset(
     re.findall(
         r"\w+",
         """
-    a about after all also am an and any are as at be because been being but by can cannot could did do does
-    doing don few for from get gets getting give gives had has have having help how i if in into is isn it its
-    just like ll make me more must my need needs no not of on one only or our please pytorch same should so
-    some still t than that the their them then there these they this to torch try trying up us use used using
-    ve very want was way we were what when where which while who why will with without work working would you
-    your
+    a about after all also am an and any are aren as at be because been being but by can cannot could d did didn do
+    does doesn doing don few for from get gets getting give gives had has hasn have having help how i if in into is isn
+    it its just like ll m make me more must my need needs no not of on one only or our please point pytorch re s same
+    should so some still t than that the their them then there these they this to torch try trying up us use used using
+    ve very want was way we were what when where which while who why will with without won work working would you your
     """,
     )
 )

@@ -105,6 +105,12 @@ def test_no_question_leaves_an_empty_page(search: Search) -> None:
     assert search.find("  ") == search.find("???") == nothing
 
 
+def test_word_that_is_like_nothing_is_not_taken_for_another(search: Search) -> None:
+    for typed in ("asdfghjkl", "Kettenregel"):
+        found = search.find(typed)
+        assert found["near"] and found["instead"] == [], typed
+
+
 def test_program_that_is_added_is_found() -> None:
     listed = PROGRAMS[:3]
     search = Search(lambda: listed)
