@@ -410,13 +410,18 @@ def _new(options: argparse.Namespace) -> int:
     """Writes a lesson to begin with."""
     from viz.server.lesson import course
 
+    file = options.file if options.file.suffix else options.file.with_suffix(".py")
+    if file.suffix != ".py":
+        return _refuse(f"A lesson is a Python file. Give it a name such as {str(file.with_suffix('.py'))!r}.")
     try:
-        course.write(options.file)
+        course.write(file)
     except FileExistsError:
-        return _refuse(f"{str(options.file)!r} exists. Give the name of a new file.")
+        return _refuse(f"{str(file)!r} exists. Give the name of a new file.")
+    except FileNotFoundError:
+        return _refuse(f"The folder {str(file.parent)!r} does not exist. Make it first, or name another one.")
     except OSError as error:
         return _refuse(str(error))
-    print(f"backstep: wrote {options.file}. Edit it, and see every save: backstep run --watch {options.file}")
+    print(f"backstep: wrote {file}. Edit it, and see every save: backstep run --watch {shlex.quote(str(file))}")
     return 0
 
 

@@ -109,6 +109,17 @@ def test_new_lesson_runs_and_is_told(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert document["program"]["chapters"][1]["ask"]["choices"][1] == {"text": "2 0", "right": True}
 
 
+def test_new_lesson_is_a_python_file_with_or_without_its_ending(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["new", str(tmp_path / "my lesson")]) == 0
+    assert (tmp_path / "my lesson.py").read_text("utf-8") == course.SKELETON
+    assert f"backstep run --watch '{tmp_path}/my lesson.py'" in capsys.readouterr().out
+    assert cli.main(["new", str(tmp_path / "lesson.ipynb")]) == 2 and "lesson.py" in capsys.readouterr().err
+    assert cli.main(["new", str(tmp_path / "none" / "lesson.py")]) == 2
+    assert "does not exist" in capsys.readouterr().err
+
+
 def test_course_is_a_folder_of_lessons_in_the_order_of_their_names(tmp_path: Path) -> None:
     folder = tmp_path / "week-1"
     folder.mkdir()
