@@ -17,7 +17,7 @@ const TOUCHES = ["pointerdown", "keydown"];
 export class Hero {
   /**
    * @param {HTMLElement} place
-   * @param {() => void} shown is called once its first picture is there
+   * @param {() => void} shown is called once its first picture is there, or none will be
    */
   constructor(place, shown) {
     this.place = place;
@@ -65,9 +65,12 @@ export class Hero {
       this.asked = true;
       const scene = await sceneOf(this.program);
       this.asked = false;
-      if (!scene) return;
-      const [call] = callsOf(scene);
-      if (!call) throw new Error("the program at the head of the gallery has no backward call");
+      const [call] = scene ? callsOf(scene) : [];
+      if (!scene || !call) { // a lesson without a backward call, or that fails: there is nothing to play
+        this.place.hidden = true;
+        this.shown();
+        return;
+      }
       this.load(scene, call.end);
       this.button.disabled = false;
       this.shown();
