@@ -125,6 +125,14 @@ export class SvgContext {
     this.put("rect", { x: short(x), y: short(y), width: short(w), height: short(h), ...this.filling() }, [x, y, x + w, y + h]);
   }
 
+  strokeRect(x, y, w, h) {
+    this.beginPath();
+    this.path.push(`M${points(x, y)}H${short(x + w)}V${short(y + h)}H${short(x)}Z`);
+    this.reach(x, y);
+    this.reach(x + w, y + h);
+    this.stroke();
+  }
+
   /** Text stays text. */
   fillText(text, x, y) {
     const [, weight, written, family] = FONT.exec(this.font) ?? [];

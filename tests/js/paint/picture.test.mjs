@@ -42,12 +42,20 @@ function parsed(xml) {
   return texts.map((text) => text.trim()).filter(Boolean);
 }
 
+/** The modules of a file and of all that it imports: what a picture is painted by. */
+function modulesFrom(address, found = new Map()) {
+  if (found.has(address.href)) return found;
+  const source = readFileSync(address, "utf8");
+  found.set(address.href, source);
+  for (const [, other] of source.matchAll(/^import .*"(\..+)";$/gm)) modulesFrom(new URL(other, address), found);
+  return found;
+}
+
 test("everything of a context that the painters use is offered", () => {
   const context = new SvgContext(RULER);
-  for (const file of ["paint/paint", "paint/edges", "paint/cards", "paint/marks", "paint/wires", "paint/pulses", "geometry/text"]) {
-    const source = readFileSync(new URL(`../../../assets/js/${file}.mjs`, import.meta.url), "utf8");
-    for (const [, name] of source.matchAll(/\bcontext\.(\w+)/g)) assert.ok(name in context, `${file}.mjs uses context.${name}`);
-  }
+  const modules = modulesFrom(new URL("../../../assets/js/paint/picture.mjs", import.meta.url));
+  assert.ok([...modules.keys()].some((name) => name.endsWith("paint/dots.mjs")) && modules.size > 10);
+  for (const [file, source] of modules) for (const [, name] of source.matchAll(/\bcontext\.(\w+)/g)) assert.ok(name in context, `${file} uses context.${name}`);
 });
 
 for (const [name, scene] of [["case1", case1({ previous: [0, 1, 0, 0] })], ["kitchen", kitchen()]]) {
