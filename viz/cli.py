@@ -118,6 +118,10 @@ def parser() -> argparse.ArgumentParser:
     )
     _look(export)
     _events(export)
+    export.add_argument(
+        "--iteration", type=_moment, metavar="N",
+        help="the iteration of a training run, 0 for the first (default: the one that the app opens with)",
+    )  # fmt: skip
     export.add_argument("--as-torch", action="store_true", help="use Backstep's engine for a script's `import torch`")
     export.add_argument("file", help="a trace file, a Python file to run, or a program of the gallery by its name")
     new = commands.add_parser("new", help="write a lesson to begin with: a script whose comments are its chapters")
@@ -245,7 +249,7 @@ def _look(target: argparse.ArgumentParser) -> None:
 
 def _moment(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a step: give a whole number, 0 for the beginning")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number: give a whole one, 0 for the beginning")
     return int(text)
 
 
@@ -437,7 +441,7 @@ def _export(options: argparse.Namespace) -> int:
     from viz.server.export.painting import Look
 
     look = Look(options.size, options.theme, options.step, options.begin, options.end)
-    return export(options.file, options.output, options.events, options.as_torch, look)
+    return export(options.file, options.output, options.events, options.as_torch, look, options.iteration)
 
 
 def _limits_of(options: argparse.Namespace) -> limits.Limits:

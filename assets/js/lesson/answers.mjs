@@ -43,7 +43,7 @@ export class Answers {
     if (isNone(named)) return { scene: this.nearest(section, folds ?? {}), edits: null };
     const found = section.edited.find((one) => same(one.edits, named));
     if (!found) return { problem: { ...UNFORESEEN, ways: [] } };
-    return found.problem ? found : { scene: changed(section.base, found.scene), edits: found.edits };
+    return found.problem ? { problem: { ...found.problem, ways: [] } } : { scene: changed(section.base, found.scene), edits: found.edits };
   }
 
   /** The edits of a revision that an address names by its id. */

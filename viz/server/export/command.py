@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
+from difflib import get_close_matches
 from pathlib import Path
 
 from engine.trace.file.database import TraceFileError
@@ -16,35 +18,69 @@ from viz.server.scripts import add
 from viz.server.store import Catalogue, Problem, Program, Store
 
 SUFFIX = ".backstep"
+WHOLE = FORMATS["html"], FORMATS["backstep"]
+"""The files that hold a whole run."""
 
 
-def export(source: str, output: Path, most: int | None = None, as_torch: bool = False, look: Look | None = None) -> int:
+def export(
+    source: str, output: Path, most: int | None = None, as_torch: bool = False, look: Look | None = None,
+    iteration: int | None = None,
+) -> int:  # fmt: skip
     """Writes a file in the format of `output`'s suffix; the status is 0, or 2 with a line that says what to change.
 
-    `look` says which part and which time of the program a picture or a film shows.
+    `look` says which part and which time of the program a picture or a film shows; `iteration` is one of its run.
     """
     kind, picture = format_of(output.name), output.suffix.removeprefix(".")
     if kind is None and picture not in KINDS:
         endings = ", ".join(f".{ending}" for ending in (*FORMATS, *KINDS))
         return _refuse(f"{output.name!r} must end in one of {endings}.")
+    wrong = _unfit(output)
+    if wrong:
+        return _refuse(wrong)
     try:
         catalogue = Catalogue(programs.gallery_programs())
         program = _program(catalogue, source, most or MOST, as_torch)
         store = Store(catalogue, Computed())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of replays that nobody sees
+            section = None if iteration is None else _section(store, program.id, iteration)
+            revision = store.revision(program.id, None, section=section)
             if kind is None:
-                body = painted(store, program.id, picture, look or Look())
+                body = painted(store, program.id, picture, look or Look(), section)
             else:
-                body = kind.content(store, store.revision(program.id, None), {})
+                body = kind.content(store, revision, {})
         output.write_bytes(body)
     except Problem as problem:
         return _refuse(f"{problem.title}: {problem.text}")
     except (TraceFileError, OSError, ValueError) as error:
         return _refuse(str(error))
     what = KINDS[picture] if kind is None else kind.what
-    print(f"backstep: wrote {output}, {what} ({len(body) / 1024:,.0f} kB)")
+    run, number = store.whole(revision)
+    part = f" of {run.sections[number].name}" if run.is_divided and (kind not in WHOLE or iteration is not None) else ""
+    others = "; --iteration chooses another" if part and iteration is None else ""
+    print(f"backstep: wrote {output}, {what} ({len(body) / 1024:,.0f} kB){part}{others}")
     return 0
+
+
+def _section(store: Store, program: str, iteration: int) -> int:
+    """The section of an iteration.  Raises Problem where the run has none of this number."""
+    run, _ = store.whole(store.revision(program, None))
+    iterations = [number for number, section in enumerate(run.sections) if section.kind == "iteration"]
+    if iteration >= len(iterations):
+        has = f"the iterations 0 to {len(iterations) - 1:,}" if run.is_divided else "no iterations that stand apart"
+        raise Problem("unknown-section", "Nothing to export", f"the recording has {has}, and not {iteration:,}")
+    return iterations[iteration]
+
+
+def _unfit(output: Path) -> str:
+    """Why nothing can be written there, said before something is computed for it; "" if nothing stands against it."""
+    if output.is_dir():
+        return f"{str(output)!r} is a folder. Give the name of a file in it."
+    if not output.parent.is_dir():
+        return f"There is no folder {str(output.parent)!r}. Make it first, or give another place for {output.name!r}."
+    if not os.access(output if output.exists() else output.parent, os.W_OK):
+        return f"You may not write {str(output)!r}. Give a place where you may."
+    return ""
 
 
 def _program(catalogue: Catalogue, source: str, most: int, as_torch: bool) -> Program:
@@ -57,7 +93,9 @@ def _program(catalogue: Catalogue, source: str, most: int, as_torch: bool) -> Pr
     try:
         return catalogue.find(source)
     except Problem as problem:
-        text = f"there is no trace file, no script and no program of the gallery called {source!r}"
+        near = get_close_matches(source, [program.id for program in catalogue.programs()], 1)
+        hint = f"; the gallery has {near[0]!r}" if near else ""
+        text = f"there is no trace file, no script and no program of the gallery called {source!r}{hint}"
         raise Problem("unknown-program", "Nothing to export", text) from problem
 
 

@@ -42,13 +42,17 @@ def _of_scene(write: Callable[[Mapping[str, Any]], str | bytes]) -> Callable[...
 
 
 def _lesson(store: Store, revision: Revision, _folds: Mapping[str, bool]) -> bytes:
-    return page.lesson(store, revision.program, [] if revision.is_base else [revision.edits]).encode()
+    edits = [] if revision.is_base else [revision.edits]
+    return page.lesson(store, revision.program, edits, revision.section).encode()
 
 
 def _trace(store: Store, revision: Revision, _folds: Mapping[str, bool]) -> bytes:
+    """The section that a revision is of; the whole recording if it names none and has no edits."""
+    is_whole = revision.is_base and revision.section is None
+    trace = store.recorded(revision.program) if is_whole else store.trace(revision)
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         path = Path(folder) / "trace.backstep"
-        save(store.trace(revision), str(path))
+        save(trace, str(path))
         return path.read_bytes()
 
 

@@ -71,7 +71,9 @@ class Look:
     end: int | None = None
 
     def job(self, kind: str) -> dict[str, object]:
-        """In the form that the page takes."""
+        """In the form that the page takes.  Raises ValueError for a film that ends before it begins."""
+        if self.end is not None and self.end <= (self.begin or 0):
+            raise ValueError(f"the film would end after step {self.end}, and begin after {self.begin or 0}")
         size = self.size or ("16:9" if kind in ("gif", "webm") else "whole")
         width, height = window(size)
         part = {"whole": "whole", "16:9": "slide"}.get(size, "seen")
@@ -96,13 +98,13 @@ def window(size: str) -> tuple[int, int]:
     return int(width), int(height)
 
 
-def painted(store: Store, program: str, kind: str, look: Look) -> bytes:
-    """A picture or a film of a program.
+def painted(store: Store, program: str, kind: str, look: Look, section: int | None = None) -> bytes:
+    """A picture or a film of a program, or of a section of its run.
 
-    Raises Problem if no browser is found or if it paints nothing, and ValueError if the size is not one.
+    Raises Problem if no browser is found or if it paints nothing, and ValueError for a look that cannot be painted.
     """
     job, browser = look.job(kind), find_browser()
-    data = {**Lesson(store).opening(program), "job": job}
+    data = {**Lesson(store).opening(program, section), "job": job}
     title = str(store.catalogue.find(program).about.get("title", program))
     with answers(page_with_job(title, data).encode()) as (address, answer), running(browser, address) as process:
         return waited(answer, process)

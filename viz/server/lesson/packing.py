@@ -22,38 +22,44 @@ MOST_FOLDS = 24
 
 
 class Lesson:
-    """The contents of one lesson while they are packed; `room` is the rest of ROOM."""
+    """The contents of one lesson while they are packed; `room` is the rest of ROOM, `spare` a part of it for later."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.room = ROOM
+        self.spare = 0
 
-    def packed(self, program: str, also: Sequence[Json] = ()) -> Json:
-        """A program, and the one without its mistake; `also` has further edits of the first."""
+    def packed(self, program: str, also: Sequence[Json] = (), section: int | None = None) -> Json:
+        """A program, opening at a section of its run, and the one without its mistake; `also` has further edits of that
+        section."""
         other = (self.store.catalogue.find(program).about.get("other") or {}).get("id")
-        programs = {program: self.program(program, also), **({other: self.program(other, ())} if other else {})}
-        return {"opens": program, "programs": programs}
+        programs = {program: self.program(program, also, section)}
+        return {"opens": program, "programs": {**programs, **({other: self.program(other)} if other else {})}}
 
-    def opening(self, program: str) -> Json:
-        """Only the program as it opens."""
-        revision = self.store.revision(program, None)
+    def opening(self, program: str, section: int | None = None) -> Json:
+        """Only one section of a program, as it opens."""
+        revision = self.store.revision(program, None, section=section)
         base = _shared(self.store.scene(revision, None, {}, "").json())
         number = (base["section"] or {}).get("at")
-        section = {"base": base, "drawn": [], "edited": [], "details": {}, "changed": {}}
-        sections = {"" if number is None else str(number): section}
+        opened = {"base": base, "drawn": [], "edited": [], "details": {}, "changed": {}}
+        sections = {"" if number is None else str(number): opened}
         return {"opens": program, "programs": {program: {"opens": number, "sections": sections, "run": None}}}
 
-    def program(self, program: str, also: Sequence[Json]) -> Json:
-        """All sections that fit, from the first visible one on; then further likely requests about that one."""
-        opens = (self.store.scene(self.store.revision(program, None), None, {}, "").json()["section"] or {}).get("at")
-        sections = {"" if opens is None else str(opens): self.recorded(program, opens)}
-        (first,) = sections.values()
-        for number in range(opens + 1, first["base"]["section"]["count"]) if opens is not None else ():
+    def program(self, program: str, also: Sequence[Json] = (), section: int | None = None) -> Json:
+        """The section that it opens with, and further likely requests about it; then the others that fit, the nearest
+        first."""
+        scene = self.store.scene(self.store.revision(program, None, section=section), None, {}, "").json()
+        opens, count = (scene["section"]["at"], scene["section"]["count"]) if scene["section"] else (None, 1)
+        first = self.recorded(program, opens)
+        sections = {"" if opens is None else str(opens): first}
+        run = self.run(program, first["base"])
+        self.spare = self.room // 2 if count > 1 else 0
+        self.extend(first, program, opens, also)
+        self.spare = 0
+        for number in _nearest(opens or 0, count):
             if self.room <= 0:
                 break
             sections[str(number)] = self.recorded(program, number)
-        run = self.run(program, first["base"])
-        self.extend(first, program, opens, also)
         return {"opens": opens, "sections": sections, "run": run}
 
     def run(self, program: str, scene: Mapping[str, Any]) -> Json | None:
@@ -85,7 +91,7 @@ class Lesson:
             found["details"] |= new
         likely = [*also, *(one for one in foreseen(base) if one not in also)]
         for place, edits in enumerate(likely):
-            if self.room <= 0 and place >= len(also):
+            if self.room <= self.spare and place >= len(also):
                 break
             found["edited"].append(self.edited(found, program, number, edits))
 
@@ -108,7 +114,7 @@ class Lesson:
     def kept(self, documents: Any) -> bool:
         """Takes the room that documents need; False if there is not enough."""
         self.room -= len(json.dumps(documents, separators=(",", ":")))
-        return self.room > 0
+        return self.room > self.spare
 
     def details(self, revision: Revision, scene: Mapping[str, Any]) -> Json:
         """The details of all elements."""
@@ -134,6 +140,15 @@ class Lesson:
             folds |= dict.fromkeys((*(group["id"] for group in scene["groups"]), *scene["folded"]), False)
             scene = self.store.scene(revision, None, folds, "").json()
         return scene
+
+
+def _nearest(number: int, count: int) -> list[int]:
+    """All other numbers below `count`, the nearest first, of two that are as near the later one.
+
+    >>> _nearest(1, 4)
+    [2, 0, 3]
+    """
+    return sorted({*range(count)} - {number}, key=lambda other: (abs(other - number), -other))
 
 
 def _elements(scene: Mapping[str, Any]) -> list[str]:

@@ -50,12 +50,13 @@ _BOOT = """\
 """
 
 
-def lesson(store: Store, program: str, also: Sequence[Json] = ()) -> str:
+def lesson(store: Store, program: str, also: Sequence[Json] = (), section: int | None = None) -> str:
     """The HTML of a program as a lesson, with the edits that are foreseen, and those in `also`.
 
-    Raises Problem where there is no such program, or it cannot be shown.
+    It opens at a `section` of its run, of which these edits are, or with the one that the app opens with.  Raises
+    Problem where there is no such program, or it cannot be shown.
     """
-    data = {**Lesson(store).packed(program, also), "hears": [list(one) for one in HEARD], "lazy": _lazy()}
+    data = {**Lesson(store).packed(program, also, section), "hears": [list(one) for one in HEARD], "lazy": _lazy()}
     title = str(store.catalogue.find(program).about.get("title", program))
     return _page(title, json.dumps(data, separators=(",", ":"), allow_nan=False))
 

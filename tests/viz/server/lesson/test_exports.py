@@ -12,6 +12,7 @@ from typing import Any
 import networkx as nx
 import pytest
 
+from engine.trace.file.tracefile import open_trace
 from viz import cli, gallery
 from viz.scene.scene import scene
 from viz.server.export import formats, graphs, tables
@@ -19,6 +20,8 @@ from viz.server.export.formats import Exports, Format
 from viz.server.programs import record_source
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Revision, Store
+
+from ...helpers.traces import recorded
 
 
 @pytest.fixture(scope="module")
@@ -75,11 +78,51 @@ def test_command_writes_what_the_ending_says(tmp_path: Path, capsys: pytest.Capt
     assert path.read_text("utf-8").startswith("digraph") and "the graph for Graphviz" in capsys.readouterr().out
 
 
+RUN = """import engine as torch
+weight = torch.ones(4, requires_grad=True)
+optimizer = torch.optim.SGD([weight], lr=0.1)
+for step in range(60):
+    optimizer.zero_grad()
+    loss = ((weight * torch.arange(4.0) - 1) ** 2).sum()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trace file of sixty iterations."""
+    path = tmp_path_factory.mktemp("run") / "train.backstep"
+    recorded(RUN, path.parent).save(str(path))
+    return path
+
+
+def test_iteration_of_a_run_is_chosen_and_the_trace_file_is_whole(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def written(name: str, *options: str) -> Path:
+        assert cli.main(["export", str(run), "-o", str(tmp_path / name), *options]) == 0
+        return tmp_path / name
+
+    first, last = written("first.csv").read_text("utf-8"), written("last.csv", "--iteration", "59").read_text("utf-8")
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].endswith("of step = 0; --iteration chooses another") and said[1].endswith("of step = 59")
+    assert first != last and "it now holds [1 1 0.6 -0.2]" in first
+    assert len(open_trace(str(written("all.backstep"))).events) == len(open_trace(str(run)).events)
+    assert len(open_trace(str(written("one.backstep", "--iteration", "3"))).events) < 60
+    assert cli.main(["export", str(run), "-o", "x.csv", "--iteration", "60"]) == 2
+    assert "the iterations 0 to 59, and not 60" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
         (["weights", "-o", "x.pdf"], "'x.pdf' must end in one of .html, .backstep"),
         (["no-such", "-o", "x.dot"], "no program of the gallery called 'no-such'"),
+        (["wieghts", "-o", "x.dot"], "called 'wieghts'; the gallery has 'weights'"),
+        (["weights", "-o", "no-folder/x.html"], "There is no folder 'no-folder'. Make it first"),
+        (["weights", "-o", "x.csv", "--iteration", "1"], "no iterations that stand apart"),
+        (["weights", "-o", "x.gif", "--from", "9", "--to", "3"], "would end after step 3, and begin after 9"),
         (["no-such.py", "-o", "x.dot"], "There is no script"),
         (["no-such.backstep", "-o", "x.dot"], "no-such.backstep"),
     ],

@@ -18,6 +18,7 @@ from viz.server.lesson.page import lesson
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store
 
+from ...helpers.traces import recorded
 from .test_parts import changed
 
 MOST = 1_500_000
@@ -78,6 +79,29 @@ def test_lesson_holds_the_fix_and_the_edits_on_the_screen(store: Store) -> None:
     section = json.loads(held(lesson(store, "not_scalar", [edits])))["programs"]["not_scalar"]["sections"][""]
     fix = section["base"]["error"]["fix"]["edits"]
     assert [one["edits"] for one in section["edited"]][:2] == [edits, fix]
+
+
+LOOP = """import engine as torch
+weight = torch.ones(4, requires_grad=True)
+for step in range(80):
+    loss = ((weight * torch.arange(4.0) - 1) ** 2).sum()
+    loss.backward(torch.tensor(1.0))
+    if step == 79:
+        raise ValueError("stop")
+"""
+
+
+def test_lesson_of_a_run_opens_where_one_looks_and_has_its_edits_before_other_iterations(tmp_path: Path) -> None:
+    store = Store(Catalogue([programs.from_trace(recorded(LOOP, tmp_path), "loop")]), Computed())
+    edits = {"leaves": {"0": [3.0, 2.0, 1.0, 0.0]}, "commands": None}
+    (looked,) = json.loads(held(lesson(store, "my-loop", [edits], 7)))["programs"].values()
+    first = looked["sections"]["7"]
+    assert looked["opens"] == 7 and first["base"]["section"]["label"] == "step = 7"
+    assert first["edited"][0]["edits"] == edits and "revision" in first["edited"][0] and len(first["edited"]) > 3
+    assert len(looked["sections"]) == first["base"]["section"]["count"]
+    (failed,) = json.loads(held(lesson(store, "my-loop")))["programs"].values()
+    count = failed["sections"][str(failed["opens"])]["base"]["section"]["count"]
+    assert failed["opens"] == count - 1 and len(failed["sections"]) == count
 
 
 def test_largest_lesson_of_the_gallery_fits_and_names_no_folder_of_this_machine(store: Store) -> None:
