@@ -109,3 +109,39 @@ def test_tracebacks_and_warnings_that_a_program_shows_are_those_without_recordin
     said = [line for line in recorded.stderr.splitlines() if not line.startswith("backstep: ")]
     assert said == alone.stderr.splitlines() and sum("std()" in line for line in said) == 4
     open_checked(tmp_path / "shown.backstep", 10_000)
+
+
+MODES = """
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+class Ops(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        seen.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+class Calls(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        seen.append(func.__name__)
+        return func(*args, **(kwargs or {}))
+
+seen = []
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(30, 40), torch.nn.ReLU(), torch.nn.Linear(40, 2))
+optimizer = torch.optim.Adam(net.parameters())
+for mode in (Ops(), Calls(), Ops()):
+    with mode:
+        optimizer.zero_grad()
+        net(torch.ones(5, 30)).pow(2).sum().backward()
+        optimizer.step()
+    print(len(seen), seen)
+"""
+
+
+def test_modes_of_a_program_hear_of_its_own_ops_only() -> None:
+    alone = run(MODES)
+    with Block() as trace:
+        recorded = run(MODES)
+    assert recorded == alone
+    assert_is_consistent(trace)

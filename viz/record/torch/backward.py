@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._C import _len_torch_dispatch_stack, _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
+from torch._C import (
+    _DisableTorchDispatch,
+    _len_torch_dispatch_stack,
+    _pop_torch_dispatch_stack,
+    _push_on_torch_dispatch_stack,
+)
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine.trace.messages import notes_of
@@ -134,7 +139,8 @@ class Backward:
             gradient = gradients[nr] if nr < len(gradients) else None
             source = None
             if gradient is None:
-                gradient = torch.ones_like(root)
+                with _DisableTorchDispatch():
+                    gradient = torch.ones_like(root)
             elif changes is not None and id(gradient) in changes.passed:
                 source = entries.EDITED
                 if (own := changes.passed[id(gradient)][1]) is not None:

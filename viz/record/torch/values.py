@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._C import _DisableTorchDispatch, _len_torch_dispatch_stack
 
 from engine.arrays.element_types import ELEMENT_TYPES, NARROW, dtype_named
 from engine.trace.summary import OnFile, Summary, sample_of, statistics
@@ -61,7 +62,15 @@ class Unknown(OnFile):
 
 
 def kept_of(tensor: Any, limit: int) -> Any:
-    """The value that a recording keeps of a tensor as it is now."""
+    """What a recording keeps of a tensor as it is now.  No dispatch mode hears of it, ours or the program's."""
+    if _len_torch_dispatch_stack():
+        with _DisableTorchDispatch():
+            return kept(tensor, limit)
+    return kept(tensor, limit)
+
+
+def kept(tensor: Any, limit: int) -> Any:
+    """The same, where no mode listens."""
     try:
         dtype = tensor.dtype
         size = numel(tensor)
@@ -78,8 +87,8 @@ def kept_of(tensor: Any, limit: int) -> Any:
             tensor = tensor.detach().to(torch.float32)
         if size > limit:
             return summary(tensor.detach(), kind, size)
-        kept = numpy_of(tensor.detach().cpu() if tensor.is_cuda else tensor.detach().clone())
-        return kept.view(kind) if dtype in WIDER else kept
+        array = numpy_of(tensor.detach().cpu() if tensor.is_cuda else tensor.detach().clone())
+        return array.view(kind) if dtype in WIDER else array
     except (RuntimeError, NotImplementedError, TypeError, AttributeError):  # a wrapper without elements of its own
         return unknown(tensor)
 

@@ -17,7 +17,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch._C import _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
+from torch._C import (
+    DisableTorchFunction,
+    _len_torch_function_stack,
+    _pop_torch_dispatch_stack,
+    _push_on_torch_dispatch_stack,
+)
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 from engine.arrays.session import slot
@@ -53,6 +58,9 @@ class Mode(TorchDispatchMode):
         watch = self.watch
         if watch.off or slot.active is not watch.recorder or not watch.threads.may_run(args):
             return func(*args, **kwargs) if kwargs else func(*args)
+        if _len_torch_function_stack():  # a mode of the program's hears nothing of our work
+            with DisableTorchFunction():
+                return watch.forward.run(func, args, kwargs or {})
         return watch.forward.run(func, args, kwargs or {})
 
 
@@ -159,6 +167,9 @@ class Watch:
     def guarded(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Do work of ours, which must not raise an error in the program; None if it fails."""
         try:
+            if _len_torch_function_stack():
+                with DisableTorchFunction():
+                    return work(*args, **kwargs)
             return work(*args, **kwargs)
         except Exception:  # noqa: BLE001 whatever it is, it is ours
             self.failed()
@@ -170,6 +181,9 @@ class Watch:
             return None
         self.off += 1
         try:
+            if _len_torch_function_stack():
+                with DisableTorchFunction():
+                    return work(*args)
             return work(*args)
         except Exception:  # noqa: BLE001 likewise
             self.failed()
