@@ -45,6 +45,7 @@ def record(
             return status(recording)
     _say(recording.explanation)
     _say(summary(target, recording))
+    _say(not_reached(limits, recording.iterations))
     return status(recording)
 
 
@@ -76,6 +77,21 @@ def summary(target: Path, recording: Recording) -> str:
     time = f", {recording.seconds:,.0f} s" if recording.seconds >= 1 else ""
     said = f"recorded {ops:,} forward and {runs:,} backward ops{rounds} into {target} ({in_words(size)}{time})"
     return f"{said}. Open it with `backstep open {target}`."
+
+
+def not_reached(limits: Limits, iterations: int) -> str:
+    """A word on `--steps` if the program ended before the first of them; else "".
+
+    >>> not_reached(Limits(steps=((500, None),)), 48)
+    'the program has 48 iterations, and --steps begins with number 500: all values are statistics.'
+    >>> not_reached(Limits(steps=((500, None), (3, 4))), 48)
+    ''
+    """
+    first = min((begin for begin, _ in limits.steps), default=0)
+    if limits.every is not None or first < max(1, iterations):
+        return ""
+    has = f"{iterations:,} iterations" if iterations != 1 else "one iteration"
+    return f"the program has {has}, and --steps begins with number {first:,}: all values are statistics."
 
 
 def together(processes: Sequence[Path]) -> str:

@@ -7,42 +7,64 @@ from dataclasses import dataclass
 from ..events import AnyEvent, BackwardEnded, BackwardStarted, GroupEntered, GroupLeft
 
 
-class Iterations:
-    """The number of iterations that have ended, by a rule that does not need later events.
+class Rounds:
+    """The number of passes through a loop that have ended, counted at the position in the program that ends each.
 
-    An iteration ends with `optimizer.step()`; until an optimiser has made a step, with a backward call. If there are
-    several, those at the position in the program that came first count: a loop that trains two networks in each pass
-    has one iteration per pass.
+    That is the position that is seen first: a loop that trains two networks in each pass has one per pass.  Another
+    position that is seen twice without it has a loop of its own, which takes over: a second training is counted on.
     """
 
     def __init__(self) -> None:
-        self.steps = self.calls = 0
-        self._groups: list[bool] = []  # of each group around the next event, whether its end ends an iteration
-        self._stepped: int | None = None  # the call stack of the first step,
-        self._called: int | None = None  # and of the first backward call
-        self._call: int | None = None
+        self.count = 0
+        self._place: int | None = None
+        self._others: set[int] = set()  # since the place was last seen
+
+    def see(self, place: int) -> None:
+        """Take note of the place, a call stack, at which something has ended."""
+        if self._place is None or place == self._place:
+            self.count += 1
+        elif place in self._others:
+            self.count += 2  # both of its rounds
+        else:
+            self._others.add(place)
+            return
+        self._place = place
+        self._others.clear()
+
+
+class Iterations:
+    """The number of iterations that have ended, by a rule that does not need later events.
+
+    An iteration ends with `optimizer.step()`; until an optimiser has made a step, with a backward call. `Rounds` says
+    at which positions.
+    """
+
+    def __init__(self) -> None:
+        self._steps, self._calls = Rounds(), Rounds()
+        self._groups: list[int | None] = []  # of each group around the next event, where it made a step
+        self._is_stepped = False
+        self._open: dict[int, int] = {}  # the backward calls that run, with their call stacks
 
     @property
     def number(self) -> int:
         """The current iteration, counted from 0."""
-        return self.steps if self._stepped is not None else self.calls
+        return self._steps.count if self._is_stepped else self._calls.count
 
     def see(self, event: AnyEvent) -> None:
         """Take note of the next event."""
         if isinstance(event, GroupEntered):
             is_step = event.kind.endswith(".step")
-            if is_step and self._stepped is None:
-                self._stepped = event.stack
-            self._groups.append(is_step and event.stack == self._stepped)
+            self._is_stepped |= is_step
+            self._groups.append(event.stack if is_step else None)
         elif isinstance(event, GroupLeft):
-            self.steps += bool(self._groups and self._groups.pop())
+            if self._groups and (place := self._groups.pop()) is not None:
+                self._steps.see(place)
         elif isinstance(event, BackwardStarted):
-            if self._called is None:
-                self._called = event.stack
-            if self._call is None and event.stack == self._called:
-                self._call = event.call
-        elif isinstance(event, BackwardEnded) and event.call == self._call:
-            self.calls, self._call = self.calls + 1, None
+            self._open[event.call] = event.stack
+        elif isinstance(event, BackwardEnded) and event.call in self._open:
+            place = self._open.pop(event.call)
+            if not self._open:  # one within another is a part of it
+                self._calls.see(place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,33 @@ def test_two_optimisers_in_one_round_are_one_iteration() -> None:
     assert numbers(trace) == [0, 1, 1, 2, 2, 3]  # the second half of a round lies behind the first step
 
 
+def test_two_trainings_one_after_the_other_are_counted_on() -> None:
+    net: Any = engine.nn.Linear(2, 1)
+
+    def fit(rounds: int, optimizer: Any) -> None:
+        for _ in range(rounds):
+            net(engine.ones(2)).sum().backward()
+            optimizer.step()
+
+    with engine.record() as trace:
+        fit(3, engine.optim.SGD(net.parameters(), lr=0.1))
+        fit(4, engine.optim.Adam(net.parameters()))
+    assert numbers(trace) == [0, 1, 2, 3, 3, 5, 6]  # that the second has a loop is known at the end of its second round
+
+
+def test_a_second_network_that_is_trained_more_often_is_counted() -> None:
+    net: Any = engine.nn.Linear(2, 1)
+    optimizer: Any = engine.optim.SGD(net.parameters(), lr=0.1)
+    with engine.record() as trace:
+        for round_ in range(6):
+            if round_ % 3 == 0:
+                net(engine.ones(2)).sum().backward()
+                optimizer.step()
+            net(engine.ones(2)).mean().backward()
+            optimizer.step()
+    assert numbers(trace)[-1] == 6
+
+
 def test_without_an_optimiser_backward_calls_count_and_inner_ones_do_not() -> None:
     x: Any = engine.ones(2, requires_grad=True)
     with engine.record() as trace:

@@ -87,11 +87,20 @@ def test_record_keeps_the_values_of_the_chosen_iterations_and_says_how_many_ran(
     Path("train.py").write_text(TRAINING)
     assert cli.main(["record", "--steps", "1:3", "--every", "4", "train.py"]) == 0
     out, err = capfd.readouterr()
-    assert out == "done\n" and " in 5 iterations into train.backstep" in err and len(err.splitlines()) == 1
+    assert out == "done\n" and " in 5 iterations into train.backstep" in err and "--steps" not in err
     trace = Trace.open("train.backstep")
     products = [event for event in trace.events if isinstance(event, OpCalled) and event.name == "mul"][:10]
     doubled = [trace.values[e.outputs[0].value] for e in products if e.call is None and e.inplace is None]
     assert [value.array is not None for value in doubled if value.shape == (100,)] == [True, True, True, False, True]
+
+
+def test_record_says_that_no_chosen_iteration_ran(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(TRAINING)
+    assert cli.main(["record", "--steps", "5:", "train.py"]) == 0
+    assert "the program has 5 iterations, and --steps begins with number 5" in capfd.readouterr().err
 
 
 def test_record_ends_at_the_limit_while_the_script_goes_on(
