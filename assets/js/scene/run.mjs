@@ -27,6 +27,15 @@ export function modules(run) {
   return found;
 }
 
+/**
+ * The columns at which another loop begins, as a training after a pretraining: labels differ in more than their numbers.
+ * @param {string[]} labels
+ */
+export function loopStarts(labels) {
+  const loops = labels.map((label) => label.split(" to ")[0].replace(/= [^·]*/g, ""));
+  return loops.flatMap((loop, column) => (column && loop !== loops[column - 1] ? [column] : []));
+}
+
 /** The modules that are open at first: all, where there are few parameters. @param {RunOverview} run */
 export const opened = (run) => new Set(run.parameters.length > MANY ? [] : modules(run).keys());
 

@@ -1,7 +1,7 @@
 // The table of a run: which rows it has, and the numbers of a module.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cells, columnOf, facts, inWords, lossText, modules, opened, rowsOf, told } from "../../../assets/js/scene/run.mjs";
+import { cells, columnOf, facts, inWords, loopStarts, lossText, modules, opened, rowsOf, told } from "../../../assets/js/scene/run.mjs";
 
 const parameter = (name, group, shape, sampled = false) => ({ name, group, shape, sampled });
 const same = (values) => [values, values.map((x) => 2 * x), values];
@@ -45,4 +45,10 @@ test("the run in few words", () => {
   assert.equal(lossText(run.loss), "2 → nan");
   assert.match(inWords(run), /2 iterations, from step = 0 to step = 1\. The loss goes 2 to nan\. .*model\.blocks\.0: from 5 to 0/);
   assert.deepEqual([0, 1, 2, 4, 5].map((section) => columnOf(run, section)), [-1, 0, 0, 1, -1]);
+});
+
+test("another loop begins where labels differ in more than their numbers", () => {
+  assert.deepEqual(loopStarts(["pre = 0", "pre = 1", "epoch = 0 · i = 0", "epoch = 0 · i = 8", "epoch = 1 · i = 0"]), [2]);
+  assert.deepEqual(loopStarts(["step = 0 to 2", "epoch = 0 · i = 9 to epoch = 1 · i = 0", "epoch = 1 · i = 1 to 2"]), [1]);
+  assert.deepEqual(loopStarts(["call 1", "call 2"].map((label) => label.replace(/\d/, "= $&"))), []);
 });

@@ -1,7 +1,7 @@
 // The figure of a run: the loss, and below it a cell for each parameter and iteration, on one axis of time.
 
 import { bars, isSingle } from "./flow.mjs";
-import { cells, columnOf, QUANTITIES, told } from "../../scene/run.mjs";
+import { cells, columnOf, loopStarts, QUANTITIES, told } from "../../scene/run.mjs";
 import { toNumber } from "../../scene/format.mjs";
 
 /** @import { RunOverview } from "../../scene/scene.d.ts" */
@@ -85,12 +85,14 @@ function outline(column, y0, y1, width) {
   return [{ type: "rect", xref: "x", yref: "y", x0: column - 0.5, x1: column + 0.5, y0, y1, line: { color: token("--ink"), width }, fillcolor: "transparent" }];
 }
 
-/** The first iteration, the last, and the present one by their names; of few backward calls each. */
+/** By their names the present iteration, the first, the last, and those with which another loop begins; of few backward calls each. */
 function axisNames(run, now) {
   if (run.calls.length && run.calls.length <= NAMED) return { tickvals: run.calls.map((_, column) => column), ticktext: run.labels };
   const last = run.labels.length - 1;
-  const far = (column) => now < 0 || Math.abs(column - now) > last / 8;
-  const tickvals = [...new Set([0, last].filter(far).concat(now < 0 ? [] : [now]))];
+  const tickvals = [];
+  for (const column of [...(now < 0 ? [] : [now]), 0, last, ...loopStarts(run.labels)]) {
+    if (tickvals.every((one) => Math.abs(column - one) > last / 8)) tickvals.push(column);
+  }
   return { tickvals, ticktext: tickvals.map((column) => (column === now ? `<b>${run.labels[column]}</b>` : run.labels[column])) };
 }
 
