@@ -262,7 +262,7 @@ def _writer(kind: type) -> Callable[[Any], str]:
     needed: dict[str, Any] = {
         "quoted": quoted, "static": _static, "row": _row, "sizes": shape_text, "several": _several,
     }  # fmt: skip
-    texts = ",".join(f'"{name}":%s' for name in names)
+    texts = ",".join(f'"{name}":%{"d" if hints[name] is int else "s"}' for name in names)  # None is not a number
     values = "".join(f"{_expression(name, hints[name], needed)}, " for name in names)
     writer: Callable[[Any], str] = eval(f"lambda one: {'{' + texts + '}'!r} % ({values})", needed)  # noqa: S307 ours
     return writer

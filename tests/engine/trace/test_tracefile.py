@@ -36,6 +36,7 @@ from engine.trace.file.encoding import (
     decode,
     encode,
     event_fields,
+    event_text,
     events_from,
     from_bytes,
     traces_equal,
@@ -159,6 +160,11 @@ def test_events_of_the_wrong_form_are_refused() -> None:
     for kind, data in wrong:
         with pytest.raises(Malformed):
             events_from({})(kind, 1, 1, data)
+
+
+def test_event_without_a_number_that_it_needs_is_not_written() -> None:
+    with pytest.raises(TypeError, match="%d format"):
+        event_text(tr.BackwardEnded(0, -1, None, True, ()))  # a fault of a recorder of ours
 
 
 def test_bytes_that_do_not_fill_the_shape_are_refused() -> None:

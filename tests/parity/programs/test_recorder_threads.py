@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from engine.arrays.session import slot
 from engine.trace.events import Accumulated, GroupEntered, LeafCreated, OpCalled, Trace, VjpRun, WarningGiven
 from viz.record.block import Block
 
@@ -81,6 +83,92 @@ def test_threads_that_run_at_the_same_time_are_named(capsys: pytest.CaptureFixtu
     assert said[0] in capsys.readouterr().err
     ops = [event.name for event in trace.events if isinstance(event, OpCalled)]
     assert ops == ["mul", "sum", "torch::MulBackward0", "mul", "sum"]
+    assert_is_consistent(trace)
+
+
+def test_of_threads_that_train_at_the_same_time_one_is_recorded_whole() -> None:
+    w, other = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    begun, tried = threading.Event(), list[bool]()
+
+    def first() -> None:
+        (w * 2).sum().backward()
+        begun.set()
+        while not tried:
+            pass
+        (w * 3).sum().backward()
+
+    def second() -> None:
+        begun.wait()
+        (other * 5).sum().backward()
+        tried.append(True)
+
+    with Block() as trace:
+        threads = [threading.Thread(target=work) for work in (first, second)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        (other * 7).sum().backward()
+    assert w.grad.tolist() == [5, 5] and other.grad.tolist() == [12, 12]
+    assert counted(trace, OpCalled, Accumulated, WarningGiven) == [6, 3, 1]
+    assert_is_consistent(trace)
+
+
+def test_thread_that_begins_while_torch_is_as_it_was_is_recorded() -> None:
+    w = torch.ones(2, requires_grad=True)
+    go_on = threading.Event()
+
+    def work() -> None:
+        go_on.wait()
+        (w * 3).sum().backward()
+
+    with Block() as trace:
+        thread = threading.Thread(target=work)
+        with slot.active.settle.__self__.unwatched():  # as for a compiler's import
+            thread.start()
+        go_on.set()
+        thread.join()
+    assert counted(trace, OpCalled, Accumulated) == [2, 1]
+    assert_is_consistent(trace)
+
+
+def test_thread_from_before_the_recording_is_named() -> None:
+    w = torch.ones(2, requires_grad=True)
+    go_on = threading.Event()
+
+    def work() -> None:
+        go_on.wait()
+        torch.nn.Linear(2, 1)(w).sum().backward()
+
+    thread = threading.Thread(target=work, name="early")
+    thread.start()
+    with Block() as trace:
+        go_on.set()
+        thread.join()
+    assert counted(trace, OpCalled, GroupEntered, Accumulated) == [0, 0, 0]
+    said = [event.message for event in trace.events if isinstance(event, WarningGiven)]
+    assert said == ["The thread early had begun before the recording: what it computes meanwhile is not seen."]
+
+
+def test_thread_that_waits_gives_way() -> None:
+    w = torch.ones(2, requires_grad=True)
+    done, go_on = threading.Event(), threading.Event()
+
+    def first() -> None:
+        (w * 2).sum().backward()
+        done.set()
+        go_on.wait()
+
+    with Block() as trace:
+        thread = threading.Thread(target=first)
+        thread.start()
+        done.wait()
+        while sys._current_frames()[thread.ident or 0].f_globals["__name__"] != "threading":
+            pass
+        in_thread((w * 3).sum().backward)
+        go_on.set()
+        thread.join()
+    assert counted(trace, OpCalled, Accumulated, WarningGiven) == [4, 2, 0]
     assert_is_consistent(trace)
 
 

@@ -98,14 +98,17 @@ class Backward:
     def run(self, real: Any, outputs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A backward call: torch's own, with unchanged arguments."""
         watch = self.watch
-        if not watch.is_looking():
-            return real(outputs, *args, **kwargs)
         gradients, keep, create = args[0], bool(args[1]), bool(args[2])
         inputs = args[3] if len(args) > 3 else ()
         is_grad = kwargs.get("accumulate_grad") is False
-        outer = self.call, self.keep, self.create, self.recorder.call, self.stack, watch.forward.grad_enabled
-        with watch.aside():
-            watch.guarded(self.begin, "grad" if is_grad else "backward", outputs, gradients, inputs, keep, create)
+        if not watch.threads.claim():
+            return real(outputs, *args, **kwargs)
+        try:
+            outer = self.call, self.keep, self.create, self.recorder.call, self.stack, watch.forward.grad_enabled
+            with watch.aside():
+                watch.guarded(self.begin, "grad" if is_grad else "backward", outputs, gradients, inputs, keep, create)
+        finally:
+            watch.off -= 1
         popped = not create and watch.pop()
         out, error = None, None
         running, self.running = self.running, None

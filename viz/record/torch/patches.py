@@ -107,7 +107,6 @@ def install(watch: Watch) -> list[Any]:
         replace(traceback, name, walk)
     for name, change in (("__enter__", 1), ("__exit__", -1)):
         replace(torch.autograd.graph.saved_tensors_hooks, name, functools.partial(packing, watch, change))
-    replace(threading.Thread, "_bootstrap_inner", functools.partial(thread, watch))
     if watch.spawned is not None:
         for module in (torch.multiprocessing, importlib.import_module("torch.multiprocessing.spawn")):
             replace(module, "start_processes", functools.partial(start_processes, watch))
@@ -118,6 +117,13 @@ def install(watch: Watch) -> list[Any]:
     replace(loader._BaseDataLoaderIter, "__next__", functools.partial(loaded, watch))
     replace(loader.DataLoader, "__iter__", functools.partial(aside, watch))
     return undo
+
+
+def follow(watch: Watch) -> list[Any]:
+    """Watch the threads that begin from now on, also while torch is as it was; what `remove` needs."""
+    own = vars(threading.Thread)["_bootstrap_inner"]
+    setattr(threading.Thread, "_bootstrap_inner", thread(watch, own))  # noqa: B010 mypy takes it for a method
+    return [(threading.Thread, "_bootstrap_inner", own)]
 
 
 def remove(undo: list[Any]) -> None:

@@ -2,11 +2,14 @@
 
 Threads that the program starts are watched too.  Another one takes over where it begins to use gradients, with a call
 of a module that has parameters, an op on a tensor that requires grad, or a backward call, unless the recorded one is in
-the middle of a module or of a backward call.  What runs then is not recorded, and the trace says so.
+the middle of a module or of a backward call.  From the main thread it takes over while that one runs on, which may only
+look after it; from another one only when that has ended or waits, so that of threads that train at the same time one is
+recorded whole.  What runs meanwhile is not recorded, and the trace says so.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 from _thread import get_ident
 from collections.abc import Callable, Iterable
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from .watch import Watch
 
 WARNING = "BackstepWarning"
+WAITING = frozenset({"threading", "queue", "selectors", "concurrent"})
+"""The modules of Python in which a thread waits for another one, or for work."""
 
 
 class Threads:
@@ -34,6 +39,7 @@ class Threads:
         self.home = self.recorded = get_ident()
         self.watched = {self.home}
         self.told: set[int] = set()
+        self._changing = threading.RLock()
 
     def begin(self) -> None:
         """A thread of the program begins."""
@@ -56,35 +62,55 @@ class Threads:
     def is_recorded(self) -> bool:
         """Whether this thread is recorded: the one that is, or one of torch's own, which works for it."""
         number = get_ident()
-        return number == self.recorded or number not in self.watched
+        if number == self.recorded:
+            return True
+        known: Any = threading
+        return number not in self.watched and number not in known._active  # `current_thread` would enter it there
 
     def may_begin(self, uses_gradients: Callable[[], bool] = lambda: True) -> bool:
         """Whether this thread is recorded from now on, if it begins to use gradients here."""
         if self.is_recorded():
             return True
-        if slot.active is not self.watch.recorder or not torch.is_grad_enabled() or not uses_gradients():
-            return False
         watch = self.watch
-        if watch.off or watch.modules.depth or watch.backward.call is not None:
-            self.tell()
+        if slot.active is not watch.recorder or not torch.is_grad_enabled() or not uses_gradients():
             return False
-        watch.off += 1
-        watch.guarded(watch.forward.settle)
-        watch.off -= 1
-        self.recorded = get_ident()
+        if get_ident() not in self.watched:
+            self.tell("had begun before the recording")
+            return False
+        with self._changing:
+            if watch.off or watch.modules.depth or watch.backward.call is not None or self.is_busy():
+                self.tell()
+                return False
+            watch.off += 1
+            watch.guarded(watch.forward.settle)
+            watch.off -= 1
+            self.recorded = get_ident()
         return True
+
+    def claim(self) -> bool:
+        """Whether what this thread does now is recorded; `off` is then counted up, so that no other one takes over."""
+        if not self.watch.is_looking():
+            return False
+        with self._changing:
+            is_looking = self.watch.is_looking()
+            self.watch.off += is_looking
+        return is_looking
+
+    def is_busy(self) -> bool:
+        """Whether the recorded thread is one that the program has started, and does not wait."""
+        frame = None if self.recorded == self.home else sys._current_frames().get(self.recorded)
+        return frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] not in WAITING
 
     def may_run(self, arguments: Iterable[Any]) -> bool:
         """Whether an op of this thread is recorded."""
         return self.may_begin(lambda: any(isinstance(one, torch.Tensor) and requires_of(one) for one in arguments))
 
-    def tell(self) -> None:
+    def tell(self, why: str = "runs while another one is recorded") -> None:
         """Say once of a thread that it is not recorded, and in the trace where that begins."""
         number = get_ident()
         if number in self.told:
             return
         self.told.add(number)
-        name = threading.current_thread().name
-        text = f"The thread {name} runs while another one is recorded: what it computes meanwhile is not seen."
+        text = f"The thread {threading.current_thread().name} {why}: what it computes meanwhile is not seen."
         self.watch.say(text)
         self.watch.log.append(("warning", self.watch.recorder.stacks.number(4), WARNING, text))

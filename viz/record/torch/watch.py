@@ -88,6 +88,7 @@ class Watch:
         self.threads = Threads(self)
         self.mode = Mode(self)
         self.undo: list[Any] = []
+        self.followed: list[Any] = []
         self.compiler = Import("torch._dynamo", self.unwatched)  # it makes tables of torch's own functions
 
     # -- beginning and end ---------------------------------------------------------------------------------------
@@ -95,7 +96,7 @@ class Watch:
     def start(self) -> None:
         """Watch from now on, in this thread and in those that it starts."""
         self.forward.grad_enabled = torch.is_grad_enabled()
-        self.undo = patches.install(self)
+        self.undo, self.followed = patches.install(self), patches.follow(self)
         if self.compiler.name not in sys.modules:
             self.compiler.wait()
         self.recorder.settle = self.finish
@@ -110,8 +111,8 @@ class Watch:
             self.recorder.meta["library"] = library(call.full_name for call in self.forward.calls.values())
         remove(self.mode)
         self.compiler.leave()
-        patches.remove(self.undo)
-        self.undo = []
+        patches.remove(self.undo + self.followed)
+        self.undo, self.followed = [], []
 
     def finish(self) -> None:
         """Write down the ops that wait for their nodes."""
