@@ -1,11 +1,13 @@
-// What a save of a watched script changed, in one sentence: its lines, the number that it differentiates, its steps.  Pure.
+// What a save of a watched script changed, in one sentence: its lines, what it differentiates, its gradients, its steps.  Pure.
 import { element } from "../scene/format.mjs";
 import { at } from "../scene/timeline.mjs";
 
-/** @import { Scene } from "../scene/scene.d.ts" */
+/** @import { Node, Scene } from "../scene/scene.d.ts" */
 
 const MOST = 1_000_000; // pairs of lines that are compared one by one; of longer changes only their ends are known
 const NAMED = 4; // runs of lines that are told one by one
+const WHOLE = 6; // elements of a value that are all written
+const GRADS = 2; // gradients that are written; of more it is only said
 
 /**
  * What changed from one recording of a program to the next.
@@ -13,7 +15,7 @@ const NAMED = 4; // runs of lines that are told one by one
  */
 export function sinceSave(before, now) {
   const alike = before.section?.at === now.section?.at && before.section?.label === now.section?.label;
-  const numbers = alike ? [lossSince(before, now), stepsSince(before, now)] : [];
+  const numbers = alike ? [rootSince(before, now), gradsSince(before, now), stepsSince(before, now)] : [];
   const said = [...codeSince(before, now), sectionsSince(before, now), ...numbers].filter(Boolean);
   return said.length ? `${said.join("; ")}.` : "Saved without a change of code or numbers.";
 }
@@ -81,8 +83,8 @@ function rangesOf(numbers) {
   return `${numbers.length === 1 ? "line" : "lines"} ${words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}` : words[0]}`;
 }
 
-/** `loss 4.41 → 4.38`: of the last number from which both go back. */
-function lossSince(before, now) {
+/** `loss 4.41 → 4.38`: of the last small value from which both go back. */
+function rootSince(before, now) {
   const [was, is] = [before, now].map(rootOf);
   if (!was || !is || was.label !== is.label || was.text === is.text) return "";
   return `${is.label} ${was.text} → ${is.text}${now.section ? ` in ${now.section.label}` : ""}`;
@@ -96,12 +98,44 @@ function sectionsSince({ section: before }, { section: now }) {
 
 /** @type {(scene: Scene) => { label: string, text: string } | null} */
 function rootOf(scene) {
-  const call = scene.commands.findLast((command) => command.kind === "backward" && command.shape?.every((size) => size === 1));
+  const call = scene.commands.findLast((command) => command.kind === "backward" && command.shape && sizeOf(command.shape) <= WHOLE);
   const node = scene.nodes.find((one) => one.id === call?.root);
-  const id = node && call ? at(node.rows.find((row) => row.key === "value")?.track ?? [[0, null]], call.start) : null;
-  const value = id === null || id === undefined ? null : scene.values[id];
-  return node && value?.data ? { label: node.label, text: element(/** @type {any} */ (value), 0) } : null;
+  const text = node && call ? textOf(scene, node, "value", call.start) : null;
+  return node && text ? { label: node.label, text } : null;
 }
+
+/** `x.grad 2 0 → 3 0`: as it is at the end. */
+function gradsSince(before, now) {
+  const was = gradsOf(before);
+  const changed = [...gradsOf(now)].filter(([name, text]) => was.has(name) && was.get(name) !== text);
+  if (changed.length > GRADS) return "other gradients";
+  return changed.map(([name, text]) => `${name}.grad ${was.get(name)} → ${text}`).join("; ");
+}
+
+/** The small gradients by the names of their tensors. @type {(scene: Scene) => Map<string, string>} */
+function gradsOf(scene) {
+  const found = scene.nodes.flatMap((node) => {
+    const text = textOf(scene, node, "grad", scene.steps.length);
+    return text === null ? [] : [/** @type {[string, string]} */ ([node.label.replace(/ v\d+$/, ""), text])];
+  });
+  return new Map(found);
+}
+
+/**
+ * The elements of a small value in a row of a card; "None" where it is none, null where there is no such row or it is large.
+ * @type {(scene: Scene, node: Node, key: string, t: number) => string | null}
+ */
+function textOf(scene, node, key, t) {
+  const row = node.rows?.find((one) => one.key === key);
+  if (!row) return null;
+  const id = at(row.track, t);
+  const value = id === null ? null : scene.values[id];
+  if (!value) return "None";
+  if (!value.data || sizeOf(value.shape) > WHOLE) return null;
+  return value.data.map((_, i) => element(/** @type {any} */ (value), i)).join(" ");
+}
+
+const sizeOf = (shape) => shape.reduce((a, b) => a * b, 1);
 
 /** @type {(before: Scene, now: Scene) => string} */
 function stepsSince(before, now) {

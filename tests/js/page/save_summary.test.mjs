@@ -25,6 +25,17 @@ test("code, loss and steps in one sentence; what stayed is not told", () => {
   assert.equal(sinceSave(before, before), "Saved without a change of code or numbers.");
 });
 
+test("small gradients are written, and of many it is only said", () => {
+  const lesson = (grads) => ({
+    program: { files: [] }, steps: [{}], commands: [],
+    nodes: grads.map((_, i) => ({ id: `t${i}`, label: i ? `w${i}` : "x v2", rows: [{ key: "grad", track: [[0, null], [1, i]] }] })),
+    values: grads.map((data) => ({ shape: [data?.length ?? 9], dtype: "float32", data })),
+  });
+  assert.equal(sinceSave(lesson([[2, 0]]), lesson([[3, 0]])), "x.grad 2 0 → 3 0.");
+  assert.equal(sinceSave(lesson([null]), lesson([null])), "Saved without a change of code or numbers.");
+  assert.equal(sinceSave(lesson([[1], [1], [1]]), lesson([[2], [2], [2]])), "other gradients.");
+});
+
 test("of several files the one that changed is named", () => {
   const before = scene({ "a.py": "1\n", "b.py": "1\n2\n" });
   assert.equal(sinceSave(before, scene({ "a.py": "1\n", "b.py": "1\n3\n4\n" })), "lines 2–3 changed in b.py.");
