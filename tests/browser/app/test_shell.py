@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -82,6 +83,29 @@ def test_first_program_plays_until_it_is_touched_and_its_gradient_can_be_dragged
     view.page.locator("#gallery-search").press("r")  # whoever types elsewhere has touched the page too
     view.until(f"{PLAYS} === 'Play'")
     view.page.emulate_media(reduced_motion="reduce")
+
+
+def test_first_program_is_on_a_narrow_page_too_and_makes_room_for_what_is_found(view: View) -> None:
+    view.page.set_viewport_size({"width": 900, "height": 700})
+    view.open()
+    hero = view.page.locator("#hero")
+    box = hero.bounding_box()
+    assert box is not None and box["y"] + box["height"] <= 700
+    view.page.get_by_label("Search the gallery").fill("jacobian")
+    view.page.locator("#gallery-found .card").first.wait_for()
+    assert not hero.is_visible()
+    view.page.keyboard.press("Escape")
+    hero.wait_for()
+
+
+def test_course_whose_first_lesson_plays_nothing_has_its_cards(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_text("# ## Forward\nimport engine as torch\nx = torch.ones(2, requires_grad=True) * 2\n")
+    view = view_of(start("course", str(tmp_path)))
+    view.page.goto(view.app.origin)
+    view.page.locator("#gallery-groups .card-picture[data-drawn]").wait_for()
+    assert not view.page.locator("#hero").is_visible()
 
 
 def test_first_program_stands_without_motion_and_is_changed_by_keys(view: View) -> None:
