@@ -49,24 +49,26 @@ def recording(frame: FrameType, limit: int = LIMIT) -> Iterator[Trace]:
     argv = tuple(sys.argv)
     outer = slot.active
     recorder = outer if outer is not None else Recorder(limit)
-
+    trace = Trace.pending(unfinished)
+    often = gc.get_threshold()
     if outer is None:
         recorder.stacks.begin(frame)
-    trace = Trace.pending(unfinished)
-    slot.active = recorder
-    often = gc.get_threshold()
-    gc.set_threshold(max(often[0], SELDOM) if often[0] else 0, *often[1:])
+        slot.active = recorder
+        gc.set_threshold(max(often[0], SELDOM) if often[0] else 0, *often[1:])
     try:
         yield trace
     except BaseException as error:
         recorder.error(error)
         raise
     finally:
-        slot.active = outer
-        if outer is None:
+        if recorder.settle is not None:
+            recorder.settle()
+        if outer is None:  # a part leaves the recording as it finds it: another thread may have ended it meanwhile
+            if slot.active is recorder:
+                slot.active = None
             recorder.stacks.base = None
             recorder.store.settle()
-        gc.set_threshold(*often)
+            gc.set_threshold(*often)
         whole = recorder.recording
         load = _reading(whole, argv, recorder.meta) if outer is None else _until_now(outer, argv)
         if recorder.errors:  # an exception holds frames: read it now and let them go

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from numbers import Integral
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -90,14 +91,23 @@ def selection(every: int | None, steps: Iterable[int] | None) -> Selection:
     >>> selection(50, range(100, 103)).ranges, selection(None, [7, 3, 4]).ranges
     (((100, 103),), ((3, 5), (7, 8)))
     """
-    if every is not None and (not isinstance(every, int) or every < 1):
+    if every is not None and not _are_counts([every], 1):
         raise ValueError(f"record_every={every!r} is not a count: give a whole number of at least 1")
-    numbers = sorted(set(steps or ()))
-    if steps is not None and not (numbers and numbers[0] >= 0 and all(isinstance(one, int) for one in numbers)):
+    every = None if every is None else int(every)
+    if isinstance(steps, range) and steps and steps.step == 1 and steps.start >= 0:
+        return Selection(((steps.start, steps.stop),), every)
+    given = [] if steps is None else [*steps] if isinstance(steps, Iterable) else [None]
+    if steps is not None and not (given and _are_counts(given, 0)):
         raise ValueError(f"steps={steps!r} are not iterations: give whole numbers from 0 on, such as range(100, 103)")
+    numbers = sorted({int(one) for one in given})
     starts = [one for place, one in enumerate(numbers) if not place or numbers[place - 1] != one - 1]
     ends = [one + 1 for place, one in enumerate(numbers) if numbers[place + 1 : place + 2] != [one + 1]]
     return Selection(tuple(zip(starts, ends, strict=True)), every) if numbers or every else ALL
+
+
+def _are_counts(given: Iterable[Any], least: int) -> bool:
+    """Whether all are whole numbers, also numpy's, and at least so large."""
+    return all(isinstance(one, Integral) and not isinstance(one, bool) and one >= least for one in given)
 
 
 @contextmanager

@@ -24,8 +24,8 @@ class Imports:
 def imports(text: str) -> Imports:
     """Where a program imports the engine and torch; nowhere, if it does not parse.
 
-    >>> imports("import torch.nn as nn").torch
-    1
+    >>> imports("import torch.nn as nn").torch, imports("from backstep import engine as torch").engine
+    (1, 1)
     """
     lines: dict[str, int] = {}
     try:
@@ -37,6 +37,8 @@ def imports(text: str) -> Imports:
             names = [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
+            if node.module == "backstep":
+                names = [alias.name for alias in node.names]
         else:
             continue
         for name in names:

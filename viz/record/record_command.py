@@ -26,7 +26,7 @@ def record(
     """
     name = module.removesuffix(".__main__") or script.stem
     target = of_rank(Path(f"{name}{SUFFIX}") if output is None else output, rank())
-    wrong = unfit(target)
+    wrong = unfit(target, " after -o")
     if wrong:
         _say(wrong)
         return 2
@@ -54,15 +54,16 @@ def status(recording: Recording) -> int:
     return recording.returncode if recording.returncode >= 0 else 128 - recording.returncode
 
 
-def unfit(target: Path) -> str:
-    """Why a trace cannot be written to a path; "" if it can. Another trace is replaced, any other file is not."""
+def unfit(target: Path, where: str = "") -> str:
+    """Why a trace cannot be written to a path, which is given `where`; "" if it can. Another trace is replaced, any
+    other file is not."""
     if not target.parent.is_dir():
         return f"There is no folder {str(target.parent)!r} to write {target.name!r} to."
     if target.exists():
         try:
             tally(target)
         except (OSError, TraceFileError):
-            return f"{str(target)!r} exists and is not a trace: give the path of a new file, or of a trace, after -o."
+            return f"{str(target)!r} exists and is not a trace: give the path of a new file or of a trace{where}."
     return ""
 
 

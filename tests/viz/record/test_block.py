@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import backstep
 import engine
 from engine.trace.events import BackwardStarted, ErrorRaised, OpCalled, Trace
+from engine.trace.file.iterations import Selection
+from viz.record.block import selection
 from viz.record.runner import run_script
 
 
@@ -82,10 +86,38 @@ def test_block_in_a_recording_is_its_part(tmp_path: Path) -> None:
     assert list(backstep.open(tmp_path / "inner.backstep").events) == list(inner.events)
 
 
-@pytest.mark.parametrize("policy", [{"record_every": 0}, {"steps": []}, {"steps": [-1]}, {"steps": [0.5]}])
+@pytest.mark.parametrize("path", [None, "outer.backstep"])
+def test_recordings_that_end_in_another_order_leave_none_active(tmp_path: Path, path: str | None) -> None:
+    """As those of two threads, or of two callbacks, do."""
+    first, second = backstep.record(path and tmp_path / path), backstep.record()
+    whole = first.start()
+    x = engine.ones(3, requires_grad=True)
+    part = second.start()
+    x.exp()
+    often = gc.get_threshold()
+    first.stop()
+    assert engine.arrays.session.slot.active is None
+    assert gc.get_threshold() != often or path
+    x.sin()
+    second.stop()
+    assert engine.arrays.session.slot.active is None
+    assert [type(event).__name__ for event in part.events] == ["LeafCreated", "OpCalled"]
+    assert list(part.events) == list(whole.events)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [{"record_every": 0}, {"record_every": "7"}, {"record_every": True}, {"steps": []}, {"steps": [-1]},
+     {"steps": [0.5]}, {"steps": 3}, {"steps": "100:103"}, {"steps": range(-1, 4)}, {"steps": ["a", 1]}],
+)  # fmt: skip
 def test_numbers_that_are_no_iterations_are_refused(policy: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="give"):
         backstep.record(**policy)
+
+
+def test_iterations_may_be_numpys_numbers_and_a_range_without_an_end_in_sight() -> None:
+    assert selection(np.int64(4), np.array([1, 2])) == Selection(((1, 3),), 4)
+    assert selection(None, range(100, 10**12)) == Selection(((100, 10**12),))
 
 
 def test_file_that_is_not_a_trace_is_not_replaced(tmp_path: Path) -> None:

@@ -40,6 +40,9 @@ from .tensors import Tensors, version_of
 from .threads import Threads
 
 FOREVER = 1 << 40
+OF_THE_ENGINE = ("op", "plain", "custom", "see", "event", "start", "grad_set", "data_set", "enter", "error")
+"""What the recorder is told of a program that uses both libraries: before it, the ops of torch that wait are written
+down, so that the ops of both have their order."""
 
 
 class Mode(TorchDispatchMode):
@@ -89,6 +92,7 @@ class Watch:
         self.mode = Mode(self)
         self.undo: list[Any] = []
         self.followed: list[Any] = []
+        self.own: dict[str, Any] = {}
         self.compiler = Import("torch._dynamo", self.unwatched)  # it makes tables of torch's own functions
 
     # -- beginning and end ---------------------------------------------------------------------------------------
@@ -100,6 +104,9 @@ class Watch:
         if self.compiler.name not in sys.modules:
             self.compiler.wait()
         self.recorder.settle = self.finish
+        self.own = {name: own for name in OF_THE_ENGINE if (own := vars(self.recorder).get(name))}
+        for name in OF_THE_ENGINE:
+            setattr(self.recorder, name, self.after_torchs(getattr(self.recorder, name)))
         _push_on_torch_dispatch_stack(self.mode)
 
     def stop(self) -> None:
@@ -107,6 +114,9 @@ class Watch:
         self.threads.recorded = get_ident()
         self.finish()
         self.recorder.settle = None
+        for name in OF_THE_ENGINE:
+            delattr(self.recorder, name)
+        vars(self.recorder).update(self.own)
         if self.forward.calls:
             self.recorder.meta["library"] = library(call.full_name for call in self.forward.calls.values())
         remove(self.mode)
@@ -119,6 +129,17 @@ class Watch:
         if self.forward.pending and self.is_looking():
             with self.aside():
                 self.guarded(self.forward.settle)
+
+    def after_torchs(self, record: Callable[..., Any]) -> Callable[..., Any]:
+        """A method of the recorder for the engine's events, which come after those of torch that wait."""
+
+        @functools.wraps(record)
+        def recorded(*args: Any, **kwargs: Any) -> Any:
+            if self.forward.pending:
+                self.finish()
+            return record(*args, **kwargs)
+
+        return recorded
 
     def is_looking(self) -> bool:
         """Whether events are recorded now."""
