@@ -444,11 +444,13 @@ class _Reader:
     def escape(self, at: int, stack: int, tensor: int, kind: str, value: int) -> AnyEvent:
         return Escaped(at, stack, self.tensors[tensor], kind, value)
 
-    def error(self, at: int, stack: int, error: BaseException, call: int | None) -> AnyEvent:
+    def error(
+        self, at: int, stack: int, error: BaseException, call: int | None, tensors: tuple[int, ...] = ()
+    ) -> AnyEvent:
         place = getattr(error, "place", None)
         own = None if place is None or place.node is None else place.node.sequence_nr
         node = None if own is None else self.within.get(own, self.nodes.get(own))
-        ids = [] if place is None else [getattr(t, "_id", -1) for t in place.tensors]
+        ids = tensors if place is None else [getattr(t, "_id", -1) for t in place.tensors]
         return ErrorRaised(
             at, stack, type(error).__name__, message_of(error), notes_of(error), call, node,
             tuple(self.tensors[i] for i in ids if i in self.tensors), users_traceback(error),

@@ -40,6 +40,10 @@ ErrorKind = Literal[
     "once-differentiable",  # the derivative of a backward that is marked as having none
     "no-derivative",  # an op that PyTorch has no derivative for
     "number-backward",  # backward() of a Python number
+    "matrix-shapes",  # matrices whose shapes do not fit are multiplied
+    "sizes",  # shapes that do not broadcast
+    "dtypes",  # tensors of different element types
+    "devices",  # tensors on different devices
     "none-used",  # None has no such attribute or cannot be called
     "syntax",  # the file is not Python
     "no-module",  # a module that is not installed
@@ -67,11 +71,11 @@ class Message:
 _ERRORS: tuple[tuple[ErrorKind, str], ...] = (
     ("second-backward", r"Trying to backward through the graph a second time"),
     ("not-scalar", r"grad can be implicitly created only for scalar outputs"),
-    ("seed-shape", r"Mismatch in shape: grad_output"),
+    ("seed-shape", r"Mismatch in shape: grad_output(?:\[(?P<index>\d+)\])?"),
     ("seed-count", r"got (?P<roots>\d+) tensors and (?P<gradients>\d+) gradients"),
-    ("no-history", r"does not require grad and does not have a grad_fn"),
+    ("no-history", r"(?:element (?P<index>\d+) of tensors )?does not require grad and does not have a grad_fn"),
     ("constant-input", r"One of the differentiated Tensors does not require grad"),
-    ("unused-input", r"appears to not have been used in the graph"),
+    ("unused-input", r"(?:at index (?P<index>\d+) )?appears to not have been used in the graph"),
     ("no-inputs", r"`inputs` argument to `backward\(\)` cannot be empty"),
     ("saved-changed", r"modified by an inplace operation"),
     ("leaf-view-changed", r"a view of a leaf Variable that requires grad"),
@@ -96,6 +100,24 @@ _ERRORS: tuple[tuple[ErrorKind, str], ...] = (
     ("once-differentiable", r"marked with @once_differentiable"),
     ("no-derivative", r"derivative for aten::(?P<op>\w+)"),
     ("number-backward", r"'float' object has no attribute 'backward'"),
+    ("matrix-shapes", r"shapes cannot be multiplied \((?P<first>\d+x\d+) and (?P<second>\d+x\d+)\)"),
+    (
+        "sizes",
+        r"The size of tensor a \((?P<first>\d+)\) must match the size of tensor b \((?P<second>\d+)\) "
+        r"at non-singleton dimension (?P<dim>\d+)",
+    ),
+    (
+        "devices",
+        r"Expected all tensors to be on the same device|is not on the expected device"
+        r"|Input type \(torch\.cuda\.\w+\) and \w+ type \(torch\.\w+\)"
+        r"|Input type \(torch\.\w+\) and \w+ type \(torch\.cuda\.\w+\)",
+    ),
+    (
+        "dtypes",
+        r"must have the same dtype|to have the same dtype|Input type \(.+\) and \w+ type \(.+\) should be the same"
+        r"|expected (?:scalar type|target dtype to be) (?P<wanted>\w+)(?: or Byte, but got| but found) \w+"
+        r"|Found dtype \w+ but expected \w+",
+    ),
     ("none-used", r"'NoneType' object"),
     ("syntax", r"^(SyntaxError|IndentationError|TabError):"),
     ("no-module", r"^ModuleNotFoundError: No module named '?(?P<name>\w+)"),

@@ -36,6 +36,8 @@ class Recorder:
         self.call: int | None = None
         self.calls = 0
         self.errors: dict[int, BaseException] = {}
+        self.about: tuple[int, tuple[int, ...]] = 0, ()
+        """The last error of an op of another library, by its id, and the tensors that the op was given."""
         self.depth = 0
         self.settle: Callable[[], object] | None = None
         """Records the ops that wait for it, as those of another library do, before an event that they precede."""
@@ -320,7 +322,8 @@ class Recorder:
             note = f"Backstep: {node.name()} stands for the op in {line}."
             if note not in notes_of(error):  # a recorded error that is raised again has it
                 error.add_note(note)
-        self.log.append(("error", self.stack(2), error, self.call))
+        number, tensors = self.about
+        self.log.append(("error", self.stack(2), error, self.call, tensors if number == id(error) else ()))
 
     def line_of(self, sequence_nr: int) -> str | None:
         """File and line of the user's call of the op with this sequence number; None if it was not recorded."""

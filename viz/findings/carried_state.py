@@ -16,12 +16,14 @@ from .error_context import Case
 class Carried:
     """The tensor by which a later graph hangs on an earlier one: its name, and the code that uses it ("": unknown).
 
-    `said` is what to call it in a sentence: its name, or what gave it.
+    `said` is what to call it in a sentence: its name, or what gave it.  `is_tensor`: whether the name is surely that of
+    the tensor, not of a tuple that has it.
     """
 
     name: str
     said: str
     where: str
+    is_tensor: bool
 
 
 def carried(case: Case, earlier: CallFact) -> Carried | None:
@@ -50,12 +52,13 @@ def carried(case: Case, earlier: CallFact) -> Carried | None:
 def _described(case: Case, tensor: int, made: OpCalled, used: OpCalled) -> Carried | None:
     name = case.facts.trace.names.get(tensor) or ""
     frame = case.facts.frame(used.stack)
+    is_tensor = bool(name)
     if not name:
         name, frame = _passed_on(case, made, used)
     if not name and frame is None:
         return None
     where = case.facts.quoted(frame)
-    return Carried(name, name or f"What {case.written(made.stack)} gave", where)
+    return Carried(name, name or f"What {case.written(made.stack)} gave", where, is_tensor)
 
 
 def _passed_on(case: Case, made: OpCalled, used: OpCalled) -> tuple[str, Frame | None]:

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.trace.events import ErrorRaised, OpCalled
+from engine.trace.events import ErrorRaised, OpCalled, VjpRun
 from engine.trace.messages import Message, read_error
 from engine.trace.source import Sources
 
 from ..graph.graph import Drawing
+from ..reading.error_tensors import error_tensors
 from ..reading.facts import CallFact, Facts
 from ..schema.edits import Edits
 
@@ -36,21 +37,35 @@ class Case:
     @property
     def op(self) -> OpCalled | None:
         """The forward op of the node at which the error arose."""
-        index = self.facts.op_of_node.get(self.event.node) if self.event.node is not None else None
+        node = self.event.node
+        if node is None and self.message.kind == "nan-found":  # PyTorch looks for nan when the node has run
+            before = reversed(self.facts.trace.events[: self.event.index])
+            node = next((one.node for one in before if isinstance(one, VjpRun)), None)
+        index = self.facts.op_of_node.get(node) if node is not None else None
         return self.facts.ops[index].event if index is not None else None
 
     def named(self, tensor: int | None) -> str:
         return (self.facts.name(tensor) if tensor is not None else None) or "the tensor"
 
     @property
+    def tensors(self) -> tuple[int, ...]:
+        """The tensors that the error is about."""
+        return error_tensors(self.facts, self.event)
+
+    @property
+    def tensor(self) -> int | None:
+        """The first of them."""
+        return next(iter(self.tensors), None)
+
+    @property
     def first(self) -> str:
         """The user's name of the first tensor that the error is about."""
-        return self.named(self.event.tensors[0] if self.event.tensors else None)
+        return self.named(self.tensor)
 
     @property
     def last(self) -> str:
         """The user's name of the last tensor that the error is about."""
-        return self.named(self.event.tensors[-1] if self.event.tensors else None)
+        return self.named(self.tensors[-1] if self.tensors else None)
 
     def part(self, tensor: int | None) -> str:
         """The user's name of a tensor; of a view without one, whose part it is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,11 @@ import numpy as np
 
 from engine.arrays.element_types import is_float, shortest
 from engine.trace.events import BackwardEnded, ErrorRaised, Escaped, ModeChanged, OpCalled, VjpRun, WarningGiven
-from engine.trace.messages import ErrorKind, gradients_passed, warning_kind
+from engine.trace.messages import ErrorKind, warning_kind
 
 from ..graph.graph import Drawing
 from ..reading import labels, text
-from ..reading.facts import CallFact, Facts
+from ..reading.facts import CallFact, Facts, TensorFact
 from ..reading.source_text import source
 from ..schema.edits import Edits
 from . import nonfinite
@@ -51,9 +51,9 @@ def explain(facts: Facts, drawing: Drawing, edits: Mapping[str, Any] | None = No
 
 
 def _place(case: Case) -> str | None:
-    if case.event.node is not None and case.event.node in case.facts.op_of_node:
-        return case.facts.ops[case.facts.op_of_node[case.event.node]].id
-    places = (case.drawing.place(t) for t in case.event.tensors or _about(case))
+    if case.op is not None:
+        return case.facts.ops[case.facts.op_at[case.op.index]].id
+    places = (case.drawing.place(t) for t in case.tensors)
     return next((place for place in places if place is not None), None)
 
 
@@ -84,6 +84,8 @@ def _second_backward(case: Case) -> Answer:
     )
     name = held.name or "it"
     how = f"`{held.name} = {held.name}.detach()`" if held.name else "`.detach()`"
+    if held.name and not held.is_tensor:
+        how += f", or of a tuple each tensor: `{held.name} = tuple(one.detach() for one in {held.name})`"
     fix = f"If {name} only carries a value over, detach it after the call: {how}."
     updated = _was_updated(case, earlier)
     if updated:
@@ -155,7 +157,7 @@ def fitted(given: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _no_history(case: Case) -> Answer:
-    root = case.event.tensors[0] if case.event.tensors else None
+    root = case.tensor
     name = case.named(root)
     again = _derivative(case, root)
     if again is not None:
@@ -168,6 +170,13 @@ def _no_history(case: Case) -> Answer:
             return _frozen(case, name, frozen)
         if leaves and not any(is_float(case.facts.tensors[leaf].dtype) for leaf in leaves):
             return _whole(name)
+        left = _left_as(case, root) if leaves == [root] and root is not None else None
+        if left is not None:
+            why = (
+                f"{name} is a new tensor with the number of {case.named(left.tensor)}, which {left.kind}() took out of "
+                f"the graph ({case.written(left.stack)}). So no graph leads from it to a leaf."
+            )
+            return why, f"Call backward() on the tensor itself; use {left.kind}() for printing only.", None
         if leaves == [root]:
             why = f"{name} is not computed from anything, and does not require a gradient itself."
             return (
@@ -192,6 +201,21 @@ def _no_history(case: Case) -> Answer:
             None,
         )
     return _switched_off(case, where, cut, name)
+
+
+def _left_as(case: Case, leaf: int) -> Escaped | None:
+    """Where the elements of a leaf left the graph for Python before the leaf was made of them."""
+    facts = case.facts
+    made = facts.tensors[leaf].leaf if leaf in facts.tensors else None
+    held = None if made is None else facts.trace.value(made.value).array
+    if made is None or held is None:
+        return None
+    for event in reversed(facts.trace.events[: made.index]):
+        if isinstance(event, Escaped) and event.tensor in facts.tensors and facts.asks(event.tensor, event.index):
+            given = facts.trace.value(event.value).array
+            if given is not None and given.shape == held.shape and np.array_equal(given, held, equal_nan=True):
+                return event
+    return None
 
 
 def _whole(name: str) -> Answer:
@@ -280,28 +304,31 @@ _TYPED = {"+": "+", "−": "-", "×": "*", "÷": "/", "**": "**"}
 
 
 def _saved_changed(case: Case) -> Answer:
-    tensor = case.event.tensors[0] if case.event.tensors else None
+    tensor = case.tensor
     writer = next(
         (op.event for op in reversed(case.facts.ops)
          if op.event.inplace is not None and op.event.index < case.event.index
          and (tensor is None or case.facts.shares(tensor, op.event.inplace))),
         None,
     )  # fmt: skip
-    name = case.part(tensor if tensor is not None or writer is None else writer.inplace)
+    leaf = writer.inplace if writer is not None and tensor is not None else None
+    if leaf is not None and not (leaf in case.facts.tensors and case.facts.is_leaf(leaf)):
+        leaf = None  # else the saved one is the leaf itself, or a view of it, as the transposed weight of a layer
+    name = case.part(leaf if leaf is not None else (tensor if tensor is not None or writer is None else writer.inplace))
     node = case.op.node.name if case.op is not None and case.op.node is not None else "A node"
     by = case.written(writer.stack) or labels.written_name(writer) if writer is not None else "an in-place operation"
     why = (
         f"{node} saved {name} in forward and needs that value for its derivative, but {by} has overwritten it since. "
-        "With the new value the gradient would be wrong, so the engine refuses."
+        "With the new value the gradient would be wrong, so autograd refuses."
     )
+    if leaf is not None:
+        return why, f"Run every backward call before {name} is updated, or compute the loss again after it.", None
     if tensor is not None and writer is not None and tensor != writer.inplace:
         why = (
             f"{node} saved {name}. Since then {by} wrote into the same memory. One version counter covers all of that "
-            "memory, so the saved tensor counts as changed even if other elements were written, and the engine refuses."
+            "memory, so the saved tensor counts as changed even if other elements were written, and autograd refuses."
         )
         return why, "Keep the parts as separate tensors in a list, and combine them with torch.stack().", None
-    if tensor is not None and tensor in case.facts.tensors and case.facts.is_leaf(tensor):
-        return why, f"Run every backward call before {name} is updated, or compute the loss again after it.", None
     plain = labels.written_name(writer).rstrip("_") if writer is not None else "the operation"
     sign = _TYPED.get(labels.presentation(writer).sign) if writer is not None else None
     instead = f"`{name} = {name} {sign} …`" if sign else f"`{plain}`"
@@ -321,14 +348,6 @@ def _leaf_changed(case: Case) -> Answer:
     return why, f"Change {name} inside `with torch.no_grad():` (an update step), or work on {name}.clone().", None
 
 
-def _about(case: Case) -> tuple[int, ...]:
-    """The tensors that an error is about which does not name any itself."""
-    passed = gradients_passed(case.event)
-    if passed is None or case.call is None:
-        return ()
-    return tuple(root.tensor for root in case.call.event.roots[passed:])
-
-
 def _seed_count(case: Case) -> Answer:
     parts = case.message.parts
     roots = [root.tensor for root in case.call.event.roots] if case.call is not None else []
@@ -345,7 +364,7 @@ def _constant_input(case: Case) -> Answer:
 
 
 def _unused_input(case: Case) -> Answer:
-    name = case.named(case.event.tensors[0]) if case.event.tensors else "one of the inputs"
+    name = case.first if case.tensors else "one of the inputs"
     why = f"autograd.grad was asked for {name}, but no path leads from the root to {name}, so it has no gradient."
     return why, "Pass allow_unused=True to get None for it, or leave it out of the inputs.", None
 
@@ -361,7 +380,7 @@ def _integer_leaf(case: Case) -> Answer:
         "A gradient says what happens when a number changes a little. Integers, and True and False, cannot change "
         "a little."
     )
-    name = case.facts.name(case.event.tensors[0]) if case.event.tensors else None
+    name = case.facts.name(case.tensor) if case.tensor is not None else None
     if name is None:
         return why, "Write one of its numbers with a decimal point, as in `1.`, or pass `dtype=torch.float32`.", None
     floats = f"call `{name} = {name}.float()` first, then `{name}.requires_grad_()`"
@@ -383,7 +402,7 @@ def _flag_of_inner(case: Case) -> Answer:
 
 
 def _size_of_grad(case: Case) -> Answer:
-    tensor = case.event.tensors[0] if case.event.tensors else None
+    tensor = case.tensor
     fact = case.facts.tensors.get(tensor) if tensor is not None else None
     size = f" {list(fact.shape)}" if fact is not None else ""
     name = case.named(tensor)
@@ -577,6 +596,109 @@ def _no_module(case: Case) -> Answer:
     return why, f"Install {name} where Backstep is installed, or remove the import.", None
 
 
+def _matrix_shapes(case: Case) -> Answer:
+    """Two matrices, one of them often the weight of a layer."""
+    shapes = [tuple(map(int, case.message.parts[part].split("x"))) for part in ("first", "second")]
+    if case.event.note or len(shapes[0]) != 2:
+        return _other(case)
+    (rows, columns), (others, results) = shapes
+    first, second = (_of_shape(case, shape) for shape in shapes)
+    why = (
+        f"{_operand(case, first, 'The first matrix')} has shape [{rows}, {columns}], and "
+        f"{_operand(case, second, 'the second one')} has [{others}, {results}]. "
+        f"The {columns} columns of the first must be as many as the {others} rows of the second."
+    )
+    weight = _weight(case, second)
+    if not weight:
+        return why, "Transpose or reshape one of the two.", None
+    fix = f"Give {weight} {columns} input features, as in nn.Linear({columns}, {results}), or bring what it receives to"
+    return why, f"{fix} {others} in the last dimension.", None
+
+
+def _of_shape(case: Case, shape: Sequence[int]) -> int | None:
+    """A tensor of a shape that the error is about."""
+    known = [t for t in case.tensors if t in case.facts.tensors]
+    return next((t for t in known if case.facts.tensors[t].shape == tuple(shape)), None)
+
+
+def _weight(case: Case, tensor: int | None) -> str:
+    """The name of the layer whose weight a tensor is a view of; "" if it is none."""
+    base = case.facts.base(tensor) if tensor is not None else None
+    name = case.facts.name(base) if base is not None else None
+    return name.removesuffix(".weight") if name is not None and name.endswith(".weight") else ""
+
+
+def _operand(case: Case, tensor: int | None, unknown: str) -> str:
+    """What an operand is called: by its name, that of its base, or the expression that computed it."""
+    if tensor is None:
+        return unknown
+    weight = _weight(case, tensor)
+    if weight:
+        return f"the transposed {weight}.weight"
+    made = case.facts.made_by(tensor, case.event.index)
+    op = case.facts.ops[made].event if made is not None else None
+    frame, failing = case.facts.frame(op.stack) if op is not None else None, case.facts.frame_of(case.event)
+    if op is not None and frame is not None and failing is not None and frame.line == failing.line:
+        plain = case.written(op.stack)  # a name that the line binds is bound by nothing: the line failed
+        return plain if frame.col > failing.col else f"the result of {labels.written_name(op)}"
+    return case.facts.name(tensor) or (case.written(op.stack) if op is not None else "") or unknown
+
+
+def _at_line(case: Case) -> str:
+    return f", in {case.line}" if case.line else ""
+
+
+def _sizes(case: Case) -> Answer:
+    first, second, dim = (case.message.parts[part] for part in ("first", "second", "dim"))
+    if case.event.note:
+        return _other(case)
+    listed = text.join(list(_described(case, lambda fact: str(list(fact.shape)))))
+    shapes = f"Shapes here: {listed}. " if listed else ""
+    why = (
+        f"The two do not broadcast{_at_line(case)}. {shapes}Counted from the right, two sizes must be equal, or one of "
+        f"them 1; in dimension {dim} they are {first} and {second}."
+    )
+    return why, "Bring them to shapes that fit, for instance with unsqueeze(), transpose() or reshape().", None
+
+
+def _dtypes(case: Case) -> Answer:
+    if case.event.note:
+        return _other(case)
+    listed = text.join(list(_described(case, lambda fact: fact.dtype)))
+    kinds = f": {listed}" if listed else ""
+    last = case.facts.tensors.get(case.tensors[-1]) if case.tensors else None
+    kind = last.dtype if last is not None else "another type"
+    why = f"The tensors have element types that do not go together{_at_line(case)}{kinds}."
+    wide = next((t for t in case.tensors if t in case.facts.tensors and case.facts.tensors[t].dtype == "float64"), None)
+    name = (case.facts.name(wide) if wide is not None else None) or "x"
+    if case.message.parts.get("wanted") == "Long":
+        why = f"A target that names classes must have integers{_at_line(case)}; here it is {kind}."
+        return why, "Convert the target with `.long()`. For probabilities, give one for each class.", None
+    if wide is not None:
+        return why, f"Convert the float64 tensor, as in `{name} = {name}.float()`: arrays of numpy are float64.", None
+    return why, "Convert one of them, as in `x = x.to(weight.dtype)`.", None
+
+
+def _devices(case: Case) -> Answer:
+    if case.event.note:
+        return _other(case)
+    places = text.join(list(_described(case, lambda fact: f"on {fact.leaf.device}" if fact.leaf is not None else "")))
+    where = f": {places}" if places else ""
+    why = f"The tensors are on different devices{_at_line(case)}{where}."
+    return why, "Move the model and its data to one device: `model.to(device)`, `x = x.to(device)`.", None
+
+
+def _described(case: Case, say: Callable[[TensorFact], str]) -> Iterator[str]:
+    """What is said of each tensor that the error is about, after its name; each once."""
+    told = set()
+    for tensor in case.tensors[:MOST_NAMED]:
+        fact = case.facts.tensors.get(tensor)
+        name = _operand(case, tensor, "")
+        if fact is not None and name and say(fact) and name not in told:
+            told.add(name)
+            yield f"{name} {say(fact)}"
+
+
 def _none_used(case: Case) -> Answer:
     before = case.facts.trace.events[max(0, case.event.index - 3) : case.event.index]
     if not any(isinstance(e, WarningGiven) and warning_kind(e) == "grad-of-inner" for e in before):
@@ -617,6 +739,10 @@ _ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
     "once-differentiable": _once_differentiable,
     "no-derivative": _no_derivative,
     "number-backward": _number_backward,
+    "matrix-shapes": _matrix_shapes,
+    "sizes": _sizes,
+    "dtypes": _dtypes,
+    "devices": _devices,
     "none-used": _none_used,
     "syntax": _syntax,
     "no-module": _no_module,
@@ -630,7 +756,7 @@ _ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
 
 def _root(case: Case) -> tuple[tuple[int, ...], str]:
     """Shape and name of the root that the error is about."""
-    tensor = case.event.tensors[0] if case.event.tensors else None
+    tensor = case.tensor
     if tensor is None and case.call is not None and case.call.event.roots:
         tensor = case.call.event.roots[0].tensor
     fact = case.facts.tensors.get(tensor) if tensor is not None else None

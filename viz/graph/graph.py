@@ -7,7 +7,7 @@ as a stub at each such use, because one card with edges across the whole picture
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 
 import networkx as nx
@@ -15,6 +15,7 @@ import networkx as nx
 from engine.trace.events import OpCalled
 
 from ..reading import text
+from ..reading.error_tensors import error_tensors
 from ..reading.facts import Facts
 from ..schema.scene import NodeKind, Role
 from . import placement
@@ -111,8 +112,9 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
     """The whole graph, nothing folded. Cost: linear in events and edges."""
     drawing = Drawing(nx.MultiDiGraph(), facts, grouping)
     drawn = [op for op in facts.ops if op.writes_grad is None]
-    for (tensor, version), role in _cards(facts).items():
-        if role == "inner" and _is_between(facts, grouping, tensor, version):
+    special = facts.retained.keys() | facts.receives | {t for one in facts.errors for t in error_tensors(facts, one)}
+    for (tensor, version), role in _cards(facts, special).items():
+        if role == "inner" and tensor not in special and _is_between(facts, grouping, tensor, version):
             continue
         ident = tensor_id(tensor, version, facts.tensors[tensor].first)
         drawing.cards[tensor, version] = ident
@@ -135,10 +137,10 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
     return drawing
 
 
-def _cards(facts: Facts) -> Mapping[tuple[int, int], Role]:
-    """The versions of tensors that have a card, and their role, in order of appearance."""
+def _cards(facts: Facts, special: Set[int]) -> Mapping[tuple[int, int], Role]:
+    """The versions of tensors that have a card, and their role, in order of appearance; a `special` tensor is one that
+    a step or an error is about."""
     cards: dict[tuple[int, int], Role] = {}
-    special = facts.retained.keys() | facts.troubled | facts.receives
     for tensor, fact in facts.tensors.items():
         if facts.is_gradient(tensor):
             continue
@@ -150,7 +152,7 @@ def _cards(facts: Facts) -> Mapping[tuple[int, int], Role]:
             if producer is None:
                 if version != fact.first and not used and (not root or tensor in facts.owner):
                     continue  # a gradient that a later call adds to is shown in the row of its leaf
-                if fact.requires_grad or used or root:
+                if fact.requires_grad or used or root or tensor in special:
                     leaf = facts.is_leaf(tensor, version)
                     inner = version != fact.first and fact.requires_grad  # computed, and written through a view
                     cards[tensor, version] = "root" if root else "leaf" if leaf else "inner" if inner else "constant"
@@ -179,8 +181,7 @@ def _is_between(facts: Facts, grouping: Grouping, tensor: int, version: int) -> 
     op = facts.tensors[tensor].producers.get(version)
     if op is None or not grouping.model or grouping.of.get(op) is not None:
         return False
-    special = tensor in facts.retained or tensor in facts.troubled or tensor in facts.receives
-    return text.size(facts.tensors[tensor].shape) > text.SMALL and not special
+    return text.size(facts.tensors[tensor].shape) > text.SMALL
 
 
 def _drop_given(facts: Facts, cards: dict[tuple[int, int], Role]) -> None:

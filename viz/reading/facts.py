@@ -146,7 +146,6 @@ class Facts:
     roots: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     seeds: set[int] = field(default_factory=set)
     """Leaves that a backward call made for itself: the gradient that it starts from."""
-    troubled: set[int] = field(default_factory=set)
     errors: list[ErrorRaised] = field(default_factory=list)
     derived: bool = False
     """Whether a backward call recorded ops of its own."""
@@ -421,7 +420,6 @@ def collect(trace: Trace) -> Facts:
                     _give_gradient(facts, event.source, event.tensor, event.index)
                 _hold_gradient(facts, event.source, event.tensor, event.index)
             case ErrorRaised():
-                facts.troubled.update(event.tensors)
                 facts.errors.append(event)
             case BackwardEnded() if event.call in facts.calls:
                 facts.calls[event.call].end = event.index

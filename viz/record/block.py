@@ -7,10 +7,11 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from numbers import Integral
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+import numpy as np
 
 from engine.arrays.session import slot
 from engine.trace.events import Trace
@@ -85,7 +86,7 @@ class Block:
         return recording(frame) if self.path is None else saved(self.path, frame)
 
 
-def selection(every: int | None, steps: Iterable[int] | None) -> Selection:
+def selection(every: Any, steps: Iterable[int] | None) -> Selection:
     """The iterations that keep their values.
 
     >>> selection(50, range(100, 103)).ranges, selection(None, [7, 3, 4]).ranges
@@ -107,7 +108,7 @@ def selection(every: int | None, steps: Iterable[int] | None) -> Selection:
 
 def _are_counts(given: Iterable[Any], least: int) -> bool:
     """Whether all are whole numbers, also numpy's, and at least so large."""
-    return all(isinstance(one, Integral) and not isinstance(one, bool) and one >= least for one in given)
+    return all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) and one >= least for one in given)
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from engine.trace.events import (
 
 from ..graph.gradient_paths import Come, results
 from ..graph.graph import Drawing, Link
+from ..reading.error_tensors import error_tensors
 from ..reading.facts import Facts, derived, is_refused
 from ..reading.labels import written_name
 from ..schema.scene import MarkKind, PhaseKind, State, StepKind
@@ -425,7 +426,7 @@ class _Player:
     def error(self, event: ErrorRaised) -> None:
         op = self.facts.op_of_node.get(event.node) if event.node is not None else None
         at = self.facts.ops[op].id if op is not None else next(
-            (place for t in event.tensors if (place := self.drawing.place(t)) is not None), None
+            (place for t in error_tensors(self.facts, event) if (place := self.drawing.place(t)) is not None), None
         )  # fmt: skip
         last = self.line.phases[-1] if self.line.phases else None
         own = phases.failing(self.facts, event, last, self.now) if self.call is None else None

@@ -129,7 +129,15 @@ class Forward:
             except Exception:  # noqa: BLE001 ours
                 watch.failed()
                 return func(*args, **kwargs)
-            out = func(*args, **kwargs)
+            try:
+                out = func(*args, **kwargs)
+            except Exception as error:
+                if type(waiting) is Waiting:
+                    watch.recorder.about = (
+                        id(error),
+                        tuple(one.number for _, one in entries.flat_inputs(waiting.arguments)),
+                    )
+                raise
             try:
                 if type(waiting) is Waiting:
                     self.after(waiting, out)

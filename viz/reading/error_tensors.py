@@ -1,0 +1,109 @@
+"""The tensors that an error is about.  The engine names them; of an error of PyTorch's own they are found out: by its
+message, the call or node that raised it, and the program's text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from engine.trace.events import BackwardStarted, ErrorRaised
+from engine.trace.messages import ErrorKind, Message, read_error
+from engine.trace.source import Sources
+
+from .facts import Facts
+
+OF_ROOTS: frozenset[ErrorKind] = frozenset({"not-scalar", "seed-shape", "no-history"})
+"""Errors about a root of the call."""
+OF_INPUTS: frozenset[ErrorKind] = frozenset({"unused-input", "constant-input"})
+"""Errors about a tensor whose gradient was asked for."""
+OF_VIEWS: frozenset[ErrorKind] = frozenset({"leaf-view-changed", "several-views", "unrecorded-view"})
+"""Errors about a view that is written, and its base."""
+OF_THE_LINE: frozenset[ErrorKind] = OF_VIEWS | {
+    "leaf-changed", "inference-tensor", "integer-leaf", "numpy-of-grad", "flag-of-inner", "size-of-grad",
+    "retain-constant", "no-inputs",
+}  # fmt: skip
+"""Errors about the first tensor that the line of the program names."""
+
+
+OF_OPERANDS: frozenset[ErrorKind] = frozenset({"matrix-shapes", "sizes", "dtypes", "devices"})
+"""Errors about what an op was given: all tensors that the line names, if the op itself was not seen."""
+
+
+def error_tensors(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
+    """The tensors that an error is about, in the order of the engine's own errors; () if they are not known."""
+    if event.tensors:
+        return event.tensors
+    message = read_error(event)
+    if message.kind == "saved-changed":
+        return _saved(facts, event)
+    if message.kind in OF_ROOTS or message.kind in OF_INPUTS or message.kind == "seed-count":
+        call = facts.calls.get(-1 if event.call is None else event.call)
+        return () if call is None else _of_call(facts, call.event, message)
+    if message.kind in OF_THE_LINE:
+        named = next(named_in_line(facts, event), None)
+        base = None if named is None or message.kind not in OF_VIEWS else facts.base(named)
+        return () if named is None else (named,) if base is None else (named, base)
+    return _operands(facts, event) if message.kind in OF_OPERANDS else ()
+
+
+def _operands(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
+    """The inputs of the node of an error, or all tensors that its line names."""
+    op = facts.op_of_node.get(-1 if event.node is None else event.node)
+    if op is None:
+        return tuple(named_in_line(facts, event))
+    return tuple(one.tensor for one in facts.ops[op].event.inputs if one.tensor is not None)
+
+
+def _of_call(facts: Facts, call: BackwardStarted, message: Message) -> tuple[int, ...]:
+    """Of an error that a backward call raised."""
+    roots, inputs = [root.tensor for root in call.roots], list(call.inputs or ())
+    at = int(message.parts.get("index") or 0)
+    if message.kind == "seed-count":
+        return tuple(roots[int(message.parts["gradients"]) :])
+    if message.kind == "constant-input":
+        return tuple(t for t in inputs if t in facts.tensors and not facts.asks(t, call.index))
+    listed = inputs if message.kind in OF_INPUTS else roots
+    return tuple(listed[at : at + 1])
+
+
+def _saved(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
+    """The tensor that the node of the error has saved, and that was written since: the one written last."""
+    op = facts.op_of_node.get(-1 if event.node is None else event.node)
+    made = None if op is None else facts.ops[op].event
+    if made is None or made.node is None:
+        return ()
+    saved = [one.tensor for one in made.node.saved if one.tensor is not None]
+    for write in reversed(facts.ops):
+        written = write.event.inplace
+        if written is not None and made.index < write.event.index < event.index:
+            found = next((t for t in saved if facts.shares(t, written)), None)
+            if found is not None:
+                return (found,)
+    return ()
+
+
+def named_in_line(facts: Facts, event: ErrorRaised) -> Iterator[int]:
+    """The tensors that the program's line names at which an error came up, in the order of the text: those that it
+    reads, or writes in place.  What it would have bound has no such name."""
+    frame = facts.frame_of(event)
+    if frame is None:
+        return
+    file = Sources(facts.trace.files).file(frame.file)
+    inside = [
+        node for node in file.above
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
+        and (isinstance(node.ctx, ast.Load) or isinstance(file.above[node], ast.AugAssign))
+        and frame.line <= node.lineno <= (node.end_lineno or node.lineno) <= frame.end_line
+    ]  # fmt: skip
+    newest = {name: tensor for tensor, name in sorted(facts.trace.names.items()) if _is_before(facts, tensor, event)}
+    told = set()
+    for node in sorted(inside, key=lambda one: (one.lineno, one.col_offset, -(one.end_col_offset or 0))):
+        tensor = newest.get(file.written(node))
+        if tensor is not None and tensor not in told:
+            told.add(tensor)
+            yield tensor
+
+
+def _is_before(facts: Facts, tensor: int, event: ErrorRaised) -> bool:
+    fact = facts.tensors.get(tensor)
+    return fact is not None and fact.event < event.index
