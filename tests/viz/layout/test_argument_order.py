@@ -120,3 +120,15 @@ def test_most_ops_of_the_gallery_are_fed_as_written() -> None:
             if [place for _, place in sorted(coming)] != sorted(place for _, place in coming):
                 wrong.append(f"{name} {op}")
     assert several > 200 and len(wrong) <= 0.12 * several, wrong
+
+
+def test_op_of_thousands_of_arguments_is_left_as_it_is_without_a_look_at_their_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 10,000 there are 50 million: a list of them took 4 GB."""
+    count = 10_000
+    edges = tuple((k, count) for k in range(count))
+    graph = Ranked((*[0] * count, 1), (56.0,) * (count + 1), frozenset(), edges, arguments=(tuple(range(count)),))
+    layers = [list(range(count)), [count]]
+    monkeypatch.setattr(argument_order, "combinations", lambda *_: pytest.fail("all pairs"))
+    assert argument_order.ordered(graph, layers) == layers

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
+from math import comb
 
 from .ranked_graph import Ranked, crossings
 
@@ -22,9 +23,10 @@ Layers = list[list[int]]
 
 def ordered(graph: Ranked, layers: Layers) -> Layers:
     """The ranks, each in its order, with no more crossings and as many arguments in order as is found."""
-    pairs = [*graph.sides, *(pair for order in graph.arguments for pair in combinations(order, 2))]
-    if not pairs or len(pairs) > MOST or len(graph.ranks) > MOST:
+    count = len(graph.sides) + sum(comb(len(order), 2) for order in graph.arguments)
+    if not 0 < count <= MOST or len(graph.ranks) > MOST:
         return layers
+    pairs = [*graph.sides, *(pair for order in graph.arguments for pair in combinations(order, 2))]
     best, least, left = layers, _cost(graph, layers), TRIES
     wrong = deque(pairs)
     while wrong and left > 0:
