@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+from viz.server.lesson.course import SKELETON
 
 from ..conftest import App, View
 
@@ -124,6 +127,21 @@ def test_graph_has_all_the_room_above_the_caption_px_by_px(app: App, view_of: Ca
       return (Math.max(...high) - Math.min(...low)) / document.getElementById('middle').clientHeight;
     })()"""
     assert hall.js(rows) > 0.75
+
+
+def test_hall_sees_neither_the_notes_nor_the_answer_of_a_lesson(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    (tmp_path / "lesson.py").write_text(SKELETON, "utf-8")
+    app = start("run", "lesson.py", cwd=tmp_path)
+    hall = view_of(app)
+    hall.open(f"{app.address.removeprefix(app.origin).lstrip('/')}&present=1")
+    for number, key in ((1, ""), (1, "PageDown"), (2, "PageDown"), (2, "PageDown")):
+        if key:
+            hall.page.keyboard.press(key)
+        hall.until(f"!backstep.playing() && document.getElementById('lecture').innerText.startsWith('{number} of 2')")
+        assert "#" not in hall.js("document.querySelector('.lecture-code').innerText")
+    hall.until("document.querySelector('#lecture [data-right]')?.innerText.includes('2 0')")
 
 
 def test_captions_with_questions_leave_room_for_what_happens(app: App, view_of: Callable[[App], View]) -> None:

@@ -23,3 +23,10 @@ test("a backward step shows the call, a chapter its lines, and nothing where nei
   assert.deepEqual(excerptOf(scene, null, null), []);
   assert.deepEqual(excerptOf({ program: { files: [] } }, { from: null, code: null }, null), []);
 });
+
+test("the comments of a lesson, with its notes and answers, are not for the hall", () => {
+  const text = ["# ## Forward", "x = 1", "y = 2 * x", "", "# ## Back", "# > A note.", "# ? What then?", "# - 1", "# + 2", "y.backward()", "print(x.grad)", "# ## End"].join("\n");
+  const lesson = { program: { files: [{ name: "a.py", text }] } };
+  assert.deepEqual(numbers(excerptOf(lesson, null, [10, 11])), [10, 11]);
+  assert.deepEqual(numbers(excerptOf(lesson, { from: null, code: { file: 0, line: 3, end: 3, col: 4, stop: 9 } }, null)), [2, 3]);
+});

@@ -18,12 +18,22 @@ export function excerptOf(scene, step, chapter) {
   const [first, last] = chapter ?? (code ? [code.line, code.end] : [0, 0]);
   if (!first) return [];
   const spare = Math.max(0, MOST - (last - first + 1));
-  const from = Math.max(1, first - Math.ceil(spare / 2));
-  const to = Math.min(lines.length, Math.max(last, from + MOST - 1), first + MOST - 1 + Math.floor(spare / 2));
+  const [low, high] = between(lines, first, last);
+  const from = Math.max(low, first - Math.ceil(spare / 2));
+  const to = Math.min(high, Math.max(last, from + MOST - 1), first + MOST - 1 + Math.floor(spare / 2));
   const shown = Array.from({ length: to - from + 1 }, (_, i) => ({ number: from + i, text: lines[from + i - 1] }));
   while (shown.length && !shown[shown.length - 1].text.trim()) shown.pop();
   while (shown.length && !shown[0].text.trim()) shown.shift();
   return shown.map(({ number, text }) => ({ number, parts: partsOf(text, number, code, [first, last]) }));
+}
+
+/** The lines around some that lie between comments: those of a lesson have the presenter's notes, and the answer to the question that is asked. */
+function between(lines, first, last) {
+  const isComment = (number) => lines[number - 1].startsWith("#");
+  let [low, high] = [first, last];
+  while (low > 1 && !isComment(low - 1)) low -= 1;
+  while (high < lines.length && !isComment(high + 1)) high += 1;
+  return [low, high];
 }
 
 /** @returns {[string, boolean][]} */
