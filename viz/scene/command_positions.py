@@ -7,7 +7,7 @@ from engine.trace.events import BackwardEnded, BackwardStarted, CodeEntered, Cod
 
 from ..schema.scene import Place
 from ..schema.values import Code
-from .reading import reading
+from .reading import Reading, reading
 
 START = -1
 """The place before everything that a program did."""
@@ -20,6 +20,11 @@ def places(trace: Trace) -> list[Place]:
     call there is none, and what a command did is none either: commands move.
     """
     read = reading(trace)
+    return read.once(("positions",), lambda: _places(read))
+
+
+def _places(read: Reading) -> list[Place]:
+    trace = read.facts.trace
     holders = gradient_tensors(trace)
     found: list[Place] = [{"after": START, "code": None, "makes": []}]
     depth, last = 0, None

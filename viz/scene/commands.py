@@ -36,7 +36,7 @@ def commands(
 def ran(read: Reading, edits: Mapping[str, Any] | None) -> list[tuple[str, Any, Command]]:
     """The commands that ran, with the ids and places that they have in `edits` (None: in the recording)."""
     specs: Sequence[Mapping[str, Any]] | None = (edits or {}).get("commands")
-    found = recorded_commands(read.facts.trace)
+    found = read.once(("commands",), lambda: recorded_commands(read.facts.trace))
     if specs is None:
         return [(c.id, c.after, c) for c in found]
     listed = iter([specs[i] for i in in_order(specs)])

@@ -25,7 +25,8 @@ class Within:
     def __init__(self, read: Reading, seen: Visible, values: Table) -> None:
         self.read, self.trace, self.seen, self.values = read, read.facts.trace, seen, values
         self.formulas: list[list[Formula]] = []
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[int, int] = {}  # by id: the reading keeps the formulas of a call, and gives them each time
+        self._equal: dict[str, int] = {}
 
     def step(self, step: Step) -> InGroup:
         """The parts `within` and `sends` of a step, as far as it has them."""
@@ -77,8 +78,9 @@ class Within:
         """The place of formulas in the table; None for an op without any."""
         if not formulas:
             return None
-        key = json.dumps(formulas)
-        if key not in self._numbers:
-            self._numbers[key] = len(self.formulas)
-            self.formulas.append(formulas)
-        return self._numbers[key]
+        known = self._numbers.get(id(formulas))
+        if known is None:
+            known = self._numbers[id(formulas)] = self._equal.setdefault(json.dumps(formulas), len(self.formulas))
+            if known == len(self.formulas):
+                self.formulas.append(formulas)
+        return known

@@ -124,6 +124,11 @@ class Reading:
         """The sentence of each step."""
         return [sentences.say(step, self.drawing) for step in self.line.steps]
 
+    @cached_property
+    def step_places(self) -> list[Origin]:
+        """Where each step stands in the program."""
+        return [self.places(step) for step in self.line.steps]
+
     def code(self, stack: int) -> Code | None:
         """The user's innermost position of a stack, as docs/scene-format.md has it."""
         return self.position(self.facts.frame(stack))

@@ -154,7 +154,7 @@ class _Scene:
             "format": 1,
             "revision": self.revision(revision),
             "program": self.program(program),
-            "steps": [self.step(step, said) for step, said in zip(line.steps, self.read.step_sentences, strict=True)],
+            "steps": list(map(self.step, line.steps, self.read.step_sentences, self.read.step_places)),
             "phases": [self.phase(phase, edited) for phase in line.phases],
             "spans": self.read.spans,
             "lines": self.read.once(("lines",), lambda: lines(self.read)),
@@ -254,8 +254,12 @@ class _Scene:
             "group": grouping.within[group], "twin": None, "shape": None, "dtype": None, "rows": [], "saved": [],
             "formula": [],
             "tracks": {
-                "state": together([self.computed(m, bool(ops)) for m in inside], joint_state),
-                "faint": together([self.track(m, "faint", False) for m in inside], all),
+                "state": self.read.once(
+                    ("state", *inside), lambda: together([self.computed(m, bool(ops)) for m in inside], joint_state)
+                ),
+                "faint": self.read.once(
+                    ("faint", *inside), lambda: together([self.track(m, "faint", False) for m in inside], all)
+                ),
                 "upstream": self.value_track(back.id, "cotangent") if back is not None else [(0, None)],
                 "norm": self.norms.group(group),
             },
@@ -395,7 +399,7 @@ class _Scene:
             "code": code, "failed": phase.failed,
         }  # fmt: skip
 
-    def step(self, step: Step, said: str) -> schema.Step:
+    def step(self, step: Step, said: str, origin: schema.Origin) -> schema.Step:
         place = self.seen.shown.get(step.at) if step.at is not None else None
         written: schema.Written = {"writes": "value"} if step.writes_value else {}
         return {
@@ -404,7 +408,7 @@ class _Scene:
             "at": place,
             "name": step.name,
             "say": said,
-            **self.read.places(step),
+            **origin,
             "flows": self.flows(step),
             "order": step.order,
             **self.within.step(step),

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 LEVEL = 6
+QUICK = 3
+"""The level for what somebody waits for: a scene is packed in a third of the time, and a sixth larger."""
 RAW = -15
 """zlib's window for deflate without a header of its own."""
 POLYNOMIAL = 0xEDB88320
@@ -54,7 +56,7 @@ def pack(text: bytes, level: int = LEVEL) -> Packed:
 
 def pack_json(data: Any) -> Packed:
     """The JSON of `data`.  Raises ValueError where it holds a number that JSON has not."""
-    return pack(json.dumps(data, separators=(",", ":"), allow_nan=False).encode())
+    return pack(json.dumps(data, separators=(",", ":"), allow_nan=False).encode(), QUICK)
 
 
 def gzip(pieces: Iterable[Packed]) -> bytes:
