@@ -7,7 +7,7 @@ gradient norm, update size, zeros and extremes per parameter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from math import prod
@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 
 from engine.trace.events import Accumulated, LeafCreated, OpCalled, Trace
+from engine.trace.file.measures import Losses
 from engine.trace.file.outline import Outline
 
 from .iterations import Section
@@ -26,6 +27,8 @@ MOST_CELLS = 45_000
 """The most cells of a quantity: with many parameters there are fewer columns, so that less than 500 kB are sent."""
 FEWEST_COLUMNS = 20
 """The fewest columns, however many parameters there are."""
+MOST_OTHERS = 2
+"""Roots of further backward calls that are shown beside the loss."""
 QUANTITIES = ("norm", "ratio", "zeros", "nonfinite", "largest")
 
 
@@ -70,6 +73,10 @@ class Overview:
     """The largest number of iterations that one column stands for."""
     calls: tuple[int, ...] = ()
     """The numbers of the backward calls, if each of them is one column."""
+    root: str = "loss"
+    """What `loss` is called: by its name in the program if there are others."""
+    others: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """The roots of further backward calls in the columns, as of a GAN, by their names; nan where there is none."""
 
     @property
     def total(self) -> np.ndarray:
@@ -111,6 +118,7 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     sampled = set(place[rows.of(updates.tensor[shown & (updates.sampled > 0)])].tolist())
 
     losses = _first_of_each(_section_of(starts, measures.losses.event), measures.losses.loss)
+    root, others = _further_roots(trace, outline, measures.losses, starts, columns)
     return Overview(
         labels=tuple(sections[section].name for section in columns.tolist()),
         first=tuple(columns.tolist()),
@@ -125,6 +133,8 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
         updates=len(np.unique(where[shown])),
         ops=len(outline.where(OpCalled)),
         rate=_rates(outline, [sections[section].end for section in columns.tolist()]),
+        root=root,
+        others=others,
     )
 
 
@@ -136,7 +146,7 @@ def by_call(trace: Trace, outline: Outline, calls: Sequence[Section]) -> Overvie
     return replace(
         found, labels=tuple(found.labels[k] for k in kept), first=nowhere, last=nowhere, loss=found.loss[kept],
         rooted=tuple(found.rooted[k] for k in kept), rows={name: array[:, kept] for name, array in found.rows.items()},
-        rate=found.rate[kept], calls=tuple(found.first[k] for k in kept),
+        rate=found.rate[kept], root="loss", others={}, calls=tuple(found.first[k] for k in kept),
     )  # fmt: skip
 
 
@@ -191,6 +201,31 @@ def _last_of_each(section: np.ndarray, tensor: np.ndarray) -> _Cells:
     order = np.argsort(first)
     index = (len(section) - 1 - last)[order]
     return _Cells(section[index], tensor[index], index)
+
+
+def _further_roots(
+    trace: Trace, outline: Outline, losses: Losses, starts: np.ndarray, columns: np.ndarray
+) -> tuple[str, dict[str, np.ndarray]]:
+    """The name of the first root of the columns and, if at least half of them have further ones, these by name."""
+    names = {event: trace.names.get(roots[0], "") for event, roots in outline.calls if roots}
+    values: dict[str, np.ndarray] = {}
+    first: dict[int, str] = {}
+    places = np.searchsorted(columns, _section_of(starts, losses.event)).tolist()
+    for column, event, loss in zip(places, losses.event.tolist(), losses.loss.tolist(), strict=True):
+        name = names.get(event, "")
+        first.setdefault(column, name)
+        known = values.setdefault(name, np.full(len(columns), np.nan))
+        if np.isnan(known[column]):
+            known[column] = loss
+    mains = set(first.values())
+    often = [
+        name
+        for name, found in values.items()
+        if name.isidentifier() and name not in mains and 2 * np.isfinite(found).sum() >= len(columns)
+    ]
+    if len(mains) != 1 or not min(mains).isidentifier() or not often:
+        return "loss", {}
+    return min(mains), {name: values[name] for name in often[:MOST_OTHERS]}
 
 
 def _first_of_each(section: np.ndarray, number: np.ndarray) -> dict[int, float]:
@@ -298,4 +333,5 @@ def joined(found: Overview, most: int = MOST_COLUMNS) -> Overview:
         labels, tuple(found.first[k] for k in begins), tuple(found.last[k] for k in ends), found.loss[ends],
         tuple(found.rooted[k] for k in ends), found.parameters, rows, found.updates, found.ops, found.rate[ends], size,
         tuple(found.calls[k] for k in begins) if found.calls else (),
+        found.root, {name: values[ends] for name, values in found.others.items()},
     )  # fmt: skip

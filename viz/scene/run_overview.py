@@ -97,6 +97,11 @@ def document(
         "first": list(shown.first),
         "last": list(shown.last),
         "loss": [_loss(value) if known else None for value, known in zip(shown.loss, shown.rooted, strict=True)],
+        "root": shown.root,
+        "others": [
+            {"name": name, "loss": [None if value != value else _loss(value) for value in values]}
+            for name, values in shown.others.items()
+        ],
         "total": _numbers(shown.total),
         "rate": _numbers(shown.rate),
         "parameters": [

@@ -72,6 +72,15 @@ class Quantities(TypedDict):
     """The magnitude of the gradient's largest finite element."""
 
 
+class RunRoot(TypedDict):
+    """A further value from which a backward call of each column starts."""
+
+    name: str
+    """Its name in the program."""
+    loss: list[Num | None]
+    """Its value in each column; null for none."""
+
+
 class RunOverview(TypedDict):
     """A whole run in a few numbers per iteration and parameter."""
 
@@ -87,6 +96,10 @@ class RunOverview(TypedDict):
     """The section with which it ends."""
     loss: list[Num | None]
     """The value from which the first backward call of each column starts."""
+    root: str
+    """What `loss` is called: "loss", or its name in the program if there are others."""
+    others: list[RunRoot]
+    """The roots of further backward calls, as of a GAN; empty if all columns have one."""
     total: list[float | None]
     """The norm of all gradients together."""
     rate: list[float | None]

@@ -686,7 +686,8 @@ class Program(About):
 
     chapters: list[Chapter]
     opens: NotRequired[int | None]
-    """The time shown first: of one's own program its error or where the first nan comes from; null for the start."""
+    """The time shown first: of one's own program its error or where the first nan comes from, of a large one that has
+    neither the end of its last backward call; null for the start."""
     files: list[File]
 
 

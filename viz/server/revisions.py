@@ -103,7 +103,7 @@ def scene_of(job: SceneJob) -> Scene:
         made["program"]["chapters"] = list(proposed(told, reading(job.base)))
     else:
         told = made["program"]["chapters"] = problem_story.chapters(job.trace, made)
-        made["program"]["opens"] = problem_story.opens(job.trace, told)
+        made["program"]["opens"] = problem_story.opens(job.trace, made, told)
     return made
 
 

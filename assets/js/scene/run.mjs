@@ -6,7 +6,7 @@ import { num } from "./format.mjs";
 /** @typedef {keyof Quantities} Quantity */
 /** @typedef {{ label: string, name: string, group: string | null, members: number[] }} Row a parameter, or (`group`) a module with its parameters: open or folded */
 
-const MANY = 24; // parameters from which on modules are folded at first
+const MANY = 24; // rows, of more of which modules are folded at first
 
 /** @type {Record<Quantity, { title: string, short: string, log: boolean }>} */
 export const QUANTITIES = {
@@ -36,8 +36,8 @@ export function loopStarts(labels) {
   return loops.flatMap((loop, column) => (column && loop !== loops[column - 1] ? [column] : []));
 }
 
-/** The modules that are open at first: all, where there are few parameters. @param {RunOverview} run */
-export const opened = (run) => new Set(run.parameters.length > MANY ? [] : modules(run).keys());
+/** The modules that are open at first: all, where there are few rows. @param {RunOverview} run */
+export const opened = (run) => new Set(rowsOf(run, new Set(modules(run).keys())).length > MANY ? [] : modules(run).keys());
 
 /**
  * The rows that are shown: the last layers first, because gradients come from there; a module before its parameters.
@@ -146,7 +146,7 @@ export function inWords(run) {
   const rows = rowsOf(run, new Set()).map((row) => `${row.name || "the parameters"}: from ${num(cells(run, "norm", row)[0], 3) || "none"} to ${num(cells(run, "norm", row)[last], 3) || "none"}`);
   if (last === 0) return `One backward pass, loss ${num(run.loss[0], 3) || "not known"}. Gradient norms, the last layers first: ${rows.map((row) => row.replace(/: from (.*) to .*$/, ": $1")).join("; ")}.`;
   const told = run.calls.length ? `${run.labels.length} backward calls, from ${run.labels[0]} to ${run.labels[last]}.`
-    : `${run.labels.length} iterations, from ${run.labels[0]} to ${run.labels[last]}. The loss goes ${lossText(run.loss).replace("→", "to")}.`;
+    : `${run.labels.length} iterations, from ${run.labels[0]} to ${run.labels[last]}. ${[{ name: `The ${run.root}`, loss: run.loss }, ...run.others].map(({ name, loss }) => `${name} goes ${lossText(loss).replace("→", "to")}.`).join(" ")}`;
   return `${told} Gradient norms, the last layers first: ${rows.join("; ")}.`;
 }
 

@@ -123,7 +123,10 @@ export interface Program {
   beside?: Record<string, string>;
   /** A part of the story of a program, or the first text about one without a story. */
   chapters: Chapter[];
-  /** The time shown first: of one's own program its error or where the first nan comes from; null for the start. */
+  /**
+   * The time shown first: of one's own program its error or where the first nan comes from, of a large one that has
+   * neither the end of its last backward call; null for the start.
+   */
   opens?: number | null;
   /** A file of the program. */
   files: File[];
@@ -1199,6 +1202,10 @@ export interface RunOverview {
   last: number[];
   /** The value from which the first backward call of each column starts. */
   loss: (Num | null)[];
+  /** What `loss` is called: "loss", or its name in the program if there are others. */
+  root: string;
+  /** The roots of further backward calls, as of a GAN; empty if all columns have one. */
+  others: RunRoot[];
   /** The norm of all gradients together. */
   total: (number | null)[];
   /** The learning rate of the optimiser's first parameter group. */
@@ -1219,6 +1226,14 @@ export interface RunOverview {
   ops: number;
   /** The size of its file; null where there is none. */
   bytes: number | null;
+}
+
+/** A further value from which a backward call of each column starts. */
+export interface RunRoot {
+  /** Its name in the program. */
+  name: string;
+  /** Its value in each column; null for none. */
+  loss: (Num | null)[];
 }
 
 /** A row of the overview. */

@@ -6,7 +6,7 @@ import { rowsOf } from "../../../assets/js/scene/run.mjs";
 
 const parameter = (name) => ({ name, group: name, shape: [2], sampled: false });
 const run = {
-  program: "p", version: 1, labels: ["the program"], first: [0], last: [0], loss: [2], total: [5],
+  program: "p", version: 1, labels: ["the program"], first: [0], last: [0], loss: [2], root: "loss", others: [], total: [5],
   parameters: ["a", "b", "c", "d"].map(parameter),
   quantities: { norm: [[1e-4], [0], [null], [10]], ratio: [[null], [null], [null], [null]], zeros: [[0], [1], [null], [0.25]], nonfinite: [[0], [0], [null], [3]], largest: [[1], [0], [null], [4]] },
   findings: [], joined: 1, calls: [], updates: 0, ops: 4, bytes: null,

@@ -6,7 +6,7 @@ import { cells, columnOf, facts, inWords, loopStarts, lossText, modules, opened,
 const parameter = (name, group, shape, sampled = false) => ({ name, group, shape, sampled });
 const same = (values) => [values, values.map((x) => 2 * x), values];
 const run = {
-  program: "p", version: 1, labels: ["step = 0", "step = 1"], first: [1, 3], last: [2, 4], loss: [2, "nan"], total: [5, 0], rate: [null, null], calls: [],
+  program: "p", version: 1, labels: ["step = 0", "step = 1"], first: [1, 3], last: [2, 4], loss: [2, "nan"], root: "loss", others: [], total: [5, 0], rate: [null, null], calls: [],
   parameters: [parameter("model.tok.weight", "model.tok", [2, 2]), parameter("model.blocks.0.a.weight", "model.blocks.0", [3], true), parameter("model.blocks.0.a.bias", "model.blocks.0", [1])],
   quantities: { norm: [[1, null], [3, 0], [4, 0]], ratio: same([0.1, 0.2]), zeros: [[0, 1], [0.5, 1], [0, 1]], nonfinite: same([0, 1]), largest: same([1, 2]) },
   findings: [], joined: 1, updates: 1, ops: 1234, bytes: 2_500_000,
@@ -14,6 +14,8 @@ const run = {
 
 test("rows begin with the last layers, and a module stands before its parameters", () => {
   assert.deepEqual(rowsOf(run, new Set()).map((row) => row.label), ["blocks.0", "tok.weight"]);
+  const many = Array.from({ length: 20 }, (_, k) => ({ name: `m.${k >> 1}.${k % 2 ? "bias" : "weight"}`, group: `m.${k >> 1}`, shape: [2], sampled: false }));
+  assert.equal(rowsOf({ ...run, parameters: many }, opened({ ...run, parameters: many })).length, 10, "20 parameters in 10 modules are 30 rows");
   assert.deepEqual(rowsOf(run, opened(run)).map((row) => row.label), ["blocks.0", "a.weight", "a.bias", "tok.weight"]);
   assert.deepEqual([...modules(run).keys()], ["model.tok", "model.blocks.0"]);
 });

@@ -118,6 +118,34 @@ def test_numbers_are_those_that_the_program_sees(trained: Overview) -> None:
     assert trained.updates == 12 and (trained.rows["nonfinite"] == 0).all()
 
 
+TWO_LOSSES = """\
+import engine as torch
+w = torch.tensor([1., 2.], requires_grad=True)
+v = torch.tensor([3., 4.], requires_grad=True)
+for i in range(80):
+    g_loss = (w * v.detach()).sum() + i
+    g_loss.backward()
+    d_loss = (v * w.detach()).sum() - i
+    {call}
+    w.grad = v.grad = None
+"""
+
+
+def test_further_losses_of_an_iteration_have_their_names(tmp_path: Path) -> None:
+    found = of(recorded(TWO_LOSSES.format(call="d_loss.backward()"), tmp_path))
+    assert found.root == "g_loss" and found.loss.tolist() == [11.0 + i for i in range(80)]
+    assert {name: values.tolist() for name, values in found.others.items()} == {"d_loss": [11.0 - i for i in range(80)]}
+    made = document(joined(found, 4), "p", 1, None)
+    assert made["root"] == "g_loss" and [one["name"] for one in made["others"]] == ["d_loss"]
+    assert len(made["others"][0]["loss"]) == len(made["loss"])
+
+
+@pytest.mark.parametrize("call", ["(d_loss * 2).backward()", "g_loss = d_loss * 2; g_loss.backward()"])
+def test_further_roots_without_names_of_their_own_are_not_shown(call: str, tmp_path: Path) -> None:
+    found = of(recorded(TWO_LOSSES.format(call=call), tmp_path))
+    assert found.root == "loss" and not found.others
+
+
 def test_a_program_without_a_loop_has_one_column(tmp_path: Path) -> None:
     found = of(
         recorded("import engine as torch\nw = torch.ones(2, requires_grad=True)\n(w * 3).sum().backward()\n", tmp_path)

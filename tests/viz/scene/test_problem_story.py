@@ -12,30 +12,41 @@ from viz.scene import problem_story, scene
 from viz.scene.reading import reading
 from viz.schema.scene import Chapter
 
-from ..helpers.traces import CASE_3, recorded
+from ..helpers.traces import CASE_3, TRANSFORMER, recorded
 
 HEAD = "import engine as torch\n"
 
 
-def told(source: str, folder: Path) -> list[Chapter]:
-    trace = recorded(HEAD + source, folder)
+def opened(source: str, folder: Path) -> tuple[list[Chapter], int | None]:
+    """What is told of a program, and the time at which it opens."""
+    trace = recorded(source, folder)
     made = scene.scene(trace, revision={"id": "r"}, program={"id": "p"})
-    return problem_story.chapters(trace, made)
+    chapters = problem_story.chapters(trace, made)
+    return chapters, problem_story.opens(trace, made, chapters)
+
+
+def told(source: str, folder: Path) -> list[Chapter]:
+    return opened(HEAD + source, folder)[0]
 
 
 def test_a_sound_program_opens_at_its_beginning(tmp_path: Path) -> None:
-    trace = recorded(CASE_3, tmp_path)
-    chapters = problem_story.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
-    assert chapters == [] and problem_story.opens(trace, chapters) is None
+    assert opened(CASE_3, tmp_path) == ([], None)
+
+
+def test_a_sound_model_opens_when_its_boxes_have_their_gradients(tmp_path: Path) -> None:
+    chapters, opens = opened(TRANSFORMER, tmp_path)
+    line = reading(recorded(TRANSFORMER, tmp_path)).line
+    assert chapters == [] and opens is not None
+    assert line.steps[opens - 1].kind == "accumulate" and line.steps[opens].kind == "write"
 
 
 def test_the_error_is_where_a_program_opens(tmp_path: Path) -> None:
-    trace = recorded(HEAD + "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.backward()\n", tmp_path)
-    chapters = problem_story.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
+    source = "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.backward()\n"
+    chapters, opens = opened(HEAD + source, tmp_path)
     assert [c["title"] for c in chapters] == ["RuntimeError in line 4"]
     assert chapters[0]["text"] == "The program stops at `y.backward()`. The inspector shows the cause and a fix."
     assert chapters[0]["select"] and chapters[0]["fix"]
-    assert problem_story.opens(trace, chapters) == chapters[0]["step"] == 2
+    assert opens == chapters[0]["step"] == 2
 
 
 def test_an_error_that_no_node_stands_for_is_told_with_its_place(tmp_path: Path) -> None:
@@ -71,11 +82,10 @@ def test_a_gradient_poisoned_by_where_is_told_as_such(tmp_path: Path) -> None:
     source = (
         "x = torch.tensor([0., 4.], requires_grad=True)\ntorch.where(x > 0, 1 / x, torch.zeros(2)).sum().backward()\n"
     )
-    trace = recorded(HEAD + source, tmp_path)
-    chapters = problem_story.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
+    chapters, opens = opened(HEAD + source, tmp_path)
     last = chapters[-1]
     assert [c["title"] for c in chapters] == ["An inf appears in line 3", last["title"]]
-    assert problem_story.opens(trace, chapters) == last["step"], "the infinity was thrown away; the gradient is wrong"
+    assert opens == last["step"], "the infinity was thrown away; the gradient is wrong"
     assert "nan gradient" in last["title"] and "0 · inf is nan" in last["text"]
 
 
@@ -102,10 +112,9 @@ LOOP = "w = torch.tensor(1., requires_grad=True)\nfor _ in range(3):\n    ((w * 
     "update", ["    w.data -= 0.1 * w.grad\n", "    with torch.no_grad():\n        w -= 0.1 * w.grad\n"]
 )
 def test_a_gradient_that_piles_up_over_updates_is_told(update: str, tmp_path: Path) -> None:
-    trace = recorded(HEAD + LOOP + update, tmp_path)
-    chapters = problem_story.chapters(trace, scene.scene(trace, revision={"id": "r"}, program={"id": "p"}))
+    chapters, opens = opened(HEAD + LOOP + update, tmp_path)
     assert [c["title"] for c in chapters] == ["w.grad not zeroed"] and "`w.grad = None`" in chapters[0]["text"]
-    assert problem_story.opens(trace, chapters) == chapters[0]["step"], "a long script begins far from its fault"
+    assert opens == chapters[0]["step"], "a long script begins far from its fault"
 
 
 @pytest.mark.parametrize("between", ["    w.grad.zero_()\n", "    w.grad = None\n"])

@@ -17,6 +17,7 @@ const LEFT = 24; // px for the name of the first iteration
 const SIDE = 76; // px of the scale on the right
 
 const NAMED = 5; // backward calls whose names have room side by side
+export const DASHES = ["dash", "dot"]; // of further losses
 const LOSS_ALONE = 8; // px where there is one loss, and no curve
 
 /** The px of a row, where there are so many. @param {number} rows */
@@ -35,7 +36,7 @@ export function figure({ run, rows, quantity, findings, now, cell }) {
   const columns = run.labels.length;
   if (isSingle(run)) return flow({ run, rows, quantity, cell }, text, tall);
   return {
-    data: [...curve(run), ...maps(run, rows, quantity, text), ...marks(run, rows, findings)],
+    data: [...curve(run), ...others(run), ...maps(run, rows, quantity, text), ...marks(run, rows, findings)],
     layout: {
       height: height(run, rows.length), margin: { l: LEFT, r: SIDE, t: 0, b: FOOT }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", font: text, showlegend: false, dragmode: false,
       hoverlabel: { bgcolor: token("--panel"), bordercolor: token("--edge"), font: { ...text, color: token("--ink") }, align: "left" },
@@ -102,11 +103,19 @@ function curve(run) {
   const finite = y.map((one) => (one !== null && Number.isFinite(one) ? one : null));
   const x = y.map((_, column) => column);
   const least = Math.min(...finite.filter((one) => one !== null));
-  const hovertext = run.labels.map((label, column) => `<b>${label}</b><br>${run.calls.length ? "root" : "loss"} ${run.loss[column]}${run.rate[column] === null ? "" : `<br>learning rate ${run.rate[column]}`}`);
+  const hovertext = run.labels.map((label, column) => `<b>${label}</b><br>${run.calls.length ? "root" : run.root} ${run.loss[column]}${run.rate[column] === null ? "" : `<br>learning rate ${run.rate[column]}`}`);
   const wrong = x.filter((column) => y[column] !== null && finite[column] === null);
   const line = { type: "scatter", x, y: finite, yaxis: "y2", mode: run.calls.length ? "markers" : "lines+markers", marker: { color: token("--root"), size: x.map((column) => (run.calls.length || isAlone(finite, column) ? 7 : 0)) }, line: { color: token("--root"), width: 2 }, hovertext, hoverinfo: "text" };
   const marks = { type: "scatter", x: wrong, y: wrong.map(() => (Number.isFinite(least) ? least : 0)), yaxis: "y2", mode: "markers", marker: { symbol: "x", color: token("--error"), size: 8 }, hovertext: wrong.map((column) => hovertext[column]), hoverinfo: "text" };
   return wrong.length ? [line, marks] : [line];
+}
+
+/** The roots of further backward calls. */
+function others(run) {
+  return run.others.map(({ name, loss }, k) => ({
+    type: "scatter", mode: "lines", x: loss.map((_, column) => column), y: loss.map((one) => (one === null || !Number.isFinite(toNumber(one)) ? null : toNumber(one))), yaxis: "y2",
+    line: { color: token("--root"), width: 2, dash: DASHES[k] }, hovertext: loss.map((one, column) => `<b>${run.labels[column]}</b><br>${name} ${one}`), hoverinfo: "text",
+  }));
 }
 
 /** Whether a point has no neighbour that a line could lead to. */

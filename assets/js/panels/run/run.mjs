@@ -3,7 +3,7 @@
 import { byId, first, fill, h, mount, setProps } from "../../page/dom.mjs";
 import { announce } from "../../stage/screen_reader.mjs";
 import { columnOf, facts, inWords, lossText, opened, QUANTITIES, rowsOf, told } from "../../scene/run.mjs";
-import { above, figure, height, rowHeight } from "./figure.mjs";
+import { above, DASHES, figure, height, rowHeight } from "./figure.mjs";
 import { isSingle } from "./flow.mjs";
 
 /** @import { RunOverview } from "../../scene/scene.d.ts" */
@@ -154,7 +154,7 @@ export class RunView {
     const held = labels.contains(document.activeElement) ? document.activeElement?.getAttribute("title") : null;
     labels.style.height = `${height(run, rows.length)}px`;
     const each = rowHeight(rows.length);
-    fill(labels, isSingle(run) ? null : h("div.loss", {}, h("b", {}, run.calls.length ? "root" : "loss"), h("span", {}, run.calls.length ? "" : lossText(run.loss))), rows.map((row, k) => this.label(row, above(run) + k * each, each)));
+    fill(labels, isSingle(run) ? null : h(`div.loss${run.others.length ? ".several" : ""}`, {}, losses(run)), rows.map((row, k) => this.label(row, above(run) + k * each, each)));
     if (held) /** @type {HTMLElement | undefined} */ ([...labels.querySelectorAll("button")].find((one) => one.title === held))?.focus({ preventScroll: true });
   }
 
@@ -225,3 +225,9 @@ export class RunView {
 }
 
 const clamp = (value, most) => Math.max(0, Math.min(most, value));
+
+/** The names of the losses, each from its first value to its last. @param {RunOverview} run */
+function losses(run) {
+  const each = [{ name: run.calls.length ? "root" : run.root, loss: run.calls.length ? [] : run.loss }, ...run.others];
+  return each.map(({ name, loss }, k) => [h("b", { "data-line": DASHES[k - 1] ?? null }, name), h("span", {}, loss.length ? lossText(loss) : "")]);
+}
