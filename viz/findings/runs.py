@@ -202,7 +202,7 @@ def _updates(run: Overview) -> Iterator[RunFinding]:
     with np.errstate(invalid="ignore"):
         large = [k for k in enough if (ratio[k] > MOST_RATIO).sum() > np.isfinite(ratio[k]).sum() / 2]
         small = [k for k in enough if (ratio[k] < LEAST_RATIO).sum() > np.isfinite(ratio[k]).sum() * 0.9]
-    if large:
+    if len(large) > len(enough) / 2:  # of one small matrix Adam's first steps are that large, and no harm
         row = max(large, key=lambda k: float(np.nanmedian(ratio[k])))
         column = int(np.flatnonzero(ratio[row] > MOST_RATIO)[0])
         why = (

@@ -87,6 +87,7 @@ def test_a_part_of_the_run_is_counted() -> None:
 @pytest.mark.parametrize("found", [
     run(), joined(run(), 4), run(loss=np.zeros(COLUMNS), norm=where(LATE, 0, "norm")),
     run(norm=run().rows["norm"] * np.logspace(-2, 0, DEPTH)[:, None]), run(ratio=np.full((DEPTH, COLUMNS), np.nan)),
-], ids=["sound", "joined", "solved", "fades a hundredfold", "never updated"])  # fmt: skip
+    run(ratio=where((np.arange(DEPTH) == 7)[:, None], 0.2, "ratio")),
+], ids=["sound", "joined", "solved", "fades a hundredfold", "never updated", "one head has large updates"])  # fmt: skip
 def test_sound_runs_have_none(found: Overview) -> None:
     assert run_findings(found) == []
