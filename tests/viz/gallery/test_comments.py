@@ -135,6 +135,24 @@ def test_course_is_a_folder_of_lessons_in_the_order_of_their_names(tmp_path: Pat
     assert cli.main(["course", str(tmp_path / "no")]) == 2
 
 
+def test_script_that_is_recorded_beside_it_does_not_run_until_it_changes(tmp_path: Path) -> None:
+    folder, recordings = tmp_path / "lessons", tmp_path / "recordings"
+    folder.mkdir()
+    recordings.mkdir()
+    script = folder / "a.py"
+    script.write_text(course.SKELETON)
+    programs.record_source(course.SKELETON, script).save(str(folder / "a.backstep"))
+    course.record_course(folder, recordings)
+    (program,) = course.course(folder, recordings)
+    assert list(recordings.iterdir()) == [] and program.file is not None and len(program.about["chapters"]) == 2
+    script.write_text(course.SKELETON.replace("2 * x", "3 * x"))
+    course.record_course(folder, recordings)
+    (program,) = course.course(folder, recordings)
+    assert [path.name for path in recordings.iterdir()] == ["a.backstep"] and program.file is None
+    (folder / "a.backstep").write_text("no trace")
+    assert [program.id for program in course.course(folder)] == ["my-a"]
+
+
 def test_long_run_has_no_chapters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = recorded(LOOP, tmp_path)
     assert programs.from_trace(trace).chapters is comments.told

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.trace.events import Trace
+from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import SUFFIX, open_trace
 from viz.gallery import comments
 from viz.record.runner import run_script
@@ -47,12 +48,13 @@ def course(folder: Path, recordings: Path | None = None, only: str | None = None
     """The lessons of a folder by their names: scripts with chapters, and trace files; or `only` the one with this id.
 
     A script runs when it is opened; with `recordings` (`record_course`) its trace is taken from there, and nothing
-    runs. Raises NotADirectoryError, FileNotFoundError if the folder has no lesson, and TraceFileError.
+    runs. Nor does a script whose recording, as it is now, is beside it: that is the lesson. Raises
+    NotADirectoryError, FileNotFoundError if the folder has no lesson, and TraceFileError.
     """
     if not folder.is_dir():
         raise NotADirectoryError(f"{str(folder)!r} is not a folder.")
     title = folder.resolve().name.replace("-", " ").replace("_", " ").capitalize()
-    paths = [path for path in sorted(folder.iterdir()) if path.suffix in (".py", SUFFIX)]
+    paths = _paths(folder)
     if only is not None:
         paths = [path for path in paths if programs.slug(path.stem) == only]
     found = [_lesson(path, title, recordings) for path in paths]
@@ -66,15 +68,36 @@ def course(folder: Path, recordings: Path | None = None, only: str | None = None
 
 def record_course(folder: Path, recordings: Path) -> None:
     """Runs the scripts with chapters of a folder, once each, and writes their traces into another one."""
-    for path in sorted(folder.glob("*.py")):
-        if comments.read(path.read_text("utf-8", "replace")) is not None:
+    for path in _paths(folder):
+        if path.suffix == ".py" and _chapters(path) is not None:
             run_script(path, quiet=True, trace_path=recordings / f"{path.stem}{SUFFIX}")
+
+
+def _paths(folder: Path) -> list[Path]:
+    """The scripts and trace files of a folder by their names; of a lesson and its recording beside it only one."""
+    listed = sorted(path for path in folder.iterdir() if path.suffix in (".py", SUFFIX))
+    both = [path for path in listed if path.suffix == ".py" and path.with_suffix(SUFFIX) in listed]
+    hidden = {path if _is_recorded(path) else path.with_suffix(SUFFIX) for path in both if _chapters(path) is not None}
+    return [path for path in listed if path not in hidden]
+
+
+def _is_recorded(script: Path) -> bool:
+    """Whether the trace file beside a script is a recording of the script as it is now."""
+    try:
+        return script.read_text("utf-8", "replace") in open_trace(str(script.with_suffix(SUFFIX))).files.values()
+    except TraceFileError:
+        return False
+
+
+def _chapters(script: Path) -> comments.Lesson | None:
+    """The lesson in the comments of a script; None if it has no chapters."""
+    return comments.read(script.read_text("utf-8", "replace"))
 
 
 def _lesson(path: Path, course: str, recordings: Path | None) -> Program | None:
     if path.suffix == SUFFIX:
         return _in_course(programs.from_file(path), course)
-    lesson = comments.read(path.read_text("utf-8", "replace"))
+    lesson = _chapters(path)
     if lesson is None:
         return None
 
