@@ -32,7 +32,7 @@ export function modules(run) {
  * @param {string[]} labels
  */
 export function loopStarts(labels) {
-  const loops = labels.map((label) => label.split(" to ")[0].replace(/= [^·]*/g, ""));
+  const loops = labels.map((label) => label.split(" to ")[0].replace(/= [^·]*|\d+/g, ""));
   return loops.flatMap((loop, column) => (column && loop !== loops[column - 1] ? [column] : []));
 }
 

@@ -52,5 +52,5 @@ test("the run in few words", () => {
 test("another loop begins where labels differ in more than their numbers", () => {
   assert.deepEqual(loopStarts(["pre = 0", "pre = 1", "epoch = 0 · i = 0", "epoch = 0 · i = 8", "epoch = 1 · i = 0"]), [2]);
   assert.deepEqual(loopStarts(["step = 0 to 2", "epoch = 0 · i = 9 to epoch = 1 · i = 0", "epoch = 1 · i = 1 to 2"]), [1]);
-  assert.deepEqual(loopStarts(["call 1", "call 2"].map((label) => label.replace(/\d/, "= $&"))), []);
+  assert.deepEqual(loopStarts(["round 9", "round 10", "round 11"]), []);
 });
