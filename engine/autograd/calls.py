@@ -193,14 +193,14 @@ def call(
             function, [roots[i] for i in places], [seeds[i]._array for i in places], [passed[i] for i in places], asked,
             keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting, anomaly=mode.anomaly,
         )  # fmt: skip
-    completed, gradients_ = False, []
+    completed, results = False, []
     try:
         with xp.errstate(all="ignore"):  # inf and nan are results here, as in torch
-            gradients_ = run_backward(
+            results = run_backward(
                 edges, seeds, keep=keep, create_graph=create_graph, captures=captures, accumulate=accumulate
             )
         if function == "grad":
-            gradients_ = [g if g is None else _in_rows(g, tensor) for g, tensor in zip(gradients_, inputs, strict=True)]
+            results = [g if g is None else _in_rows(g, tensor) for g, tensor in zip(results, inputs, strict=True)]
         completed = True
     except Exception as error:
         if active is not None:
@@ -208,8 +208,8 @@ def call(
         raise
     finally:
         if active is not None:
-            active.end(number, completed, outer, gradients_ if function == "grad" else ())
-    return gradients_
+            active.end(number, completed, outer, results if function == "grad" else ())
+    return results
 
 
 def _in_rows(gradient: Tensor, tensor: Any) -> Tensor:

@@ -221,8 +221,8 @@ def _after(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> 
     """Push the tangents of the arguments of an op to its results."""
     if mode.dual is None or not op.rules or (not isinstance(made, tuple) and any(made is a for a in args)):
         return
-    pushed_ = pushed(op, args, kwargs)
-    for out, tangent in zip(made if isinstance(made, tuple) else (made,), pushed_ or (), strict=False):
+    result = pushed(op, args, kwargs)
+    for out, tangent in zip(made if isinstance(made, tuple) else (made,), result or (), strict=False):
         if tangent is not None:
             out._tangent = (mode.dual, tangent)
 
@@ -231,12 +231,12 @@ def _before_write(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What becomes of the tangent of a tensor that is about to be written: found before, set after."""
     if mode.dual is None:
         return None
-    pushed_ = pushed(op, args, kwargs)
-    if pushed_ is None:
+    result = pushed(op, args, kwargs)
+    if result is None:
         return None
 
     def set_tangent(target: Tensor) -> None:
-        tangent = pushed_[0] if pushed_[0] is not None else tensor_of(xp.zeros_like(target._array))
+        tangent = result[0] if result[0] is not None else tensor_of(xp.zeros_like(target._array))
         _carry(target, tangent)
         view = target._view
         base, path = (target, ()) if view is None else (view.base, view.path)
@@ -295,16 +295,16 @@ def _push_function(
     """The tangents of a custom Function's outputs, by its `jvp`; `dirty` are the inputs that forward wrote."""
     if mode.dual is None or not _places(args):
         return
-    tangents_ = []
+    moves = []
     for value in args:
         tangent = tangent_of(value)
         if tangent is None and isinstance(value, Tensor) and node.materialize and value._array.dtype.kind == "f":
             tangent = tensor_of(xp.zeros_like(value._array))
-        tangents_.append(tangent)
+        moves.append(tangent)
     if not node.kept:
         node.keep(node.shown().saved_for_forward)
-    versions = [None if g is None else g._storage.version for g in tangents_]
-    result = cls.jvp(node.shown(), *tangents_)
+    versions = [None if g is None else g._storage.version for g in moves]
+    result = cls.jvp(node.shown(), *moves)
     results = result if isinstance(result, tuple) else (result,)
     for nr, tangent in enumerate(results):
         if tangent is not None and not isinstance(tangent, Tensor):
@@ -321,7 +321,7 @@ def _push_function(
             continue
         if id(out) in written and tangent_of(out) is not None:
             place = places[id(out)]
-            _need_written(tangent, tangents_[place], versions[place])
+            _need_written(tangent, moves[place], versions[place])
         elif id(out) not in written:
             _need_view(out, tangent, args)
         if tangent is not None:

@@ -204,8 +204,8 @@ def _nll(
     total = xp.asarray(dtype(losses.size), like=self) if weights is None else folded(xp.add, weights)
     if reduction == "none":
         return losses.reshape(target.shape if self.ndim > 1 else ()), xp.asarray(dtype(0), like=self)
-    sum_ = folded(xp.add, losses)
-    return (sum_ / total if reduction == "mean" else sum_), total
+    result = folded(xp.add, losses)
+    return (result / total if reduction == "mean" else result), total
 
 
 def _nll_backward(

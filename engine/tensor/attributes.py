@@ -98,8 +98,8 @@ def _shown(node: Node, value: Any) -> Any:
     """A saved value as a tensor; a number as one without dimensions."""
     if isinstance(value, (bool, int, float)):
         return tensor_of(xp.asarray(value))
-    value_ = unpack_saved(node, value)
-    return tuple(value_) if isinstance(value_, list) else value_
+    unpacked = unpack_saved(node, value)
+    return tuple(unpacked) if isinstance(unpacked, list) else unpacked
 
 
 Node.look, Node.listed = attribute, listed  # bound here: these know Tensor

@@ -184,11 +184,9 @@ def _address(data: Any) -> int:
 
 def report_joint(active: Any, view: Tensor, writer: str) -> None:
     """Record that a write to `view` wrote its base."""
-    view_ = view._view
-    if view_ is not None:
-        active.op(
-            JOINT, (view_.base,), {"path": view_.path, "writer": writer}, (view_.base,), view_.base._node, view_.base
-        )
+    path = view._view
+    if path is not None:
+        active.op(JOINT, (path.base,), {"path": path.path, "writer": writer}, (path.base,), path.base._node, path.base)
 
 
 def share_data(source: Tensor, made: Tensor) -> None:

@@ -277,7 +277,7 @@ class Sources:
             read += [node.left, *node.comparators]
         elif isinstance(node, (ast.BinOp, ast.UnaryOp, ast.AugAssign, ast.Attribute, ast.Subscript)):
             fields = ("left", "right", "operand", "target", "value")
-            read += [node_ for f in fields if isinstance(node_ := getattr(node, f, None), ast.AST)]
+            read += [part for f in fields if isinstance(part := getattr(node, f, None), ast.AST)]
         flat = [e for n in read for e in (n.elts if isinstance(n, (ast.List, ast.Tuple)) else [n])]
         return tuple(file.written(n) for n in flat if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)))
 

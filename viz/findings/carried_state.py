@@ -37,15 +37,15 @@ def carried(case: Case, earlier: CallFact) -> Carried | None:
         if op is None or facts.ops[op].event.index < earlier.start:
             continue
         event = facts.ops[op].event
-        for given in (i for i in event.inputs if i.tensor is not None):
-            assert given.tensor is not None
-            made = facts.producer(given.tensor, given.version) if given.tensor in facts.tensors else None
-            before = made is not None and facts.ops[made].event.index < earlier.start
-            if before and made is not None and facts.node(made) is not None:
-                return _described(case, given.tensor, facts.ops[made].event, event)
-            if given.tensor not in seen:
-                seen.add(given.tensor)
-                todo.append(given.tensor)
+        for argument in (i for i in event.inputs if i.tensor is not None):
+            assert argument.tensor is not None
+            producer = facts.producer(argument.tensor, argument.version) if argument.tensor in facts.tensors else None
+            before = producer is not None and facts.ops[producer].event.index < earlier.start
+            if before and producer is not None and facts.node(producer) is not None:
+                return _described(case, argument.tensor, facts.ops[producer].event, event)
+            if argument.tensor not in seen:
+                seen.add(argument.tensor)
+                todo.append(argument.tensor)
     return None
 
 

@@ -29,7 +29,7 @@ def dead_units(facts: Facts) -> list[Finding]:
     for index, dead, units in _layers(facts):
         stack = facts.ops[index].event.stack
         worst[stack] = max(worst.get(stack, (0.0, 0, 0, 0)), (dead / units, dead, units, index))
-    return [_finding(facts, *found[1:]) for _, found in sorted(worst.items()) if found[0] >= SHARE]
+    return [_finding(facts, *entry[1:]) for _, entry in sorted(worst.items()) if entry[0] >= SHARE]
 
 
 def _layers(facts: Facts) -> Iterator[tuple[int, int, int]]:
@@ -50,8 +50,8 @@ def _layers(facts: Facts) -> Iterator[tuple[int, int, int]]:
 
 def _dimension(facts: Facts, event: OpCalled, dimensions: int) -> int:
     """Along which dimension the units of a layer lie: its channels after a convolution, else its features."""
-    given = next(argument for argument in event.inputs if argument.tensor is not None)
-    maker = facts.producer(given.tensor, given.version) if given.tensor is not None else None
+    first = next(argument for argument in event.inputs if argument.tensor is not None)
+    maker = facts.producer(first.tensor, first.version) if first.tensor is not None else None
     is_convolved = maker is not None and "conv" in facts.ops[maker].event.name
     return 1 if dimensions > 3 or (is_convolved and dimensions == 3) else dimensions - 1
 

@@ -120,15 +120,15 @@ def _not_scalar(case: Case) -> Answer:
 
 def _seed_shape(case: Case) -> Answer:
     shape, name = _root(case)
-    given = (
+    shown = (
         case.facts.trace.value(case.call.event.roots[0].gradient)
         if case.call is not None and case.call.event.roots
         else None
     )
-    size = f" Here it has shape {list(given.shape)}." if given is not None else ""
+    size = f" Here it has shape {list(shown.shape)}." if shown is not None else ""
     wanted = np.ones(shape)
-    if given is not None and given.array is not None:
-        wanted = fitted(given.array, shape)
+    if shown is not None and shown.array is not None:
+        wanted = fitted(shown.array, shape)
     why = (
         f"The gradient passed says how much each element of {name} counts, "
         f"so it must have the shape of {name}, {list(shape)}.{size}"
@@ -191,10 +191,10 @@ def _no_history(case: Case) -> Answer:
     if cut.name == "detach":
         return _ends(where, "detach() cuts it off", name), "Remove the detach().", None
     if not all(is_float(out.dtype) for out in cut.outputs):
-        made = (
+        whole = (
             f"{labels.written_name(cut)} returns {'True or False' if cut.outputs[0].dtype == 'bool' else 'a position'}"
         )
-        how = f"{made}, which jumps instead of changing smoothly and has no derivative"
+        how = f"{whole}, which jumps instead of changing smoothly and has no derivative"
         return (
             _ends(where, how, name),
             "Compute the loss from a differentiable quantity, such as log_softmax of the scores.",
@@ -283,7 +283,7 @@ def _cut(facts: Facts, root: int) -> OpCalled | None:
 
 
 def _leaves(facts: Facts, root: int) -> list[int]:
-    todo, seen, found = [root], {root}, []
+    todo, seen, leaves = [root], {root}, []
     while todo:
         tensor = todo.pop()
         fact = facts.tensors.get(tensor)
@@ -291,12 +291,12 @@ def _leaves(facts: Facts, root: int) -> list[int]:
             continue
         op = fact.producers.get(max(fact.producers)) if fact.producers else None
         if op is None:
-            found.append(tensor)
+            leaves.append(tensor)
             continue
         fresh = [i.tensor for i in facts.ops[op].event.inputs if i.tensor is not None and i.tensor not in seen]
         seen.update(fresh)
         todo += fresh
-    return sorted(found)
+    return sorted(leaves)
 
 
 _TYPED = {"+": "+", "−": "-", "×": "*", "÷": "/", "**": "**"}
@@ -477,7 +477,7 @@ def _inference_tensor(case: Case) -> Answer:
 def _nan_found(case: Case) -> Answer:
     """The node that anomaly mode names, and the one before it where an infinity was born."""
     node = case.op.node.name if case.op is not None and case.op.node is not None else "This node"
-    earlier = next((found for found in nonfinite.findings(case.facts) if found.kind == "inf-gradient"), None)
+    earlier = next((finding for finding in nonfinite.findings(case.facts) if finding.kind == "inf-gradient"), None)
     why = f"{node} is the first node of the backward pass to *show* a nan."
     if earlier is None:
         return why, "Look at its inputs: 0 times inf, or 0 / 0.", None

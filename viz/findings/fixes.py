@@ -20,11 +20,11 @@ def edited(case: Case, call: CallFact | None, **changes: Any) -> Edits | None:
     place = next((i for i, c in enumerate(ran) if c.base == call.event.index), None)
     if place is None:
         return None
-    given = (case.edits or {}).get("commands")
-    if given is None:
+    recorded = (case.edits or {}).get("commands")
+    if recorded is None:
         specs: list[Any] = [command_spec(c) for c in ran]
     else:
-        specs = [dict(spec) for spec in given]
+        specs = [dict(spec) for spec in recorded]
         order = in_order(specs)
         if place >= len(order):
             return None

@@ -65,7 +65,7 @@ def findings(facts: Facts) -> list[Finding]:
     Cost: one look at each recorded value.
     """
     search = _Search(facts)
-    found: dict[Kind, Finding] = {}
+    result: dict[Kind, Finding] = {}
     for event in facts.trace.events:
         if event.index in facts.own.hidden:
             continue
@@ -76,8 +76,8 @@ def findings(facts: Facts) -> list[Finding]:
         else:
             continue
         for finding in births:
-            found.setdefault(finding.kind, finding)
-    return sorted(found.values(), key=lambda finding: finding.event)
+            result.setdefault(finding.kind, finding)
+    return sorted(result.values(), key=lambda finding: finding.event)
 
 
 def roots_are_finite(facts: Facts) -> bool:
@@ -106,13 +106,13 @@ class _Search:
         bad = next((out for out in event.outputs if self.kinds(out.value)), None)
         if bad is None or event.call is not None:
             return
-        given = self.all_kinds(self.inputs(event))
-        given |= frozenset[NonFinite]().union(*(_written_kinds(v) for v in self.numbers(event)))
+        kinds = self.all_kinds(self.inputs(event))
+        kinds |= frozenset[NonFinite]().union(*(_written_kinds(v) for v in self.numbers(event)))
         if labels.presentation(event).masks:  # the program's own infinity, in the words of attention
-            given |= {"inf"}
+            kinds |= {"inf"}
         name = labels.written_name(event)
         for kind in sorted(self.kinds(bad.value), reverse=True):
-            if kind in given or (kind == "inf" and given):
+            if kind in kinds or (kind == "inf" and kinds):
                 origin = self.origin(event, kind)
                 if origin is None:
                     continue
@@ -120,7 +120,7 @@ class _Search:
             else:
                 sample = self.example(event, bad.value, kind)
                 why = f"The input of {name} has no {kind}, but its result has one{sample}. This op produced it"
-                fix = _GIVEN if "inf" in given else self.remedy(event, kind, bad.value, bad.dtype)
+                fix = _GIVEN if "inf" in kinds else self.remedy(event, kind, bad.value, bad.dtype)
                 if row := self.empty_row(event):
                     why, fix = f"{row}, and {name} of nothing but −inf is nan. This op produced it", _ROW
             yield self.finding(kind, event, event, f"first {kind}: {name}", why, fix)
@@ -167,11 +167,11 @@ class _Search:
         if kind == "nan" and "inf" in self.all_kinds(event.upstream):
             return "The upstream gradient has an inf, and 0 · inf and inf − inf are nan", _GIVEN
         values, dtype = self.inputs(called), called.outputs[0].dtype
-        given, made = self.all_kinds(values), self.all_kinds(out.value for out in called.outputs)
-        found = kind if kind in given else "inf" if "inf" in given else kind if kind in made and not fix else None
-        if found is not None:
-            return f"The {found} is in the values of the forward pass, which its derivative uses", _KEPT.format(
-                kind=found
+        inputs, results = self.all_kinds(values), self.all_kinds(out.value for out in called.outputs)
+        cause = kind if kind in inputs else "inf" if "inf" in inputs else kind if kind in results and not fix else None
+        if cause is not None:
+            return f"The {cause} is in the values of the forward pass, which its derivative uses", _KEPT.format(
+                kind=cause
             )
         if kind == "inf" and self.largest(event.upstream) * max(self.largest(values), 1.0) > _NEAR * _most(dtype):
             return f"A product exceeds the largest {dtype} number", _too_large(dtype)

@@ -99,8 +99,8 @@ class _Search:
             yield _Stop(now, into, max((self.size(out.value) for out in now.outputs), default=0.0))
             if best is None or into < LARGE:
                 return
-            made = self.facts.producer(*best)
-            before = self.facts.ops[made].event if made is not None else None
+            producer = self.facts.producer(*best)
+            before = self.facts.ops[producer].event if producer is not None else None
             now = self.loss(before) if before is not None and before.inplace is not None else before
 
     def loss(self, update: OpCalled) -> OpCalled | None:
@@ -114,10 +114,10 @@ class _Search:
         """The first loss that an update made `LEAP` times as large, where so did all that follow."""
         lines: dict[int, list[tuple[OpCalled, float]]] = defaultdict(list)
         for call in self.facts.calls.values():
-            made = self.root(call) if len(call.event.roots) == 1 else None
-            if made is not None:
-                lines[call.event.stack].append((made, max((self.size(out.value) for out in made.outputs), default=0.0)))
-        found = []
+            root = self.root(call) if len(call.event.roots) == 1 else None
+            if root is not None:
+                lines[call.event.stack].append((root, max((self.size(out.value) for out in root.outputs), default=0.0)))
+        result = []
         for losses in lines.values():
             sizes = [size for _, size in losses]
             calm = [k for k in range(1, len(sizes)) if sizes[k] < LEAP * sizes[k - 1]]
@@ -125,8 +125,8 @@ class _Search:
             if len(sizes) - begin < FEWEST or sizes[-1] < LARGE or not sizes[begin]:
                 continue
             if self.updated(losses[begin][0], losses[begin + 1][0]):
-                found.append(self.leap(losses[begin + 1][0], sizes[begin:]))
-        return found
+                result.append(self.leap(losses[begin + 1][0], sizes[begin:]))
+        return result
 
     def updated(self, since: OpCalled, until: OpCalled) -> bool:
         """Whether a leaf that receives gradients was written between two ops."""
@@ -148,8 +148,8 @@ class _Search:
         return Finding("divergence", event.index, at, "The loss explodes", why, fix, line)
 
     def root(self, call: CallFact) -> OpCalled | None:
-        made = [self.facts.made_by(root.tensor, call.start) for root in call.event.roots]
-        return next((self.facts.ops[op].event for op in made if op is not None), None)
+        producers = [self.facts.made_by(root.tensor, call.start) for root in call.event.roots]
+        return next((self.facts.ops[op].event for op in producers if op is not None), None)
 
     def finding(self, first: _Stop, path: list[_Stop]) -> Finding:
         here = [stop.out for stop in path[::-1] if stop.event.stack == first.event.stack and stop.event.inplace is None]

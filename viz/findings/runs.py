@@ -50,13 +50,13 @@ def run_findings(run: Overview) -> list[RunFinding]:
     Nothing that follows from another finding is told beside it: after a nan all is nan, and where gradients fade on
     their way, updates are small.
     """
-    found = next(filter(None, (list(search(run)) for search in _WORST)), [])
+    result = next(filter(None, (list(search(run)) for search in _WORST)), [])
     dead = list(_dead(run))
-    if found:
-        return [*found, *(one for one in dead if one.column < found[0].column)]
+    if result:
+        return [*result, *(one for one in dead if one.column < result[0].column)]
     depth = list(_depth(run))
-    found = [*depth, *(one for search in _OVER_TIME for one in search(run) if not depth or search is not _updates)]
-    return [*found, *dead]
+    result = [*depth, *(one for search in _OVER_TIME for one in search(run) if not depth or search is not _updates)]
+    return [*result, *dead]
 
 
 def _nonfinite_loss(run: Overview) -> Iterator[RunFinding]:
@@ -226,7 +226,7 @@ def _updates(run: Overview) -> Iterator[RunFinding]:
 def _flips(run: Overview) -> Iterator[RunFinding]:
     """A gradient of which most goes one way, and the other way in the next iteration, without getting smaller."""
     mean, norm, ratio = run.rows["mean"], run.rows["norm"], run.rows["ratio"]
-    found = []
+    rows = []
     for row, one in enumerate(run.parameters):
         known = np.flatnonzero(np.isfinite(mean[row]) & (norm[row] > 0))
         if len(known) < FEWEST or not np.isfinite(ratio[row]).any():
@@ -235,10 +235,10 @@ def _flips(run: Overview) -> Iterator[RunFinding]:
         shared = np.abs(mean[row, last]) * np.sqrt(one.size) / norm[row, last]
         turns = np.sign(mean[row, last[1:]]) == -np.sign(mean[row, last[:-1]])
         if turns.all() and np.median(shared) > ONE_SIGN and norm[row, last[-1]] > 0.5 * norm[row, last[0]]:
-            found.append((row, int(last[0])))
-    if found:
-        row, column = found[0]
-        others = f", as {_count(len(found) - 1, 'other does', 'others do')}" if found[1:] else ""
+            rows.append((row, int(last[0])))
+    if rows:
+        row, column = rows[0]
+        others = f", as {_count(len(rows) - 1, 'other does', 'others do')}" if rows[1:] else ""
         why = (
             f"From {run.labels[column]} on the gradient of {run.parameters[row].name} has the other sign in each "
             f"iteration and does not get smaller{others}: each update jumps over the minimum."

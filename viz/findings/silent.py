@@ -76,7 +76,7 @@ class _Search:
         """
         first: dict[int, int] = {}
         between: dict[int, int] = defaultdict(int)  # calls that added to it since the first
-        told: set[int] = set()
+        calls: set[int] = set()
         looked: set[int] = set()  # gradients that were printed, or left for Python in another way
         for event in self.trace.events:
             if isinstance(event, Escaped):
@@ -90,11 +90,11 @@ class _Search:
                 continue
             if (
                 earlier != event.call
-                and event.tensor not in told
+                and event.tensor not in calls
                 and self.meet(event.before, event.added)
                 and (event.grad in looked or self.again(event, earlier))
             ):
-                told.add(event.tensor)
+                calls.add(event.tensor)
                 yield self.sum(event, earlier, between[event.tensor])
             between[event.tensor] += earlier != event.call
 
@@ -143,8 +143,8 @@ class _Search:
 
     def behind_back(self) -> Iterator[Finding]:
         """A node that runs on a saved value which was changed through .data or numpy since it was saved."""
-        for index, found in unseen(self.facts).items():
-            event, first = self.trace.events[index], found[0]
+        for index, stale in unseen(self.facts).items():
+            event, first = self.trace.events[index], stale[0]
             if isinstance(event, VjpRun) and (called := self.called(event)) is not None:
                 yield self.changed(event, called, first.saved, first.now, first.wrote)
                 return
@@ -176,19 +176,19 @@ class _Search:
         """The first cotangent from the values of forward."""
         upstream = self.trace.value(event.upstream[0]).array if event.upstream[0] is not None else None
         name = called.node.inputs[0] if called.node is not None and called.node.inputs else None
-        found = self.pulled(called, name, upstream)
-        return "" if found is None else text.listing(found)
+        cotangent = self.pulled(called, name, upstream)
+        return "" if cotangent is None else text.listing(cotangent)
 
     def pulled(self, called: OpCalled, name: str | None, upstream: Any, wide: bool = False) -> np.ndarray | None:
         """The cotangent of one input, computed anew; None where that cannot be done."""
-        given = arguments(self.facts, called) if name is not None and upstream is not None else None
-        if given is None or name is None:
+        values = arguments(self.facts, called) if name is not None and upstream is not None else None
+        if values is None or name is None:
             return None
         if wide:
-            given = {key: _wide(value) for key, value in given.items()}
+            values = {key: _wide(value) for key, value in values.items()}
             upstream = _wide(upstream)
         try:
-            return pull(called, name, given, upstream)
+            return pull(called, name, values, upstream)
         except Exception:  # noqa: BLE001  a rule may need what a trace does not keep: then there is no proof
             return None
 
@@ -201,8 +201,8 @@ class _Search:
             if len(inputs) != 2 or called.node is None:
                 continue
             for kept, cut in (inputs, inputs[::-1]):
-                made = self.facts.producer(cut.tensor, cut.version) if cut.tensor in self.facts.tensors else None
-                op = self.facts.ops[made].event if made is not None else None
+                producer = self.facts.producer(cut.tensor, cut.version) if cut.tensor in self.facts.tensors else None
+                op = self.facts.ops[producer].event if producer is not None else None
                 if op is None or op.name not in ("detach", "data") or op.inputs[0].tensor != kept.tensor:
                     continue
                 yield self.halved(event, called, kept.name, cut.name, kept.tensor)
@@ -230,9 +230,9 @@ class _Search:
             if leaf is None or old is None or not old.requires_grad:
                 continue
             name = self.facts.name(leaf.tensor) or "The copy"
-            made = self.facts.made_by(event.tensor, event.index)
+            producer = self.facts.made_by(event.tensor, event.index)
             was = self.facts.name(event.tensor) or (
-                self.written(self.facts.ops[made].event.stack) if made is not None else "a tensor"
+                self.written(self.facts.ops[producer].event.stack) if producer is not None else "a tensor"
             )
             why = (
                 f"{name} has the numbers of {was or 'a tensor'}, {self.brief(leaf.value)}, but it is a new leaf: no "
@@ -251,7 +251,7 @@ class _Search:
 
     def inner(self) -> Iterator[Finding]:
         """`.grad` of a tensor that is no leaf was looked at: of each name the first time."""
-        told: set[str] = set()
+        names: set[str] = set()
         sources = Sources(self.trace.files)
         for event in self.trace.events:
             if not isinstance(event, WarningGiven) or warning_kind(event) != "grad-of-inner":
@@ -261,16 +261,16 @@ class _Search:
             if frame is None or not isinstance(node, ast.Attribute) or node.attr != "grad":
                 continue
             name = sources.file(frame.file).written(node.value)
-            if name in told:
+            if name in names:
                 continue
-            told.add(name)
+            names.add(name)
             named = [t for t, known in self.trace.names.items() if known == name and t in self.facts.tensors]
             tensor = max((t for t in named if self.facts.tensors[t].event < event.index), default=None)
             if tensor is None:
                 continue
             fact = self.facts.tensors[tensor]
-            made = self.facts.producer(tensor, fact.last)
-            op = self.facts.ops[made] if made is not None else None
+            producer = self.facts.producer(tensor, fact.last)
+            op = self.facts.ops[producer] if producer is not None else None
             came = self.arrived(op.event, event.index) if op is not None else []
             passed = f" The gradient {self.brief(came[-1])} passed through it and went on." if came else ""
             by = self.written(op.event.stack, WHOLE) if op is not None else ""  # its end is what made it no leaf
@@ -343,11 +343,11 @@ class _Search:
         """A gradient of another type, which lost something when it was cast."""
         for event in self.trace.events:
             for root in event.roots if isinstance(event, BackwardStarted) else ():
-                given = self.facts.tensors.get(root.source) if root.source is not None else None
+                source = self.facts.tensors.get(root.source) if root.source is not None else None
                 to = self.facts.tensors.get(root.tensor)
-                if given is None or to is None or given.dtype == to.dtype:
+                if source is None or to is None or source.dtype == to.dtype:
                     continue
-                old = self.trace.value(given.values[given.last]).array
+                old = self.trace.value(source.values[source.last]).array
                 new = self.trace.value(root.gradient).array
                 if old is None or new is None or old.shape != new.shape:
                     continue
@@ -357,8 +357,8 @@ class _Search:
                     continue
                 pairs = [f"{text.number(old[tuple(p)])} became {text.number(new[tuple(p)])}" for p in lost[:2]]
                 name = self.facts.name(root.tensor) or "the root"
-                why = f"The gradient is {given.dtype} but {name} is {to.dtype}, so it was cast: {text.join(pairs)}."
-                fix = f"Compute {name} in {given.dtype}, or keep the gradient within the range of {to.dtype}."
+                why = f"The gradient is {source.dtype} but {name} is {to.dtype}, so it was cast: {text.join(pairs)}."
+                fix = f"Compute {name} in {source.dtype}, or keep the gradient within the range of {to.dtype}."
                 label = f"cast to {to.dtype}"
                 yield Finding("cast", first.index, f"t{root.tensor}", label, why, fix, self.line(event.stack))
 
@@ -394,8 +394,8 @@ class _Search:
         """The value of an input; of one that was expanded for the op, as it was before."""
         if tensor is None:
             return None
-        made = self.facts.producer(tensor, version)
-        op = self.facts.ops[made].event if made is not None else None
+        producer = self.facts.producer(tensor, version)
+        op = self.facts.ops[producer].event if producer is not None else None
         if op is not None and op.name == "expand" and op.inputs[0].tensor is not None:
             tensor, version = op.inputs[0].tensor, op.inputs[0].version
         index = self.facts.value(tensor, version)

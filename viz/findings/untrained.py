@@ -40,21 +40,21 @@ def unreached(facts: Facts) -> list[Finding]:
         return []
     reached = {e.tensor for e in facts.trace.events if isinstance(e, Accumulated) and not e.retained}
     reached |= facts.elsewhere("taught")
-    given = {e.tensor for e in facts.trace.events if isinstance(e, GradSet) and e.value is not None}
+    assigned = {e.tensor for e in facts.trace.events if isinstance(e, GradSet) and e.value is not None}
     if not reached:
         return []
     search = _Unreached(facts, held.name)
     cuts: dict[object, tuple[int | None, list[int]]] = {}
     for tensor in held.known:
-        if tensor not in reached and tensor not in given and tensor in facts.tensors:
+        if tensor not in reached and tensor not in assigned and tensor in facts.tensors:
             cut = search.cuts.get(tensor)
             frame = facts.frame(facts.ops[cut].event.stack) if cut is not None else None
             line = (frame.file, frame.line) if frame is not None else cut
             cuts.setdefault(line, (cut, []))[1].append(tensor)
-    found = [search.finding(cut, tensors) for cut, tensors in cuts.values()]
+    result = [search.finding(cut, tensors) for cut, tensors in cuts.values()]
     missed = _missed(facts, held, reached)
     unused = held.unknown + len(cuts[None][1] if None in cuts else ())
-    return [*found, search.stale(missed, unused)] if missed and unused else found
+    return [*result, search.stale(missed, unused)] if missed and unused else result
 
 
 def unlisted(facts: Facts) -> list[Finding]:
@@ -98,14 +98,14 @@ class _Held:
 
 
 def _in_optimisers(facts: Facts) -> _Held:
-    found, last = _Held(), {}
+    held, last = _Held(), {}
     for event in facts.trace.events:
         if isinstance(event, GroupEntered) and event.tensors:
-            found.name = found.name or event.kind.removesuffix(".step")
-            found.known.update(dict.fromkeys(t for t in event.tensors if t is not None))
+            held.name = held.name or event.kind.removesuffix(".step")
+            held.known.update(dict.fromkeys(t for t in event.tensors if t is not None))
             last[event.kind, event.stack] = sum(t is None for t in event.tensors)
-    found.unknown = sum(last.values())
-    return found
+    held.unknown = sum(last.values())
+    return held
 
 
 def _missed(facts: Facts, held: _Held, reached: set[int]) -> list[int]:
@@ -132,7 +132,7 @@ class _Unreached:
     def __init__(self, facts: Facts, optimizer: str) -> None:
         self.facts = facts
         self.optimizer = optimizer
-        self.used = {given.tensor for op in facts.ops if op.event.call is None for given in op.event.inputs}
+        self.used = {argument.tensor for op in facts.ops if op.event.call is None for argument in op.event.inputs}
         self.ahead = self._behind_roots()
         self.cuts = self._cuts()
         self.left = self._left()
@@ -140,45 +140,45 @@ class _Unreached:
     def _behind_roots(self) -> set[int]:
         """The ops that some root of a backward call was computed with, whether or not gradients flow there."""
         todo = list(self.facts.roots)
-        seen, found = set(todo), set[int]()
+        seen, ops = set(todo), set[int]()
         while todo:
             fact = self.facts.tensors.get(todo.pop())
-            fresh = {op for op in fact.producers.values() if op is not None} - found if fact is not None else set()
-            found |= fresh
-            given = {i.tensor for op in fresh for i in self.facts.ops[op].event.inputs if i.tensor is not None} - seen
-            seen |= given
-            todo += given
-        return found
+            fresh = {op for op in fact.producers.values() if op is not None} - ops if fact is not None else set()
+            ops |= fresh
+            inputs = {i.tensor for op in fresh for i in self.facts.ops[op].event.inputs if i.tensor is not None} - seen
+            seen |= inputs
+            todo += inputs
+        return ops
 
     def _cuts(self) -> dict[int, int]:
         """By tensor, the first op on the way from it to the loss that gives no gradient back; none where no way leads
         there.  From the last op to the first, so that each is looked at once."""
-        found: dict[int, int] = {}
+        cuts: dict[int, int] = {}
         for index in reversed(range(len(self.facts.ops))):
             event = self.facts.ops[index].event
             if event.call is not None:
                 continue
-            behind = [found[out.tensor] for out in event.outputs if out.tensor in found]
+            behind = [cuts[out.tensor] for out in event.outputs if out.tensor in cuts]
             if event.node is None:
                 behind = [index] if index in self.ahead else []
-            for given in event.inputs if behind else ():
-                if given.tensor is not None:
-                    found[given.tensor] = min(*behind, found.get(given.tensor, behind[0]))
-        return found
+            for argument in event.inputs if behind else ():
+                if argument.tensor is not None:
+                    cuts[argument.tensor] = min(*behind, cuts.get(argument.tensor, behind[0]))
+        return cuts
 
     def _left(self) -> dict[int, Escaped]:
         """By tensor, where numbers that were computed with it first left the graph."""
-        found: dict[int, Escaped] = {}
+        escapes: dict[int, Escaped] = {}
         for event in self.facts.trace.events:
             if isinstance(event, Escaped) and event.kind in PLAIN:
-                found.setdefault(event.tensor, event)
+                escapes.setdefault(event.tensor, event)
         for op in reversed(self.facts.ops):
-            behind = [found[out.tensor] for out in op.event.outputs if out.tensor in found]
-            for given in op.event.inputs if behind and op.event.call is None else ():
-                if given.tensor is not None:
-                    ways = [*behind, *([found[given.tensor]] if given.tensor in found else [])]
-                    found[given.tensor] = min(ways, key=lambda event: event.index)
-        return found
+            behind = [escapes[out.tensor] for out in op.event.outputs if out.tensor in escapes]
+            for argument in op.event.inputs if behind and op.event.call is None else ():
+                if argument.tensor is not None:
+                    ways = [*behind, *([escapes[argument.tensor]] if argument.tensor in escapes else [])]
+                    escapes[argument.tensor] = min(ways, key=lambda event: event.index)
+        return escapes
 
     # -- in words -------------------------------------------------------------------------------------------------
 
@@ -217,9 +217,9 @@ class _Unreached:
             f"so no gradient comes back. {stay}."
         )
         fix = f"Use the tensor itself to compute the loss; {away.kind}() is for looking at numbers."
-        made = self.facts.made_by(away.tensor, away.index)
-        at = self.facts.ops[made].id if made is not None else f"t{tensors[0]}"
-        event = self.facts.ops[made].event.index if made is not None else away.index
+        producer = self.facts.made_by(away.tensor, away.index)
+        at = self.facts.ops[producer].id if producer is not None else f"t{tensors[0]}"
+        event = self.facts.ops[producer].event.index if producer is not None else away.index
         return Finding("unreached", event, at, label, why, fix, self.facts.line_number(away.stack))
 
     def stale(self, missed: list[int], unused: int) -> Finding:
@@ -249,8 +249,8 @@ def _why(op: OpFact) -> tuple[str, str]:
     if op.event.name in ("detach", "data"):
         return "cuts the path to the loss", f"Remove the {op.event.name}."
     if not all(is_float(out.dtype) for out in op.event.outputs):
-        made = "True or False" if op.event.outputs[0].dtype == "bool" else "a position"
-        return f"returns {made}, which has no derivative", "Compute the loss from a differentiable quantity."
+        kind = "True or False" if op.event.outputs[0].dtype == "bool" else "a position"
+        return f"returns {kind}, which has no derivative", "Compute the loss from a differentiable quantity."
     return "runs while gradients are switched off (no_grad)", "Compute it outside of no_grad()."
 
 

@@ -35,7 +35,7 @@ def vanishing(facts: Facts) -> list[Finding]:
         steepest = max(_chains(facts, call), key=lambda chain: chain.change, default=None)
         if steepest is not None:
             chains[steepest.stack].append(steepest)
-    return [_finding(facts, found[0], len(found)) for found in chains.values()]
+    return [_finding(facts, pieces[0], len(pieces)) for pieces in chains.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ def _chains(facts: Facts, call: CallFact) -> Iterator[_Chain]:
         event = facts.trace.events[index]
         op = facts.op_of_node.get(event.node) if isinstance(event, VjpRun) else None
         if isinstance(event, VjpRun) and op is not None:
-            made = facts.ops[op].event
-            runs[made.stack, made.name].append(event)
+            called = facts.ops[op].event
+            runs[called.stack, called.name].append(event)
     for (stack, _), events in runs.items():
         if len(events) < FEWEST:
             continue

@@ -17,34 +17,38 @@ def wrong_losses(facts: Facts) -> list[Finding]:
 
     Cost: linear in the ops.
     """
-    found: dict[Kind, Finding] = {}
+    result: dict[Kind, Finding] = {}
     for op in facts.ops:
         for finding in _looked_at(facts, op.event) if op.event.call is None else ():
-            found.setdefault(finding.kind, finding)
-    return list(found.values())
+            result.setdefault(finding.kind, finding)
+    return list(result.values())
 
 
 def _softmax(facts: Facts, op: OpCalled) -> OpCalled | None:
     """The log_softmax that an op is, or the softmax that it takes the logarithm of."""
-    name, given = labels.written_name(op), op.inputs[0]
+    name, argument = labels.written_name(op), op.inputs[0]
     if name == "log_softmax":
         return op
-    if name != "log" or given.tensor not in facts.tensors:
+    if name != "log" or argument.tensor not in facts.tensors:
         return None
-    made = facts.producer(given.tensor, given.version)
-    before = facts.ops[made].event if made is not None else None
+    producer = facts.producer(argument.tensor, argument.version)
+    before = facts.ops[producer].event if producer is not None else None
     return before if before is not None and labels.written_name(before) == "softmax" else None
 
 
 def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     name = labels.written_name(event)
-    given = event.inputs[0] if event.inputs else None
-    made = facts.producer(given.tensor, given.version) if given is not None and given.tensor in facts.tensors else None
-    before = facts.ops[made].event if made is not None else None
-    if before is None or given is None or given.tensor is None:
+    argument = event.inputs[0] if event.inputs else None
+    producer = (
+        facts.producer(argument.tensor, argument.version)
+        if argument is not None and argument.tensor in facts.tensors
+        else None
+    )
+    before = facts.ops[producer].event if producer is not None else None
+    if before is None or argument is None or argument.tensor is None:
         return
     was, by = labels.written_name(before), _by(facts, before)
-    shape = facts.tensors[given.tensor].shape
+    shape = facts.tensors[argument.tensor].shape
     soft = _softmax(facts, before) if name == "nll_loss" else None
     if soft is not None:
         by, classes = _by(facts, soft), 1 if len(shape) > 1 else 0

@@ -35,8 +35,8 @@ def zero_gradients(facts: Facts) -> list[Finding]:
     for tensor, op in _stops(facts, set(still)).items():
         by_stop.setdefault(op, []).append(tensor)
     dead = {op for op in by_stop if _is_dead(facts, op)}
-    told = [op for op in by_stop if op in dead or not dead or not _takes_zeros(facts, op)]  # what dead ones gave is 0
-    return [_finding(facts, op, by_stop[op], len(added[by_stop[op][0]])) for op in sorted(told)]
+    stops = [op for op in by_stop if op in dead or not dead or not _takes_zeros(facts, op)]  # what dead ones gave is 0
+    return [_finding(facts, op, by_stop[op], len(added[by_stop[op][0]])) for op in sorted(stops)]
 
 
 def _is_zero(facts: Facts, value: int | None) -> bool:
@@ -49,9 +49,9 @@ def _is_zero(facts: Facts, value: int | None) -> bool:
 def _stops(facts: Facts, still: set[int]) -> dict[int, int]:
     """By tensor, the op of the first call at which its gradient became 0: one that got another and sends only zeros."""
     call = next(iter(facts.calls.values()))
-    found: dict[int, int] = {}
+    stops: dict[int, int] = {}
     if all(_is_zero(facts, facts.value(root.tensor, facts.tensors[root.tensor].first)) for root in call.event.roots):
-        return found  # a loss of 0: there is nothing left to learn
+        return stops  # a loss of 0: there is nothing left to learn
     stop_of: dict[int, int] = {}  # by node that got zeros, the op that began it
     for index in call.vjps:
         event = facts.trace.events[index]
@@ -64,10 +64,10 @@ def _stops(facts: Facts, still: set[int]) -> dict[int, int]:
             if edge is None or not _is_zero(facts, cotangent):
                 continue
             if edge.leaf in still:
-                found.setdefault(edge.leaf, begun)
+                stops.setdefault(edge.leaf, begun)
             elif edge.node is not None:
                 stop_of.setdefault(edge.node, begun)
-    return found
+    return stops
 
 
 def _finding(facts: Facts, index: int, tensors: list[int], calls: int) -> Finding:

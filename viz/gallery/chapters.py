@@ -85,8 +85,8 @@ def find_line(source: str, name: str) -> int | None:
     3
     """
     text, nth = _split(name)
-    found = [number for number, line in enumerate(source.splitlines(), 1) if text in line]
-    return _nth(found, nth)
+    numbers = [number for number, line in enumerate(source.splitlines(), 1) if text in line]
+    return _nth(numbers, nth)
 
 
 def resolve(chapters: Sequence[Chapter], scene: Mapping[str, Any]) -> list[ChapterOfScene]:
@@ -111,7 +111,7 @@ class _Place:
     source: str
 
     def chapter(self, chapter: Chapter) -> ChapterOfScene:
-        found: ChapterOfScene = {
+        result: ChapterOfScene = {
             "title": chapter.title,
             "text": chapter.text,
             "lines": self.lines(chapter.line, chapter.until),
@@ -119,16 +119,16 @@ class _Place:
             "select": [node["id"] for name in chapter.select if (node := self.element(name)) is not None],
         }
         if chapter.unfold and (groups := self.unfold(chapter.select)):
-            found["unfold"] = groups
+            result["unfold"] = groups
         if chapter.inspect:
-            found["inspect"] = True
+            result["inspect"] = True
         if chapter.notes:
-            found["notes"] = chapter.notes
+            result["notes"] = chapter.notes
         if chapter.ask is not None:
-            found["ask"] = chapter.ask
+            result["ask"] = chapter.ask
         if chapter.tries:
-            found["tries"] = [{"text": text} for text in chapter.tries]
-        return found
+            result["tries"] = [{"text": text} for text in chapter.tries]
+        return result
 
     def lines(self, line: str, until: str | None) -> tuple[int, int] | None:
         first = find_line(self.source, line)
@@ -142,14 +142,14 @@ class _Place:
         lines = self.lines(ref.line, None) if ref.line else self.lines(chapter.line, chapter.until)
         if lines is None:
             return None
-        found = [
+        steps = [
             number
             for number, step in enumerate(self.scene["steps"], 1)
             if step["kind"] == ref.kind
             and (ref.at is None or ref.at in (self.active(number - 1), self.expression(step["code"])))
             and any(self.overlaps(code, lines) for code in _causes(step))
         ]
-        return _nth(found, ref.nth)
+        return _nth(steps, ref.nth)
 
     def active(self, step: int) -> str | None:
         """The label of what is active in a step."""
@@ -168,10 +168,10 @@ class _Place:
         text, nth = _split(name)
         known = (self.scene.get("inside") or self.scene)["nodes"]  # of what is in a folded group, the group
         nodes = [node for node in known if node["kind"] in ("tensor", "op")]
-        found = [node for node in nodes if text == node["label"]]
-        if not found:  # an expression: the op, not the tensor that it makes
-            found = [node for node in nodes if node["kind"] == "op" and text == self.expression(node["code"])]
-        return _nth(found, nth)
+        matches = [node for node in nodes if text == node["label"]]
+        if not matches:  # an expression: the op, not the tensor that it makes
+            matches = [node for node in nodes if node["kind"] == "op" and text == self.expression(node["code"])]
+        return _nth(matches, nth)
 
     def expression(self, code: Mapping[str, int] | None) -> str | None:
         if code is None or code["file"] != self.file or code["line"] != code["end"]:

@@ -85,16 +85,16 @@ def read(source: str) -> Lesson | None:
     """
     parts: list[Part] = []
     lines = source.splitlines()
-    told = False  # whether the comment of a chapter goes on
+    goes_on = False  # whether the comment of a chapter goes on
     for number, line in enumerate(lines, 1):
-        if found := _TITLE.fullmatch(line):
-            parts.append(Part(found[1].strip(), number + 1, len(lines)))
-            told = True
-        elif told and (comment := _COMMENT.fullmatch(line)):
+        if match := _TITLE.fullmatch(line):
+            parts.append(Part(match[1].strip(), number + 1, len(lines)))
+            goes_on = True
+        elif goes_on and (comment := _COMMENT.fullmatch(line)):
             parts[-1].add(comment[1])
             parts[-1].first = number + 1
         else:
-            told = False
+            goes_on = False
     for one, following in pairwise(parts):
         one.last = following.first - 1 - _comments(lines, following.first)
     for one in parts:
@@ -122,8 +122,8 @@ def _title(source: str) -> str:
 
 def lesson_of(files: Sequence[str]) -> tuple[int, Lesson] | None:
     """The lesson among the texts of a program, with its number; of several the one with the most chapters."""
-    found = [(number, lesson) for number, text in enumerate(files) if (lesson := read(text)) is not None]
-    return max(found, key=lambda one: len(one[1].parts), default=None)
+    lessons = [(number, lesson) for number, text in enumerate(files) if (lesson := read(text)) is not None]
+    return max(lessons, key=lambda one: len(one[1].parts), default=None)
 
 
 def told(scene: Mapping[str, Any]) -> list[ChapterOfScene]:
@@ -131,10 +131,10 @@ def told(scene: Mapping[str, Any]) -> list[ChapterOfScene]:
 
     The move of a chapter ends with the last step that its lines cause before those of a later chapter do.
     """
-    found = lesson_of([file["text"] for file in scene["program"]["files"]])
-    if found is None:
+    file_and_lesson = lesson_of([file["text"] for file in scene["program"]["files"]])
+    if file_and_lesson is None:
         return []
-    file, lesson = found
+    file, lesson = file_and_lesson
     causes = [set(_causes(step, file)) for step in scene["steps"]]
     own = [[k for k, lines in enumerate(causes) if lines & set(range(p.first, p.last + 1))] for p in lesson.parts]
     return [_chapter(part, _end(own, n), scene) for n, part in enumerate(lesson.parts)]
@@ -151,17 +151,17 @@ def _end(own: Sequence[Sequence[int]], number: int) -> int | None:
 def _chapter(part: Part, end: int | None, scene: Mapping[str, Any]) -> ChapterOfScene:
     at = scene["steps"][end - 1]["at"] if end else None
     lines = (part.first, part.last) if part.first <= part.last else None
-    found: ChapterOfScene = {
+    chapter: ChapterOfScene = {
         "title": part.title, "text": "\n".join(part.text).strip(), "lines": lines, "step": end,
         "select": [at] if at is not None else [],
     }  # fmt: skip
     if part.notes:
-        found["notes"] = "\n".join(part.notes)
+        chapter["notes"] = "\n".join(part.notes)
     if part.ask is not None:
-        found["ask"] = part.ask
+        chapter["ask"] = part.ask
     if part.tries:
-        found["tries"] = [{"text": text} for text in part.tries]
-    return found
+        chapter["tries"] = [{"text": text} for text in part.tries]
+    return chapter
 
 
 def _causes(step: Mapping[str, Any], file: int) -> Iterator[int]:

@@ -118,7 +118,7 @@ def told_of(facts: Facts, drawing: Drawing) -> set[str]:
     A state that each iteration of a loop has is represented by the gradient that reached the iteration.
     """
     grouping, alike = drawing.grouping, rounds(drawing)
-    found: set[str] = set()
+    groups: set[str] = set()
     for item in drawing.items.values():
         if item.twin is not None or item.tensor is None:
             continue
@@ -128,8 +128,8 @@ def told_of(facts: Facts, drawing: Drawing) -> set[str]:
         if not grouping.library.isdisjoint(path):
             continue
         if wanted or (item.tensor in facts.retained and alike.every.isdisjoint(path)):
-            found.update(path)
-    return found
+            groups.update(path)
+    return groups
 
 
 class Borders:
@@ -161,10 +161,10 @@ class Borders:
         return f"{coming} → {going}" if coming and going else coming or going
 
     def _each(self, links: Iterable[Link]) -> str:
-        found = list(dict.fromkeys(text.shape(self.facts.tensors[link.tensor].shape) for link in links))
-        return ", ".join(found if len(found) <= 2 else [found[0], "…"])
+        shapes = list(dict.fromkeys(text.shape(self.facts.tensors[link.tensor].shape) for link in links))
+        return ", ".join(shapes if len(shapes) <= 2 else [shapes[0], "…"])
 
     def gradient(self, place: str) -> Link | None:
         """The link by which the gradient comes back into a place; None if several tensors leave it."""
-        found = list(self.back[place].values())
-        return found[0] if len(found) == 1 else None
+        links = list(self.back[place].values())
+        return links[0] if len(links) == 1 else None

@@ -22,27 +22,27 @@ def owners(top: Scope, reader: Reader) -> frozenset[str]:
     """The calls of modules that take parameters or buffers themselves, so that these are drawn inside them."""
     names = reader.trace.names
     held = {leaf.tensor for leaf in _leaves(reader) if is_owned(leaf, names.get(leaf.tensor, ""))}
-    found: set[str] = set()
+    scopes: set[str] = set()
     todo: list[tuple[Scope, str]] = [(top, "")]
     while todo:
         scope, module = todo.pop()
         module = scope.id if scope.part == "module" else module
         todo += [(member, module) for member in scope.members if isinstance(member, Scope)]
         if module and any(i.tensor in held for op in _own(scope, reader) for i in op.inputs):
-            found.add(module)
-    return frozenset(found)
+            scopes.add(module)
+    return frozenset(scopes)
 
 
 def telling(top: Scope, reader: Reader) -> frozenset[str]:
     """The calls of modules whose only op has another name: `dropout1: Dropout`, which multiplies by a mask."""
-    found: set[str] = set()
+    scopes: set[str] = set()
     for scope in inner_first(top):
         ops = _ops(scope) if scope.part == "module" else []
         if len(ops) == 1 and isinstance(scope.key[2], str):
             name = reader.ops[ops[0]].name.replace("_", "")
             if not name.startswith(scope.key[2].lower()):
-                found.add(scope.id)
-    return frozenset(found)
+                scopes.add(scope.id)
+    return frozenset(scopes)
 
 
 def is_owned(leaf: LeafCreated, name: str) -> bool:
@@ -112,10 +112,10 @@ def gather(top: Scope, reader: Reader, lines: Callable[[Sequence[int], Reader], 
         finds: list[tuple[Part, Callable[[Sequence[_Member]], list[_Member]]]]
         finds = [("data", tensors.data), ("update", tensors.update), ("aside", tensors.aside)]
         for part, find in finds:
-            found: list[_Member] = find([tensors.of(member) for member in scope.members])
-            ops = [op for member in found for op in member.ops]
+            members: list[_Member] = find([tensors.of(member) for member in scope.members])
+            ops = [op for member in members for op in member.ops]
             if len(ops) >= (2 if scope.part else 1):
-                _wrap(scope, reader, found, part, lines(ops, reader) if scope.part else LABELS[part])
+                _wrap(scope, reader, members, part, lines(ops, reader) if scope.part else LABELS[part])
 
 
 @dataclass(slots=True)
@@ -173,32 +173,32 @@ class _Tensors:
 
     def data(self, members: Sequence[_Member]) -> list[_Member]:
         """The members without a gradient that depend on no other member, nor on a tensor that requires a gradient."""
-        others, found = _Member(-1, [], gives=set(self.asking)), []
+        others, result = _Member(-1, [], gives=set(self.asking)), []
         for member in members:
             if member.has_gradient or not member.parts <= {""} or member.uses(others):
                 others.join(member)
             else:
-                found.append(member)
-        return found
+                result.append(member)
+        return result
 
     def update(self, members: Sequence[_Member]) -> list[_Member]:
         """The members without a gradient that take one, for instance to clip it, or the result of such a member."""
-        others, found = _Member(-1, [], gives=set(self.gradients)), []
+        others, result = _Member(-1, [], gives=set(self.gradients)), []
         for member in members:
             if not member.has_gradient and member.parts <= {""} and member.uses(others):
-                found.append(member)
+                result.append(member)
                 others.join(member)
-        return found
+        return result
 
     def aside(self, members: Sequence[_Member]) -> list[_Member]:
         """The members without a gradient on which no other member depends."""
-        others, found = _Member(-1, []), []
+        others, result = _Member(-1, []), []
         for member in reversed(members):
             if member.has_gradient or not member.parts <= {"", "module"} or others.uses(member):
                 others.join(member)
             else:
-                found.append(member)
-        return found[::-1]
+                result.append(member)
+        return result[::-1]
 
 
 def _wrap(scope: Scope, reader: Reader, found: Sequence[_Member], part: Part, label: str) -> None:

@@ -43,9 +43,9 @@ class Come:
         """A gradient (a trace value) has arrived in a call: noted if the tensor has several versions."""
         if value is None or len(self.facts.tensors[tensor].versions) < 2:
             return
-        made = self.facts.history(tensor, version)
-        if made is not None:
-            self.known[call, made, tensor].append((version, value))
+        producer = self.facts.history(tensor, version)
+        if producer is not None:
+            self.known[call, producer, tensor].append((version, value))
 
     def beyond(self, call: int, op: int, link: Link, upstream: int | None) -> tuple[bool, int | None]:
         """Whether a gradient continues along a link of `way_back`, and its value: the only one that arrived, or the

@@ -91,12 +91,12 @@ class Drawing:
 
     def place(self, tensor: int) -> str | None:
         """The node that shows a tensor: its card, else the op that computed it."""
-        found = self.card(tensor)
-        if found is None and tensor in self.facts.tensors:
+        node = self.card(tensor)
+        if node is None and tensor in self.facts.tensors:
             fact = self.facts.tensors[tensor]
             op = self.facts.producer(tensor, fact.last) if fact.versions else None
-            found = self.facts.ops[op].id if op is not None and self.facts.ops[op].id in self.items else None
-        return found
+            node = self.facts.ops[op].id if op is not None and self.facts.ops[op].id in self.items else None
+        return node
 
 
 def tensor_id(tensor: int, version: int, first: int) -> str:
@@ -187,11 +187,11 @@ def _is_between(facts: Facts, grouping: Grouping, tensor: int, version: int) -> 
 def _drop_given(facts: Facts, cards: dict[tuple[int, int], Role]) -> None:
     """Of `x.data = x.data - …` and `x.data -= …`, the result is drawn on the next card of x only."""
     for tensor, fact in facts.tensors.items():
-        for version, given in fact.given.items():
-            if (tensor, version) not in cards or facts.uses.get(given) or cards.get(given) != "constant":
+        for version, source in fact.given.items():
+            if (tensor, version) not in cards or facts.uses.get(source) or cards.get(source) != "constant":
                 continue
-            if (facts.name(given[0]) or "").endswith(".data"):
-                del cards[given]
+            if (facts.name(source[0]) or "").endswith(".data"):
+                del cards[source]
 
 
 def _latest_root(facts: Facts, tensor: int, cards: dict[tuple[int, int], Role]) -> None:
@@ -216,8 +216,8 @@ def _group(drawing: Drawing, tensor: int, version: int) -> str | None:
         return grouping.of.get(producer)
     if producer is None and (owner := placement.owner(facts, grouping, tensor)) is not None:
         return owner
-    found = placement.used_in(facts, grouping, tensor, version)
-    return found if producer is not None else placement.home(facts, grouping, tensor, version, found)
+    group = placement.used_in(facts, grouping, tensor, version)
+    return group if producer is not None else placement.home(facts, grouping, tensor, version, group)
 
 
 def _ranks(facts: Facts) -> list[int]:
@@ -311,11 +311,11 @@ def slots(event: OpCalled) -> dict[int, int]:
     for position, argument in enumerate(event.inputs):
         if argument.tensor is not None:
             free[argument.name].append(position)
-    found = {}
+    result = {}
     for slot, name in reversed(list(enumerate(event.node.inputs))):
         if free.get(name):
-            found[free[name].pop()] = slot
-    return found
+            result[free[name].pop()] = slot
+    return result
 
 
 def _inputs(drawing: Drawing, event: OpCalled, index: int, stubs: set[tuple[str, int]]) -> None:
@@ -404,14 +404,14 @@ def _histories(drawing: Drawing) -> None:
     todo = [key for key, card in cards.items() if card in asked]
     while todo:
         tensor, version = todo.pop()
-        card, made = cards[tensor, version], facts.history(tensor, version)
-        if made is None or card in drawing.older or not facts.is_unrecorded(tensor, version):
+        card, producer = cards[tensor, version], facts.history(tensor, version)
+        if producer is None or card in drawing.older or not facts.is_unrecorded(tensor, version):
             continue
-        fact, event = facts.tensors[tensor], facts.ops[made].event
+        fact, event = facts.tensors[tensor], facts.ops[producer].event
         before = next(((tensor, v) for v in reversed(fact.versions) if v < version and (tensor, v) in cards), None)
         nr = next(nr for nr, out in enumerate(event.outputs) if out.tensor == tensor)
-        source = facts.ops[made].id
-        if before is not None and facts.history(*before) == made:
+        source = facts.ops[producer].id
+        if before is not None and facts.history(*before) == producer:
             source = cards[before]
             todo.append(before)
         link = Link(f"e{source}>{card}:older", source, card, None, nr, None, tensor, version, None, True, value=False)

@@ -149,10 +149,10 @@ def groups(trace: Trace) -> Grouping:
         renamed = _by_place(reader.top)
         owning = frozenset(renamed[scope] for scope in owning & renamed.keys())
     runs = {line: len(scopes) for line, scopes in reader.runs.items()}
-    found = replace(
+    grouping = replace(
         _collect(reader.top), rounds=rounds, rounds_of_calls=of_calls, owners=owning, model=model, runs=runs
     )
-    return found if is_large else replace(found, modules=frozenset(), quiet={})
+    return grouping if is_large else replace(grouping, modules=frozenset(), quiet={})
 
 
 def _updated(reader: Reader) -> int:
@@ -168,9 +168,9 @@ def _continues(trace: Trace, last: OpCalled, event: OpCalled) -> bool:
     Either the first op's result has no name, as in `a[i, j]`, or the second op only gives the view that was written, as
     in `a[i] = x`, its new node.
     """
-    made = {out.tensor for out in last.outputs}.difference(trace.names)
+    results = {out.tensor for out in last.outputs}.difference(trace.names)
     again = event.name == "as_strided.path"
-    return last.stack == event.stack and (again or any(i.tensor in made for i in event.inputs))
+    return last.stack == event.stack and (again or any(i.tensor in results for i in event.inputs))
 
 
 def _nest(top: Scope, reader: Reader) -> None:
@@ -200,12 +200,12 @@ def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
         return []
     reached = [{sum(start <= place[0] for start in inner.starts) for place in m.seen} for m in rounds]
     sure = inner.length is not None and any(all(n in r for r in reached) for n in inner.sure)
-    told = outer.text is not None  # then it is this single iteration
+    is_named = outer.text is not None  # then it is this single iteration
     each = (
         inner.length
         if sure
         else None
-        if told
+        if is_named
         else nested_loops.period([[reader.ops[k] for k in _ops(m)] for m in rounds])
     )
     if not each or each >= len(rounds):
@@ -214,16 +214,16 @@ def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
         one.round = n % each + 1
         one.count(one.nth_round)
     outer.members = [*before, *rounds[:each]]
-    made = []
+    names = []
     for start in range(each, len(rounds), each):
         scope = Scope(f"g{reader.count}", "", outer.within, outer.key)
         scope.members, scope.round = list(rounds[start : start + each]), outer.round + start // each
         scope.seen, scope.loop, scope.text = outer.seen, outer.loop, outer.text
         scope.count(scope.nth_round)
         reader.count += 1
-        made.append(scope)
-    made[-1].members += after
-    return made
+        names.append(scope)
+    names[-1].members += after
+    return names
 
 
 def _rounds_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
@@ -263,8 +263,8 @@ def _wrap(top: Scope, reader: Reader, least: int) -> None:
 def _wrapped(scope: Scope, reader: Reader, least: int) -> list[int | Scope]:
     """The same for the direct members of a scope; returns all of them, including those that are now in groups."""
     members, scope.members = scope.members, []
-    for place, found in itertools.groupby(members, lambda member: _called_from(member, reader)):
-        run = list(found)
+    for place, together in itertools.groupby(members, lambda member: _called_from(member, reader)):
+        run = list(together)
         direct = [member for member in run if isinstance(member, int)]
         much = len(direct) >= least and place is not None and place != _called_by(scope)
         name = _callee(_text(direct[0], reader)) if much else ""
@@ -299,10 +299,10 @@ def _callee(text: str) -> str:
     ('softmax', '@', '')
     """
     try:
-        found = ast.parse(text, mode="eval").body
+        expression = ast.parse(text, mode="eval").body
     except SyntaxError:  # part of a statement
         return ""
-    match found:
+    match expression:
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
             return name
         case ast.BinOp(op=ast.MatMult()):
@@ -442,7 +442,7 @@ def _cut(scope: Scope, reader: Reader) -> None:
 def _ranges(part: list[int | Scope]) -> dict[str, tuple[Counted, Counted]]:
     """The first and the last of a repeated name in a run of members, by how the names begin: `t = `, `cell · `; none if
     it also has other members."""
-    found: dict[str, tuple[Counted, Counted]] = {}
+    result: dict[str, tuple[Counted, Counted]] = {}
     for member in part:
         if isinstance(member, int):
             return {}
@@ -452,8 +452,8 @@ def _ranges(part: list[int | Scope]) -> dict[str, tuple[Counted, Counted]]:
         if not ranges:
             return {}
         for begin, (first, last) in ranges.items():
-            found[begin] = found.get(begin, (first, last))[0], last
-    return found
+            result[begin] = result.get(begin, (first, last))[0], last
+    return result
 
 
 def _span(part: list[int | Scope], ranges: Mapping[str, tuple[Counted, Counted]], reader: Reader) -> str:

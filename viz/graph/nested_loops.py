@@ -135,14 +135,14 @@ def period(rounds: Sequence[Sequence[OpCalled]]) -> int | None:
 
 def _data(ops: Sequence[OpCalled]) -> frozenset[object]:
     """The inputs of ops that none of them computed or wrote: tensors, and parts of tensors, `X[4:8]`."""
-    made = {out.tensor for op in ops for out in op.outputs}
-    found: set[object] = set()
+    results = {out.tensor for op in ops for out in op.outputs}
+    data: set[object] = set()
     for op in ops:
-        outside = [i.tensor for i in op.inputs if i.tensor is not None and i.tensor not in made]
-        found.update(outside)
+        outside = [i.tensor for i in op.inputs if i.tensor is not None and i.tensor not in results]
+        data.update(outside)
         if outside and presentation(op).indexing:  # a part of a data set comes again in the next epoch
-            found.add((op.name, *outside, repr(op.attrs)))
-    return frozenset(found)
+            data.add((op.name, *outside, repr(op.attrs)))
+    return frozenset(data)
 
 
 def loops_of(tree: ast.Module) -> Iterator[ast.For | ast.While | ast.AsyncFor]:

@@ -35,9 +35,9 @@ def owner(facts: Facts, grouping: Grouping, tensor: int) -> str | None:
         return None
     users = [op for version in facts.tensors[tensor].versions for op, _ in facts.uses.get((tensor, version), ())]
     for op in sorted(users, key=lambda op: (facts.node(op) is None, op)):
-        found = grouping.owner(op)
-        if found is not None:
-            return found
+        group = grouping.owner(op)
+        if group is not None:
+            return group
     return None
 
 
@@ -50,9 +50,9 @@ def used_in(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str 
     if facts.is_leaf(tensor, version):
         users = [op for v in fact.versions for op, _ in facts.uses.get((tensor, v), ())]
         recorded = [op for op in users if facts.node(op) is not None]
-    found = innermost(grouping, recorded)
-    if found is not None or (recorded and version == fact.first):
-        return found
+    group = innermost(grouping, recorded)
+    if group is not None or (recorded and version == fact.first):
+        return group
     return innermost(grouping, [op for op, _ in facts.uses.get((tensor, version), ())])
 
 
@@ -74,8 +74,8 @@ def home(facts: Facts, grouping: Grouping, tensor: int, version: int, group: str
 def _was_before(facts: Facts, grouping: Grouping, tensor: int, version: int, group: str) -> bool:
     name = facts.trace.names.get(tensor, "")
     fact = facts.tensors[tensor]
-    made = facts.trace.events[fact.since.get(version, fact.event)].stack
-    frames = facts.trace.stacks[made] if 0 <= made < len(facts.trace.stacks) else ()
+    stack = facts.trace.events[fact.since.get(version, fact.event)].stack
+    frames = facts.trace.stacks[stack] if 0 <= stack < len(facts.trace.stacks) else ()
     if not name.isidentifier() or not frames:
         return False
     loop = grouping.loops.get(group)

@@ -41,7 +41,7 @@ class Calls:
 
 def unroll(top: Scope, reader: Reader) -> list[Scope]:
     """Lay out the recursions, and return the scopes that contain them now.  Cost: linear in ops and scopes."""
-    found: list[Scope] = []
+    scopes: list[Scope] = []
     gone: set[str] = set()
     for calls in _recursions(top):
         root = calls.root
@@ -55,8 +55,8 @@ def unroll(top: Scope, reader: Reader) -> list[Scope]:
                 deep.add(scope.id)
         _lay_out(root, reader, deep, calls.levels, calls.counted)
         gone |= deep
-        found.append(root)
-    return found
+        scopes.append(root)
+    return scopes
 
 
 def flatten(top: Scope, reader: Reader) -> list[Scope]:
@@ -64,13 +64,13 @@ def flatten(top: Scope, reader: Reader) -> list[Scope]:
     level = [top]
     for _ in range(DEEPEST):
         level = [member for scope in level for member in scope.members if isinstance(member, Scope)]
-    found = []
+    scopes = []
     for root in level:
         deep = {one.id for one in inner_first(root) if any(isinstance(member, Scope) for member in one.members)}
         if deep:
             _lay_out(root, reader, deep, deep, lambda scope: scope.counted)
-            found.append(root)
-    return found
+            scopes.append(root)
+    return scopes
 
 
 def _function(scope: Scope) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def _function(scope: Scope) -> tuple[str, ...]:
 
 def _recursions(top: Scope) -> list[Calls]:
     """The calls that are not inside another call of their function, outer ones first, each with the calls in it."""
-    found: dict[str, Calls] = {}
+    result: dict[str, Calls] = {}
     path: dict[tuple[str, ...], list[Scope]] = defaultdict(list)
     todo: list[tuple[Scope, bool]] = [(top, False)]
     while todo:
@@ -94,9 +94,9 @@ def _recursions(top: Scope) -> list[Calls]:
         todo.append((scope, True))
         todo += [(member, False) for member in reversed(scope.members) if isinstance(member, Scope)]
         if function:
-            calls = found.setdefault(around[0].id, Calls(around[0]))
+            calls = result.setdefault(around[0].id, Calls(around[0]))
             calls.levels[scope.id] = len(around)
-    return list(found.values())
+    return list(result.values())
 
 
 def _lay_out(

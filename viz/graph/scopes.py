@@ -297,20 +297,20 @@ class Reader:
         if key not in self.around:
             loops = self.loops.get(frame.file, ())
             self.around[key] = [loop for loop in loops if loop.line < frame.line <= loop.end]
-        found = self.around[key]
-        if caller is not None and caller.file == frame.file and found:
+        enclosing = self.around[key]
+        if caller is not None and caller.file == frame.file and enclosing:
             outer = self.around.get((caller.file, caller.line), [])
-            found = [loop for loop in found if loop not in outer]
-        return found
+            enclosing = [loop for loop in enclosing if loop not in outer]
+        return enclosing
 
 
 def inner_first(top: Scope) -> list[Scope]:
     """A scope and all scopes in it, in the order in which they end."""
-    found, todo = [], [top]
+    scopes, todo = [], [top]
     while todo:
-        found.append(todo.pop())
-        todo += [member for member in found[-1].members if isinstance(member, Scope)]
-    return found[::-1]
+        scopes.append(todo.pop())
+        todo += [member for member in scopes[-1].members if isinstance(member, Scope)]
+    return scopes[::-1]
 
 
 def shared(one: tuple[Frame, ...], other: tuple[Frame, ...]) -> int:
@@ -352,7 +352,7 @@ def loops_in(code: str, file: str) -> tuple[Loop, ...]:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError):
         return ()
-    found = []
+    loops = []
     for node in nested_loops.loops_of(tree):
         end = node.body[-1].end_lineno or node.lineno
         target = "while" if isinstance(node, ast.While) else f"for {ast.unparse(node.target)}"
@@ -362,5 +362,5 @@ def loops_in(code: str, file: str) -> tuple[Loop, ...]:
         length = nested_loops.length(node, tree)
         line = node.body[0].lineno - 1
         counts = not isinstance(node, ast.While) and nested_loops.counts(node.iter)
-        found.append(Loop(node.lineno, line, end, target, starts, length, sure, file, taken, variable(node), counts))
-    return tuple(sorted(found, key=lambda loop: (loop.line, -loop.end)))
+        loops.append(Loop(node.lineno, line, end, target, starts, length, sure, file, taken, variable(node), counts))
+    return tuple(sorted(loops, key=lambda loop: (loop.line, -loop.end)))

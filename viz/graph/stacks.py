@@ -31,8 +31,8 @@ def with_runs(drawing: Drawing, folded: AbstractSet[str]) -> tuple[Drawing, froz
             continue
         if closed.issuperset(members):
             closed.discard(members[0])
-        for is_folded, found in groupby(members, closed.__contains__):
-            run = list(found)
+        for is_folded, together in groupby(members, closed.__contains__):
+            run = list(together)
             if is_folded and len(run) > 1:
                 runs[f"{run[0]}…{run[-1]}"] = run
     return replace(drawing, grouping=_with(grouping, runs)), frozenset(closed.union(runs))
@@ -40,11 +40,11 @@ def with_runs(drawing: Drawing, folded: AbstractSet[str]) -> tuple[Drawing, froz
 
 def members_of_stacks(grouping: Grouping) -> Mapping[str, Sequence[str]]:
     """The members of each stack in the order of the program; outer stacks come first."""
-    found: dict[str, list[str]] = defaultdict(list)
+    members: dict[str, list[str]] = defaultdict(list)
     for group, around in grouping.within.items():
         if around in grouping.stacks:
-            found[around].append(group)
-    return {group: found[group] for group in grouping.within if group in found}
+            members[around].append(group)
+    return {group: members[group] for group in grouping.within if group in members}
 
 
 def _with(grouping: Grouping, runs: Mapping[str, Sequence[str]]) -> Grouping:

@@ -241,12 +241,12 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
         event = facts.ops[item.op].event
         label, sub = labels.label(event), labels.node_name(event)
         shapes = " , ".join(text.shape(o.shape) for o in event.outputs)
-        given = [
+        parts = [
             text.shape(facts.tensors[i.tensor].shape)
             for i in event.inputs
             if i.tensor in facts.tensors and i.tensor is not None
         ]
-        return label, sub, f"{labels.written_name(event)}: {', '.join(given) or 'nothing'} → {shapes}"
+        return label, sub, f"{labels.written_name(event)}: {', '.join(parts) or 'nothing'} → {shapes}"
     assert item.tensor is not None
     fact = facts.tensors[item.tensor]
     label = facts.name(item.tensor) or (

@@ -104,8 +104,8 @@ def shown(graph: nx.DiGraph, name: str = "layered") -> tuple[Placed, str | None]
     flat = nx.MultiDiGraph(graph) if graph.is_multigraph() else nx.DiGraph(graph)
     flat.graph["within"] = {}
     nx.set_node_attributes(flat, None, "group")
-    told = "The groups of this graph cannot be drawn apart, so it is drawn without them."
-    for one, reason in ((graph, why), (flat, told)):
+    note = "The groups of this graph cannot be drawn apart, so it is drawn without them."
+    for one, reason in ((graph, why), (flat, note)):
         if one is graph and name in ("", "layered"):
             continue
         try:
@@ -184,9 +184,9 @@ def _find(graph: Ranked) -> list[float]:
         with _drawing:
             return dot.places(graph)
     if dot.is_available() and count <= FOR_WORKER:
-        found = worker.places(graph)
-        if found is not None:
-            return found
+        positions = worker.places(graph)
+        if positions is not None:
+            return positions
     return barycentre.places(graph)
 
 
@@ -217,8 +217,8 @@ class Worker:
             except (queue.Empty, OSError, ValueError):
                 self.stop()
                 return None
-        found = answer.get("places")
-        return [float(v) for v in found] if found is not None else None
+        positions = answer.get("places")
+        return [float(v) for v in positions] if positions is not None else None
 
     def _start(self) -> bool:
         if self._process is not None and self._process.poll() is None:

@@ -127,13 +127,13 @@ class Sheet:
         That is the left one beside an open group, near what they come from; the right one of what comes from nothing.
         """
         reached = {b for _, b in self.edges}
-        found = {}
+        result = {}
         for i in part:
             if i < len(sizes):
                 (x0, x1), half = columns[self.rank[i]], sizes[i][0] / 2
                 far = x1 - x0 > 2 * half + FAR and i < self.members
-                found[i] = (x0 + x1) / 2 if not far else x0 + half if i in reached else x1 - half
-        return found
+                result[i] = (x0 + x1) / 2 if not far else x0 + half if i in reached else x1 - half
+        return result
 
 
 @dataclass(slots=True)

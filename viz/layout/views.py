@@ -52,17 +52,19 @@ def placed(graph: nx.DiGraph, places: Places) -> Placed:
     low = lower(view)
     for wide in ZOOMS[::-1]:  # the fewest lines first
         limit = view[0] / wide
-        found = place(graph, places, Plan(limit))
-        over = extent(graph, found)[0] - limit
-        if over > 0 and zoom(graph, found, view) < WHOLE:  # a line for itself may be wider than in the unbroken picture
-            found = place(graph, places, Plan(limit - over))
-        more = _breaks(found) - _breaks(best)
-        size = zoom(graph, found, view)
-        higher = zoom(graph, found, low) < LESS * zoom(graph, best, low)
+        result = place(graph, places, Plan(limit))
+        over = extent(graph, result)[0] - limit
+        if (
+            over > 0 and zoom(graph, result, view) < WHOLE
+        ):  # a line for itself may be wider than in the unbroken picture
+            result = place(graph, places, Plan(limit - over))
+        more = _breaks(result) - _breaks(best)
+        size = zoom(graph, result, view)
+        higher = zoom(graph, result, low) < LESS * zoom(graph, best, low)
         if (size > most + graph.graph.get("each", EACH) * more and not (fits and higher)) or (
-            not fits and extent(graph, found)[0] <= view[0] / (WHOLE + HAIR)
+            not fits and extent(graph, result)[0] <= view[0] / (WHOLE + HAIR)
         ):
-            best, most, fits = found, size, True
+            best, most, fits = result, size, True
     return best
 
 

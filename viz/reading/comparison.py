@@ -101,11 +101,11 @@ def compared(one: Trace, other: Trace, names: tuple[str, str]) -> Comparison:
     for number, (mine, its) in enumerate(zip(left, right, strict=False)):
         drawn = drawn or _other_leaf(one, other, mine.event, its.event, leaves)
         roundings = inf if drawn else DRIFT if worst else ROUNDINGS
-        found = _step(one, other, mine, its, names, roundings)
-        if isinstance(found, str):
-            parting = Difference(number + 1, found, (mine.event.index, its.event.index))
+        difference = _step(one, other, mine, its, names, roundings)
+        if isinstance(difference, str):
+            parting = Difference(number + 1, difference, (mine.event.index, its.event.index))
             return Comparison(names, number, ops, vjps, worst, parting, drawn)
-        worst = max(worst, found)
+        worst = max(worst, difference)
         ops, vjps = ops + isinstance(mine.event, OpCalled), vjps + isinstance(mine.event, VjpRun)
     number = min(len(left), len(right))
     first: Difference | None = None

@@ -243,13 +243,13 @@ class Facts:
         if fact.recorded is None or version < fact.recorded:
             return None
         held = fact.versions[bisect_left(fact.versions, fact.recorded) : bisect_right(fact.versions, version)]
-        made = (fact.producers.get(one) for one in reversed(held))
-        return next((op for op in made if op is not None and self.node(op) is not None), None)
+        producers = (fact.producers.get(one) for one in reversed(held))
+        return next((op for op in producers if op is not None and self.node(op) is not None), None)
 
     def is_unrecorded(self, tensor: int, version: int) -> bool:
         """Whether a tensor with a history has its values from a write that is no part of it."""
-        made = self.tensors[tensor].producers.get(version)
-        return (made is None or self.node(made) is None) and self.history(tensor, version) is not None
+        producer = self.tensors[tensor].producers.get(version)
+        return (producer is None or self.node(producer) is None) and self.history(tensor, version) is not None
 
     def name(self, tensor: int) -> str | None:
         """The user's name of a tensor; `x.grad` for the gradient of a leaf that has one."""
@@ -276,8 +276,8 @@ class Facts:
         """
         if tensor not in self.owner or tensor in self.before:
             return False
-        made = self.tensors[tensor].producers.values()
-        return all(op is None or self.ops[op].writes_grad is not None for op in made)
+        producers = self.tensors[tensor].producers.values()
+        return all(op is None or self.ops[op].writes_grad is not None for op in producers)
 
     def node(self, op: int) -> NodeRecord | None:
         return self.ops[op].event.node
@@ -310,19 +310,19 @@ class Facts:
 
     def frame_of(self, event: AnyEvent) -> Frame | None:
         """The user's innermost frame of an event; of an error that came from elsewhere, the line in its traceback."""
-        found = self.frame(event.stack)
+        frame = self.frame(event.stack)
         if isinstance(event, ErrorRaised):
             for file, number in reversed(_PLACE.findall(event.traceback)):
                 name = next((n for n in self.trace.files if n == file or file.endswith("/" + n.lstrip("~/"))), None)
                 if name is None:
                     continue
                 line = int(number)
-                if found is not None and found.file == name and found.line <= line <= found.end_line:
-                    return found
+                if frame is not None and frame.file == name and frame.line <= line <= frame.end_line:
+                    return frame
                 lines = self.trace.files[name].splitlines()
                 code = lines[line - 1] if line <= len(lines) else ""
                 return Frame(name, "", line, line, len(code) - len(code.lstrip()), len(code.rstrip()))
-        return found
+        return frame
 
     def quoted(self, frame: Frame | None, limit: int = 48) -> str:
         """The program's text at a frame, with its line: ``x * y` in line 7``; "" where there is none."""
@@ -582,13 +582,13 @@ def derived(facts: Facts, event: BackwardStarted, root: Root) -> Derived | None:
     version = next(fact.before(event.index), None) if fact is not None else None
     if fact is None or version is None:
         return None
-    given, made = facts.trace.value(fact.values[version]), facts.trace.value(root.gradient)
+    own, gradient = facts.trace.value(fact.values[version]), facts.trace.value(root.gradient)
     ways = []
-    if given.shape != made.shape:
-        fewer = text.size(made.shape) < text.size(given.shape)
-        ways.append(("summed" if fewer else "stretched", f"from shape {text.shape(given.shape)}"))
-    if given.dtype != made.dtype:
-        ways.append(("cast", f"from {given.dtype}"))
+    if own.shape != gradient.shape:
+        fewer = text.size(gradient.shape) < text.size(own.shape)
+        ways.append(("summed" if fewer else "stretched", f"from shape {text.shape(own.shape)}"))
+    if own.dtype != gradient.dtype:
+        ways.append(("cast", f"from {own.dtype}"))
     if not ways:
         return None
     how = text.join([f"{way} {origin}" for way, origin in ways])

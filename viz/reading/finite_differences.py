@@ -38,31 +38,31 @@ def check(facts: Facts, event: OpCalled, upstream: np.ndarray, held: Mapping[int
     Cost: two kernel calls per moved element, at most 96 per input.
     """
     op = REGISTRY.get(event.name)
-    given = arguments(facts, event, held)
-    if op is None or given is None or event.node is None or len(event.outputs) != 1 or op.presentation.random:
+    known = arguments(facts, event, held)
+    if op is None or known is None or event.node is None or len(event.outputs) != 1 or op.presentation.random:
         return None
-    wide = {name: _wide(given[name]) for name in op.inputs}
+    wide = {name: _wide(known[name]) for name in op.inputs}
     upstream = upstream.astype(np.float64)
     worst, example, moved = 0.0, "", 0
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(call_kernel(op, tuple(wide[n] for n in op.inputs), event.attrs))
             stale = event.outputs[0].tensor in (held or {})  # the rule was given this result, whatever the inputs give
-            values = {**given, **wide} | ({} if stale else {"result": result, "results": (result,)})
+            values = {**known, **wide} | ({} if stale else {"result": result, "results": (result,)})
             for name, edge in zip(event.node.inputs, event.node.edges, strict=True):
                 if edge is None or "[" in name or not isinstance(wide[name], np.ndarray):
                     continue
                 by_rule = pull(event, name, values, upstream)
                 if by_rule is None:
                     return None
-                for at, found in _differences(op, event, wide, name, upstream):
+                for at, difference in _differences(op, event, wide, name, upstream):
                     expected = float(by_rule.reshape(-1)[at])
-                    if not np.isfinite(expected) or not np.isfinite(found):
+                    if not np.isfinite(expected) or not np.isfinite(difference):
                         continue  # at an infinity there is no difference to take
-                    gap = _gap(expected, found)
+                    gap = _gap(expected, difference)
                     worst, moved = max(worst, gap), moved + 1
                     if not example or (expected and example.startswith("0 ")):
-                        example = f"{text.number(expected)} by the rule, {found:.6g} by differences"
+                        example = f"{text.number(expected)} by the rule, {difference:.6g} by differences"
     except Exception:  # noqa: BLE001  a check that cannot be run is not shown
         return None
     if not moved:
@@ -94,7 +94,7 @@ def _differences(
 ) -> list[tuple[int, float]]:
     """(element, derivative of <upstream, result>) for the moved elements of one input."""
     base = wide[name]
-    found = []
+    differences = []
     for at in np.unique(np.linspace(0, base.size - 1, min(base.size, CHECKED)).astype(int)) if base.size else ():
         step = STEP * max(1.0, abs(float(base.reshape(-1)[at])))
         sides = []
@@ -103,8 +103,8 @@ def _differences(
             moved.reshape(-1)[at] += sign * step
             result = np.asarray(call_kernel(op, tuple(moved if n == name else wide[n] for n in op.inputs), event.attrs))
             sides.append(result)
-        found.append((int(at), float((upstream * ((sides[0] - sides[1]) / (2 * step))).sum())))
-    return found
+        differences.append((int(at), float((upstream * ((sides[0] - sides[1]) / (2 * step))).sum())))
+    return differences
 
 
 def _gap(expected: float, found: float) -> float:

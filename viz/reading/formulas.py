@@ -20,9 +20,9 @@ def formulas(facts: Facts, event: OpCalled) -> list[Document]:
         return []
     tensors = {i.tensor for i in event.inputs if i.tensor is not None} | {o.tensor for o in event.outputs}
     shapes = {t: facts.tensors[t].shape for t in tensors if t in facts.tensors}
-    found = formulas_of(event, shapes, _names(facts, event), facts.letters)
+    symbolic = formulas_of(event, shapes, _names(facts, event), facts.letters)
     wanted = asked(facts, event)
-    read = [f for key, f in found.items() if key in wanted]
+    read = [f for key, f in symbolic.items() if key in wanted]
     alike = {f.text: [one for one in read if one.text == f.text] for f in read}
     return [_document(each, [wanted[f.input] for f in each]) for each in alike.values()]
 
@@ -40,17 +40,17 @@ def _names(facts: Facts, event: OpCalled) -> dict[int, str]:
 def _document(alike: list[Formula], calls: list[tuple[int, ...] | None]) -> Document:
     """One formula for all inputs that it is the same for."""
     first = alike[0]
-    made: Document = {
+    document: Document = {
         "input": first.input,
         "tex": first.tex + _times(len(alike), r"\quad\text{%s}"),
         "text": first.text + _times(len(alike), ", %s"),
         "terms": dict(first.terms),
         "words": dict(first.words),
     }
-    told = sorted({call for one in calls for call in one or ()})
+    numbers = sorted({call for one in calls for call in one or ()})
     if None not in calls:
-        made["calls"] = told
-    return made
+        document["calls"] = numbers
+    return document
 
 
 def asked(facts: Facts, event: OpCalled) -> dict[str, tuple[int, ...] | None]:
@@ -59,14 +59,14 @@ def asked(facts: Facts, event: OpCalled) -> dict[str, tuple[int, ...] | None]:
     op = facts.op_at.get(event.index)
     ran = [facts.trace.events[i] for i in facts.ops[op].vjps] if op is not None else []
     runs = [run for run in ran if isinstance(run, VjpRun)]
-    found: dict[str, tuple[int, ...] | None] = {}
+    shapes: dict[str, tuple[int, ...] | None] = {}
     for slot, (name, edge) in enumerate(zip(event.node.inputs, event.node.edges, strict=True)):
         if edge is None:
             continue
-        given = [run for run in runs if slot >= len(run.cotangents) or run.cotangents[slot] is not None]
-        if given or not runs:
-            found[name] = None if len(given) == len(runs) else tuple(run.call for run in given)
-    return found
+        sending = [run for run in runs if slot >= len(run.cotangents) or run.cotangents[slot] is not None]
+        if sending or not runs:
+            shapes[name] = None if len(sending) == len(runs) else tuple(run.call for run in sending)
+    return shapes
 
 
 def _times(count: int, form: str) -> str:

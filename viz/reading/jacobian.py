@@ -26,7 +26,7 @@ def arguments(facts: Facts, event: OpCalled, held: Mapping[int, int] | None = No
     op, trace = REGISTRY.get(event.name), facts.trace
     if op is None:
         return None
-    found: dict[str, Any] = dict.fromkeys(op.inputs)
+    values: dict[str, Any] = dict.fromkeys(op.inputs)
     for argument in event.inputs:
         name, _, listed = argument.name.partition("[")
         value: Any = argument.scalar
@@ -36,17 +36,17 @@ def arguments(facts: Facts, event: OpCalled, held: Mapping[int, int] | None = No
             if value is None:
                 return None
         if listed:
-            found[name] = [*(found[name] or ()), value]
+            values[name] = [*(values[name] or ()), value]
         else:
-            found[name] = value
+            values[name] = value
     for name in op.inputs:
-        value = found[name]
-        found[f"{name}_sizes"] = [v.shape for v in value] if isinstance(value, list) else getattr(value, "shape", ())
+        value = values[name]
+        values[f"{name}_sizes"] = [v.shape for v in value] if isinstance(value, list) else getattr(value, "shape", ())
     results = [trace.value(held.get(out.tensor, out.value)).array for out in event.outputs]
-    found |= dict(event.attrs)
-    found |= {"result": results[0] if results else None, "results": tuple(results)}
-    found |= {f"result{nr}": result for nr, result in enumerate(results)}
-    return found
+    values |= dict(event.attrs)
+    values |= {"result": results[0] if results else None, "results": tuple(results)}
+    values |= {f"result{nr}": result for nr, result in enumerate(results)}
+    return values
 
 
 def pull(event: OpCalled, name: str, given: dict[str, Any], upstream: np.ndarray) -> np.ndarray | None:
@@ -63,12 +63,12 @@ def pull(event: OpCalled, name: str, given: dict[str, Any], upstream: np.ndarray
         return None
     values = {**given, "grad": upstream}
     with np.errstate(all="ignore"):
-        found = rule(*(values[key] for key in asked))
+        cotangents = rule(*(values[key] for key in asked))
     shape = given[f"{plain}_sizes"]
     if listed:
         position = int(listed[:-1])
-        found, shape = found[position], shape[position]
-    return summed(np.asarray(found), tuple(shape))
+        cotangents, shape = cotangents[position], shape[position]
+    return summed(np.asarray(cotangents), tuple(shape))
 
 
 def summed(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -102,29 +102,29 @@ def jacobian(
     rows = text.size(out.shape)
     if rows == 0 or rows > limit:
         return None
-    given = arguments(facts, event, held)
-    if given is None or any(v is None for v in given["results"]):
+    values = arguments(facts, event, held)
+    if values is None or any(v is None for v in values["results"]):
         return None
     plain, _, listed = name.partition("[")
-    sizes = given[f"{plain}_sizes"]
+    sizes = values[f"{plain}_sizes"]
     columns = text.size(sizes[int(listed[:-1])] if listed else sizes)
     if rows * columns > limit:
         return None
-    found = np.zeros((rows, columns))
-    kind = given["result"].dtype
+    matrix = np.zeros((rows, columns))
+    kind = values["result"].dtype
     for row in range(rows):
         one_hot = np.zeros(rows, dtype=kind)
         one_hot[row] = 1
         try:
-            pulled = pull(event, name, given, one_hot.reshape(out.shape))
+            pulled = pull(event, name, values, one_hot.reshape(out.shape))
         except Exception:  # noqa: BLE001  a rule may need what a trace does not keep; then there is no wiring
             return None
         if pulled is None:
             return None
-        found[row] = pulled.reshape(-1)
-    if op is not None and op.presentation.elementwise and not np.isfinite(found).all():
-        return np.where(_own(given[f"{plain}_sizes"], out.shape), found, 0.0)
-    return found
+        matrix[row] = pulled.reshape(-1)
+    if op is not None and op.presentation.elementwise and not np.isfinite(matrix).all():
+        return np.where(_own(values[f"{plain}_sizes"], out.shape), matrix, 0.0)
+    return matrix
 
 
 def _own(shape: tuple[int, ...], result: tuple[int, ...]) -> np.ndarray:

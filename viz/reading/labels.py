@@ -66,8 +66,8 @@ def label(event: OpCalled) -> str:
     if known.shows_shape and event.outputs:
         words.append(text.shape(event.outputs[0].shape))
         return " ".join(words)
-    given = [(i, n) for i, n in numbers if i < len(event.inputs)]
-    words += [text.scalar(n) for _, n in given if n is not None]
+    positions = [(i, n) for i, n in numbers if i < len(event.inputs)]
+    words += [text.scalar(n) for _, n in positions if n is not None]
     words += shown_attrs(event)
     return text.one_line(" ".join(words), 28)
 
@@ -84,12 +84,12 @@ def scaled_sign(event: OpCalled, sign: str) -> tuple[str, str]:
 
 def shown_attrs(event: OpCalled) -> list[str]:
     """The static arguments that say something, as written: `dim=1`."""
-    given = {key: value for key, value in event.attrs.items() if key not in INNER and shows(key, value)}
-    if "kernel_size" in given:  # of a pooling: windows stand side by side unless somebody says otherwise
-        given |= {"stride": event.attrs.get("stride")}
-        if given["stride"] == given["kernel_size"]:
-            del given["stride"]
-    return [f"{key}={_plain(value)}" for key, value in given.items()]
+    attrs = {key: value for key, value in event.attrs.items() if key not in INNER and shows(key, value)}
+    if "kernel_size" in attrs:  # of a pooling: windows stand side by side unless somebody says otherwise
+        attrs |= {"stride": event.attrs.get("stride")}
+        if attrs["stride"] == attrs["kernel_size"]:
+            del attrs["stride"]
+    return [f"{key}={_plain(value)}" for key, value in attrs.items()]
 
 
 def written_name(event: OpCalled) -> str:
@@ -121,14 +121,14 @@ def written_call(call: BackwardStarted, trace: Trace, name: Callable[[int], str 
     inputs = None if call.inputs is None else "[" + ", ".join(name(t) or "tensor" for t in call.inputs) + "]"
     each = ["None" if root.implicit else text.brief(trace.value(root.gradient)) for root in call.roots]
     passed = [] if all(root.implicit for root in call.roots) else each[: _count_passed(call, trace)]
-    given = [f"[{', '.join(passed)}]"] if len(roots) > 1 and passed else passed
-    given += [f"{flag}=True" for flag in ("retain_graph", "create_graph") if getattr(call, flag)]
+    arguments = [f"[{', '.join(passed)}]"] if len(roots) > 1 and passed else passed
+    arguments += [f"{flag}=True" for flag in ("retain_graph", "create_graph") if getattr(call, flag)]
     if call.function == "grad":
-        return f"grad({', '.join([_several(roots), inputs or '[]', *given])})"
-    given += [f"inputs={inputs}"] if inputs is not None else []
+        return f"grad({', '.join([_several(roots), inputs or '[]', *arguments])})"
+    arguments += [f"inputs={inputs}"] if inputs is not None else []
     if len(roots) > 1:
-        return f"backward({', '.join([_several(roots), *given])})"
-    return f"{roots[0]}.backward({', '.join(given)})"
+        return f"backward({', '.join([_several(roots), *arguments])})"
+    return f"{roots[0]}.backward({', '.join(arguments)})"
 
 
 def _count_passed(call: BackwardStarted, trace: Trace) -> int | None:

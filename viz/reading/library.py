@@ -35,34 +35,38 @@ class Agreement:
 def library(trace: Trace) -> str:
     """The library that computed the numbers of a trace, with its version: `PyTorch 2.13.0`; "" if that was the engine,
     as in a replay."""
-    found = _library(trace)
-    return f"{found['name']} {found['version']}".strip() if found and "edits" not in trace.meta else ""
+    entry = _library(trace)
+    return f"{entry['name']} {entry['version']}".strip() if entry and "edits" not in trace.meta else ""
 
 
 def _library(trace: Trace) -> Mapping[str, Any]:
     """What a recording says of the library that the program ran on: its name, version and documentation."""
-    found = trace.meta.get("library")
-    if not isinstance(found, Mapping):
+    entry = trace.meta.get("library")
+    if not isinstance(entry, Mapping):
         return {}
-    told = found.get("documentation")
-    name, version = (str(found.get(key, ""))[:80] for key in ("name", "version"))
-    return {"name": name, "version": version, "documentation": told if isinstance(told, Mapping) else {}}
+    documentation = entry.get("documentation")
+    name, version = (str(entry.get(key, ""))[:80] for key in ("name", "version"))
+    return {
+        "name": name,
+        "version": version,
+        "documentation": documentation if isinstance(documentation, Mapping) else {},
+    }
 
 
 def about(trace: Trace, event: OpCalled) -> str:
     """What is said of an op that only the library has: the first sentence of its documentation there, and that there is
     no formula; "" of any other."""
-    found = _library(trace)
-    if not found or event.name in REGISTRY or event.name == CUSTOM.name:
+    entry = _library(trace)
+    if not entry or event.name in REGISTRY or event.name == CUSTOM.name:
         return ""
-    sentence = str(found["documentation"].get(event.name, ""))[:400]
-    own = f"An op of {found['name']} that Backstep's engine does not have: its numbers are shown, without a formula."
+    sentence = str(entry["documentation"].get(event.name, ""))[:400]
+    own = f"An op of {entry['name']} that Backstep's engine does not have: its numbers are shown, without a formula."
     if event.attrs.get("not_seen"):
         own = f"Not seen: {event.attrs['not_seen']}."
     elif event.outputs and trace.value(event.outputs[0].value).damaged:
         kind = event.outputs[0].dtype
         what = f"{kind} numbers" if kind.startswith("complex") else "numbers of such a tensor"
-        own = f"An op of {found['name']}. A trace cannot hold {what}: its shape is recorded."
+        own = f"An op of {entry['name']}. A trace cannot hold {what}: its shape is recorded."
     return f"{sentence}. {own}" if sentence else own
 
 
@@ -84,8 +88,8 @@ def agreement(
     except Exception:  # noqa: BLE001  a rule may need what a trace does not keep; then nothing is said
         return None
     gaps = [
-        (gap(value.array, in_type(found, value.dtype)), rounding(value.dtype), name)
-        for value, found, name in pairs
+        (gap(value.array, in_type(engine_value, value.dtype)), rounding(value.dtype), name)
+        for value, engine_value, name in pairs
         if value.array is not None
     ]
     if not gaps:
@@ -130,12 +134,12 @@ def in_type(numbers: np.ndarray, dtype: str) -> np.ndarray:
 
 def _results(facts: Facts, event: OpCalled) -> Iterator[tuple[Value, np.ndarray, str]]:
     """(recorded, computed, its name) for each result of the call."""
-    op, given = REGISTRY[event.name], arguments(facts, event)
-    if given is None:
+    op, values = REGISTRY[event.name], arguments(facts, event)
+    if values is None:
         return
-    made = call_kernel(op, tuple(given[name] for name in op.inputs), event.attrs)
-    for out, found in zip(event.outputs, made if isinstance(made, tuple) else (made,), strict=False):
-        yield facts.trace.value(out.value), np.asarray(found), "the result"
+    results = call_kernel(op, tuple(values[name] for name in op.inputs), event.attrs)
+    for out, result in zip(event.outputs, results if isinstance(results, tuple) else (results,), strict=False):
+        yield facts.trace.value(out.value), np.asarray(result), "the result"
 
 
 def _gradients(
@@ -145,14 +149,14 @@ def _gradients(
     if event.node is None:
         return
     for vjp, instead in zip(vjps, held, strict=True):
-        given = arguments(facts, event, instead)
+        values = arguments(facts, event, instead)
         sources = [number for number in vjp.upstream if number is not None]
         upstream = facts.trace.value(sources[0]).array if len(sources) == 1 else None
-        if given is None or upstream is None or vjp.upstream[0] is None:
+        if values is None or upstream is None or vjp.upstream[0] is None:
             continue
         for slot, name in enumerate(event.node.inputs):
             sent = vjp.cotangents[slot] if slot < len(vjp.cotangents) else None
-            computed = None if sent is None else pull(event, name, given, upstream)
+            computed = None if sent is None else pull(event, name, values, upstream)
             if sent is not None and computed is not None:
                 yield facts.trace.value(sent), computed, f"the gradient of {called(facts, event, name)}"
 

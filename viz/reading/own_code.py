@@ -48,7 +48,7 @@ class OwnCode:
 
 def own_code(events: Iterable[AnyEvent]) -> OwnCode:
     """Read what code of the program's own did.  Cost: linear in the events."""
-    found = OwnCode()
+    own = OwnCode()
     open_: list[Ran] = []
     graphs: set[int] = set()  # calls that make a graph: what runs in their course is drawn
     waiting: list[Ran] = []
@@ -62,20 +62,20 @@ def own_code(events: Iterable[AnyEvent]) -> OwnCode:
         elif isinstance(event, CodeLeft) and open_:
             ran = open_.pop()
             if ran.entered.place == "pack" and latest is not None:
-                found.at.setdefault(latest.index, []).append(ran)
+                own.at.setdefault(latest.index, []).append(ran)
             else:
                 waiting.append(ran)
-        elif isinstance(event, OpCalled) and open_ and _is_hidden(event, open_, found, graphs):
-            found.hidden.add(event.index)
-            found.values.update((out.tensor, out.value) for out in event.outputs)
+        elif isinstance(event, OpCalled) and open_ and _is_hidden(event, open_, own, graphs):
+            own.hidden.add(event.index)
+            own.values.update((out.tensor, out.value) for out in event.outputs)
             open_[-1].ops.append(event)
             makers.update((out.tensor, (open_[-1], event)) for out in event.outputs)
         elif isinstance(event, LeafCreated) and open_ and event.source != "gradient":
-            found.made.add(event.tensor)
+            own.made.add(event.tensor)
         elif isinstance(event, FlagChanged) and event.flag == "requires_grad" and event.tensor in makers:
-            ran, made = makers[event.tensor]  # a leaf from now on, of a graph of the code's own
-            found.hidden.discard(made.index)
-            ran.ops = [op for op in ran.ops if op is not made]
+            ran, maker = makers[event.tensor]  # a leaf from now on, of a graph of the code's own
+            own.hidden.discard(maker.index)
+            ran.ops = [op for op in ran.ops if op is not maker]
         elif isinstance(event, HookRan) and waiting:
             waiting[-1].turned.append(event)
         elif isinstance(event, (VjpRun, Accumulated, ErrorRaised, OpCalled)):
@@ -84,11 +84,11 @@ def own_code(events: Iterable[AnyEvent]) -> OwnCode:
                 if event.name != "custom_function":
                     continue
             if waiting:
-                found.at[event.index] = waiting
+                own.at[event.index] = waiting
             waiting = []
         elif isinstance(event, BackwardEnded):
             waiting = []
-    return found
+    return own
 
 
 def _is_hidden(event: OpCalled, around: list[Ran], found: OwnCode, graphs: set[int]) -> bool:

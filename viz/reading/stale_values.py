@@ -27,13 +27,13 @@ def unseen(facts: Facts) -> dict[int, list[Unseen]]:
     now: dict[int, int] = {}
     data: dict[int, int] = {}  # x.data -> x
     wrote: dict[int, int] = {}
-    found: dict[int, list[Unseen]] = defaultdict(list)
+    result: dict[int, list[Unseen]] = defaultdict(list)
     for event in facts.trace.events:
         if isinstance(event, OpCalled):
             now.update((out.tensor, out.value) for out in event.outputs)
-            given = event.inputs[0].tensor if event.inputs else None
-            if event.name == "data" and given is not None:
-                data[event.outputs[0].tensor] = given
+            source = event.inputs[0].tensor if event.inputs else None
+            if event.name == "data" and source is not None:
+                data[event.outputs[0].tensor] = source
             elif event.inplace in data:
                 now[data[event.inplace]] = event.outputs[0].value
                 wrote[data[event.inplace]] = event.index
@@ -45,8 +45,8 @@ def unseen(facts: Facts) -> dict[int, list[Unseen]]:
             record = facts.node(facts.op_of_node[event.node])
             for saved in record.saved if record is not None else ():
                 if saved.tensor is not None and differs(facts.trace, saved, now):
-                    found[event.index].append(Unseen(saved, now[saved.tensor], wrote.get(saved.tensor)))
-    return dict(found)
+                    result[event.index].append(Unseen(saved, now[saved.tensor], wrote.get(saved.tensor)))
+    return dict(result)
 
 
 def differs(trace: Trace, saved: Saved, now: Mapping[int, int]) -> bool:

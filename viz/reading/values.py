@@ -44,10 +44,10 @@ class Table:
         if index is None:
             return None
         key = (id(trace), index)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._number(*self._entry(trace, index))
-        return found
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = self._number(*self._entry(trace, index))
+        return number
 
     def _entry(self, trace: Trace, index: int) -> Entry:
         if trace is not self.of:
@@ -57,13 +57,13 @@ class Table:
         return self.entries[index]
 
     def _number(self, bits: Bits | None, document: Document) -> int:
-        found = self._equal.get(bits) if bits is not None else None
-        if found is None:
-            found = len(self.rows)
+        number = self._equal.get(bits) if bits is not None else None
+        if number is None:
+            number = len(self.rows)
             self.rows.append(document)
             if bits is not None:
-                self._equal[bits] = found
-        return found
+                self._equal[bits] = number
+        return number
 
 
 def _entry(value: Value, limit: int) -> Entry:

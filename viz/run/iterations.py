@@ -98,25 +98,25 @@ def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
     """The loops whose passes are iterations; none of them is inside another."""
     votes: Counter[Place] = Counter()
     starts: dict[Place, list[int]] = {}
-    for call, made in _outer_calls(outline):
+    for call, root in _outer_calls(outline):
         for place in reversed(_loops_around(trace, int(outline.stacks[call]))):
             if place not in starts:
                 starts[place] = [one.start for one in _rounds(trace, outline, place)]
-            if len(starts[place]) > 1 and _round_of(starts[place], made) == _round_of(starts[place], call) >= 0:
+            if len(starts[place]) > 1 and _round_of(starts[place], root) == _round_of(starts[place], call) >= 0:
                 votes[place] += 1
                 break
-    found: list[Place] = []
+    loops: list[Place] = []
     for place, _ in votes.most_common():
-        if not any(_is_inside(trace, place, other) or _is_inside(trace, other, place) for other in found):
-            found.append(place)
-    return found
+        if not any(_is_inside(trace, place, other) or _is_inside(trace, other, place) for other in loops):
+            loops.append(place)
+    return loops
 
 
 def _training_calls(trace: Trace, outline: Outline) -> list[Section]:
     """The calls of the function that most often both computes a root and calls `backward()`."""
     votes: Counter[tuple[int, str, str]] = Counter()
-    for call, made in _outer_calls(outline):
-        frames, before = (_frames(trace, int(outline.stacks[event])) if event >= 0 else () for event in (call, made))
+    for call, root in _outer_calls(outline):
+        frames, before = (_frames(trace, int(outline.stacks[event])) if event >= 0 else () for event in (call, root))
         same = [depth for depth in range(1, len(frames)) if frames[:depth] == before[:depth] and len(before) > depth]
         for depth in reversed(same):
             frame, other = frames[depth], before[depth]
@@ -135,19 +135,19 @@ def _calls(trace: Trace, outline: Outline, depth: int, file: str, function: str)
         for frames in trace.stacks
     ]
     calling = {line for line, inside in zip(lines, is_in, strict=True) if inside}
-    found: list[Section] = []
+    calls: list[Section] = []
     before: object = None
     for event, stack in _turning_points(outline, {}, set()):
         now = lines[stack] if lines[stack] in calling else None
         if now == before:
             continue
         if before is not None:
-            found[-1] = replace(found[-1], end=event)
+            calls[-1] = replace(calls[-1], end=event)
         if now is not None:
             label = _text_of(trace, trace.stacks[stack][depth - 1]) or function
-            found.append(Section("iteration", label, event, len(outline.kinds), loop=(depth - 1, file, 0)))
+            calls.append(Section("iteration", label, event, len(outline.kinds), loop=(depth - 1, file, 0)))
         before = now
-    return found
+    return calls
 
 
 def _frames(trace: Trace, stack: int) -> tuple[Frame, ...]:
@@ -176,13 +176,13 @@ def backward_calls(trace: Trace, outline: Outline) -> tuple[Section, ...]:
     if not starts:
         return ()
     seen: Counter[str] = Counter()
-    found = []
+    calls = []
     for begin, start, end in zip([0, *starts[1:]], starts, [*starts[1:], len(outline.kinds)], strict=True):
         frames = _frames(trace, int(outline.stacks[start]))
         text = (_text_of(trace, frames[-1]) if frames else "") or "backward()"
         seen[text] += 1
-        found.append(Section("iteration", f"{text} ({seen[text]})" if seen[text] > 1 else text, begin, end))
-    return tuple(found)
+        calls.append(Section("iteration", f"{text} ({seen[text]})" if seen[text] > 1 else text, begin, end))
+    return tuple(calls)
 
 
 def _round_of(starts: Sequence[int], event: int) -> int:
@@ -267,7 +267,7 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
     at = [_statement(trace, frames, place) for frames in trace.stacks]
     told_at = dict(outline.loops)
     calls = {event for event, _ in outline.calls}
-    found: list[Section] = []
+    iterations: list[Section] = []
     held: dict[tuple[int, int], str] = {}
     header: int | None = None  # where the events of the header began that come before a round
     inside, last, first_stack, has_called = False, 0, -1, False
@@ -280,22 +280,22 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
         if here in (OUTSIDE, HEADER):
             header = None if here == OUTSIDE else event if header is None else header
             if inside:
-                found[-1] = replace(found[-1], end=event)
+                iterations[-1] = replace(iterations[-1], end=event)
             inside = False
             continue
-        told = loop.variable is not None and held.get((depth, line), "") != ""
-        again = not told and has_called and stack == first_stack
+        is_named = loop.variable is not None and held.get((depth, line), "") != ""
+        again = not is_named and has_called and stack == first_stack
         if not inside or turned or here < last or again:
             if inside:
-                found[-1] = replace(found[-1], end=event)
+                iterations[-1] = replace(iterations[-1], end=event)
             begin = event if header is None else header
-            label = held.get((depth, line), "") if told else ""
+            label = held.get((depth, line), "") if is_named else ""
             around = tuple(_told(trace, stack, held, place))
-            found.append(Section("iteration", label, begin, len(outline.kinds), around, place))
+            iterations.append(Section("iteration", label, begin, len(outline.kinds), around, place))
             first_stack, has_called = stack, False
         has_called |= event in calls
         inside, header, last = True, None, here
-    return _numbered(found)
+    return _numbered(iterations)
 
 
 def _turning_points(

@@ -47,5 +47,5 @@ def _since(changes: Change, is_written: np.ndarray, last: Mapping[int, int]) -> 
     ends = np.full(int(changes.tensor.max(initial=-1)) + 1, np.iinfo("i8").max)
     for tensor, event in last.items():
         ends[tensor] = event
-    found: np.ndarray = events[events > ends[tensors]]
-    return found
+    later: np.ndarray = events[events > ends[tensors]]
+    return later

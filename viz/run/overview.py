@@ -140,27 +140,27 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
 
 def by_call(trace: Trace, outline: Outline, calls: Sequence[Section]) -> Overview:
     """The overview of a program without iterations, with one column for each backward call that reaches a parameter."""
-    found = overview(trace, outline, calls)
-    kept = np.flatnonzero(np.isfinite(found.rows["norm"]).any(axis=0))
+    run = overview(trace, outline, calls)
+    kept = np.flatnonzero(np.isfinite(run.rows["norm"]).any(axis=0))
     nowhere = (0,) * len(kept)  # the program is its own only section
     return replace(
-        found, labels=tuple(found.labels[k] for k in kept), first=nowhere, last=nowhere, loss=found.loss[kept],
-        rooted=tuple(found.rooted[k] for k in kept), rows={name: array[:, kept] for name, array in found.rows.items()},
-        rate=found.rate[kept], root="loss", others={}, calls=tuple(found.first[k] for k in kept),
+        run, labels=tuple(run.labels[k] for k in kept), first=nowhere, last=nowhere, loss=run.loss[kept],
+        rooted=tuple(run.rooted[k] for k in kept), rows={name: array[:, kept] for name, array in run.rows.items()},
+        rate=run.rate[kept], root="loss", others={}, calls=tuple(run.first[k] for k in kept),
     )  # fmt: skip
 
 
 def _rates(outline: Outline, ends: Sequence[int]) -> np.ndarray:
     """The learning rate before each of some events, which are in order."""
     now: dict[str, float] = {}
-    found, place = np.full(len(ends), np.nan), 0
+    rates, place = np.full(len(ends), np.nan), 0
     for column, end in enumerate(ends):
         while place < len(outline.rates) and outline.rates[place][0] < end:
             _, kind, now[kind] = outline.rates[place]
             place += 1
         if now:
-            found[column] = max(now.values())
-    return found
+            rates[column] = max(now.values())
+    return rates
 
 
 def _size(shape: tuple[int, ...] | None) -> float:

@@ -66,8 +66,8 @@ class Run:
         """The overview; for a program without iterations, one column per backward call."""
         with _contradictions_refused(self.whole):
             calls = () if self.is_divided else backward_calls(self.whole, self.outline)
-            found = by_call(self.whole, self.outline, calls) if len(calls) > 1 else self.overview
-        return found if len(found.calls) > 1 else self.overview
+            run = by_call(self.whole, self.outline, calls) if len(calls) > 1 else self.overview
+        return run if len(run.calls) > 1 else self.overview
 
     @cached_property
     def _windows(self) -> Windows:

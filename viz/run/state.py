@@ -71,7 +71,9 @@ def state_at(trace: Trace, outline: Outline, section: Section) -> State:
     section."""
     start = section.start
     entered = _open_groups(outline, start)
-    loops: Loops = {(one.depth, one.line, one.name): one for at, told in outline.loops if at < start for one in told}
+    loops: Loops = {
+        (one.depth, one.line, one.name): one for at, variables in outline.loops if at < start for one in variables
+    }
     mode = next((enabled for at, enabled in reversed(outline.modes) if at < start), True)
     held = {(name, kind): tensors for at, name, kind, tensors in outline.held if at < start}
     groups = tuple(event for at in entered if isinstance(event := trace.events[at], GroupEntered))
@@ -169,7 +171,7 @@ def used(event: AnyEvent) -> Iterator[int]:
     """The tensors that an event uses, in the order in which a recording meets them."""
     match event:
         case OpCalled():
-            yield from (given.tensor for given in event.inputs if given.tensor is not None)
+            yield from (argument.tensor for argument in event.inputs if argument.tensor is not None)
             if event.inplace is not None:
                 yield event.inplace
         case Refreshed():

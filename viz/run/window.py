@@ -158,11 +158,11 @@ class _Cut:
 
     def _first_versions(self) -> dict[int, int]:
         """By storage, the lowest version in which an earlier tensor is used."""
-        found: dict[int, int] = {}
+        versions: dict[int, int] = {}
         for tensor, leaf in self.state.leaves.items():
             storage = self.storage_of[tensor] = self._storage(tensor, self.whole.events[leaf.born])
-            found[storage] = min(leaf.version, found.get(storage, leaf.version))
-        return found
+            versions[storage] = min(leaf.version, versions.get(storage, leaf.version))
+        return versions
 
     def _storage(self, tensor: int, made: AnyEvent) -> int:
         """The storage of a tensor; a gradient, whose event names no storage, has a number of its own."""
@@ -188,11 +188,11 @@ class _Cut:
                 continue
             for tensor in (*used(event), *state.brought.get(event.index, ())):
                 yield from self._leaves(tensor, event)
-            made = self._placed(self._renumbered(event))
+            result = self._placed(self._renumbered(event))
             if first:
                 now = {(one.depth, one.line, one.name): one for one in (*first, *event.loops)}
-                made, first = replace(made, loops=tuple(now.values())), ()
-            yield made
+                result, first = replace(result, loops=tuple(now.values())), ()
+            yield result
             if isinstance(event, Damaged):
                 self.lost = event.index
                 return
@@ -214,13 +214,13 @@ class _Cut:
         leaf = self.waiting.pop(tensor, None)
         if leaf is None:
             return
-        made, value, held = self.whole.events[leaf.born], self.values[leaf.value], self.whole.value(leaf.value)
+        maker, value, held = self.whole.events[leaf.born], self.values[leaf.value], self.whole.value(leaf.value)
         if leaf.grad is not None:
             yield from self._leaves(leaf.grad, event)
         source, name, device, stack = "seen", None, "cpu", event.stack
-        if isinstance(made, LeafCreated):
-            source, name, device = made.source, made.name, made.device
-            stack = stack if source in MET else made.stack
+        if isinstance(maker, LeafCreated):
+            source, name, device = maker.source, maker.name, maker.device
+            stack = stack if source in MET else maker.stack
         yield self._placed(LeafCreated(
             0, stack, self.tensors[tensor], self.storages[self.storage_of[tensor]], value, held.shape, held.dtype,
             device, leaf.requires_grad, source, self._tensor(leaf.grad), self._version(tensor, leaf.version), name,
@@ -307,8 +307,8 @@ class _Cut:
 
     def refreshed(self, event: Refreshed) -> AnyEvent:
         number, value = self.tensors[event.tensor], self.values[event.value]
-        made = replace(event, tensor=number, value=value, version=self._version(event.tensor, event.version))
-        return replace(made, source=self.tensors[made.source]) if isinstance(made, DataSet) else made
+        result = replace(event, tensor=number, value=value, version=self._version(event.tensor, event.version))
+        return replace(result, source=self.tensors[result.source]) if isinstance(result, DataSet) else result
 
     def flag(self, event: FlagChanged) -> AnyEvent:
         return replace(event, tensor=self.tensors[event.tensor])
@@ -349,8 +349,10 @@ class _Cut:
 
     def code(self, event: CodeEntered) -> AnyEvent:
         node = None if event.node is None else self.nodes[event.node]
-        given = self._several(event.given)
-        return replace(event, call=self._call(event.call), tensor=self._tensor(event.tensor), node=node, given=given)
+        arguments = self._several(event.given)
+        return replace(
+            event, call=self._call(event.call), tensor=self._tensor(event.tensor), node=node, given=arguments
+        )
 
     def left(self, event: CodeLeft) -> AnyEvent:
         return event if event.results is None else replace(event, results=self._several(event.results))

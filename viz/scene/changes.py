@@ -27,10 +27,10 @@ def changes(base: Trace, edits: Edits) -> list[Change]:
     for the start of the program.  Cost: linear in commands and places.
     """
     read = reading(base)
-    found = [_leaf(read, leaf, values) for leaf, values in edits.leaves.items()]
+    result = [_leaf(read, leaf, values) for leaf, values in edits.leaves.items()]
     if edits.commands is not None:
-        found += _commands(read, edits.commands)
-    return found
+        result += _commands(read, edits.commands)
+    return result
 
 
 def _leaf(read: Reading, leaf: int, values: Any) -> Change:
@@ -91,9 +91,9 @@ def _call(read: Reading, command: Command) -> str:
     """A command as it would stand in the program."""
     if command.kind != "backward":
         return f"{_names(read, (command.leaf,) if command.leaf is not None else ())}.grad.zero_()"
-    given = [] if command.gradient in (None, NONE_PASSED) else [_passed(command)]
-    given += [f"{flag}=True" for flag in ("retain_graph", "create_graph") if getattr(command, flag)]
-    return f"{_names(read, command.roots)}.backward({', '.join(given)})"
+    arguments = [] if command.gradient in (None, NONE_PASSED) else [_passed(command)]
+    arguments += [f"{flag}=True" for flag in ("retain_graph", "create_graph") if getattr(command, flag)]
+    return f"{_names(read, command.roots)}.backward({', '.join(arguments)})"
 
 
 def _passes_none(read: Reading, recorded: Command) -> bool:

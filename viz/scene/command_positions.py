@@ -26,7 +26,7 @@ def places(trace: Trace) -> list[Place]:
 def _places(read: Reading) -> list[Place]:
     trace = read.facts.trace
     holders = gradient_tensors(trace)
-    found: list[Place] = [{"after": START, "code": None, "makes": []}]
+    result: list[Place] = [{"after": START, "code": None, "makes": []}]
     depth, last = 0, None
     for event in trace.events:
         if isinstance(event, CodeEntered):
@@ -34,8 +34,8 @@ def _places(read: Reading) -> list[Place]:
         elif isinstance(event, CodeLeft):
             depth -= 1
         elif isinstance(event, BackwardStarted):
-            if depth == 0 and _is_argument(found[-1], read.code(event.stack)):
-                found.pop()  # a weight that is written in the call itself is no line of its own
+            if depth == 0 and _is_argument(result[-1], read.code(event.stack)):
+                result.pop()  # a weight that is written in the call itself is no line of its own
             depth, last = depth + 1, None
         elif isinstance(event, BackwardEnded):
             depth -= 1
@@ -44,13 +44,13 @@ def _places(read: Reading) -> list[Place]:
         ):
             frame = read.facts.frame(event.stack)
             line = None if frame is None else (frame.file, frame.line)
-            made = [event.tensor] if isinstance(event, LeafCreated) else [out.tensor for out in event.outputs]
+            tensors = [event.tensor] if isinstance(event, LeafCreated) else [out.tensor for out in event.outputs]
             if line is not None and line == last:
-                found[-1] |= {"after": event.index, "makes": found[-1]["makes"] + made}
+                result[-1] |= {"after": event.index, "makes": result[-1]["makes"] + tensors}
                 continue
             last = line
-            found.append({"after": event.index, "code": read.code(event.stack), "makes": made})
-    return found
+            result.append({"after": event.index, "code": read.code(event.stack), "makes": tensors})
+    return result
 
 
 def last_place(trace: Trace) -> int:

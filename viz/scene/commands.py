@@ -36,11 +36,11 @@ def commands(
 def ran(read: Reading, edits: Mapping[str, Any] | None) -> list[tuple[str, Any, Command]]:
     """The commands that ran, with the ids and places that they have in `edits` (None: in the recording)."""
     specs: Sequence[Mapping[str, Any]] | None = (edits or {}).get("commands")
-    found = read.once(("commands",), lambda: recorded_commands(read.facts.trace))
+    commands = read.once(("commands",), lambda: recorded_commands(read.facts.trace))
     if specs is None:
-        return [(c.id, c.after, c) for c in found]
+        return [(c.id, c.after, c) for c in commands]
     listed = iter([specs[i] for i in in_order(specs)])
-    named = ((next((spec for spec in listed if _is(spec, command)), None), command) for command in found)
+    named = ((next((spec for spec in listed if _is(spec, command)), None), command) for command in commands)
     return [(str(spec["id"]), spec.get("after"), command) for spec, command in named if spec is not None]
 
 

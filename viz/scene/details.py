@@ -56,8 +56,8 @@ class _Details:
         item = self.read.drawing.items[element]
         if item.twin is not None:
             item = self.read.drawing.items[item.twin]
-        found = self.op(item) if item.op is not None else self.tensor(item)
-        return {**found, "element": element}
+        details = self.op(item) if item.op is not None else self.tensor(item)
+        return {**details, "element": element}
 
     def written(self, stack: int) -> str:
         frame = self.facts.frame(stack)
@@ -131,29 +131,29 @@ class _Details:
             if freeing is not None
             else "kept: retain_graph"
         )
-        found: list[schema.SavedValue] = []
+        values: list[schema.SavedValue] = []
         for saved in event.node.saved:
             shown = names.saved_name(saved, event, self.facts)
             kept = text.brief(self.trace.value(saved.value)) if saved.value is not None else shown
             if kept != shown:
                 shown += f" = {kept}"
-            found.append({
+            values.append({
                 "name": saved.name, "text": shown, "bytes": saved.bytes, "track": track,
                 "freed_by": self.read.code(call.event.stack) if call is not None else None, "label": label,
             })  # fmt: skip
-        return found
+        return values
 
     def op_figures(self, event: OpCalled, vjps: list[VjpRun]) -> list[schema.Figure]:
         upstream: Track[int | None] = [(0, None)]
         for e in vjps:
-            given = next((u for u in e.upstream if u is not None), None)
-            upstream.append((self.read.line.step_of.get(e.index, 0), self.table.add(self.trace, given)))
+            gradient = next((u for u in e.upstream if u is not None), None)
+            upstream.append((self.read.line.step_of.get(e.index, 0), self.table.add(self.trace, gradient)))
         result: Track[int | None] = [
             (0, None),
             (self.read.line.step_of.get(event.index, 0) + 1, self.table.add(self.trace, event.outputs[0].value)),
         ]
-        found = self.pair("result", "result", result)
-        return found + (self.pair("upstream", "upstream gradient", upstream) if vjps else [])
+        figures = self.pair("result", "result", result)
+        return figures + (self.pair("upstream", "upstream gradient", upstream) if vjps else [])
 
     def pair(self, of: FigureOf, title: str, track: Track[int | None]) -> list[schema.Figure]:
         """Heat map and histogram of a track, where there is more than one number to show."""
@@ -167,24 +167,24 @@ class _Details:
 
     def check(self, event: OpCalled, vjps: list[VjpRun]) -> schema.Check | None:
         """The last VJP against finite differences; before any ran, that of ones."""
-        given = next((u for e in reversed(vjps) for u in e.upstream if u is not None), None)
-        array = self.trace.value(given).array if given is not None else np.ones(event.outputs[0].shape)
+        upstream = next((u for e in reversed(vjps) for u in e.upstream if u is not None), None)
+        array = self.trace.value(upstream).array if upstream is not None else np.ones(event.outputs[0].shape)
         if array is None or array.shape != event.outputs[0].shape:
             return None
         given_then = held(self.read.unseen.get(vjps[-1].index, [])) if vjps else {}
-        found = check(self.facts, event, array, given_then)
-        if found is not None and len(vjps) > 1:
-            found = replace(found, text=f"{found.text}; with the gradient of {self.called(vjps[-1].call)}")
-        return None if found is None else {"text": found.text, "worst": value(found.worst), "agrees": found.agrees}
+        result = check(self.facts, event, array, given_then)
+        if result is not None and len(vjps) > 1:
+            result = replace(result, text=f"{result.text}; with the gradient of {self.called(vjps[-1].call)}")
+        return None if result is None else {"text": result.text, "worst": value(result.worst), "agrees": result.agrees}
 
     def compared(self, event: OpCalled, vjps: list[VjpRun]) -> schema.Comparison | None:
         """What the library computed on which the program ran against the engine's op."""
         name = library(self.trace)
         unseen = [held(self.read.unseen.get(vjp.index, [])) for vjp in vjps]
-        found = agreement(self.facts, event, vjps, unseen) if name else None
-        if found is None:
+        verdict = agreement(self.facts, event, vjps, unseen) if name else None
+        if verdict is None:
             return None
-        return {"library": name, "text": found.text, "worst": value(found.worst), "agrees": found.agrees}
+        return {"library": name, "text": verdict.text, "worst": value(verdict.worst), "agrees": verdict.agrees}
 
     def jacobian(self, event: OpCalled) -> schema.Matrix | None:
         if event.node is None:
@@ -243,7 +243,7 @@ class _Details:
 
     def ledger(self, tensor: int, name: str) -> list[schema.Entry]:
         """What came to `.grad`: contributions per edge, the sum per backward call, and what the program wrote."""
-        found: list[schema.Entry] = []
+        entries: list[schema.Entry] = []
         coming: list[tuple[VjpRun, int, str]] = []
         for event in self.trace.events:
             if isinstance(event, VjpRun):
@@ -251,25 +251,25 @@ class _Details:
             elif isinstance(event, Accumulated) and event.tensor == tensor:
                 here = [one for one in coming if one[0].call == event.call]  # what grad() took along went elsewhere
                 if len(here) > 1:
-                    found += [self.entry(vjp, vjp.call, label, None, added, None) for vjp, added, label in here]
+                    entries += [self.entry(vjp, vjp.call, label, None, added, None) for vjp, added, label in here]
                 coming = []
                 label = f"{name}.grad after {self.called(event.call)}"
-                found.append(self.entry(event, event.call, label, event.before, event.added, event.after))
+                entries.append(self.entry(event, event.call, label, event.before, event.added, event.after))
             elif isinstance(event, Accumulated) and tensor in self.facts.holding(event.grad, event.index):
                 label = f"{self.facts.name(event.tensor) or 'another leaf'}.grad, the same tensor"
-                found.append(
+                entries.append(
                     self.entry(event, None, f"{label}, after {self.called(event.call)}", None, None, event.after)
                 )
             elif isinstance(event, GradSet) and event.tensor == tensor:
-                found.append(self.entry(event, None, self.written(event.stack) or "set", None, None, event.value))
+                entries.append(self.entry(event, None, self.written(event.stack) or "set", None, None, event.value))
             elif (
                 isinstance(event, OpCalled)
                 and event.inplace is not None
                 and tensor in self.facts.holding(event.inplace, event.index)
             ):
                 label = self.written(event.stack) or labels.written_name(event)
-                found.append(self.entry(event, None, label, None, None, event.outputs[0].value))
-        return found
+                entries.append(self.entry(event, None, label, None, None, event.outputs[0].value))
+        return entries
 
     def contributions(self, event: VjpRun, tensor: int) -> list[tuple[VjpRun, int, str]]:
         op = self.facts.op_of_node.get(event.node)
@@ -279,13 +279,13 @@ class _Details:
         slots = [slot for slot, edge in enumerate(record.edges) if edge is not None and edge.leaf == tensor]
         written = self.written(self.facts.ops[op].event.stack)
         label = f"by {record.name} of {written}" if written else f"by {record.name}"
-        found = []
+        result = []
         for slot in slots:
             added = event.cotangents[slot] if slot < len(event.cotangents) else None
             if added is not None:
                 which = f", to input {slot + 1}" if len(slots) > 1 else ""
-                found.append((event, added, label + which))
-        return found
+                result.append((event, added, label + which))
+        return result
 
     def entry(
         self, event: Any, call: int | None, label: str, before: int | None, added: int | None, after: int | None

@@ -35,19 +35,19 @@ class Within:
             return {}
         sends = self.sends(step, event)
         groups = self.seen.drawing.grouping.labels
-        found: InGroup = {"sends": sends} if sends else {}
+        result: InGroup = {"sends": sends} if sends else {}
         if step.at is None or self.seen.shown.get(step.at) not in groups:
-            return found
+            return result
         gets, gives = (
             ", ".join(dict.fromkeys(self.read.brief(one) for one in values if one is not None))
             for values in (event.upstream, event.cotangents)
         )
         upstream = next((one for one in event.upstream if one is not None), None)
-        found["within"] = {
+        result["within"] = {
             "gets": gets, "gives": gives, "upstream": self.values.add(self.trace, upstream),
             "formula": self.number(self.read.formula(self.read.facts.ops[step.op].event)),
         }  # fmt: skip
-        return found
+        return result
 
     def sends(self, step: Step, event: VjpRun) -> list[Sent]:
         """One {name, value, in, edge} per receiver, named as the sentence names it; none where all are to be seen.
@@ -62,17 +62,17 @@ class Within:
         here = seen.shown.get(step.at) if step.at is not None else None
         if here not in groups and groups.keys().isdisjoint(places.values()):
             return []
-        found: list[Sent] = []
+        result: list[Sent] = []
         for one in self.read.sent(event, drawing.facts.ops[step.op].event):
             sent = self.values.add(self.trace, event.cotangents[one.slot])
-            told: Sent = {"name": one.name or "a leaf", "value": sent}
+            entry: Sent = {"name": one.name or "a leaf", "value": sent}
             place, link = places.get(one.slot), links.get(one.slot)
             if place is not None and place in groups and place != here:
-                told["in"] = place
+                entry["in"] = place
             if link is not None and link.id in seen.edge_of:
-                told["edge"] = seen.edge_of[link.id]
-            found.append(told)
-        return found
+                entry["edge"] = seen.edge_of[link.id]
+            result.append(entry)
+        return result
 
     def number(self, formulas: list[Formula]) -> int | None:
         """The place of formulas in the table; None for an op without any."""

@@ -104,10 +104,10 @@ def _roomy(read: Reading, begin: Opening) -> Opening:
     before = [min(pair) for pair in seen]
     wanted = min((high for wide, high in seen if WHOLE <= high < wide), default=LARGE)
     while grown(wanted) > ROOM:
-        found = replace(begin, zoom=wanted)
-        now = [min(pair) for pair in _zooms(read, found)]
+        opening = replace(begin, zoom=wanted)
+        now = [min(pair) for pair in _zooms(read, opening)]
         if now and all(size >= min(was, EASY) - HAIR for size, was in zip(now, before, strict=True)):
-            return found
+            return opening
         wanted += FINER
     return begin
 

@@ -36,10 +36,10 @@ class Norms:
 
     def range(self) -> tuple[float, float] | None:
         """The powers of ten around the norms of all gradients that come to an op or a leaf; None without any."""
-        found = [norm for value in self._values() if 0 < (norm := self._norm(value) or 0) < math.inf]
-        if not found:
+        norms = [norm for value in self._values() if 0 < (norm := self._norm(value) or 0) < math.inf]
+        if not norms:
             return None
-        low, high = 10.0 ** math.floor(math.log10(min(found))), 10.0 ** math.ceil(math.log10(max(found)))
+        low, high = 10.0 ** math.floor(math.log10(min(norms))), 10.0 ** math.ceil(math.log10(max(norms)))
         return low, high if high > low else 10 * low
 
     def _values(self) -> Iterable[int]:
@@ -51,7 +51,7 @@ class Norms:
 
     def dots(self, group: str) -> list[Dot]:
         """The parameters in a folded group, in the order of the program, each with the norm of its `.grad`."""
-        found: list[Dot] = []
+        result: list[Dot] = []
         around = self.drawing.grouping.labels[group]
         for ident in self.seen.parameters(group):
             item = self.drawing.items[ident]
@@ -64,8 +64,8 @@ class Norms:
             }  # fmt: skip
             if item.twin is not None or self.seen.is_shared(ident):
                 dot["shared"] = True
-            found.append(dot)
-        return found
+            result.append(dot)
+        return result
 
     def cells(self, stack: str) -> list[Cell]:
         """The members of a stack that is shown as one node, each with the norm of the gradient that comes to it."""
@@ -81,7 +81,7 @@ class Norms:
 
     def _gradient(self, tensor: int) -> Floats:
         """The norm of a leaf's `.grad`, which stands on the card of one version after the other."""
-        found: Floats = [(0, None)]
+        track: Floats = [(0, None)]
         start = 0.0
         for version in self.facts.tensors[tensor].versions:
             card = self.drawing.cards.get((tensor, version))
@@ -90,9 +90,9 @@ class Norms:
             until = self.line.until.get(card, math.inf)
             for k, value in self.line.tracks.get((card, "row:grad"), ()):
                 if start <= k < until:
-                    _put(found, k, None if value is None else self._norm(value))
+                    _put(track, k, None if value is None else self._norm(value))
             start = until
-        return found
+        return track
 
     def group(self, group: str) -> NormTrack:
         """Of the gradient of all that a folded group gives, together."""
@@ -135,14 +135,14 @@ class Norms:
         track = self.line.tracks.get((self.facts.ops[op].id, "upstream"), [(0.0, None)])
         if len(outputs) == 1:
             return [(k, None if value is None else self._norm(value)) for k, value in track]
-        found: Floats = [(k, None) for k, value in track if value is None]
+        norms: Floats = [(k, None) for k, value in track if value is None]
         for event in self.facts.ops[op].vjps:
             vjp, step = self.trace.events[event], self.line.step_of.get(event)
             if step is not None and isinstance(vjp, VjpRun) and nr < len(vjp.upstream):
                 value = vjp.upstream[nr]
-                begun = max((k for k, given in track if given is not None and k <= step + 1), default=step + 1.0)
-                found.append((begun, None if value is None else self._norm(value)))
-        return sorted(found, key=lambda entry: entry[0])
+                begun = max((k for k, held in track if held is not None and k <= step + 1), default=step + 1.0)
+                norms.append((begun, None if value is None else self._norm(value)))
+        return sorted(norms, key=lambda entry: entry[0])
 
 
 def inner_name(name: str, label: str) -> str:
@@ -152,8 +152,8 @@ def inner_name(name: str, label: str) -> str:
     ('attn.qkv.weight', 'w')
     """
     module = label.partition(":")[0]
-    _, found, rest = name.partition(f"{module}.")
-    return rest if found else name
+    _, prefix, rest = name.partition(f"{module}.")
+    return rest if prefix else name
 
 
 def _joint(tracks: Sequence[Floats]) -> Floats:
@@ -166,15 +166,15 @@ def _together(tracks: Sequence[Floats], join: Callable[[Sequence[float]], float]
     if len(tracks) == 1:
         return tracks[0]
     now: dict[int, float] = {}
-    found: Floats = [(0, None)]
+    result: Floats = [(0, None)]
     changes = [(k, i, norm) for i, track in enumerate(tracks) for k, norm in track]
     for k, i, norm in sorted(changes, key=lambda change: change[0]):
         if norm is None:
             now.pop(i, None)
         else:
             now[i] = norm
-        _put(found, k, join(list(now.values())) if now else None)
-    return found
+        _put(result, k, join(list(now.values())) if now else None)
+    return result
 
 
 def _put(track: Floats, k: float, norm: float | None) -> None:
@@ -186,5 +186,5 @@ def _put(track: Floats, k: float, norm: float | None) -> None:
 
 
 def _as_numbers(track: Floats) -> NormTrack:
-    found: NormTrack = [(k, None if norm is None else number(f"{norm:.4g}")) for k, norm in track]
-    return found if found and found[0][0] == 0 else [(0, None), *found]
+    result: NormTrack = [(k, None if norm is None else number(f"{norm:.4g}")) for k, norm in track]
+    return result if result and result[0][0] == 0 else [(0, None), *result]

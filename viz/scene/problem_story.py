@@ -27,20 +27,20 @@ def chapters(trace: Trace, scene: Scene) -> list[Chapter]:
     The `kind` of a chapter is that of its finding, or "error".
     """
     read = reading(trace)
-    told = []
+    result = []
     for finding in read.once(("sure",), lambda: _sure(read)):
         step = read.line.step_of.get(finding.event)
         if step is not None:
             place = scene["steps"][step]["at"]
             code = scene["steps"][step]["code"]
             of = _of(read.facts, code) if code is not None and code["line"] == finding.line else ""
-            told.append(_found(finding, step + 1, [place] if place is not None else [], of))
+            result.append(_found(finding, step + 1, [place] if place is not None else [], of))
             itself = read.line.steps[step].at
             if place != itself is not None and (folded := _folded_around(scene, step)):
-                told[-1] |= {"select": [itself, *told[-1]["select"]], "unfold": folded}
+                result[-1] |= {"select": [itself, *result[-1]["select"]], "unfold": folded}
     if scene["error"] is not None:
-        told.append(stopped(scene["error"], scene["steps"], read.facts))
-    return sorted(told, key=lambda chapter: chapter["step"] or 0)
+        result.append(stopped(scene["error"], scene["steps"], read.facts))
+    return sorted(result, key=lambda chapter: chapter["step"] or 0)
 
 
 def _folded_around(scene: Scene, step: int) -> list[str]:
@@ -95,9 +95,9 @@ def _found(finding: Finding, step: int, select: list[str], of: str) -> Chapter:
     if finding.kind in EXPLODING | NONFINITE:
         title += where
     lines = (finding.line, finding.line) if finding.line is not None and not of else None  # those of the script
-    told = "\n\n".join(part for part in (finding.why, finding.fix) if part)
+    text = "\n\n".join(part for part in (finding.why, finding.fix) if part)
     return {
-        "kind": finding.kind, "title": title, "text": told, "lines": lines, "step": step, "select": select,
+        "kind": finding.kind, "title": title, "text": text, "lines": lines, "step": step, "select": select,
         "fix": False,
     }  # fmt: skip
 
@@ -109,8 +109,8 @@ def stopped(error: Error, steps: Sequence[StepOfScene], facts: Facts) -> Chapter
     where = f" in line {code['line']}{of}" if code is not None else ""
     lines = (code["line"], code["line"]) if code is not None and not of else None
     at = f" at `{_written(facts, code)}`" if code is not None else ""
-    told = f"The program stops{at}. The inspector shows the cause and a fix."
+    text = f"The program stops{at}. The inspector shows the cause and a fix."
     return {
-        "kind": "error", "title": f"{error['type']}{where}", "text": told, "lines": lines,
+        "kind": "error", "title": f"{error['type']}{where}", "text": text, "lines": lines,
         "step": error["step"] + 1, "select": [error["node"]] if error["node"] is not None else [], "fix": True,
     }  # fmt: skip

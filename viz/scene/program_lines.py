@@ -77,15 +77,15 @@ def _order(norm: float) -> tuple[bool, float]:
 def prints(read: Reading) -> list[Print]:
     """What the program printed, with the time and the line of each print.  Cost: linear in the text."""
     room = MOST_PRINTED
-    found: list[Print] = []
+    result: list[Print] = []
     for step, event in read.line.prints:
         text, more = as_shown(event.text), event.more
         room -= len(text)
         if room < 0:
             text, more = "", more + len(text.splitlines())
         stream: Literal["stdout", "stderr"] = "stderr" if event.stream == "stderr" else "stdout"
-        found.append({"step": step, "code": read.code(event.stack), "stream": stream, "text": text, "more": more})
-    return found
+        result.append({"step": step, "code": read.code(event.stack), "stream": stream, "text": text, "more": more})
+    return result
 
 
 def as_shown(text: str) -> str:

@@ -54,8 +54,8 @@ class Reading:
         """What is the same in all scenes of a trace, made when the first of them asks for it."""
         if key not in self._known:
             self._known[key] = make()
-        found: T = self._known[key]
-        return found
+        value: T = self._known[key]
+        return value
 
     def head(self, item: Item) -> tuple[str, str, str]:
         """Label, second line and tooltip of a node."""
@@ -69,8 +69,8 @@ class Reading:
         """The norm of a value of the trace; None of one whose elements it does not have, such as complex ones."""
 
         def made() -> float | None:
-            found = self.facts.trace.value(value)
-            return None if found.damaged else text.norm(found.stats)
+            held = self.facts.trace.value(value)
+            return None if held.damaged else text.norm(held.stats)
 
         return self.once(("norm", value), made)
 
@@ -91,15 +91,15 @@ class Reading:
     @cached_property
     def spans(self) -> list[Span]:
         """The levels of time, in words."""
-        found = spans(self.drawing, self.line)
-        words = said(found, self.drawing, self.line)
+        result = spans(self.drawing, self.line)
+        words = said(result, self.drawing, self.line)
         return [
             {
                 "start": one.start, "end": one.end, "row": one.row, "within": one.within, "kind": one.kind,
-                "label": one.label if one.group is None else short(one.label), "say": told.text, "group": one.group,
-                "norm": None if told.norm is None else number(told.norm), "code": self.call(one),
+                "label": one.label if one.group is None else short(one.label), "say": sentence.text, "group": one.group,
+                "norm": None if sentence.norm is None else number(sentence.norm), "code": self.call(one),
             }
-            for one, told in zip(found, words, strict=True)
+            for one, sentence in zip(result, words, strict=True)
         ]  # fmt: skip
 
     def call(self, span: TimeSpan) -> Code | None:

@@ -41,16 +41,16 @@ def in_iterations(run: Run) -> list[RunFinding]:
     It takes longer than the overview, so that it is asked for on its own.
     """
     numbers = [number for number, section in enumerate(run.sections) if section.kind == "iteration"]
-    found: dict[Kind, RunFinding] = {}
+    result: dict[Kind, RunFinding] = {}
     for number in numbers[:LOOKED_INTO]:
         for one in _findings(run, number):
-            if one.kind not in SEEN_IN_NUMBERS | OFTEN_MEANT | found.keys():
-                found[one.kind] = _in_iteration(run, number, one)
-    if numbers and "dead-units" not in found:
+            if one.kind not in SEEN_IN_NUMBERS | OFTEN_MEANT | result.keys():
+                result[one.kind] = _in_iteration(run, number, one)
+    if numbers and "dead-units" not in result:
         with suppress(TraceFileError):
             for one in dead_units(reading(run.trace(numbers[-1])).facts):
-                found[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way
-    return [*_origin(run), *found.values()]
+                result[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way
+    return [*_origin(run), *result.values()]
 
 
 def _findings(run: Run, number: int) -> Sequence[Finding]:

@@ -102,8 +102,8 @@ def scene(
     ghosts.  Cost: linear in events and visible nodes.
     """
     with unhurried():
-        made = _Scene(trace, folds or {}, fold_above, layout, edits, changes)
-        return made.document(revision or {}, program or {}, previous, places(base or trace))
+        builder = _Scene(trace, folds or {}, fold_above, layout, edits, changes)
+        return builder.document(revision or {}, program or {}, previous, places(base or trace))
 
 
 @contextmanager
@@ -233,8 +233,8 @@ class _Scene:
         does when nobody holds it any more ("unheld")."""
         if any(value is not None for _, value in self.line.tracks.get((ident, "row:grad"), ())):
             return "kept"
-        made, since = self.facts.made_by(tensor, len(self.trace.events)), self.facts.retained[tensor]
-        passed = made is not None and any(vjp > since for vjp in self.facts.ops[made].vjps)
+        producer, since = self.facts.made_by(tensor, len(self.trace.events)), self.facts.retained[tensor]
+        passed = producer is not None and any(vjp > since for vjp in self.facts.ops[producer].vjps)
         return "unheld" if passed else "unreached"
 
     def folded_group(self, group: str, at: Point, size: Size) -> Node:
@@ -278,8 +278,8 @@ class _Scene:
         items, shown = self.drawing.items, self.seen.shown
         led = {shown[link.source] for link in self.seen.borders.coming[group].values()}
         twins = [items[m].twin for m in inside if items[m].kind == "stub"]
-        found = dict.fromkeys(twin for twin in twins if twin and shown[twin] == twin and twin not in led)
-        names = [f"{self.read.head(items[twin])[0]} ↗" for twin in found]
+        others = dict.fromkeys(twin for twin in twins if twin and shown[twin] == twin and twin not in led)
+        names = [f"{self.read.head(items[twin])[0]} ↗" for twin in others]
         return names if len(names) <= MOST_FAR else [*names[:MOST_FAR], "…"]
 
     def computed(self, member: str, with_ops: bool) -> Track[Any]:
@@ -365,19 +365,19 @@ class _Scene:
 
         And the label of what is active in each step.  So that a story finds what it speaks of; not for the browser.
         """
-        found: list[Element] = []
+        elements: list[Element] = []
         at = [step.at for step in self.line.steps]
         for ident in self.drawing.graph:
             item = self.drawing.items[ident]
             stack = self.facts.ops[item.op].event.stack if item.op is not None else -1
-            found.append({
+            elements.append({
                 "id": self.seen.shown[ident], "kind": item.kind, "label": self.read.head(item)[0],
                 "code": self.read.code(stack) if stack >= 0 else None,
                 "unfold": [group for group in self.drawing.grouping.path(item.group) if group in self.seen.folded],
             })  # fmt: skip
         items = self.drawing.items
         return {
-            "nodes": found,
+            "nodes": elements,
             "at": [self.read.head(items[one])[0] if one in items else None for one in at],
         }
 
@@ -418,17 +418,17 @@ class _Scene:
     def found(self) -> list[Finding]:
         """What is wrong though nothing was raised, each at a node and from the end of a step on."""
         steps = self.line.steps
-        found: list[Finding] = []
+        findings: list[Finding] = []
         for finding in self.read.findings:
             known = self.line.step_of.get(finding.event)
             later = (k for k, step in enumerate(steps) if step.event > finding.event)
             step = known if known is not None else next(later, len(steps) - 1)
             at = finding.at or (steps[step].at if steps else None)
-            found.append({
+            findings.append({
                 "kind": finding.kind, "step": step, "at": self.place_of(at),
                 "label": finding.label, "why": finding.why, "fix": finding.fix,
             })  # fmt: skip
-        return sorted(found, key=lambda one: one["step"])
+        return sorted(findings, key=lambda one: one["step"])
 
     def place_of(self, at: str | None) -> str | None:
         """Where an element is to be seen; a tensor without a card of its own where it was computed."""
@@ -438,16 +438,20 @@ class _Scene:
 
     def marks(self, edited: Sequence[Command]) -> list[Mark]:
         """What stands on the timeline; the birth of the first inf or nan too, and the commands that edits changed."""
-        found: list[Mark] = [
+        result: list[Mark] = [
             {"step": c["start"], "kind": "edit", "label": f"{c['changed']}: {c['label']}"} for c in edited
         ]
-        found += [{"step": k, "kind": kind, "label": label} for k, kind, label in self.line.marks]
-        told = [finding for finding in self.findings if finding["kind"] not in ADDING_UP]  # meant as often as not
-        found += [{"step": finding["step"], "kind": "warning", "label": finding["label"]} for finding in told]
-        return sorted(found, key=lambda mark: mark["step"])
+        result += [{"step": k, "kind": kind, "label": label} for k, kind, label in self.line.marks]
+        shown_findings = [
+            finding for finding in self.findings if finding["kind"] not in ADDING_UP
+        ]  # meant as often as not
+        result += [
+            {"step": finding["step"], "kind": "warning", "label": finding["label"]} for finding in shown_findings
+        ]
+        return sorted(result, key=lambda mark: mark["step"])
 
     def flows(self, step: Step) -> list[schema.Flow]:
-        found: list[schema.Flow] = []
+        result: list[schema.Flow] = []
         known: set[str] = set()
         for flow in step.flows:
             key = self.seen.edge_of.get(flow.link.id)
@@ -463,22 +467,22 @@ class _Scene:
             used = self.used(step, flow)
             matrix = self.matrices.get(flow.link.id) if used is None else used
             written, path = sentences.flow_text(flow, matrix, self.trace) if flow.back else (None, None)
-            found.append({"edge": key, "back": flow.back, "value": vid, "text": written, "sign": sign, "size": size})
+            result.append({"edge": key, "back": flow.back, "value": vid, "text": written, "sign": sign, "size": size})
             if path is not None:
-                found[-1]["path"] = path
+                result[-1]["path"] = path
             if used is not None:
-                found[-1]["wiring"] = jacobian.wires(used)
-        return found
+                result[-1]["wiring"] = jacobian.wires(used)
+        return result
 
     def used(self, step: Step, flow: Flow) -> np.ndarray | None:
         """The local Jacobian that a VJP went by where it is not that of forward; None where it is."""
-        link, found = flow.link, self.read.unseen.get(step.event)
-        if not flow.back or found is None or link.op is None or link.input is None or link.id not in self.matrices:
+        link, stale = flow.link, self.read.unseen.get(step.event)
+        if not flow.back or stale is None or link.op is None or link.input is None or link.id not in self.matrices:
             return None
         event = self.facts.ops[link.op].event
-        given = jacobian.jacobian(self.facts, event, link.input, text.SMALL**2, stale_values.held(found))
-        same = given is None or np.array_equal(given, self.matrices[link.id], equal_nan=True)  # type: ignore[arg-type]
-        return None if same else given
+        matrix = jacobian.jacobian(self.facts, event, link.input, text.SMALL**2, stale_values.held(stale))
+        same = matrix is None or np.array_equal(matrix, self.matrices[link.id], equal_nan=True)  # type: ignore[arg-type]
+        return None if same else matrix
 
     # -- around the graph -----------------------------------------------------------------------------------------
 
@@ -513,19 +517,19 @@ class _Scene:
         return self.seen.shown[place] if place is not None else None
 
     def error(self) -> Error | None:
-        found = errors.explain(self.facts, self.drawing, self.edits)
-        if found is None:
+        explained = errors.explain(self.facts, self.drawing, self.edits)
+        if explained is None:
             return None
-        event = found.event
-        node = self.seen.shown.get(found.at) if found.at is not None else None
+        event = explained.event
+        node = self.seen.shown.get(explained.at) if explained.at is not None else None
         return {
             "step": self.line.step_of.get(event.index, 0),
             "node": node,
             "type": event.type,
             "message": event.message,
             "note": event.note,
-            "why": found.why,
-            "fix": {"text": found.fix, "edits": found.edits},
+            "why": explained.why,
+            "fix": {"text": explained.fix, "edits": explained.edits},
             "traceback": event.traceback,
         }
 
@@ -534,14 +538,14 @@ class _Scene:
         if before is None:
             return None
         old = reading(before)
-        found: dict[str, Track[int | None]] = {}
+        tracks: dict[str, Track[int | None]] = {}
         for (element, key), track in old.line.tracks.items():
             if key not in ("row:value", "row:grad", "row:seed") or self.seen.shown.get(element) != element:
                 continue
             now = self.line.tracks.get((element, key)) or [(0, None)]
             if differ(before, track, self.trace, now):
-                found[f"{element}|{key[4:]}"] = [(k, self.values.add(before, v)) for k, v in track]
-        return {"values": found}
+                tracks[f"{element}|{key[4:]}"] = [(k, self.values.add(before, v)) for k, v in track]
+        return {"values": tracks}
 
 
 def _rounded(points: Sequence[Point]) -> list[Point]:

@@ -69,11 +69,11 @@ def through_group(read: Reading, group: str) -> Series | None:
 def _of_leaf(read: Reading, tensor: int) -> Series | None:
     """What each backward call brought to a leaf."""
     facts = read.facts
-    found = [e for e in facts.trace.events if isinstance(e, Accumulated) and e.tensor == tensor and not e.retained]
+    events = [e for e in facts.trace.events if isinstance(e, Accumulated) and e.tensor == tensor and not e.retained]
     name = facts.name(tensor) or "the leaf"
     rounds = read.drawing.grouping.rounds_of_calls
-    labels = _told_apart([rounds.get(e.call, ()) for e in found], [f"call {e.call + 1}" for e in found])
-    points = [Point(label, None, ((e.index, e.added),)) for label, e in zip(labels, found, strict=True)]
+    labels = _told_apart([rounds.get(e.call, ()) for e in events], [f"call {e.call + 1}" for e in events])
+    points = [Point(label, None, ((e.index, e.added),)) for label, e in zip(labels, events, strict=True)]
     return _series(read, f"norm of the gradient that each call adds to {name}.grad", "norm", points)
 
 
@@ -145,8 +145,8 @@ def _told_apart(rounds: Sequence[tuple[str, ...]], counted: Sequence[str]) -> li
     ['round 1', 'round 2']
     """
     if len({len(names) for names in rounds}) == 1:
-        told = [n for n, column in enumerate(zip(*rounds, strict=True)) if len(set(column)) > 1]
-        rounds = [tuple(names[n] for n in told) for names in rounds]
+        varying = [n for n, column in enumerate(zip(*rounds, strict=True)) if len(set(column)) > 1]
+        rounds = [tuple(names[n] for n in varying) for names in rounds]
     labels = [", ".join(names) for names in rounds]
     return labels if all(labels) and len(set(labels)) == len(labels) else list(counted)
 
@@ -156,10 +156,10 @@ def _gradient(
 ) -> Point:
     """The gradient that came to one output of an op, by each call: when it was `kept`, else when the op's VJP runs."""
     moments = [(event.index, event.added) for event in kept]
-    told = {event.call for event in kept}
+    calls = {event.call for event in kept}
     for index in facts.ops[op].vjps:
         event = facts.trace.events[index]
-        if isinstance(event, VjpRun) and place < len(event.upstream) and event.call not in told:
+        if isinstance(event, VjpRun) and place < len(event.upstream) and event.call not in calls:
             upstream = event.upstream[place]
             if upstream is not None:
                 moments.append((index, upstream))

@@ -55,13 +55,13 @@ def retold(
     """
     stop = problem_story.stopped(scene["error"], scene["steps"], now.facts) if scene["error"] is not None else None
     after = _After(before, now, edits, stop)
-    found = list(after.chapters(told, recorded))
-    if stop is None or any(one["step"] == stop["step"] for one in found):
-        return found
-    place = len(found)
-    while place and after.is_behind(found[place - 1]):
+    result = list(after.chapters(told, recorded))
+    if stop is None or any(one["step"] == stop["step"] for one in result):
+        return result
+    place = len(result)
+    while place and after.is_behind(result[place - 1]):
         place -= 1
-    return [*found[:place], {**stop, "inspect": True}, *found[place:]]
+    return [*result[:place], {**stop, "inspect": True}, *result[place:]]
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,9 @@ class _After:
 
     def written(self, command: str) -> str:
         """A command as it stands in the program, with its line."""
-        found = next(one for ident, _, one in ran(self.before, None) if ident == command)
+        one_like_it = next(one for ident, _, one in ran(self.before, None) if ident == command)
         trace = self.before.facts.trace
-        frame = self.before.facts.frame(trace.events[found.base].stack) if found.base is not None else None
+        frame = self.before.facts.frame(trace.events[one_like_it.base].stack) if one_like_it.base is not None else None
         return f"`{source(trace, frame)}` in line {frame.line}" if frame is not None else "its call"
 
     @staticmethod
@@ -152,9 +152,9 @@ class _After:
 
 def _unasked(chapter: Chapter) -> Chapter:
     """A chapter without its question."""
-    found = chapter.copy()
-    found.pop("ask", None)
-    return found
+    result = chapter.copy()
+    result.pop("ask", None)
+    return result
 
 
 def _keys(read: Reading, edits: Mapping[str, Any] | None) -> list[Key]:
@@ -162,13 +162,13 @@ def _keys(read: Reading, edits: Mapping[str, Any] | None) -> list[Key]:
     owner: dict[int, str] = {}
     for ident, _, command in ran(read, edits):
         owner.update(dict.fromkeys(range(*span(read, command)), ident))
-    found: list[Key] = []
+    keys: list[Key] = []
     counted = Counter[tuple[str | None, str, str | None]]()
     for number, step in enumerate(read.line.steps):
         begin = (owner.get(number), step.kind, step.at)
-        found.append((*begin, counted[begin]))
+        keys.append((*begin, counted[begin]))
         counted[begin] += 1
-    return found
+    return keys
 
 
 def _same_until(before: Reading, now: Reading) -> float:

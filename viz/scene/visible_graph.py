@@ -145,13 +145,13 @@ class Visible:
         drawing = self.drawing
         if not drawing.grouping.quiet.keys().isdisjoint(drawing.grouping.path(place)):
             return []
-        found: dict[int, str] = {}
+        numbers: dict[int, str] = {}
         for ident in self.members[place]:
             item = drawing.items[ident]
             is_leaf = item.op is None and item.role == "leaf" and item.tensor is not None
-            if is_leaf and (item.twin is None or item.tensor not in found):
-                found[item.tensor or 0] = ident
-        return list(found.values())
+            if is_leaf and (item.twin is None or item.tensor not in numbers):
+                numbers[item.tensor or 0] = ident
+        return list(numbers.values())
 
     def is_shared(self, card: str) -> bool:
         """Whether several modules use the parameter of a card."""
@@ -192,7 +192,7 @@ class Visible:
         for ident, item in self.drawing.items.items():
             if item.group is not None and (item.twin is None or self.shown[ident] != self.shown[item.twin]):
                 direct[item.group].append(ident)
-        found: list[Group] = []
+        result: list[Group] = []
         for group, label in grouping.labels.items():
             box = placed.boxes.get(group)
             if box is None and self.home[group] == group:
@@ -211,8 +211,8 @@ class Visible:
                     shown["round"] = True
                 if group in grouping.stacks:
                     shown["stack"] = True
-                found.append(shown)
-        return found
+                result.append(shown)
+        return result
 
 
 def rounded(box: Box) -> Box:

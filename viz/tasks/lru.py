@@ -28,11 +28,11 @@ class Lru(Generic[K, V]):
 
     def get(self, key: K) -> V | None:
         with self._lock:
-            found = self._entries.get(key)
-            if found is None:
+            entry = self._entries.get(key)
+            if entry is None:
                 return None
             self._entries.move_to_end(key)
-            return found[0]
+            return entry[0]
 
     def put(self, key: K, value: V) -> V:
         """Keeps the value, and forgets those used longest ago until the rest is within the limit."""

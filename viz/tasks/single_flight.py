@@ -33,17 +33,17 @@ class SingleFlight:
             if running is None:
                 mine = self._running[id(cache), key] = Future[V]()
         if running is not None:
-            found: V = _outcome(running)
-            return found
+            outcome: V = _outcome(running)
+            return outcome
         try:
             known = cache.get(key)  # another run may have ended between the first look and ours
-            made = known if known is not None else cache.put(key, work())
+            value = known if known is not None else cache.put(key, work())
         except BaseException as error:
             mine.set_exception(error)
             raise
         else:
-            mine.set_result(made)
-            return made
+            mine.set_result(value)
+            return value
         finally:
             with self._lock:
                 del self._running[id(cache), key]

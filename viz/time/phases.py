@@ -28,10 +28,10 @@ def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) ->
     written."""
     frame = facts.frame(stack)
     if frame is not None:
-        told = source(facts.trace, frame, WHOLE)
-        if isinstance(event, GradSet) and told.endswith(".grad"):  # the position of an assignment is that of its target
-            told += " = None" if event.value is None else " = …"
-        return told
+        text = source(facts.trace, frame, WHOLE)
+        if isinstance(event, GradSet) and text.endswith(".grad"):  # the position of an assignment is that of its target
+            text += " = None" if event.value is None else " = …"
+        return text
     if call is not None:
         return written_call(call, facts.trace, facts.name)
     if isinstance(event, DataSet):
@@ -44,11 +44,11 @@ def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) ->
 def passed_by(facts: Facts, call: BackwardStarted) -> Derived | None:
     """The caller that passes a call's gradients if the program does not, such as gradcheck, which invents them."""
     frame = facts.frame(call.stack)
-    told = "" if frame is None else source(facts.trace, frame)
-    found = None if _CALLS.search(told) else _CALLED.match(told)
-    if not found:
+    text = "" if frame is None else source(facts.trace, frame)
+    match = None if _CALLS.search(text) else _CALLED.match(text)
+    if not match:
         return None
-    return {"kind": "caller", "text": f"by {found[1]}", "labels": [f"gradient by {found[1]}", "gradient"]}
+    return {"kind": "caller", "text": f"by {match[1]}", "labels": [f"gradient by {match[1]}", "gradient"]}
 
 
 def failing(facts: Facts, event: ErrorRaised, last: Phase | None, now: int) -> Phase:
@@ -58,12 +58,12 @@ def failing(facts: Facts, event: ErrorRaised, last: Phase | None, now: int) -> P
     that call's phase continues.
     """
     frame = facts.frame_of(event)
-    told = "error" if frame is None else source(facts.trace, frame, WHOLE)
-    kind: PhaseKind = "backward" if _CALLS.search(told) else "forward"
+    text = "error" if frame is None else source(facts.trace, frame, WHOLE)
+    kind: PhaseKind = "backward" if _CALLS.search(text) else "forward"
     if kind == "backward":
-        told = _TARGET.sub("", told)  # the call, as for one that begins
-    same = last is not None and last.label == told
+        text = _TARGET.sub("", text)  # the call, as for one that begins
+    same = last is not None and last.label == text
     ended = event.index > 0 and isinstance(facts.trace.events[event.index - 1], BackwardEnded)
     if last is not None and same and ended and kind == last.kind == "backward":
         return last
-    return Phase(kind, told, now, now, last.call if last is not None and same else None, event.stack)
+    return Phase(kind, text, now, now, last.call if last is not None and same else None, event.stack)

@@ -38,12 +38,12 @@ def reached(facts: Facts, event: BackwardStarted) -> tuple[dict[int, int], set[i
 def behind(facts: Facts, tensor: int, event: int) -> int | None:
     """The op that a gradient for a tensor goes to: the one that gave it its values, or, where that is not recorded, the
     one behind it; None for a leaf."""
-    made = facts.made_by(tensor, event)
-    if made is None or facts.node(made) is not None:
-        return made
+    producer = facts.made_by(tensor, event)
+    if producer is None or facts.node(producer) is not None:
+        return producer
     version = next(facts.tensors[tensor].before(event))
     known = facts.history(tensor, version)
-    return made if known is None else known
+    return producer if known is None else known
 
 
 def edges(facts: Facts, op: int) -> list[Edge]:

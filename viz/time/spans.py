@@ -42,19 +42,19 @@ def spans(drawing: Drawing, line: Timeline) -> list[Span]:
     An accumulation belongs to the rule before it, which sent the gradient, wherever its leaf is drawn.  An optimiser's
     step and a statement that only writes, such as `opt.zero_grad()`, are phases of their own.
     """
-    found: list[Span] = []
+    result: list[Span] = []
     around: list[int] = []  # the places of the spans that are open, outermost first
     before: Path = ()
     for k, path in enumerate(_paths(drawing, line)):
         same = next((n for n, (one, other) in enumerate(zip(path, before, strict=False)) if one != other), None)
         del around[min(len(path), len(before)) if same is None else same :]
         for row in range(len(around), len(path)):
-            found.append(_span(drawing, line, k, path, row, around[-1] if around else None))
-            around.append(len(found) - 1)
+            result.append(_span(drawing, line, k, path, row, around[-1] if around else None))
+            around.append(len(result) - 1)
         for place in around:
-            found[place].end = k + 1
+            result[place].end = k + 1
         before = path
-    return _kept(found)
+    return _kept(result)
 
 
 def _span(drawing: Drawing, line: Timeline, k: int, path: Path, row: int, within: int | None) -> Span:

@@ -93,9 +93,9 @@ class Timeline:
 
     def at(self, element: str, key: str, step: float, default: Any = None) -> Any:
         """The value of a track at a time."""
-        found = default
+        result = default
         for k, value in self.tracks.get((element, key), ()):
             if k > step:
                 break
-            found = value
-        return found
+            result = value
+        return result

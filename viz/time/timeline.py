@@ -244,8 +244,8 @@ class _Player:
         """A step that writes to a gradient: `leaves` have it; none, if they no longer refer to it."""
         self.step("write", event, self.latest.get(leaves[-1] if leaves else owner), name)
         sign: MarkKind = "zero" if name == "zero_" else "none" if value is None else "set"
-        told = phases.label(self.facts, self.call, event.stack, event)
-        self.line.marks.append((self.now - 1, sign, told))
+        text = phases.label(self.facts, self.call, event.stack, event)
+        self.line.marks.append((self.now - 1, sign, text))
         self.put_grads(leaves, value)
 
     def put_grads(self, leaves: Sequence[int], value: int | None) -> None:
@@ -417,11 +417,11 @@ class _Player:
 
     def damaged(self, event: Damaged) -> None:
         """The end of a damaged file: a step stands for the rest."""
-        told = "damaged in the file"
-        own = Phase("forward", told, self.now, self.now, None, event.stack) if self.call is None else None
-        self.step("error", event, None, told, own=own)
+        text = "damaged in the file"
+        own = Phase("forward", text, self.now, self.now, None, event.stack) if self.call is None else None
+        self.step("error", event, None, text, own=own)
         self.line.phases[-1].failed = True
-        self.line.marks.append((self.now - 1, "error", told))
+        self.line.marks.append((self.now - 1, "error", text))
 
     def error(self, event: ErrorRaised) -> None:
         op = self.facts.op_of_node.get(event.node) if event.node is not None else None

@@ -26,8 +26,8 @@ def line(label: str, cells: list[str], tone: Tone = "plain", total: str | None =
 def value_line(label: str, value: Value, tone: Tone = "plain") -> Line:
     """All elements of a small value, else its shape, norm and range, or how many are True."""
     if value.array is not None and value.array.size <= text.SMALL:
-        made = line(label, [text.number(v) for v in value.array.reshape(-1)], tone)
-        return {**made, "cols": value.array.shape[-1]} if value.array.ndim > 1 else made
+        result = line(label, [text.number(v) for v in value.array.reshape(-1)], tone)
+        return {**result, "cols": value.array.shape[-1]} if value.array.ndim > 1 else result
     stats, named = value.stats, f"{label} ({text.shape(value.shape)})"
     if value.damaged:
         return line(named, [text.DAMAGED], tone)
@@ -86,8 +86,8 @@ def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun, held: Mapping[int, int]
 
 
 def _single(trace: Trace, event: VjpRun) -> np.ndarray | None:
-    given = [u for u in event.upstream if u is not None]
-    return trace.value(given[0]).array if len(given) == 1 and len(event.upstream) == 1 else None
+    arriving = [u for u in event.upstream if u is not None]
+    return trace.value(arriving[0]).array if len(arriving) == 1 and len(event.upstream) == 1 else None
 
 
 def _products(name: str, whose: str, matrix: np.ndarray, upstream: np.ndarray, cotangent: Value) -> list[Line]:
@@ -97,8 +97,8 @@ def _products(name: str, whose: str, matrix: np.ndarray, upstream: np.ndarray, c
     ways = [np.flatnonzero(column) for column in matrix.T]
     if _is_factor(matrix) and all(len(used) <= 1 for used in ways):
         factors = matrix.sum(axis=0).reshape(cotangent.shape)
-        made = line(whose, [text.number(v) for v in factors.reshape(-1)], "local")
-        return [{**made, "cols": factors.shape[-1]} if factors.ndim > 1 else made]
+        result = line(whose, [text.number(v) for v in factors.reshape(-1)], "local")
+        return [{**result, "cols": factors.shape[-1]} if factors.ndim > 1 else result]
     if any(len(used) > TERMS for used in ways):
         return []
     lines = []
@@ -106,14 +106,14 @@ def _products(name: str, whose: str, matrix: np.ndarray, upstream: np.ndarray, c
         label = f"{name}{place(j, cotangent.shape)}"
         terms = [(float(upstream[i]), float(matrix[i, j])) for i in used]
         if not terms:
-            found = cotangent.array.reshape(-1)[j] if cotangent.array is not None else 0.0
-            lines.append(line(label, [text.number(found)], "local"))
+            number = cotangent.array.reshape(-1)[j] if cotangent.array is not None else 0.0
+            lines.append(line(label, [text.number(number)], "local"))
             continue
         with np.errstate(all="ignore"):
-            total = sum(given * by for given, by in terms)
+            total = sum(slope * by for slope, by in terms)
         cells = [
-            f"{text.number(given) if k == 0 else f'+ {_factor(given)}'}·{_factor(by)}"
-            for k, (given, by) in enumerate(terms)
+            f"{text.number(slope) if k == 0 else f'+ {_factor(slope)}'}·{_factor(by)}"
+            for k, (slope, by) in enumerate(terms)
         ]
         lines.append(line(label, cells, "local", text.result(terms, total)))
     return lines

@@ -109,8 +109,8 @@ def unnamed(tensor: int | None, facts: Facts) -> str:
     if op is None:
         return f"a {text.shape(fact.shape)} tensor"
     event = facts.ops[op].event
-    given = "" if presentation(event).shows_shape else ", ".join(shown_attrs(event))
-    return f"the result of {written_name(event)}{f'({given})' if given else ''}"
+    attrs = "" if presentation(event).shows_shape else ", ".join(shown_attrs(event))
+    return f"the result of {written_name(event)}{f'({attrs})' if attrs else ''}"
 
 
 def saved_name(saved: Saved, event: OpCalled, facts: Facts) -> str:
@@ -147,8 +147,8 @@ def made_by(op: int, facts: Facts) -> str | None:
             unknown.append(argument)
         return name or unnamed(argument.tensor, facts)
 
-    made = written(facts.ops[op].event, facts, operand)
-    return made if len(made) <= SHORT and not unknown else None
+    expression = written(facts.ops[op].event, facts, operand)
+    return expression if len(expression) <= SHORT and not unknown else None
 
 
 def _is_result(tensor: int | None, facts: Facts) -> bool:

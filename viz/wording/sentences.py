@@ -154,17 +154,17 @@ def _returned(event: VjpRun, facts: Facts) -> str:
         return ""  # it raised instead
     if not isinstance(ended, BackwardEnded) or any(isinstance(e, OpCalled) for e in events[event.index : call.end]):
         return ""  # with create_graph the sums come behind it, as steps of their own
-    given = []
+    gradients = []
     for result in ended.results[:MOST_RESULTS]:
         fact = facts.tensors.get(result) if result is not None else None
         if result is None or fact is None:
-            given.append("None")
+            gradients.append("None")
         else:
             name = facts.trace.names.get(result)
-            given.append(f"{name} = {value(facts.trace, fact.values[fact.first])}" if name else "")
+            gradients.append(f"{name} = {value(facts.trace, fact.values[fact.first])}" if name else "")
     more = len(ended.results) - MOST_RESULTS
-    told = [*given, *([f"{more} more"] if more > 0 else [])]
-    return f" The call returns {text.join(told)}." if all(told) and told else ""
+    parts = [*gradients, *([f"{more} more"] if more > 0 else [])]
+    return f" The call returns {text.join(parts)}." if all(parts) and parts else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,31 +183,31 @@ class Sent:
 
 def _ways(event: VjpRun, op: OpCalled, facts: Facts) -> list[str]:
     """`3 to h and to the leaf w`: one for each value that goes out."""
-    told: dict[str, list[tuple[str, object]]] = {}
+    names: dict[str, list[tuple[str, object]]] = {}
     for one in sent(event, op, facts):
         name = f"the leaf {one.name}" if one.is_leaf and one.name else one.name or "a leaf"
-        told.setdefault(one.value, []).append((f"{name}{one.folded}", one.end))
-    return [f"{what} {text.join(_counted(where))}" for what, where in told.items()]
+        names.setdefault(one.value, []).append((f"{name}{one.folded}", one.end))
+    return [f"{what} {text.join(_counted(where))}" for what, where in names.items()]
 
 
 def sent(event: VjpRun, op: OpCalled, facts: Facts) -> list[Sent]:
     """What a rule sends, with the names of what receives it: two of one name are told apart by what made them."""
     by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
     several = sum(cotangent is not None for cotangent in event.unsummed) > 1
-    found = [
+    receivers = [
         _sent(event, op, slot, by_slot[slot], facts, several)
         for slot, cotangent in enumerate(event.cotangents)
         if cotangent is not None and slot in by_slot
     ]
-    told = []
-    ways = {(one.name, one.end, one.value) for one in found}
+    parts = []
+    ways = {(one.name, one.end, one.value) for one in receivers}
     named = Counter(name for name, _, _ in ways)
     ended, valued = Counter((name, end) for name, end, _ in ways), Counter((name, value) for name, _, value in ways)
-    for one in found:  # is there one of this name with another end and another value? Counted, as there may be many
+    for one in receivers:  # is there one of this name with another end and another value? Counted, as there may be many
         alike = named[one.name] - ended[one.name, one.end] - valued[one.name, one.value] + 1 > 0
-        made = made_by(one.op, facts) if alike and one.op is not None else None
-        told.append(replace(one, name=f"{one.name} of {made}") if made else one)
-    return told
+        expression = made_by(one.op, facts) if alike and one.op is not None else None
+        parts.append(replace(one, name=f"{one.name} of {expression}") if expression else one)
+    return parts
 
 
 def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts, several: bool) -> Sent:
@@ -230,15 +230,15 @@ def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts,
 def _counted(places: Sequence[tuple[str, object]]) -> list[str]:
     """`to the leaf a twice` for one that comes two times, `to each of two MulBackward0` for two of one name."""
     times = {1: "", 2: " twice"}
-    told = []
+    parts = []
     for name in _each([name for name, _ in places]):
         ends = Counter(end for label, end in places if label == name)
         if len(ends) > 1:
-            told.append(f"to each of {_NUMBERS.get(len(ends), len(ends))} {name}")
+            parts.append(f"to each of {_NUMBERS.get(len(ends), len(ends))} {name}")
         else:
             (n,) = ends.values()
-            told.append(f"to {name}{times.get(n, f' {n} times')}")
-    return told
+            parts.append(f"to {name}{times.get(n, f' {n} times')}")
+    return parts
 
 
 def own(event: AnyEvent, facts: Facts) -> str:
@@ -342,26 +342,26 @@ def flow_text(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> tuple[str 
     """
     if flow.value is None:
         return None, None
-    found = trace.value(flow.value)
+    value = trace.value(flow.value)
     path = _path(flow, matrix, trace)
-    if found.array is not None and found.array.size == 1:
-        return path or text.brief(found), None
-    return text.brief(found), path
+    if value.array is not None and value.array.size == 1:
+        return path or text.brief(value), None
+    return text.brief(value), path
 
 
 def _path(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> str | None:
     """The arithmetic of the only path on which a gradient travels; None where there are several, or none."""
     if not flow.back or flow.upstream is None or flow.value is None or matrix is None:
         return None
-    given, upstream = trace.value(flow.value).array, trace.value(flow.upstream).array
-    if given is None or upstream is None or (upstream.size, given.size) != matrix.shape:
+    cotangent, upstream = trace.value(flow.value).array, trace.value(flow.upstream).array
+    if cotangent is None or upstream is None or (upstream.size, cotangent.size) != matrix.shape:
         return None
     rows = np.flatnonzero(upstream)
     columns = np.flatnonzero(matrix[rows[0]]) if len(rows) == 1 else rows[:0]
-    if len(columns) != 1 or np.count_nonzero(given) > 1:  # not where a nan was born beside the path
+    if len(columns) != 1 or np.count_nonzero(cotangent) > 1:  # not where a nan was born beside the path
         return None
     local, one = matrix[rows[0], columns[0]], upstream.reshape(-1)[rows[0]]
-    return _product(float(local), float(one), float(given.reshape(-1)[columns[0]]), name_of(given.dtype))
+    return _product(float(local), float(one), float(cotangent.reshape(-1)[columns[0]]), name_of(cotangent.dtype))
 
 
 def _product(local: float, upstream: float, result: float, dtype: str) -> str | None:

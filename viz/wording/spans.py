@@ -127,19 +127,19 @@ class _Ways:
         name, ops = short(span.label), text.count(span.end - span.start, "op")
         if span.row == 0:
             return f"The forward pass runs {ops}."
-        taken, given = self.crossing(span)
-        if not given:
+        taken, results = self.crossing(span)
+        if not results:
             return f"{name} runs {ops}."
         if not taken:
-            return f"{name} gives {self.listed(given)}."
-        return f"{name} turns {self.listed(taken)} into {self.listed(given)}."
+            return f"{name} gives {self.listed(results)}."
+        return f"{name} turns {self.listed(taken)} into {self.listed(results)}."
 
     def crossing(self, span: Span) -> tuple[list[int], list[int]]:
         """The tensors, not counting parameters, that a span takes from before and that it leaves to what follows."""
         facts, events = self.facts, self.facts.trace.events
         first = events[self.line.steps[span.start].event].index
         taken: dict[int, None] = {}
-        given: dict[int, None] = {}
+        results: dict[int, None] = {}
         last: OpCalled | None = None
         for k in self.steps(span):
             event = events[self.line.steps[k].event]
@@ -152,10 +152,10 @@ class _Ways:
                 fact = facts.tensors.get(one.tensor)
                 if fact is not None and fact.event < first and not self.is_held(one):
                     taken[one.tensor] = None
-            given.update((o.tensor, None) for o in event.outputs if self.used.get(o.tensor, -1) >= span.end)
-        if not given and last is not None:
-            given = dict.fromkeys(out.tensor for out in last.outputs[:1])
-        return list(taken), list(given)
+            results.update((o.tensor, None) for o in event.outputs if self.used.get(o.tensor, -1) >= span.end)
+        if not results and last is not None:
+            results = dict.fromkeys(out.tensor for out in last.outputs[:1])
+        return list(taken), list(results)
 
     def is_held(self, argument: Input) -> bool:
         """Whether an argument is a parameter or a buffer, which a module has and is not given."""
@@ -184,16 +184,16 @@ class _Ways:
             return f"{span.label} runs the rules of {text.count(count, 'op')}{received}."
         going = self.going(span)
         norms = all(value is not None and self.is_large(value) for value in coming) and len(coming) == 1
-        told = text.join([f"{self.amounts(values, norms)} to {name}" for name, values in list(going.items())[:MOST]])
+        amounts = text.join([f"{self.amounts(values, norms)} to {name}" for name, values in list(going.items())[:MOST]])
         if len(going) > MOST:
-            told = f"gradients to {len(going)} others"
-        sends = f" and sends {told}" if told else "" if received else " and sends none on"
+            amounts = f"gradients to {len(going)} others"
+        sends = f" and sends {amounts}" if amounts else "" if received else " and sends none on"
         return f"{short(span.label)} receives {self.amounts(coming)}{sends}{received}."
 
     def coming(self, span: Span) -> list[int | None]:
         """What comes to a span from outside, as trace values; None for a sum that is recorded nowhere."""
         events = self.facts.trace.events
-        found: list[int | None] = []
+        values: list[int | None] = []
         for k in self.steps(span):
             event = events[self.line.steps[k].event]
             if not isinstance(event, VjpRun):
@@ -202,8 +202,8 @@ class _Ways:
                 gradient = self.gradients.get((event.call, (event.node, None, nr)))
                 parts = [part for part in gradient.parts if part[0] < span.start] if gradient is not None else []
                 if upstream is not None and gradient is not None and parts:
-                    found.append(gradient.of(parts))
-        return found
+                    values.append(gradient.of(parts))
+        return values
 
     def going(self, span: Span) -> dict[str, list[int | None]]:
         """What a span sends on, by the name of what receives it; what it accumulates into leaves is not among it."""
@@ -218,12 +218,12 @@ class _Ways:
                         and not span.start <= self.rule.get((event.call, edge.node or 0), -1) < span.end
                     ):
                         ends[event.call, _end(edge)] = edge
-        found: dict[str, list[int | None]] = defaultdict(list)
+        receivers: dict[str, list[int | None]] = defaultdict(list)
         for (call, end), edge in ends.items():
             gradient = self.gradients[call, end]
             mine = [part for part in gradient.parts if span.start <= part[0] < span.end]
-            found[self.receiver(span, edge)].append(gradient.of(mine))
-        return found
+            receivers[self.receiver(span, edge)].append(gradient.of(mine))
+        return receivers
 
     def receiver(self, span: Span, edge: Edge) -> str:
         """The name of what a gradient goes to, as one sees it from a span: a group beside it, a tensor, or an op."""

@@ -93,10 +93,10 @@ def mean(
         keepdim, dim = _numpy_names("mean", named, keepdim, dim)
     which = as_numpy_dtype(dtype)
     if (which or input._array.dtype).kind != "f":
-        what, type_ = ("Input", kind(input)) if which is None else ("Optional", LETTERS[BY_NUMPY[which].name])
+        what, actual = ("Input", kind(input)) if which is None else ("Optional", LETTERS[BY_NUMPY[which].name])
         raise errors.runtime(
             f"mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. "
-            f"Got: {type_}"
+            f"Got: {actual}"
         )
     if dim is NOT_GIVEN and not keepdim:
         return rd.mean_all(input) if which is None else rd.mean_all(input, dtype=which)

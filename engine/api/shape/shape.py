@@ -305,8 +305,8 @@ def expand(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    sizes_, shape = sizes_of(sizes if size is None else (size,)), input._array.shape
-    return sh.expand(input, expanded(input, sizes_, shape))
+    wanted, shape = sizes_of(sizes if size is None else (size,)), input._array.shape
+    return sh.expand(input, expanded(input, wanted, shape))
 
 
 def expanded(input: Tensor, given: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -374,7 +374,7 @@ def _apart(
         raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
     size = query._array.shape[-1]
     biases: Any = (None,) * 3 if bias is None else chunk(bias, 3)
-    parts_ = []
+    heads = []
     for letter, word, x, w, b in zip(
         "qkv", ("query", "key", "value"), (query, key, value), (w_q, w_k, w_v), biases, strict=True
     ):
@@ -383,8 +383,8 @@ def _apart(
         wanted = (size, x._array.shape[-1])
         if w._array.shape != wanted:
             raise AssertionError(f"expecting {word} weights shape of {wanted}, but got {w.shape}")
-        parts_.append((x, w, b))
-    return [linear(x, w, b) for x, w, b in parts_]
+        heads.append((x, w, b))
+    return [linear(x, w, b) for x, w, b in heads]
 
 
 def _with_bias(

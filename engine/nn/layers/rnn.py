@@ -498,8 +498,8 @@ class RNNCellBase(Module):
         _check_sizes(self, x, states)
         weights = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         # A cell of torch's looks at its state first: the order in which backward runs.
-        states_ = STEPS[mode](weights, lambda: weights.given(x), tuple(states))
-        return tuple(state.squeeze(0) for state in states_) if alone else states_
+        following = STEPS[mode](weights, lambda: weights.given(x), tuple(states))
+        return tuple(state.squeeze(0) for state in following) if alone else following
 
 
 def _check_sizes(cell: RNNCellBase, x: Any, states: Any) -> None:

@@ -218,10 +218,10 @@ class Writer:
         """Add a content; SQLite says whether it is there already, which it looks up anyway."""
         digest, dtype, shape, whole, raw, stats = row
         content = self._count
-        digest_ = checksum(content, digest.hex(), dtype, shape, whole, stats)
+        row_sum = checksum(content, digest.hex(), dtype, shape, whole, stats)
         added = self._execute(
             "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
-            (content, *row, digest_),
+            (content, *row, row_sum),
         )
         if not added.rowcount:
             known = self._execute("SELECT id FROM contents WHERE digest = ?", (digest,)).fetchone()

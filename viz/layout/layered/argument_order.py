@@ -72,28 +72,28 @@ def _exchanges(graph: Ranked, layers: Layers, upper: int, lower: int) -> Iterato
 
 
 def _reached(neighbours: Mapping[int, Sequence[int]], start: int, without: Collection[int]) -> set[int]:
-    found, todo = {start}, [start]
+    vertices, todo = {start}, [start]
     while todo:
         for node in neighbours.get(todo.pop(), ()):
-            if node not in found and node not in without:
-                found.add(node)
+            if node not in vertices and node not in without:
+                vertices.add(node)
                 todo.append(node)
-    return found
+    return vertices
 
 
 def _exchanged(layers: Layers, upper: Collection[int], lower: Collection[int]) -> Layers:
     """In the places of both first the one, then the other."""
-    found = []
+    pairs = []
     for layer in layers:
         ours = iter([*(n for n in layer if n in upper), *(n for n in layer if n in lower)])
-        found.append([next(ours) if n in upper or n in lower else n for n in layer])
-    return found
+        pairs.append([next(ours) if n in upper or n in lower else n for n in layer])
+    return pairs
 
 
 def _turned(layers: Layers, nodes: Collection[int]) -> Layers:
     """Some nodes upside down, in their places."""
-    found = []
+    pairs = []
     for layer in layers:
         ours = iter([n for n in reversed(layer) if n in nodes])
-        found.append([next(ours) if n in nodes else n for n in layer])
-    return found
+        pairs.append([next(ours) if n in nodes else n for n in layer])
+    return pairs

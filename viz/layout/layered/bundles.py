@@ -58,25 +58,25 @@ def _windows(users: Mapping[Steep, set[Hashable]]) -> dict[Steep, Point]:
     rooms: dict[tuple[Point, bool], list[Steep]] = defaultdict(list)
     for steep in users:
         rooms[steep.gap, steep.end < steep.start].append(steep)
-    found: dict[Steep, Point] = {}
+    windows: dict[Steep, Point] = {}
     for (gap, _), ways in rooms.items():
         for bundle in _bundles(sorted(ways, key=lambda one: one.rank)):
             step = min(STEP, (gap[1] - gap[0] - CLIMB) / max(len(bundle) - 1, 1))
             if step > 0 and len(set().union(*(users[one] for one in bundle))) > 1:
                 for place, one in enumerate(bundle):
-                    found[one] = gap[0] + place * step, gap[1] - (len(bundle) - 1 - place) * step
-    return found
+                    windows[one] = gap[0] + place * step, gap[1] - (len(bundle) - 1 - place) * step
+    return windows
 
 
 def _bundles(ways: Sequence[Steep]) -> list[list[Steep]]:
     """What follows one on the other too closely."""
-    found: list[list[Steep]] = []
+    bundles: list[list[Steep]] = []
     for steep in ways:
-        if found and _are_near(found[-1][-1], steep):
-            found[-1].append(steep)
+        if bundles and _are_near(bundles[-1][-1], steep):
+            bundles[-1].append(steep)
         else:
-            found.append([steep])
-    return found
+            bundles.append([steep])
+    return bundles
 
 
 def _are_near(one: Steep, other: Steep) -> bool:
@@ -88,11 +88,11 @@ def _are_near(one: Steep, other: Steep) -> bool:
 
 
 def _moved(way: list[Point], moved: Mapping[Steep, Point], gaps: set[Point]) -> list[Point]:
-    found = way[:1]
+    points = way[:1]
     for a, b in pairwise(way):
         steep = _steep(a, b, gaps)
         if steep is not None and steep in moved:
             start, end = moved[steep]
-            found += [(start, a[1]), (end, b[1])]
-        found.append(b)
-    return clean(found)
+            points += [(start, a[1]), (end, b[1])]
+        points.append(b)
+    return clean(points)

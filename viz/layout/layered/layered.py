@@ -126,8 +126,8 @@ class _Layered:
         return self.rooms[None]
 
     def group(self, node: Hashable) -> Hashable | None:
-        found: Hashable | None = self.graph.nodes[node].get("group")
-        return found
+        result: Hashable | None = self.graph.nodes[node].get("group")
+        return result
 
     def split(self, path: Mapping[Hashable | None, list[Hashable | None]]) -> dict[Hashable | None, list[Part]]:
         """Each edge cut at the borders of the groups it crosses: (edge, from, to, origin) per group; None is a port."""
@@ -323,7 +323,7 @@ class _Layered:
         for _, u, v, _ in self.edges:
             if v in line and u in line and u not in reached and self.graph.nodes[u].get("group") is None:
                 users[u].append(line[v])
-        earlier = {**line, **{node: min(found) for node, found in users.items()}}
+        earlier = {**line, **{node: min(ranks) for node, ranks in users.items()}}
         return earlier if set(earlier.values()) == set(line.values()) else line
 
     def stacked(self, line: Mapping[Hashable, int]) -> Piece:
@@ -365,17 +365,17 @@ class _Layered:
                 joined.add_edge(node, ("group", group))
                 group = self.within[group]
         part = {}
-        for number, found in enumerate(nx.connected_components(joined)):
-            part.update(dict.fromkeys(found, number))
+        for number, component in enumerate(nx.connected_components(joined)):
+            part.update(dict.fromkeys(component, number))
         return {key: part[v] for key, _, v, _ in edges if v is not None}
 
     def anchors(self, vertex: Hashable) -> Anchors:
-        found: Anchors = self.graph.nodes[vertex].get("anchors", Anchors())
-        return found
+        result: Anchors = self.graph.nodes[vertex].get("anchors", Anchors())
+        return result
 
     def under(self, vertex: Hashable) -> float:
-        found: float = self.graph.nodes[vertex].get("under", 0.0)
-        return found
+        height: float = self.graph.nodes[vertex].get("under", 0.0)
+        return height
 
     def ports(self, sheet: Sheet, y: list[float], sizes: list[Size], own: Own) -> Ports:
         return Ports(sheet, y, sizes, self.rooms, self.anchors, self.arguments, own)

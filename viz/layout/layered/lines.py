@@ -139,7 +139,7 @@ def _ends(
     rights = [right + _beside(leaving, 0) for (_, right), leaving in zip(columns, [*cut, 0], strict=True)]
     best: dict[int, tuple[float, list[int]]] = {0: (0.0, [])}
     for line in range(1, count + 1):
-        found = {}
+        ends = {}
         for end in range(line, n + 1):
             cost = costs[end - 1] if end < n else 0.0
             ways = []
@@ -148,8 +148,8 @@ def _ends(
                 ways.append((best[start][0] + wide**2 / width + cost + WIDER * max(wide - limit, 0.0), start))
             if ways:
                 least, start = min(ways)
-                found[end] = least, [*best[start][1], end - 1]
-        best = found
+                ends[end] = least, [*best[start][1], end - 1]
+        best = ends
     return best[n][1]
 
 
@@ -187,7 +187,7 @@ def stacked(
     ways = _ways(pieces, over)
     left = {way.first for way in ways.values()}
     pieces = [_deepened(piece, size, under) if i in left else piece for i, piece in enumerate(pieces)]
-    found, tops = Piece(), _tops(pieces, ways)
+    result, tops = Piece(), _tops(pieces, ways)
     placed = [piece.moved(0.0, top) for piece, top in zip(pieces, tops, strict=True)]
     for piece in placed:
         piece.reach(-INDENT, piece.box[2])
@@ -201,14 +201,14 @@ def stacked(
         for key, origin, a, b in over
     }  # fmt: skip
     for piece in placed:
-        boxes = {group: [*found.boxes.get(group, ()), *own] for group, own in piece.boxes.items()}
-        found.take(piece)
-        found.boxes.update(boxes)
-    found.routes.update(joined)  # type: ignore[arg-type]  # two sides each
-    found.ins, found.outs, found.entering, found.leaving = {}, {}, set(), set()
-    points = [(x, y - LANE / 2, x, y + LANE / 2) for pair in found.routes.values() for way in pair for x, y in way]
-    found.box = around([*(piece.box for piece in placed), *points])
-    return found
+        boxes = {group: [*result.boxes.get(group, ()), *own] for group, own in piece.boxes.items()}
+        result.take(piece)
+        result.boxes.update(boxes)
+    result.routes.update(joined)  # type: ignore[arg-type]  # two sides each
+    result.ins, result.outs, result.entering, result.leaving = {}, {}, set(), set()
+    points = [(x, y - LANE / 2, x, y + LANE / 2) for pair in result.routes.values() for way in pair for x, y in way]
+    result.box = around([*(piece.box for piece in placed), *points])
+    return result
 
 
 def _deepened(piece: Piece, size: Callable[[Hashable], Size], under: Callable[[Hashable], float]) -> Piece:

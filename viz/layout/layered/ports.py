@@ -94,14 +94,14 @@ class Ports:
             vertex = self.sheet.vertices[b]
             if b < self.sheet.members and vertex not in self.rooms and self.anchors(vertex).fan:
                 arriving[b].append((self.comes(a, origin, b), place.get(key, 0), number, key))
-        found: dict[tuple[Hashable, int], float] = {}
+        fans: dict[tuple[Hashable, int], float] = {}
         for b, coming in arriving.items():
             if len(coming) < 2:
                 continue
             pitch = min(PITCH, (self.sizes[b][1] - FREE) / len(coming))
             for i, (*_, key) in enumerate(sorted(coming, key=lambda c: c[:3])):
-                found[key, b] = (i - (len(coming) - 1) / 2) * pitch
-        return found
+                fans[key, b] = (i - (len(coming) - 1) / 2) * pitch
+        return fans
 
     def levels(self, own: Own) -> dict[int, float]:
         """The group's own ports at the heights of what they lead to, as far as there is room."""
@@ -112,13 +112,13 @@ class Ports:
                 wanted["in"][a].append(self.y[way[0]] if way else sum(self.left(key, b, origin)) / 2)
             if v is None:
                 wanted["out"][b].append(self.comes(a, origin, b))
-        found: dict[int, float] = {}
+        result: dict[int, float] = {}
         for side in filter(None, wanted.values()):
             levels = {port: sum(heights) / len(heights) for port, heights in side.items()}
             ports = sorted(levels, key=lambda port: (levels[port], self.y[port]))
             gaps = [LANE + LANE_GAP] * (len(ports) - 1)
-            found.update(zip(ports, spread([levels[port] for port in ports], gaps), strict=True))
-        return found
+            result.update(zip(ports, spread([levels[port] for port in ports], gaps), strict=True))
+        return result
 
 
 def begun(way: Sequence[Point], y: float) -> list[Point]:
@@ -134,21 +134,21 @@ def begun(way: Sequence[Point], y: float) -> list[Point]:
 
 def in_order(sheet: Sheet, own: Own, place: Mapping[Hashable, int]) -> list[list[int]]:
     """Of each op of the group what its arguments come from in the rank before it, in their order (`place`, by edge)."""
-    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    ports: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for (key, _, v, origin), (a, b) in own:
         if v is not None and key in place:
-            found[b].append((place[key], (sheet.way(a, origin, b) or [a])[-1]))
-    orders = (list(dict.fromkeys(node for _, node in sorted(one))) for one in found.values())
+            ports[b].append((place[key], (sheet.way(a, origin, b) or [a])[-1]))
+    orders = (list(dict.fromkeys(node for _, node in sorted(one))) for one in ports.values())
     return [order for order in orders if len(order) > 1]
 
 
 def from_cards(sheet: Sheet, own: Own) -> Iterator[tuple[int, int]]:
     """What comes from the value of a card with what comes from its gradient, which stands below it."""
-    found: dict[int, tuple[dict[int, None], dict[int, None]]] = defaultdict(lambda: ({}, {}))
+    ports: dict[int, tuple[dict[int, None], dict[int, None]]] = defaultdict(lambda: ({}, {}))
     for (_, u, _, origin), (a, b) in own:
         if u is not None:
-            found[a][origin == OfGradient(u)][(sheet.way(a, origin, b) or [b])[0]] = None
-    for values, gradients in found.values():
+            ports[a][origin == OfGradient(u)][(sheet.way(a, origin, b) or [b])[0]] = None
+    for values, gradients in ports.values():
         yield from ((one, other) for one in values for other in gradients if one != other)
 
 

@@ -75,24 +75,24 @@ def settled(
     origins: Mapping[Hashable, Hashable], size: Callable[[Hashable], Size],
 ) -> Ways:  # fmt: skip
     """The ways with the places where they turn: as near as no two of them cross."""
-    found = {
+    turns = {
         one: replace(way, out=pieces[way.first].box[2] + OUT + STEP * way.place, into=way.margin)
         for one, way in ways.items()
     }
     rooms = [_Room(piece, origins, size) for piece in pieces]
     for line, (above, below) in enumerate(pairwise(rooms)):
-        under = sorted((one for one in found if one[1] == line), key=lambda one: found[one].place)
+        under = sorted((one for one in turns if one[1] == line), key=lambda one: turns[one].place)
         for one in under:
             keys = [key for key, origin, a, _ in over if (origin, a) == one]
-            out = above.out(one[0], keys[0], found[one].out)
-            if out is not None and _take(found, under, one, replace(found[one], out=out)):
+            out = above.out(one[0], keys[0], turns[one].out)
+            if out is not None and _take(turns, under, one, replace(turns[one], out=out)):
                 above.shorten(keys, out)
         for one in reversed(under):
             keys = [key for key, origin, a, b in over if (origin, a) == one and b == line + 1]
-            into = below.into(one[0], keys, found[one].into) if keys else None
-            if into is not None and _take(found, under, one, replace(found[one], into=into)):
+            into = below.into(one[0], keys, turns[one].into) if keys else None
+            if into is not None and _take(turns, under, one, replace(turns[one], into=into)):
                 below.shorten(keys, into, enter=True)
-    return found
+    return turns
 
 
 def _take(ways: Ways, under: Sequence[tuple[Hashable, int]], one: tuple[Hashable, int], better: Way) -> bool:
@@ -130,8 +130,8 @@ class _Room:
         if not (go and back) or go[-1][0] - BESIDE < margin + SAVED:
             return None
         solid, groups = ([_turned(box) for box in boxes] for boxes in (self.solid(origin), self.groups))
-        found = _nearest(_backwards(go), _backwards(back), -margin, solid, groups)
-        return None if found is None else -found
+        turn = _nearest(_backwards(go), _backwards(back), -margin, solid, groups)
+        return None if turn is None else -turn
 
     def solid(self, origin: Hashable) -> list[Box]:
         """What a way must not touch: its own edges it may."""

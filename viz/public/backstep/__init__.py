@@ -119,9 +119,9 @@ def check(function: Callable[..., Any], inputs: Any, **options: Any) -> bool:
     >>> backstep.check(lambda x: (x * x).sum(), x)
     True
     """
-    given = inputs if isinstance(inputs, (list, tuple)) else (inputs,)
+    tensors = inputs if isinstance(inputs, (list, tuple)) else (inputs,)
     torch = sys.modules.get("torch")
-    is_torchs = any(isinstance(one, getattr(torch, "Tensor", ())) for one in given)
+    is_torchs = any(isinstance(one, getattr(torch, "Tensor", ())) for one in tensors)
     library: Any = torch if is_torchs else importlib.import_module("engine")
     return bool(library.autograd.gradcheck(function, inputs, **options))
 
