@@ -1,4 +1,5 @@
-"""Two recordings of one program, on the engine and on another library: step by step up to the first difference."""
+"""Two recordings of one program, on the engine and on another library, compared step by step up to the first
+difference."""
 
 from __future__ import annotations
 
@@ -26,13 +27,13 @@ from . import text
 from .library import ROUNDINGS, gap, unit
 
 DRIFT = 8192
-"""Roundings that numbers may differ by which were computed from numbers that are rounded in another way already, as in
-the later steps of a training: in float32, a thousandth."""
+"""Roundings by which numbers may differ that were computed from numbers with other roundings, as in the later steps of
+a training: in float32, a thousandth."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step that both recordings have: what it does (`what`), its line, and its values by their names."""
+    """A step that both recordings have: its kind (`what`), its line, and its values by their names."""
 
     event: AnyEvent
     what: str
@@ -124,7 +125,7 @@ def _leaves(trace: Trace) -> dict[int, LeafCreated]:
 def _other_leaf(
     one: Trace, other: Trace, mine: AnyEvent, its: AnyEvent, leaves: tuple[Mapping[int, LeafCreated], ...]
 ) -> str:
-    """The name of a leaf that two calls are given with other numbers than the other has; "" if there is none."""
+    """The name of a leaf for which two calls have different numbers; "" if there is none."""
     if not isinstance(mine, OpCalled) or not isinstance(its, OpCalled):
         return ""
     op = REGISTRY.get(mine.name)
@@ -185,7 +186,7 @@ def between(one: Value, other: Value) -> float | str:
 
 
 def steps(trace: Trace) -> Iterator[Step]:
-    """What both kinds of recording have, in their order."""
+    """The kinds of events that both recordings have, in order."""
     ops = {e.node.node: e for e in trace.events if isinstance(e, OpCalled) and e.node is not None}
     for event in trace.events:
         if isinstance(event, OpCalled):

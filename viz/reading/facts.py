@@ -39,7 +39,7 @@ from .own_code import OwnCode, own_code
 from .source_text import source
 
 MET = frozenset({"seen", "parameter"})
-"""Sources of leaves that were there before an op first used them: that line did not make them."""
+"""Sources of leaves that existed before an op first used them: that line did not make them."""
 _PLACE = re.compile(r'File "(.+)", line (\d+)')
 
 
@@ -84,12 +84,12 @@ class TensorFact:
     given: dict[int, tuple[int, int]] = field(default_factory=dict)
     versions: list[int] = field(default_factory=list)
     recorded: int | None = None
-    """The first version that an op gave which is recorded for backward."""
+    """The first version from an op that is recorded for backward."""
     differentiable: int | None = None
-    """The first version that was given with `requires_grad`."""
+    """The first version with `requires_grad`."""
 
     def hold(self, version: int, value: int, event: int) -> None:
-        """The tensor has a value in a version, from an event on; versions come in their order, but for rare ones."""
+        """The tensor has a value in a version, from an event on; versions come in order, with rare exceptions."""
         if version not in self.values:
             insort(self.versions, version)
         self.values[version] = value
@@ -97,7 +97,7 @@ class TensorFact:
 
     @property
     def last(self) -> int:
-        """The newest version; of a tensor without a value, the first one."""
+        """The newest version; for a tensor without a value, the first one."""
         return self.versions[-1] if self.versions else self.first
 
     def before(self, event: int) -> Iterator[int]:
@@ -121,7 +121,8 @@ class CallFact:
 
 @dataclass
 class Facts:
-    """Everything looked up more than once.  `users` has (op, input position) per (tensor, version) as resolved."""
+    """Tables for everything that is looked up more than once. `users` has (op, input position) per (tensor, version) as
+    resolved."""
 
     trace: Trace
     ops: list[OpFact] = field(default_factory=list)
@@ -130,22 +131,22 @@ class Facts:
     tensors: dict[int, TensorFact] = field(default_factory=dict)
     calls: dict[int, CallFact] = field(default_factory=dict)
     owner: dict[int, int] = field(default_factory=dict)
-    """The leaf whose `.grad` a tensor is, or was last."""
+    """The leaf whose `.grad` a tensor is, or last was."""
     handed: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
-    """Of a gradient: from which event on it was whose."""
+    """For a gradient: the leaves that it belonged to, each with the event from which on it did."""
     grads: dict[int, int] = field(default_factory=dict)
     """Per leaf the tensor that its `.grad` is, at the end."""
     holders: dict[int, list[tuple[int, tuple[int, ...]]]] = field(default_factory=lambda: defaultdict(list))
-    """Of a gradient: from which event on which leaves have it; after `b.grad = a.grad` these are two."""
+    """For a gradient: the leaves that have it from each event on; after `b.grad = a.grad` there are two."""
     before: set[int] = field(default_factory=set)
-    """Gradients that ops took before they were any leaf's."""
+    """Gradients that ops used before they belonged to a leaf."""
     behind: dict[int, int] = field(default_factory=dict)
-    """What `x.data` gave -> x: a write to it changes x, and no version counts it."""
+    """The result of `x.data` -> x: a write to it changes x, without a new version."""
     retained: dict[int, int] = field(default_factory=dict)
-    """By tensor for which the program called `retain_grad()`: the event of that."""
+    """The event of `retain_grad()`, by tensor."""
     roots: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     seeds: set[int] = field(default_factory=set)
-    """Leaves that a backward call made for itself: the gradient that it starts from."""
+    """Leaves that a backward call made itself: the gradient from which it starts."""
     errors: list[ErrorRaised] = field(default_factory=list)
     derived: bool = False
     """Whether a backward call recorded ops of its own."""
@@ -158,7 +159,7 @@ class Facts:
     _frames: dict[int, Frame | None] = field(default_factory=dict)
 
     def elsewhere(self, what: str) -> frozenset[int]:
-        """Of the leaves of one section of a run those of which the other sections say this: `updated` before it since
+        """The leaves of one section of a run for which the other sections have an entry: `updated` before it since
         their gradient arrived, `taught` by a gradient in any of them."""
         match self.trace.meta.get("section"):  # a file may say anything
             case {**told} if isinstance(listed := told.get(what), (list, tuple)):
@@ -171,7 +172,7 @@ class Facts:
         return frozenset(name for name in self.trace.names.values() if len(name) <= len("x1"))
 
     def resolve(self, tensor: int, version: int) -> int | None:
-        """The version of `tensor` that the tables know for one that an op names (a write to a base bumps its views)."""
+        """The version of `tensor` in the tables for one that an op names (a write to a base bumps its views)."""
         fact = self.tensors.get(tensor)
         if fact is None:
             return None
@@ -181,14 +182,14 @@ class Facts:
         return fact.versions[place - 1] if place else fact.first
 
     def value(self, tensor: int, version: int) -> int | None:
-        """The trace value that a tensor holds in a version."""
+        """The trace value of a tensor in a version."""
         known = self.resolve(tensor, version)
         return None if known is None else self.tensors[tensor].values[known]
 
     def producer(self, tensor: int, version: int) -> int | None:
-        """The op that computed what `tensor` holds in `version`, also where a view of it was written.
+        """The op that computed the value of `tensor` in `version`, also if a view of it was written.
 
-        What was written before `x.data = y` is gone.
+        Values from before `x.data = y` are gone.
         """
         fact = self.tensors[tensor]
         own = fact.producers.get(version)
@@ -200,32 +201,32 @@ class Facts:
         return op if written > begun and (own is None or op > own) else own
 
     def following(self, event: int) -> Iterator[AnyEvent]:
-        """The events behind one, as far as they are asked for."""
+        """The events behind one event, one at a time."""
         events = self.trace.events
         return (events[place] for place in range(event + 1, len(events)))
 
     def owner_at(self, gradient: int, event: int) -> int | None:
-        """The leaf whose `.grad` a tensor was before an event: the last one that it was given to."""
+        """The leaf whose `.grad` a tensor was before an event: the last one that received it."""
         return next((leaf for since, leaf in reversed(self.handed.get(gradient, ())) if since < event), None)
 
     def holding(self, gradient: int | None, event: int) -> tuple[int, ...]:
-        """The leaves whose `.grad` a tensor was before an event: none once all of them have let go of it."""
+        """The leaves whose `.grad` a tensor was before an event: none after all of them have dropped it."""
         known = self.holders.get(gradient, ()) if gradient is not None else ()
         return next((leaves for since, leaves in reversed(known) if since < event), ())
 
     def is_computed(self, tensor: int | None) -> bool:
-        """Whether the program works a tensor out, by an op or as a gradient: before that nobody knows its numbers."""
+        """Whether the program computes a tensor, by an op or as a gradient: before that its numbers are unknown."""
         fact = self.tensors.get(tensor) if tensor is not None else None
         return fact is not None and (fact.leaf is None or fact.leaf.source == "grad")
 
     def begun_at(self, tensor: int | None) -> int:
-        """The stack of the line that made a tensor as it began; -1 where the recording only met it in some line."""
+        """The stack of the line that made a tensor; -1 if the recording only met it later."""
         fact = self.tensors.get(tensor) if tensor is not None else None
         met = fact is None or (fact.leaf is not None and fact.leaf.source in MET)
         return -1 if fact is None or met else self.trace.events[fact.event].stack
 
     def made_by(self, tensor: int, before: int) -> int | None:
-        """The op that computed what `tensor` held at event `before`; None for a leaf."""
+        """The op that computed the value of `tensor` before an event; None for a leaf."""
         fact = self.tensors.get(tensor)
         if fact is None:
             return None
@@ -235,9 +236,9 @@ class Facts:
         return next((op for op in known if op is not None and self.ops[op].event.index < before), None)
 
     def history(self, tensor: int, version: int) -> int | None:
-        """The op behind a tensor in the graph of autograd: the last recorded one that gave it its values.
+        """The op behind a tensor in autograd's graph: the last recorded one that gave it its values.
 
-        A write that is not recorded changes these and leaves the history as it was.
+        An unrecorded write changes the values and not the history.
         """
         fact = self.tensors[tensor]
         if fact.recorded is None or version < fact.recorded:
@@ -247,7 +248,7 @@ class Facts:
         return next((op for op in producers if op is not None and self.node(op) is not None), None)
 
     def is_unrecorded(self, tensor: int, version: int) -> bool:
-        """Whether a tensor with a history has its values from a write that is no part of it."""
+        """Whether a tensor with a history has its values from a write that is not part of it."""
         producer = self.tensors[tensor].producers.get(version)
         return (producer is None or self.node(producer) is None) and self.history(tensor, version) is not None
 
@@ -265,14 +266,14 @@ class Facts:
         return name
 
     def mark(self, tensor: int | None, version: int) -> str:
-        """What follows the name of a tensor that was written to: ` v1`; nothing as long as it is what it began as."""
+        """The suffix of the name of a tensor that was written: ` v1`; "" for its first version."""
         known = self.resolve(tensor, version) if tensor is not None else None
         return "" if tensor is None or known in (None, self.tensors[tensor].first) else f" v{known}"
 
     def is_gradient(self, tensor: int) -> bool:
-        """Whether a tensor is only what some leaf's `.grad` holds: a row of a card, without a card of its own.
+        """Whether a tensor is only the `.grad` of a leaf: a row of a card, without a card of its own.
 
-        What an op took before any leaf was given it is more than that.
+        A tensor that an op used before it belonged to a leaf is more than that.
         """
         if tensor not in self.owner or tensor in self.before:
             return False
@@ -283,8 +284,11 @@ class Facts:
         return self.ops[op].event.node
 
     def is_leaf(self, tensor: int, version: int | None = None) -> bool:
-        """Whether gradients end in the tensor as it is in a version (None: the last): it requires one, and no op that
-        gave it its values is recorded for backward.  Where a recorded op wrote into it, it is a leaf no more."""
+        """Whether gradients end in the tensor in a version (None: the last): it requires one, and no op behind its
+        values is recorded for backward.
+
+        After a recorded op wrote to it, it is not a leaf.
+        """
         fact = self.tensors[tensor]
         if not fact.requires_grad:
             return False
@@ -294,22 +298,22 @@ class Facts:
         return asks and (fact.recorded is None or fact.recorded > until)
 
     def asks(self, tensor: int, before: int) -> bool:
-        """Whether a tensor required a gradient at an event: as the flag was last set before it."""
+        """Whether a tensor required a gradient at an event, by the last setting of the flag before it."""
         fact = self.tensors[tensor]
         last = next((flag.value for flag in reversed(fact.flags) if flag.index < before), None)
         return fact.requires_grad if last is None else last
 
     def shares(self, one: int, other: int) -> bool:
-        """Whether two tensors lie in the same memory."""
+        """Whether two tensors share memory."""
         return one == other or (one in self.storages and self.storages[one] == self.storages.get(other, -1))
 
     def base(self, tensor: int) -> int | None:
-        """The first tensor in the memory of a view; None where it has its own."""
+        """The first tensor in the memory of a view; None for a tensor with memory of its own."""
         storage = self.storages.get(tensor)
         return next((t for t, s in self.storages.items() if s == storage and t != tensor), None)
 
     def frame_of(self, event: AnyEvent) -> Frame | None:
-        """The user's innermost frame of an event; of an error that came from elsewhere, the line in its traceback."""
+        """The user's innermost frame of an event; for an error from another library, the line in its traceback."""
         frame = self.frame(event.stack)
         if isinstance(event, ErrorRaised):
             for file, number in reversed(_PLACE.findall(event.traceback)):
@@ -325,7 +329,7 @@ class Facts:
         return frame
 
     def quoted(self, frame: Frame | None, limit: int = 48) -> str:
-        """The program's text at a frame, with its line: ``x * y` in line 7``; "" where there is none."""
+        """The program's text at a frame, with its line: ``x * y` in line 7``; "" if there is none."""
         return "" if frame is None else f"`{source(self.trace, frame, limit)}` in {self.line(frame)}"
 
     def written(self, stack: int, limit: int = 48) -> str:
@@ -338,7 +342,7 @@ class Facts:
         return frame.line if frame is not None else None
 
     def line(self, frame: Frame) -> str:
-        """`line 7`, with the name of the file where that is not the script itself."""
+        """`line 7`, with the name of the file if it is not the script itself."""
         return f"line {frame.line}" + (f" of {frame.file}" if frame.file != self.script else "")
 
     @cached_property
@@ -356,7 +360,7 @@ class Facts:
         return self._frames[stack]
 
     def _whole(self, frame: Frame) -> Frame:
-        """Of `x.grad = None`, where Python names only what is assigned to, the whole statement."""
+        """The whole statement of `x.grad = None`, for which Python reports only the target."""
         lines = self.trace.files.get(frame.file, "").splitlines()[frame.line - 1 : frame.end_line]
         if len(lines) != 1 or lines[0][: frame.col].strip():
             return frame
@@ -366,7 +370,7 @@ class Facts:
         try:
             (statement,) = ast.parse(lines[0].strip()).body
         except (SyntaxError, ValueError):
-            return frame  # a comparison, or what goes on in the next line
+            return frame  # a comparison, or a statement that continues on the next line
         if not isinstance(statement, ast.Assign) or statement.end_col_offset is None:
             return frame
         written = lines[0].strip().encode()[: statement.end_col_offset].decode()
@@ -436,7 +440,7 @@ def _add_leaf(facts: Facts, event: LeafCreated) -> None:
     )  # fmt: skip
     fact.hold(event.version, event.value, event.index)
     facts.storages[event.tensor] = event.storage
-    if event.source == "edited":  # it stands in the place of an op, whose number no other one takes
+    if event.source == "edited":  # it replaces an op, whose number nothing else takes
         facts.counted[None] = facts.counted.get(None, 0) + 1
     if event.grad is not None:
         _give_gradient(facts, event.grad, event.tensor, event.index)
@@ -444,7 +448,7 @@ def _add_leaf(facts: Facts, event: LeafCreated) -> None:
 
 
 def _add_flag(facts: Facts, fact: TensorFact, event: FlagChanged) -> None:
-    """The program switches `requires_grad`; what is frozen before it is used never required a gradient."""
+    """The program switches `requires_grad`; a tensor that is frozen before its first use never required a gradient."""
     fact.flags.append(event)
     fact.asked |= event.value
     unused = fact.leaf is not None and all((event.tensor, version) not in facts.uses for version in fact.values)
@@ -462,7 +466,7 @@ def _give_gradient(facts: Facts, gradient: int, leaf: int, event: int) -> None:
 
 
 def _hold_gradient(facts: Facts, gradient: int | None, leaf: int, event: int) -> None:
-    """A tensor, or none, is the `.grad` of a leaf from an event on; other leaves may have the same one."""
+    """A tensor, or none, is the `.grad` of a leaf from an event on; other leaves may share it."""
     before = facts.grads.get(leaf)
     if before == gradient:
         return
@@ -477,8 +481,8 @@ def _hold_gradient(facts: Facts, gradient: int | None, leaf: int, event: int) ->
 
 
 def _add_gradient(facts: Facts, event: Accumulated) -> None:
-    """The tensor that `.grad` holds: adding to it in place makes a new version of it, a sum that an op made has its
-    own."""
+    """The tensor that `.grad` holds: adding to it in place makes a new version of it, a sum by an op has its own
+    tensor."""
     fact = facts.tensors.get(event.grad)
     kept = facts.trace.value(event.after)
     if fact is None:
@@ -517,7 +521,7 @@ def _add_op(facts: Facts, event: OpCalled, current: CallFact | None) -> None:
             facts.storages[out.tensor] = out.storage
         fact.requires_grad |= out.requires_grad
         fact.hold(out.version, out.value, event.index)
-        fact.since[out.version] = event.index  # a view of what was written is given anew, by the op that is its history
+        fact.since[out.version] = event.index  # its view is made again, by the op of its history
         fact.producers[out.version] = index
         if out.requires_grad and fact.differentiable is None:
             fact.differentiable = out.version
@@ -530,7 +534,7 @@ def _add_op(facts: Facts, event: OpCalled, current: CallFact | None) -> None:
 def _op_id(facts: Facts, op: OpFact) -> str:
     """`n5` for the program's own sixth op, `n2.0` for the first one that the third backward call recorded.
 
-    Commands (what writes a gradient) are not counted, so that the id survives when one is added or taken away.
+    Commands (ops that write a gradient) are not counted, so that the id stays the same when one is added or removed.
     """
     if op.writes_grad is not None:
         return f"w{op.index}"
@@ -573,7 +577,7 @@ def _highest_order(facts: Facts, tensor: int) -> int:
 
 
 def derived(facts: Facts, event: BackwardStarted, root: Root) -> Derived | None:
-    """How the gradient that backward starts with was made of the one that was passed; None where it is that one."""
+    """How the gradient from which backward starts was made from the one that was passed; None if it is the same."""
     if root.implicit and is_refused(facts, event):
         return _derived("missing", "none passed", "none")
     if root.implicit:

@@ -16,14 +16,14 @@ from .facts import Facts
 from .jacobian import arguments, pull
 
 CHECKED = 48
-"""Elements of one input that are moved; of larger inputs as many, evenly spread."""
+"""The most elements of one input that are moved, evenly spread."""
 STEP = 6e-6
 TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The worst relative difference over all inputs that were moved, and one derivative as an example."""
+    """The worst relative difference over all moved inputs, and one derivative as an example."""
 
     worst: float
     agrees: bool
@@ -47,7 +47,7 @@ def check(facts: Facts, event: OpCalled, upstream: np.ndarray, held: Mapping[int
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(call_kernel(op, tuple(wide[n] for n in op.inputs), event.attrs))
-            stale = event.outputs[0].tensor in (held or {})  # the rule was given this result, whatever the inputs give
+            stale = event.outputs[0].tensor in (held or {})  # the rule received this result, whatever the inputs give
             values = {**known, **wide} | ({} if stale else {"result": result, "results": (result,)})
             for name, edge in zip(event.node.inputs, event.node.edges, strict=True):
                 if edge is None or "[" in name or not isinstance(wide[name], np.ndarray):
@@ -78,7 +78,7 @@ def check(facts: Facts, event: OpCalled, upstream: np.ndarray, held: Mapping[int
 
 
 def _changed(facts: Facts, held: Mapping[int, int] | None) -> str:
-    """Where the values were no longer those of forward: whose."""
+    """Whose values were no longer those of the forward pass."""
     names = sorted({facts.name(tensor) or "the saved value" for tensor in held or ()})
     return f"; both use {text.join(names)} as changed after forward" if names else ""
 

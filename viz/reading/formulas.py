@@ -13,8 +13,10 @@ from .facts import Facts
 
 
 def formulas(facts: Facts, event: OpCalled) -> list[Document]:
-    """One {input, tex, text, terms, words} per input whose gradient was asked for; of `x * x`, whose two read the same,
-    one.  `calls`, where not all backward calls asked for it: those that did.
+    """One {input, tex, text, terms, words} per input whose gradient was requested; for the two equal ones of `x * x`,
+    one.
+
+    `calls` has the backward calls that requested it, if not all did.
     """
     if event.node is None:
         return []
@@ -28,7 +30,7 @@ def formulas(facts: Facts, event: OpCalled) -> list[Document]:
 
 
 def called(facts: Facts, event: OpCalled, key: str) -> str:
-    """What an input of a call is called: its name, or its letter in the formula."""
+    """The name of an input of a call, or its letter in the formula."""
     return names_of(event, _names(facts, event), facts.letters).get(key, key)
 
 
@@ -38,7 +40,7 @@ def _names(facts: Facts, event: OpCalled) -> dict[int, str]:
 
 
 def _document(alike: list[Formula], calls: list[tuple[int, ...] | None]) -> Document:
-    """One formula for all inputs that it is the same for."""
+    """One formula for all inputs for which it is the same."""
     first = alike[0]
     document: Document = {
         "input": first.input,
@@ -54,7 +56,8 @@ def _document(alike: list[Formula], calls: list[tuple[int, ...] | None]) -> Docu
 
 
 def asked(facts: Facts, event: OpCalled) -> dict[str, tuple[int, ...] | None]:
-    """The inputs of an op whose gradient was asked for; with the backward calls, where not in all that ran its rule."""
+    """The inputs of an op whose gradient was requested; with the backward calls, if not all of them that ran its
+    rule."""
     assert event.node is not None
     op = facts.op_at.get(event.index)
     ran = [facts.trace.events[i] for i in facts.ops[op].vjps] if op is not None else []
@@ -74,8 +77,8 @@ def _times(count: int, form: str) -> str:
 
 
 def call_key(facts: Facts, event: OpCalled) -> tuple[Any, ...]:
-    """Equal for two calls whose formulas read the same: one op with the same names, shapes, numbers and
-    inputs asked for."""
+    """A key that is equal for two calls with equal formulas: the same op, names, shapes, numbers and requested
+    inputs."""
     names = _names(facts, event)
     shown = tuple(
         (i.name, names.get(i.tensor), facts.tensors[i.tensor].shape)

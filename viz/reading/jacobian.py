@@ -18,9 +18,9 @@ from .facts import Facts
 
 
 def arguments(facts: Facts, event: OpCalled, held: Mapping[int, int] | None = None) -> dict[str, Any] | None:
-    """What a rule of this call may ask for, by name, as arrays; None where a value was too large to be kept.
+    """All arguments that a rule of this call may take, by name, as arrays; None if a value was too large to be kept.
 
-    `held` has the values of tensors that are not as they were in forward.
+    `held` has the values of tensors that changed since the forward pass.
     """
     held = held or {}
     op, trace = REGISTRY.get(event.name), facts.trace
@@ -53,7 +53,7 @@ def pull(event: OpCalled, name: str, given: dict[str, Any], upstream: np.ndarray
     """The cotangent of input `name` for one upstream gradient of the (only) output, summed to the input's shape."""
     op = REGISTRY.get(event.name)
     if op is None or not is_whole(event.attrs.get("writer")):
-        return None  # code of the user's, or a write whose own rule is run on a part
+        return None  # the user's own code, or a write whose own rule is run on a part
     plain, _, listed = name.partition("[")
     rule = op.rules.get(plain)
     if rule is None:
@@ -128,9 +128,9 @@ def jacobian(
 
 
 def _own(shape: tuple[int, ...], result: tuple[int, ...]) -> np.ndarray:
-    """Which (output cell, input cell) belong together in an elementwise op.
+    """The pairs (output cell, input cell) that belong together in an elementwise op.
 
-    A rule that is run on one-hot gradients multiplies their zeros too, and 0 · inf is nan where there is no path.
+    A rule that runs on one-hot gradients multiplies their zeros too, and 0 · inf is nan for cells without a path.
     """
     places = np.broadcast_to(np.arange(text.size(shape)).reshape(shape), result).reshape(-1)
     own: np.ndarray = places[:, None] == np.arange(text.size(shape))
@@ -138,7 +138,7 @@ def _own(shape: tuple[int, ...], result: tuple[int, ...]) -> np.ndarray:
 
 
 def wires(matrix: np.ndarray) -> list[Wire]:
-    """A local Jacobian as (source cell, target cell, derivative), where it is not zero."""
+    """The nonzero entries of a local Jacobian as (source cell, target cell, derivative)."""
     rows, columns = np.nonzero(matrix)
     return [(int(j), int(i), value(matrix[i, j])) for i, j in zip(rows, columns, strict=True)]
 

@@ -1,4 +1,4 @@
-"""The label of an op: what a person would write for it, with its numbers."""
+"""The label of an op: how a person would write it, with its numbers."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from engine.trace.messages import gradients_passed
 from . import text
 
 INNER = frozenset({"function", "path", "tensors", "writer"})
-"""Static arguments that the engine has given, not the user."""
+"""Static arguments that come from the engine, not from the user."""
 _OPERANDS = frozenset({"exponent", "other"})
 _DEFAULTS: Mapping[str, Any] = {
     "keepdim": False, "dim": None, "dtype": None, "correction": 1, "alpha": 1, "diagonal": 0,
     "memory_format": "preserve", "beta": 1, "groups": 1, "reduction": "mean", "ignore_index": -100, "eps": 1e-5,
     "padding_idx": -1, "ceil_mode": False, "ord": 2, "stride": 1, "padding": 0, "dilation": 1, "output_padding": 0,
 }  # fmt: skip
-"""What a static argument is where nobody wrote one; of a list, each of its numbers."""
+"""Defaults of static arguments; for a list, of each of its numbers."""
 RECTIFIERS = frozenset({"relu", "relu6"})
 _SAID = frozenset({"normalized_shape", "upscale_in_train"})
-"""Static arguments that the shapes tell already."""
+"""Static arguments that the shapes already show."""
 _INNER_NAMES = re.compile(r"^(?:native_|_unsafe_|_safe_|_scaled_(?=dot)|_)?(.+?)(?:_forward|_with_indices|_alias)?$")
 
 
 def presentation(event: OpCalled) -> Presentation:
-    """What is known of the op of a call, for whoever shows it."""
-    if "writer" in event.attrs:  # what a write to a view means for its base
+    """The presentation of the op of a call."""
+    if "writer" in event.attrs:  # the effect of a write to a view on its base
         return NOTHING_KNOWN
     return REGISTRY.get(event.name, CUSTOM).presentation
 
@@ -41,14 +41,14 @@ def presentation(event: OpCalled) -> Presentation:
 def label(event: OpCalled) -> str:
     """The text on the pill of an op.
 
-    A binary operator with a number shows the number where it was written: `× 2`, `2 ÷`.
+    A binary operator with a number shows the number on the side where it was written: `× 2`, `2 ÷`.
     """
     name, known = written_name(event), presentation(event)
     if known.indexing:
         return index_label(event)
     sign = known.sign
     numbers = [(i, argument.scalar) for i, argument in enumerate(event.inputs) if argument.tensor is None]
-    if not numbers:  # a number that is no input: the exponent of `x ** 2`
+    if not numbers:  # a number that is not an input: the exponent of `x ** 2`
         numbers = [(1, v) for key, v in event.attrs.items() if key in _OPERANDS and isinstance(v, (bool, int, float))]
     if sign:
         sign, factor = scaled_sign(event, sign)
@@ -83,9 +83,9 @@ def scaled_sign(event: OpCalled, sign: str) -> tuple[str, str]:
 
 
 def shown_attrs(event: OpCalled) -> list[str]:
-    """The static arguments that say something, as written: `dim=1`."""
+    """The informative static arguments, as written: `dim=1`."""
     attrs = {key: value for key, value in event.attrs.items() if key not in INNER and shows(key, value)}
-    if "kernel_size" in attrs:  # of a pooling: windows stand side by side unless somebody says otherwise
+    if "kernel_size" in attrs:  # for pooling: windows are side by side by default
         attrs |= {"stride": event.attrs.get("stride")}
         if attrs["stride"] == attrs["kernel_size"]:
             del attrs["stride"]
@@ -93,9 +93,9 @@ def shown_attrs(event: OpCalled) -> list[str]:
 
 
 def written_name(event: OpCalled) -> str:
-    """The op's name as the user knows it: `sum` for the engine's `sum.dim`, `zero_` where it wrote in place, `conv2d`
-    for `convolution` over two dimensions, `layer_norm` for `native_layer_norm`."""
-    if "writer" in event.attrs:  # what a write to a view means for its base
+    """The op's name as the user knows it: `sum` for the engine's `sum.dim`, `zero_` for a write in place, `conv2d` for
+    `convolution` over two dimensions, `layer_norm` for `native_layer_norm`."""
+    if "writer" in event.attrs:  # the effect of a write to a view on its base
         return "CopySlices"
     name = str(event.attrs.get("function", ""))
     if not name:
@@ -114,7 +114,7 @@ def is_rectifier(event: OpCalled) -> bool:
 
 
 def written_call(call: BackwardStarted, trace: Trace, name: Callable[[int], str | None]) -> str:
-    """`y.backward([1 0], retain_graph=True)`: a call that was added or changed by hand, as it would stand there."""
+    """`y.backward([1 0], retain_graph=True)`: a call that was added or changed in the app, in Python's form."""
     if not call.roots:
         return f"{call.function}()"
     roots = [name(root.tensor) or "tensor" for root in call.roots]
@@ -132,7 +132,7 @@ def written_call(call: BackwardStarted, trace: Trace, name: Callable[[int], str 
 
 
 def _count_passed(call: BackwardStarted, trace: Trace) -> int | None:
-    """How many gradients were passed where that was refused because there are more roots; None: as many as roots."""
+    """How many gradients were passed, if that was refused because there are more roots; None: as many as roots."""
     after = trace.events[call.index + 1] if call.index + 1 < len(trace.events) else None
     return gradients_passed(after) if isinstance(after, ErrorRaised) else None
 
@@ -142,7 +142,7 @@ def _several(names: Sequence[str]) -> str:
 
 
 def shows(key: str, value: Any) -> bool:
-    """Whether a static argument says more than its default would."""
+    """Whether a static argument differs from its default."""
     if value is None or value is False or (isinstance(value, (tuple, list)) and not value):
         return False
     if key in _SAID or key not in _DEFAULTS:
@@ -184,7 +184,7 @@ def _plain(value: Any) -> str:
         return "(" + ", ".join(_plain(v) for v in value) + ")"
     if isinstance(value, float):
         return text.number(value)
-    if isinstance(value, np.dtype):  # it has a shape too, that of its elements
+    if isinstance(value, np.dtype):  # it also has a shape, that of its elements
         return name_of(value)
     if hasattr(value, "shape"):
         return text.shape(value.shape)
@@ -192,7 +192,7 @@ def _plain(value: Any) -> str:
 
 
 def node_name(event: OpCalled) -> str:
-    """Torch's name of the node, or of the op where nothing is recorded for backward."""
+    """PyTorch's name of the node, or of the op if nothing is recorded for backward."""
     if event.node is not None:
         return event.node.name
     name = written_name(event)

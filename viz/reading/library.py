@@ -40,7 +40,7 @@ def library(trace: Trace) -> str:
 
 
 def _library(trace: Trace) -> Mapping[str, Any]:
-    """What a recording says of the library that the program ran on: its name, version and documentation."""
+    """A recording's facts about the library that the program ran on: its name, version and documentation."""
     entry = trace.meta.get("library")
     if not isinstance(entry, Mapping):
         return {}
@@ -54,8 +54,8 @@ def _library(trace: Trace) -> Mapping[str, Any]:
 
 
 def about(trace: Trace, event: OpCalled) -> str:
-    """What is said of an op that only the library has: the first sentence of its documentation there, and that there is
-    no formula; "" of any other."""
+    """The text about an op that only the library has: the first sentence of its documentation there, and that there is
+    no formula; "" for any other."""
     entry = _library(trace)
     if not entry or event.name in REGISTRY or event.name == CUSTOM.name:
         return ""
@@ -73,11 +73,11 @@ def about(trace: Trace, event: OpCalled) -> str:
 def agreement(
     facts: Facts, event: OpCalled, vjps: Sequence[VjpRun], held: Sequence[Mapping[int, int]]
 ) -> Agreement | None:
-    """Compare what the library computed in a call, forward and in each VJP, with the engine's op on the same numbers.
+    """Compare the library's numbers of a call, forward and in each VJP, with the engine's op on the same numbers.
 
-    `held` has for each VJP the values that the rule was given instead of those of forward.  None if the engine does not
-    have the op, if it draws random numbers, or if a value was not kept.  Cost: one kernel call, and one call of the
-    rule per VJP and input.
+    `held` has for each VJP the values that changed since the forward pass. None if the engine does not have the op, if
+    it draws random numbers, or if a value was not kept. Cost: one kernel call, and one call of the rule per VJP and
+    input.
     """
     op = REGISTRY.get(event.name)
     if op is None or op.presentation.random or "writer" in event.attrs:  # a write is compared where it is made
@@ -128,7 +128,7 @@ def unit(dtype: str) -> float:
 
 
 def in_type(numbers: np.ndarray, dtype: str) -> np.ndarray:
-    """What the engine computed, as numbers of a type that it does not have."""
+    """The engine's result in the numbers of a type that it does not have."""
     return rounded(numbers, dtype) if dtype in NARROW else numbers
 
 
@@ -162,8 +162,7 @@ def _gradients(
 
 
 def gap(recorded: np.ndarray, computed: np.ndarray) -> float:
-    """The largest difference relative to the largest recorded number; infinite where one of the two is not finite and
-    the other another one.
+    """The largest difference relative to the largest recorded number; infinite if a non-finite element differs.
 
     >>> gap(np.array([4.0, np.nan]), np.array([4.0, np.nan])), gap(np.array([4.0, 0.0]), np.array([4.0, 1.0]))
     (0.0, 0.25)

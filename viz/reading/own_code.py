@@ -1,8 +1,7 @@
 """User code that the engine called: which of its ops are drawn, and how the others are described.
 
-What a hook or a custom Function computes without a graph is arithmetic inside of a step: it has no place in the
-drawing, and stands in the words of that step.  What takes part in a graph there, or writes a tensor of the program's,
-is drawn.
+Ops that a hook or a custom Function runs without a graph are arithmetic inside of a step: they are not drawn, and
+appear in the words of that step. Ops that are part of a graph, or write a tensor of the program, are drawn.
 """
 
 from __future__ import annotations
@@ -28,7 +27,8 @@ from engine.trace.events import (
 
 @dataclass(slots=True)
 class Ran:
-    """One call of such code, the `ops` that it ran unseen, and what its gradients were `turned` into."""
+    """One call of such code, the `ops` that it ran and that are not drawn, and the values into which its gradients were
+    `turned`."""
 
     entered: CodeEntered
     ops: list[OpCalled] = field(default_factory=list)
@@ -37,8 +37,8 @@ class Ran:
 
 @dataclass(slots=True)
 class OwnCode:
-    """`hidden` are the events of ops that are not drawn, `at` what ran in the step of an event, `values` what the
-    hidden ops gave, by tensor, `made` the tensors that such code makes of nothing."""
+    """`hidden` has the events of ops that are not drawn, `at` the calls in the step of an event, `values` the results
+    of hidden ops, by tensor, `made` the tensors that such code creates."""
 
     hidden: set[int] = field(default_factory=set)
     at: dict[int, list[Ran]] = field(default_factory=dict)
@@ -47,10 +47,10 @@ class OwnCode:
 
 
 def own_code(events: Iterable[AnyEvent]) -> OwnCode:
-    """Read what code of the program's own did.  Cost: linear in the events."""
+    """Read the calls of the program's own code. Cost: linear in the events."""
     own = OwnCode()
     open_: list[Ran] = []
-    graphs: set[int] = set()  # calls that make a graph: what runs in their course is drawn
+    graphs: set[int] = set()  # calls that make a graph: ops in their course are drawn
     waiting: list[Ran] = []
     latest: OpCalled | None = None
     makers: dict[int, tuple[Ran, OpCalled]] = {}
@@ -92,7 +92,10 @@ def own_code(events: Iterable[AnyEvent]) -> OwnCode:
 
 
 def _is_hidden(event: OpCalled, around: list[Ran], found: OwnCode, graphs: set[int]) -> bool:
-    """Whether an op is part of its step only.  What runs after an accumulation is the program's, as an update is."""
+    """Whether an op is only part of its step.
+
+    Ops after an accumulation belong to the program, as an update does.
+    """
     places = {ran.entered.place for ran in around}
     if event.node is not None or places == {"accumulated"} or (event.call in graphs and "forward" not in places):
         return False

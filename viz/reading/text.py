@@ -11,16 +11,16 @@ import numpy as np
 from engine.trace.events import Scalar, Value
 
 SMALL = 16
-"""Elements up to which a tensor is drawn cell by cell and written out in sentences."""
+"""The number of elements up to which a tensor is drawn cell by cell and written out in sentences."""
 
 DAMAGED = "numbers missing"
-"""What stands in place of the numbers of a value whose bytes in the file are not those that were saved."""
+"""The text instead of the numbers of a value whose bytes in the file are not those that were saved."""
 
 EXACT = 1.2e-7
-"""Relative distance of a number from one of five digits up to which it is that one: what float32 leaves of it."""
+"""The relative distance up to which a number counts as one of five digits: the precision of float32."""
 
 NOISE = 1e-12
-"""Share of what is added by which a sum of float64 numbers may be off."""
+"""The share of the summands by which a sum of float64 numbers may be off."""
 
 _WIDTHS = {"label": 7.6, "sub": 6.5, "mono": 7.8}
 _NARROW = frozenset("iljtfrI.,:;|!'()[] ")
@@ -110,7 +110,7 @@ def flat(values: Iterable[Any]) -> str:
 
 
 def shape(sizes: Sequence[int]) -> str:
-    """A shape as it stands on a card.
+    """A shape in the form of a card.
 
     >>> shape((1, 4)), shape(()), shape((3,))
     ('1×4', 'scalar', '3')
@@ -145,7 +145,7 @@ def brief(value: Value) -> str:
 
 
 def truths(value: Value) -> str:
-    """How many truth values are True: they have no norm and no range that would tell more."""
+    """The number of elements that are True: truth values have no informative norm or range."""
     every = size(value.shape)
     return f"{every - int(value.stats['zeros'])} of {every} True"
 

@@ -21,13 +21,13 @@ Bits = tuple[str, tuple[int, ...], bytes]
 
 
 Entry = tuple[Bits | None, Document]
-"""What tells a small value from others, None of a large one, and the value as the browser gets it."""
+"""The key of a small value (None for a large one), and the value in the browser's form."""
 
 
 class Table:
-    """The values of a scene, numbered as they are asked for.  Small values with equal bits are one entry.
+    """The values of a scene, numbered as they are requested. Small values with equal bits are one entry.
 
-    `entries` are those of the trace `of` that another table has made; what this one makes of it is added.
+    `entries` are those of the trace `of` that another table has made; this one adds its own.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ def as_json(value: Value, limit: int = text.SMALL) -> Document:
 
 
 def _small(numbers: list[Any]) -> Mapping[str, float]:
-    """Statistics of few elements: ten times quicker than by numpy."""
+    """Statistics of few elements: ten times quicker than with numpy."""
     floats = [float(v) for v in numbers]
     finite = [v for v in floats if math.isfinite(v)]
     nan = sum(v != v for v in floats)

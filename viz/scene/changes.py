@@ -1,4 +1,4 @@
-"""The changes that edits make, by line of the program, so that no line seems to have run that did not."""
+"""The changes that edits make, by line of the program, so that no line appears to have run that did not."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def _leaf(read: Reading, leaf: int, values: Any) -> Change:
 def _commands(read: Reading, listed: tuple[Command, ...]) -> Iterator[Change]:
     trace = read.facts.trace
     known = {command.id: command for command in commands(trace)}
-    ordered = sorted(listed, key=lambda command: command.after)  # of one place they run as they are listed
+    ordered = sorted(listed, key=lambda command: command.after)  # commands of one place run in the order of the list
     stays = _staying(list(known), [command.id for command in ordered])
     code = {ident: read.code(trace.events[was.base].stack) for ident, was in known.items() if was.base is not None}
     lines = places(trace)
-    last, behind = None, None  # where the command before stands, and the line that it stands behind
+    last, behind = None, None  # the place of the command before, and the line after which it runs
     for command in ordered:
         if command.after != last:
             last = command.after
@@ -67,13 +67,13 @@ def _commands(read: Reading, listed: tuple[Command, ...]) -> Iterator[Change]:
 
 
 def _staying(was: list[str], now: list[str]) -> set[str]:
-    """The commands that stand among the others as they did."""
+    """The commands that kept their order among the others."""
     blocks = SequenceMatcher(None, was, now, autojunk=False).get_matching_blocks()
     return {ident for block in blocks for ident in was[block.a : block.a + block.size]}
 
 
 def _differences(read: Reading, was: Command, now: Command) -> Iterator[str]:
-    """In what a recorded command is another one now, but for its place."""
+    """The differences of a recorded command from the edited one, except its place."""
     if now.roots != was.roots:
         yield f"from {_names(read, now.roots)}"
     if now.leaf != was.leaf and now.leaf is not None:
@@ -88,7 +88,7 @@ def _differences(read: Reading, was: Command, now: Command) -> Iterator[str]:
 
 
 def _call(read: Reading, command: Command) -> str:
-    """A command as it would stand in the program."""
+    """A command in the program's own form."""
     if command.kind != "backward":
         return f"{_names(read, (command.leaf,) if command.leaf is not None else ())}.grad.zero_()"
     arguments = [] if command.gradient in (None, NONE_PASSED) else [_passed(command)]
@@ -115,7 +115,7 @@ def _names(read: Reading, tensors: tuple[int, ...]) -> str:
 
 
 def _numbers(values: Any) -> str:
-    """Nested lists as they are shown, where they are few."""
+    """Nested lists as they are shown, if they are short."""
     array = np.asarray(values)
     return text.listing(array) if array.size <= text.SMALL and array.dtype.kind in "bif" else "with other numbers"
 

@@ -1,4 +1,4 @@
-"""The positions in a program where a command may stand: after which lines, and the tensors made by then."""
+"""The positions in a program where a command may be: after which lines, and the tensors that exist by then."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..schema.values import Code
 from .reading import Reading, reading
 
 START = -1
-"""The place before everything that a program did."""
+"""The place before everything else in a program."""
 
 
 def places(trace: Trace) -> list[Place]:
@@ -35,7 +35,7 @@ def _places(read: Reading) -> list[Place]:
             depth -= 1
         elif isinstance(event, BackwardStarted):
             if depth == 0 and _is_argument(result[-1], read.code(event.stack)):
-                result.pop()  # a weight that is written in the call itself is no line of its own
+                result.pop()  # a weight that is written in the call itself is not a line of its own
             depth, last = depth + 1, None
         elif isinstance(event, BackwardEnded):
             depth -= 1
@@ -54,7 +54,7 @@ def _places(read: Reading) -> list[Place]:
 
 
 def last_place(trace: Trace) -> int:
-    """Where a command stands that was given no place: behind the last line and the last command."""
+    """The place of a command without one: after the last line and the last command."""
     return max([int(places(trace)[-1]["after"]), *(command.after for command in commands(trace))])
 
 

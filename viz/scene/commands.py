@@ -18,15 +18,15 @@ from ..schema.scene import Command as Document
 from .reading import Reading
 
 Place = Callable[[int], str | None]
-"""Where a tensor is to be seen."""
+"""The place where a tensor is visible."""
 
 
 def commands(
     read: Reading, values: Table, place: Place, edits: Mapping[str, Any] | None, changed: Mapping[str, ChangeKind]
 ) -> list[Document]:
-    """What the user told autograd to do, with the ids and places that edits know; `changed` says how which differ.
+    """The user's instructions to autograd, with the ids and places of edits; `changed` says how a command differs.
 
-    One that is another than in the program is labelled as it would have to stand there.
+    A command that is not as in the program is labelled in the form that it would have there.
     """
     return [
         _command(read, values, place, (ident, after, changed.get(ident)), c) for ident, after, c in ran(read, edits)
@@ -34,7 +34,7 @@ def commands(
 
 
 def ran(read: Reading, edits: Mapping[str, Any] | None) -> list[tuple[str, Any, Command]]:
-    """The commands that ran, with the ids and places that they have in `edits` (None: in the recording)."""
+    """The commands that ran, with their ids and places in `edits` (None: in the recording)."""
     specs: Sequence[Mapping[str, Any]] | None = (edits or {}).get("commands")
     commands = read.once(("commands",), lambda: recorded_commands(read.facts.trace))
     if specs is None:
@@ -45,12 +45,12 @@ def ran(read: Reading, edits: Mapping[str, Any] | None) -> list[tuple[str, Any, 
 
 
 def _is(spec: Mapping[str, Any], command: Command) -> bool:
-    """Whether a command may be the one that ran next: zeroing passes over what has no gradient."""
+    """Whether a command may be the next one that ran: zeroing skips leaves without a gradient."""
     return spec["kind"] == command.kind and (command.kind != "zero" or spec.get("leaf") in (None, command.leaf))
 
 
 def span(read: Reading, command: Command) -> tuple[int, int]:
-    """The steps of a command: from the first one up to the one behind it; behind all where it has none."""
+    """The steps of a command: from its first one up to the next command's; after all steps if it has none."""
     behind = len(read.line.steps)
     event = read.facts.trace.events[command.base] if command.base is not None else None
     if isinstance(event, BackwardStarted):
@@ -88,7 +88,7 @@ def _command(
                 "gradient": values.add(read.facts.trace, root.gradient),
             }  # fmt: skip
         if event.inputs is not None:
-            result["inputs"] = [place(t) or f"t{t}" for t in event.inputs]  # what has no card is an input all the same
+            result["inputs"] = [place(t) or f"t{t}" for t in event.inputs]  # an input needs no card
         failed = next((e for e in read.facts.errors if e.call == event.call), None)
         result["error"] = failed.message if failed is not None else None
     else:

@@ -1,4 +1,4 @@
-"""What the inspector shows of one element, for all its moments at once (docs/scene-format.md, Details)."""
+"""The inspector's data for one element, for all its moments at once (docs/scene-format.md, Details)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .reading import Reading, reading
 from .series import through, through_group
 
 DATA = 4096
-"""Elements up to which the details of an element have values and Jacobians whole."""
+"""The number of elements up to which the details of an element have whole values and Jacobians."""
 
 
 def details(trace: Any, scene: Mapping[str, Any], element: str) -> schema.Details:
@@ -156,7 +156,7 @@ class _Details:
         return figures + (self.pair("upstream", "upstream gradient", upstream) if vjps else [])
 
     def pair(self, of: FigureOf, title: str, track: Track[int | None]) -> list[schema.Figure]:
-        """Heat map and histogram of a track, where there is more than one number to show."""
+        """Heat map and histogram of a track that has more than one number to show."""
         rows = [self.table.rows[v] for _, v in track if v is not None]
         if max((row["stats"]["size"] for row in rows), default=0) < 2 or any("damaged" in row for row in rows):
             return []
@@ -178,7 +178,7 @@ class _Details:
         return None if result is None else {"text": result.text, "worst": value(result.worst), "agrees": result.agrees}
 
     def compared(self, event: OpCalled, vjps: list[VjpRun]) -> schema.Comparison | None:
-        """What the library computed on which the program ran against the engine's op."""
+        """The numbers of the library on which the program ran, against the engine's op."""
         name = library(self.trace)
         unseen = [held(self.read.unseen.get(vjp.index, [])) for vjp in vjps]
         verdict = agreement(self.facts, event, vjps, unseen) if name else None
@@ -242,14 +242,14 @@ class _Details:
         return [arithmetic.value_line("value", self.trace.value(index))] if index is not None else []
 
     def ledger(self, tensor: int, name: str) -> list[schema.Entry]:
-        """What came to `.grad`: contributions per edge, the sum per backward call, and what the program wrote."""
+        """The ledger of `.grad`: contributions per edge, the sum per backward call, and the program's own writes."""
         entries: list[schema.Entry] = []
         coming: list[tuple[VjpRun, int, str]] = []
         for event in self.trace.events:
             if isinstance(event, VjpRun):
                 coming += self.contributions(event, tensor)
             elif isinstance(event, Accumulated) and event.tensor == tensor:
-                here = [one for one in coming if one[0].call == event.call]  # what grad() took along went elsewhere
+                here = [one for one in coming if one[0].call == event.call]  # others went elsewhere, through grad()
                 if len(here) > 1:
                     entries += [self.entry(vjp, vjp.call, label, None, added, None) for vjp, added, label in here]
                 coming = []
@@ -303,7 +303,7 @@ class _Details:
         }
 
     def group(self, group: str) -> schema.Details:
-        """A folded group: what it holds, and the VJPs inside."""
+        """A folded group: its contents, and the VJPs inside."""
         grouping, drawing = self.read.drawing.grouping, self.read.drawing
         inside = [i for i in drawing.items.values() if group in grouping.path(i.group)]
         ops = [i.op for i in inside if i.op is not None]

@@ -8,9 +8,10 @@ from .visible_graph import Visible
 
 
 def hidden(read: Reading, seen: Visible) -> HiddenElements | None:
-    """The elements that a folded group stands for, and the groups inside of it; None where nothing is folded.
+    """The elements that a folded group stands for, and the groups inside it; None if nothing is folded.
 
-    Equal rounds of a loop have equal names, so these are listed once.  Cost: linear in the elements of folded groups.
+    Equal iterations of a loop have equal names, so these are listed once. Cost: linear in the elements of folded
+    groups.
     """
     if not seen.folded:
         return None

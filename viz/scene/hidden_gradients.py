@@ -16,10 +16,10 @@ from .visible_graph import Visible
 
 
 class Within:
-    """Tells it step by step; `formulas` are those of the ops in folded groups, each once, as the rounds of a loop have
-    the same.
+    """Gives them step by step; `formulas` has those of the ops in folded groups, each once, because iterations of a
+    loop share them.
 
-    `values` are numbered as the scene has them.
+    `values` are numbered as in the scene.
     """
 
     def __init__(self, read: Reading, seen: Visible, values: Table) -> None:
@@ -29,7 +29,7 @@ class Within:
         self._equal: dict[str, int] = {}
 
     def step(self, step: Step) -> InGroup:
-        """The parts `within` and `sends` of a step, as far as it has them."""
+        """The parts `within` and `sends` of a step, if it has them."""
         event = self.trace.events[step.event]
         if not isinstance(event, VjpRun) or step.op is None:
             return {}
@@ -50,9 +50,9 @@ class Within:
         return result
 
     def sends(self, step: Step, event: VjpRun) -> list[Sent]:
-        """One {name, value, in, edge} per receiver, named as the sentence names it; none where all are to be seen.
+        """One {name, value, in, edge} per receiver, named as in the sentence; none if all are visible.
 
-        `in` is the folded group that it is in, where that is another one; `edge` what is drawn from it to the op.
+        `in` is the receiver's folded group, if it is another one; `edge` is the drawn edge from it to the op.
         """
         assert step.op is not None
         seen, drawing = self.seen, self.seen.drawing
@@ -75,7 +75,7 @@ class Within:
         return result
 
     def number(self, formulas: list[Formula]) -> int | None:
-        """The place of formulas in the table; None for an op without any."""
+        """The position of formulas in the table; None for an op without any."""
         if not formulas:
             return None
         known = self._numbers.get(id(formulas))

@@ -32,9 +32,9 @@ from .visible_graph import VIEW, Lines, Visible
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The groups that begin folded, and row and line by element where the picture stands in several.
+    """The groups that start folded, and row and line by element if the picture is broken into lines.
 
-    At `zoom` what is written on nodes has room.
+    At `zoom` the text on nodes has room.
     """
 
     folded: frozenset[str]
@@ -44,19 +44,19 @@ class Opening:
 
 
 ROOM = 1.15
-"""How much wider than before what is written must become for it to be worth a wider picture."""
+"""The factor by which text must become wider for a wider picture to be worth it."""
 FINER = 0.04
-"""Steps in which less room is tried where all that text wants has no place."""
+"""The number of smaller sizes that are tried if the size that all text needs does not fit."""
 
 
 _known: WeakKeyDictionary[Drawing, dict[int, Opening]] = WeakKeyDictionary()
 
 
 def opening(read: Reading, above: int) -> Opening:
-    """The most open way in which a graph is seen whole in `VIEW`; of one that never is, as its size says (`folds`).
+    """The most open way in which a graph is visible as a whole in `VIEW`; if there is none, by its size (`folds`).
 
-    `above` says of what size on levels are folded; in a program with a story (`FOLD_ABOVE_TOLD`), which speaks of them,
-    modules with parameters stay open.
+    `above` is the size from which on groups are folded; in a program with a story (`FOLD_ABOVE_TOLD`), which talks
+    about them, modules with parameters stay open.
     """
     known = _known.setdefault(read.drawing, {})
     if above not in known:
@@ -74,7 +74,7 @@ def _opening(read: Reading, above: int) -> Opening:
             continue
         try:
             placed = choice.layout(graph)
-        except Exception:  # noqa: BLE001, S112  the scene says so, and shows it otherwise
+        except Exception:  # noqa: BLE001, S112  the scene reports it, and is shown without
             continue
         size = zoom(graph, placed, seen.view)
         good = size >= WHOLE or _is_read_on(read, seen, graph, placed)
@@ -86,7 +86,7 @@ def _opening(read: Reading, above: int) -> Opening:
 
 
 def _lasting(read: Reading, begin: Opening, size: float) -> Opening:
-    """The same without its lines, where the picture that is laid out by them cannot be seen in its `size`."""
+    """The same without its lines, if the picture that they produce cannot be seen in its `size`."""
     if not begin.lines:
         return begin
     seen = Visible(read.facts, read.drawing, begin.folded, begin.lines, begin.limit, begin.folded)
@@ -113,9 +113,9 @@ def _roomy(read: Reading, begin: Opening) -> Opening:
 
 
 def _zooms(read: Reading, begin: Opening) -> list[Size]:
-    """As how wide and how high a picture is seen, in the view that it is laid out for and on a lower screen.
+    """The widths and heights at which a picture is seen, in its own view and on a lower screen.
 
-    Nothing where it is too large to be seen whole, or would be broken into lines otherwise.
+    None if it is too large to be seen whole, or would be broken into other lines.
     """
     seen = Visible(read.facts, read.drawing, begin.folded, begin.lines, begin.limit, begin.folded, begin.zoom)
     graph = seen.graph()
@@ -127,8 +127,11 @@ def _zooms(read: Reading, begin: Opening) -> list[Size]:
 
 
 def _ways(read: Reading, above: int) -> list[frozenset[str]]:
-    """Ways to fold a graph, the most open first; without a story, calls of modules that hold parameters are folded too
-    where nothing else helps, the inner ones first.  What fails stays open."""
+    """Ways to fold a graph, from the most open on; without a story, calls of modules with parameters are folded too if
+    nothing else helps, inner ones first.
+
+    The place of an error stays open.
+    """
     drawing = read.drawing
     error = errors.explain(read.facts, drawing)
     open_so = frozenset(failing(drawing, error.at if error is not None else None))

@@ -1,7 +1,8 @@
-"""Norms of gradients over time: of parameters in folded groups, of what comes to a group, and of what an edge carries.
+"""Norms of gradients over time: of parameters in folded groups, of the gradients that reach a group, and of those on an
+edge.
 
-A number is shown only where it is one: the gradients of one tensor that come by several ways add up, so their norm is
-that of the sum, which the op that gave the tensor receives; those of different tensors are parts of one long vector.
+A number is shown only if it is a norm: gradients of one tensor that come by several ways add up, so their norm is that
+of the sum, which the tensor's op receives; gradients of different tensors are parts of one long vector.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Norms:
         self.uses = Counter(link.tensor for link in self.drawing.links.values() if link.op is not None and link.grad)
 
     def range(self) -> tuple[float, float] | None:
-        """The powers of ten around the norms of all gradients that come to an op or a leaf; None without any."""
+        """The powers of ten around the norms of all gradients that reach an op or a leaf; None if there are none."""
         norms = [norm for value in self._values() if 0 < (norm := self._norm(value) or 0) < math.inf]
         if not norms:
             return None
@@ -68,7 +69,7 @@ class Norms:
         return result
 
     def cells(self, stack: str) -> list[Cell]:
-        """The members of a stack that is shown as one node, each with the norm of the gradient that comes to it."""
+        """The members of a stack that is shown as one node, each with the norm of the gradient that reaches it."""
         labels = self.drawing.grouping.labels
         return [
             {"id": member, "label": plain(labels[member]), "norm": self._of_links(self._cells.back[member].values())}
@@ -95,17 +96,17 @@ class Norms:
         return track
 
     def group(self, group: str) -> NormTrack:
-        """Of the gradient of all that a folded group gives, together."""
+        """The norm of the gradients of all results of a folded group, together."""
         return self._of_links(self.seen.borders.back[group].values())
 
     def _of_links(self, links: Iterable[Link]) -> NormTrack:
         return _as_numbers(_joint([self._of_result(link) for link in links]))
 
     def edge(self, links: Sequence[Link]) -> NormTrack:
-        """Of what several links carry that are drawn as one edge.
+        """The norm on several links that are drawn as one edge.
 
-        Where one tensor goes on elsewhere too, nothing in a trace is what comes back by this edge: then the largest of
-        what comes.
+        If one tensor is also used elsewhere, no value in a trace is the gradient of this edge: then it is the largest
+        one that arrives.
         """
         by_tensor: dict[int, list[Link]] = defaultdict(list)
         for link in links:
@@ -114,7 +115,7 @@ class Norms:
         return _as_numbers(_joint([self._carried(own) for own in by_tensor.values()]))
 
     def _carried(self, links: Sequence[Link]) -> Floats:
-        """Of one tensor's gradient: what the op receives that gave it, if nothing else takes the tensor."""
+        """The norm of one tensor's gradient: the one that its op receives, if nothing else uses the tensor."""
         if len(links) == 1:
             return self._of_link(links[0])
         whole = self._of_result(links[0]) if len(links) == self.uses[links[0].tensor] else []
@@ -125,7 +126,7 @@ class Norms:
         return [(k, None if value is None else self._norm(value)) for k, value in track]
 
     def _of_result(self, link: Link) -> Floats:
-        """Of the gradient of a tensor that a place hands on: what the op receives that gave it; of a leaf nothing."""
+        """The norm of the gradient of a tensor that a place hands on: the one that its op receives; none for a leaf."""
         source = self.drawing.items[link.source]
         op = source.op if source.op is not None else self.facts.history(link.tensor, link.version)
         if op is None:
@@ -162,7 +163,7 @@ def _joint(tracks: Sequence[Floats]) -> Floats:
 
 
 def _together(tracks: Sequence[Floats], join: Callable[[Sequence[float]], float]) -> Floats:
-    """`join` of what there is of several tracks at each time; None as long as there is nothing."""
+    """`join` of the existing values of several tracks at each time; None as long as there are none."""
     if len(tracks) == 1:
         return tracks[0]
     now: dict[int, float] = {}
@@ -178,7 +179,7 @@ def _together(tracks: Sequence[Floats], join: Callable[[Sequence[float]], float]
 
 
 def _put(track: Floats, k: float, norm: float | None) -> None:
-    """Let a norm hold from a time on."""
+    """Let a norm apply from a time on."""
     if track[-1][0] == k:
         track[-1] = (k, norm)
     elif track[-1][1] != norm:

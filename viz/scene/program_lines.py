@@ -1,4 +1,4 @@
-"""The lines of the program: how often each ran, the largest gradient that comes to it, and its prints."""
+"""The lines of the program: how often each ran, its largest gradient, and its printed text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .reading import Reading
 Place = tuple[int, int]
 """A file, by its index, and a line of it."""
 MOST_PRINTED = 100_000
-"""Characters of all prints of a scene; of later ones there is the number of lines."""
+"""The most characters of all prints of a scene; of later ones only the number of lines is kept."""
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -44,7 +44,7 @@ def lines(read: Reading) -> list[Line]:
 
 
 def _gradients(read: Reading) -> Iterator[tuple[Place, float]]:
-    """The norm of each gradient that comes to an op, a leaf, or a call, with the line where that stands."""
+    """The norm of each gradient that reaches an op, a leaf, or a call, with its line."""
     trace = read.facts.trace
     for step in read.line.steps:
         event, code = trace.events[step.event], read.places(step)["code"]
@@ -70,7 +70,7 @@ def _place(code: Code) -> Place:
 
 
 def _order(norm: float) -> tuple[bool, float]:
-    """Of norms the one to show: nan before infinities, and those before all numbers."""
+    """The norm that is shown: nan before infinities, and those before all numbers."""
     return (True, 0.0) if math.isnan(norm) else (False, norm)
 
 

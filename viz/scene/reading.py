@@ -40,18 +40,18 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Reading:
-    """What is worked out of a trace whatever is folded or edited."""
+    """The parts of a reading that do not depend on folding or edits."""
 
     facts: Facts
     drawing: Drawing
     line: Timeline
 
     entries: dict[int, Entry] = field(default_factory=dict)
-    """The values that a scene has shown, as the browser gets them: the next one shows most of them again."""
+    """The values of earlier scenes in the browser's form: the next scene shows most of them again."""
     _known: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     def once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
-        """What is the same in all scenes of a trace, made when the first of them asks for it."""
+        """The parts that are the same in all scenes of a trace, computed for the first one."""
         if key not in self._known:
             self._known[key] = make()
         value: T = self._known[key]
@@ -66,7 +66,7 @@ class Reading:
         return self.once(("brief", value), lambda: text.brief(self.facts.trace.value(value)))
 
     def norm(self, value: int) -> float | None:
-        """The norm of a value of the trace; None of one whose elements it does not have, such as complex ones."""
+        """The norm of a value of the trace; None if it has no elements there, such as a complex one."""
 
         def made() -> float | None:
             held = self.facts.trace.value(value)
@@ -75,17 +75,17 @@ class Reading:
         return self.once(("norm", value), made)
 
     def sent(self, event: VjpRun, op: OpCalled) -> list[sentences.Sent]:
-        """What a rule sends, with the names of what receives it."""
+        """The gradients that a rule sends, with the names of their receivers."""
         return self.once(("sent", event.index), lambda: sentences.sent(event, op, self.facts))
 
     def formula(self, op: OpCalled) -> list[Formula]:
-        """What an op's rule computes, worked out once for all calls that read the same."""
+        """The formulas of an op, computed once for all calls that read the same."""
         key = self.once(("call", op.index), lambda: ("formula", *call_key(self.facts, op)))
         return self.once(key, lambda: formulas(self.facts, op))
 
     @cached_property
     def unseen(self) -> dict[int, list[Unseen]]:
-        """What rules were given other than what forward had, by the event of the VJP."""
+        """The values that rules received and that had changed since the forward pass, by the event of the VJP."""
         return unseen(self.facts)
 
     @cached_property
@@ -103,7 +103,7 @@ class Reading:
         ]  # fmt: skip
 
     def call(self, span: TimeSpan) -> Code | None:
-        """Where the program calls what a span is: of a group its call, of a phase its statement."""
+        """The position where the program calls a span: the call of a group, the statement of a phase."""
         first = self.line.steps[span.start]
         stack = self.facts.trace.events[first.event].stack
         if span.group is None:
@@ -116,7 +116,7 @@ class Reading:
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """What is wrong though nothing was raised."""
+        """The problems that raised no error."""
         return findings(self.facts)
 
     @cached_property
@@ -134,7 +134,8 @@ class Reading:
         return self.position(self.facts.frame(stack))
 
     def places(self, step: Step) -> Origin:
-        """Where a step stands in the program: the `code` of its expression; `from`: that of the call it is part of."""
+        """The position of a step in the program: the `code` of its expression; `from`: that of the call it is part
+        of."""
         event = self.facts.trace.events[step.event]
         of = event.stack if step.op is None else self.facts.ops[step.op].event.stack
         if step.kind == "accumulate":
@@ -147,12 +148,12 @@ class Reading:
         }
 
     def _origin(self, step: Step) -> int:
-        """Where the tensor of an accumulation was made."""
+        """The position where the tensor of an accumulation was made."""
         event = self.facts.trace.events[step.event]
         return self.facts.begun_at(event.tensor if isinstance(event, Accumulated) else None)
 
     def position(self, frame: Frame | None) -> Code | None:
-        """A frame as the browser has it; None where its file is not part of the trace."""
+        """A frame in the browser's form; None if its file is not part of the trace."""
         names = list(self.facts.trace.files)
         if frame is None or frame.file not in names:
             return None
@@ -166,11 +167,11 @@ class Reading:
 
 
 READINGS = 48, 256 << 20
-"""Readings that are remembered: how many, and their bytes with those of the traces that they are of."""
+"""Readings that are remembered: their number, and their bytes with those of their traces."""
 EVENT = 2_000
 """Bytes of an event with the values that it names, but for their elements."""
 READ = 4_500
-"""Bytes of what is worked out of an event."""
+"""Bytes of the data that is computed from an event."""
 
 
 def weight(trace: Trace) -> int:
@@ -196,7 +197,7 @@ _flight = SingleFlight()
 def reading(trace: Trace) -> Reading:
     """Facts, graph and timeline of a trace; those used last are remembered.
 
-    A reading holds its trace, so none may stand where it lives as long as the trace does.
+    A reading holds its trace, so none may be stored where it lives as long as the trace.
     """
     return _flight.cached(_readings, trace, lambda: _read(trace))
 

@@ -21,24 +21,24 @@ from ..schema.values import Num
 from .reading import reading
 
 LOOKED_INTO = 3
-"""Iterations whose graphs are looked into: a mistake in the program is in nearly all of them."""
+"""Iterations whose graphs are searched: a mistake in the program is in nearly all of them."""
 DEAD_LOOKED_FOR = "Dead units are looked for in the first three iterations and in the last one."
 SEEN_IN_NUMBERS: frozenset[Kind] = NONFINITE | EXPLODING | {"stalled", "vanishing", "exploding", "rounded"}
-"""Kinds of which the overview itself tells."""
+"""Kinds that the overview itself reports."""
 DIGITS = 3
 """Significant digits, as many as the hover text shows; the picture has fewer."""
 
 
 def run_overview(run: Run, program: str, version: int, size: int | None) -> RunOverview:
-    """The overview of a run, with what its numbers show to be wrong; `size` are the bytes of its file."""
+    """The overview of a run, with the problems in its numbers; `size` are the bytes of its file."""
     return document(run.overview, program, version, size, run.flow)
 
 
 def in_iterations(run: Run) -> list[RunFinding]:
-    """What graphs show that numbers do not: where the first nan or inf comes from; then the first finding of each kind,
-    from the first iterations.
+    """The problems that graphs show and numbers do not: the source of the first nan or inf; then the first finding of
+    each kind, from the first iterations.
 
-    It takes longer than the overview, so that it is asked for on its own.
+    This takes longer than the overview, so it is requested separately.
     """
     numbers = [number for number, section in enumerate(run.sections) if section.kind == "iteration"]
     result: dict[Kind, RunFinding] = {}

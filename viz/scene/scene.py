@@ -54,11 +54,11 @@ from .reading import reading
 from .visible_graph import Visible, rounded
 
 MOST_FAR = 2
-"""Names of tensors that stand elsewhere on the card of a folded group; more are not told."""
+"""The most names of tensors elsewhere on the card of a folded group."""
 
 Sign = Literal[-1, 0, 1] | None
 TOLD = 1000
-"""Elements up to which a graph is told of by chapters that speak of single ones."""
+"""The number of elements up to which chapters of a graph speak of single ones."""
 WIRE_ABOVE = 220
 """Visible nodes above which cell-by-cell wiring is left to the details of an op."""
 
@@ -74,18 +74,18 @@ class Element(TypedDict):
 
 
 class Inside(TypedDict):
-    """What a story finds the elements in that it speaks of: those in folded groups too, in the order of the program."""
+    """The table in which a story finds its elements: also those in folded groups, in the order of the program."""
 
     nodes: list[Element]
     at: list[str | None]
-    """The label of what is active in each step."""
+    """The label of the active element in each step."""
 
 
 class Told(Scene):
     """A scene before its story is told."""
 
     inside: NotRequired[Inside]
-    """Of a graph in which something is folded; not for the browser."""
+    """For a graph in which something is folded; not for the browser."""
 
 
 def scene(
@@ -229,7 +229,7 @@ class _Scene:
         return row
 
     def retains(self, ident: str, tensor: int) -> Literal["kept", "unheld", "unreached"]:
-        """What comes of a `retain_grad()`: the gradient is "kept"; no call reaches the tensor ("unreached"); or one
+        """The outcome of a `retain_grad()`: the gradient is "kept"; no call reaches the tensor ("unreached"); or one
         does when nobody holds it any more ("unheld")."""
         if any(value is not None for _, value in self.line.tracks.get((ident, "row:grad"), ())):
             return "kept"
@@ -274,7 +274,7 @@ class _Scene:
         return node
 
     def far(self, group: str, inside: Sequence[str]) -> list[str]:
-        """Cards that are used in a folded group and have no edge to it, named as their stubs in it are."""
+        """Cards that are used in a folded group and have no edge to it, by the name of their stubs in it."""
         items, shown = self.drawing.items, self.seen.shown
         led = {shown[link.source] for link in self.seen.borders.coming[group].values()}
         twins = [items[m].twin for m in inside if items[m].kind == "stub"]
@@ -324,7 +324,7 @@ class _Scene:
     def through(
         self, link: Link, graph: nx.MultiDiGraph, placed: choice.Placed, back: Sequence[Point]
     ) -> list[Point] | None:
-        """The route of a gradient from a root that passes those of others on: not from the row of its own."""
+        """The route of a gradient from a root that passes on those of others: not from the row of its own."""
         place = self.seen.shown[link.target]
         rows, (w, h), (x, y) = self.seen.rows.get(place, []), graph.nodes[place]["size"], placed.positions[place]
         on = (m.grad for *_, key in graph.out_edges(place, keys=True) for m in self.seen.merged[key])
@@ -338,8 +338,8 @@ class _Scene:
         return _rounded(begun(back, y + cards.passing_height((w, h), rows)))
 
     def hands(self, link: Link) -> str | None:
-        """The name of what an edge hands on where it does not begin at the card of that tensor: `w.grad`, or what a
-        folded group gives."""
+        """The name of the tensor on an edge that does not begin at its card: `w.grad`, or a result of a folded
+        group."""
         name, tensor = self.facts.name(link.tensor), self.drawing.items[link.source].tensor
         if self.seen.shown[link.source] in self.drawing.grouping.labels:
             return name and name + self.facts.mark(link.tensor, link.version)
@@ -416,7 +416,7 @@ class _Scene:
         }
 
     def found(self) -> list[Finding]:
-        """What is wrong though nothing was raised, each at a node and from the end of a step on."""
+        """The problems that raised no error, each at a node and from the end of a step on."""
         steps = self.line.steps
         findings: list[Finding] = []
         for finding in self.read.findings:
@@ -431,13 +431,13 @@ class _Scene:
         return sorted(findings, key=lambda one: one["step"])
 
     def place_of(self, at: str | None) -> str | None:
-        """Where an element is to be seen; a tensor without a card of its own where it was computed."""
+        """The place where an element is visible; for a tensor without a card, the op that computed it."""
         if at is not None and at not in self.seen.shown and at.removeprefix("t").isdigit():
             at = self.drawing.place(int(at.removeprefix("t")))
         return self.seen.shown.get(at) if at is not None else None
 
     def marks(self, edited: Sequence[Command]) -> list[Mark]:
-        """What stands on the timeline; the birth of the first inf or nan too, and the commands that edits changed."""
+        """The marks on the timeline, also for the first inf or nan and for the commands that edits changed."""
         result: list[Mark] = [
             {"step": c["start"], "kind": "edit", "label": f"{c['changed']}: {c['label']}"} for c in edited
         ]
@@ -475,7 +475,7 @@ class _Scene:
         return result
 
     def used(self, step: Step, flow: Flow) -> np.ndarray | None:
-        """The local Jacobian that a VJP went by where it is not that of forward; None where it is."""
+        """The local Jacobian that a VJP used, if it is not that of the forward pass; else None."""
         link, stale = flow.link, self.read.unseen.get(step.event)
         if not flow.back or stale is None or link.op is None or link.input is None or link.id not in self.matrices:
             return None
@@ -553,14 +553,14 @@ def _rounded(points: Sequence[Point]) -> list[Point]:
 
 
 def _sign(stats: Mapping[str, Any]) -> Sign:
-    """The sign of a gradient whose elements agree; 0 where they do not, or are zero."""
+    """The sign of a gradient whose elements agree; 0 if they do not, or are zero."""
     if stats["nan"] or stats["size"] == 0 or stats["norm"] is None:
         return None
     return 1 if stats["min"] >= 0 < stats["max"] else -1 if stats["max"] <= 0 > stats["min"] else 0
 
 
 def _size(stats: Mapping[str, Any]) -> float:
-    """How large a gradient is drawn, 0 to 1: by the logarithm of its norm, so that 1e-4 and 1e4 both can be told."""
+    """How large a gradient is drawn, 0 to 1: by the logarithm of its norm, so that 1e-4 and 1e4 are both visible."""
     norm = stats["norm"]
     if not isinstance(norm, (int, float)):  # inf and nan arrive all the same
         return 1.0

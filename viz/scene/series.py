@@ -22,15 +22,15 @@ from ..schema.values import Num, Track
 from .reading import Reading
 
 FEWEST = 3
-"""Points below which a series shows nothing that the cards do not."""
+"""The number of points below which a series shows nothing that the cards do not."""
 MOST = 256
-"""Points that are sent: of more, as many as this, evenly apart, the first and the last among them."""
+"""The most points that are sent, evenly spaced, with the first and the last among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One round: `label` names it, `element` is the id of its card, `moments` are (event, trace value) from which on it
-    has a number."""
+    """One iteration: `label` names it, `element` is the id of its card, `moments` are (event, trace value) from which
+    on it has a number."""
 
     label: str
     element: str | None
@@ -38,10 +38,8 @@ class Point:
 
 
 def through(read: Reading, item: Item) -> Series | None:
-    """The series that an element belongs to, as in docs/scene-format.md; None where it comes fewer than three times.
-
-    Cost: linear in the ops.
-    """
+    """The series of an element, as in docs/scene-format.md; None if it occurs fewer than three times. Cost: linear in
+    the ops."""
     if item.op is not None:
         facts, event = read.facts, read.facts.ops[item.op].event
         if event.node is None:
@@ -57,7 +55,7 @@ def through(read: Reading, item: Item) -> Series | None:
 
 
 def through_group(read: Reading, group: str) -> Series | None:
-    """The series of what a group hands on: the first result with a gradient that is used outside of it."""
+    """The series of a group's result: the first one with a gradient that is used outside of it."""
     drawing = read.drawing
     inside = {i for i, item in drawing.items.items() if group in drawing.grouping.path(item.group)}
     for link in drawing.links.values():
@@ -67,7 +65,7 @@ def through_group(read: Reading, group: str) -> Series | None:
 
 
 def _of_leaf(read: Reading, tensor: int) -> Series | None:
-    """What each backward call brought to a leaf."""
+    """The gradient that each backward call brought to a leaf."""
     facts = read.facts
     events = [e for e in facts.trace.events if isinstance(e, Accumulated) and e.tensor == tensor and not e.retained]
     name = facts.name(tensor) or "the leaf"
@@ -78,7 +76,7 @@ def _of_leaf(read: Reading, tensor: int) -> Series | None:
 
 
 def _of_results(read: Reading, item: Item) -> Series | None:
-    """The results that one expression gave, round by round: values of a loss, gradients of all else."""
+    """The results of one expression, iteration by iteration: values of a loss, gradients of everything else."""
     facts = read.facts
     assert item.tensor is not None
     op = facts.tensors[item.tensor].producers.get(item.version)
@@ -110,7 +108,7 @@ def _of_results(read: Reading, item: Item) -> Series | None:
 
 
 def _again(read: Reading, op: int) -> list[int]:
-    """The ops that the same code ran as this one: at the same place of the call, each time that it came there."""
+    """The ops that the same code ran: at the same position of the call, each time that it was reached."""
     facts, grouping = read.facts, read.drawing.grouping
     own = facts.ops[op].event
     alike = [
@@ -120,7 +118,7 @@ def _again(read: Reading, op: int) -> list[int]:
     ]  # fmt: skip
     nth: dict[str, int] = {}
     places: dict[int, int] = {}
-    for k in alike:  # a module may do the same several times in one call: then those in its turn
+    for k in alike:  # a module may do the same several times in one call: then those in the same turn
         group = grouping.of.get(k)
         places[k] = 0
         if group in grouping.calls:
@@ -154,7 +152,7 @@ def _told_apart(rounds: Sequence[tuple[str, ...]], counted: Sequence[str]) -> li
 def _gradient(
     facts: Facts, op: int, place: int, card: str | None, label: str, kept: Sequence[Accumulated] = ()
 ) -> Point:
-    """The gradient that came to one output of an op, by each call: when it was `kept`, else when the op's VJP runs."""
+    """The gradient that reached one output of an op, by each call: when it was `kept`, else when the op's VJP runs."""
     moments = [(event.index, event.added) for event in kept]
     calls = {event.call for event in kept}
     for index in facts.ops[op].vjps:

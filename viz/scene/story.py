@@ -1,4 +1,4 @@
-"""A story after an edit: when each chapter happens now, and which no longer tell what happens.
+"""A story after an edit: when each chapter happens now, and which chapters no longer apply.
 
 Stories are written by hand, for the program as it was recorded.
 """
@@ -23,11 +23,11 @@ from .commands import ran, span
 from .reading import Reading
 
 Key = tuple[str | None, str, str | None, int]
-"""What a step is called in every revision: its command, its kind, where it happens, and which of these it is."""
+"""The name of a step in every revision: its command, its kind, its place, and its number among equal ones."""
 
 
 def outline(read: Reading) -> dict[str, Any]:
-    """What a story looks things up in (`gallery.resolve`): a scene without a picture, all groups open."""
+    """The tables of a story (`gallery.resolve`): a scene without a picture, all groups open."""
     items = read.drawing.items
     nodes = [
         {"id": ident, "kind": item.kind, "label": cards.head(item, read.drawing)[0],
@@ -66,7 +66,7 @@ def retold(
 
 @dataclass(frozen=True)
 class _After:
-    """A recording beside a revision of it; `stop` is the chapter of the error that ends this one, if any does."""
+    """A recording and a revision of it; `stop` is the chapter of the error that ends the revision, if there is one."""
 
     before: Reading
     now: Reading
@@ -105,7 +105,7 @@ class _After:
         return self.now.step_sentences[step]
 
     def gone(self, was: int, step: int | None, time: int) -> str:
-        """Why a step of the recording is not one of the revision, behind those that were told; "" where it is."""
+        """Why a step of the recording is not in the revision, after those that were found; "" if it is."""
         command = self.keys[was][0]
         if command is not None and command not in self.kept:
             return f"This no longer happens: you removed {self.written(command)}."
@@ -120,7 +120,7 @@ class _After:
 
     @property
     def stopped(self) -> str:
-        """Why a chapter behind the error does not happen."""
+        """Why a chapter after the error does not happen."""
         return f"This no longer happens: the program stops first, at the {self.stop['title']}." if self.stop else ""
 
     def is_behind(self, chapter: Chapter) -> bool:
@@ -158,7 +158,7 @@ def _unasked(chapter: Chapter) -> Chapter:
 
 
 def _keys(read: Reading, edits: Mapping[str, Any] | None) -> list[Key]:
-    """What each step is called in all revisions."""
+    """The name of each step in all revisions."""
     owner: dict[int, str] = {}
     for ident, _, command in ran(read, edits):
         owner.update(dict.fromkeys(range(*span(read, command)), ident))
@@ -172,7 +172,7 @@ def _keys(read: Reading, edits: Mapping[str, Any] | None) -> list[Key]:
 
 
 def _same_until(before: Reading, now: Reading) -> float:
-    """How many steps, from the first on, are those of the recording, with all that belongs to them."""
+    """How many steps, from the first on, are those of the recording in every detail."""
     was, is_ = before.facts.trace, now.facts.trace
     pairs = enumerate(zip(was.values, is_.values, strict=False))
     same = next((i for i, (one, other) in pairs if not one.is_like(other)), math.inf)
@@ -182,5 +182,5 @@ def _same_until(before: Reading, now: Reading) -> float:
 
 
 def _plain(event: AnyEvent | None) -> AnyEvent | None:
-    """An event without what a replay has not: the frames of whoever ran the program."""
+    """An event without the parts that a replay lacks: the frames of whoever ran the program."""
     return replace(event, traceback="") if isinstance(event, ErrorRaised) else event

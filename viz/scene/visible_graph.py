@@ -22,13 +22,14 @@ from ..schema.values import Box, RowSize
 
 Lines = Mapping[str, tuple[int, int]]
 MOST_USERS = 24
-"""Uses of a leaf in groups that begin folded up to which edges lead there from it; past that these have stubs."""
+"""The number of uses of a leaf in groups that start folded up to which edges lead there from it; beyond that they have
+stubs."""
 VIEW = (757.0, 607.0)
 """The stage for which a long chain is broken into lines: beside both panels at 1440 x 900 px, without its bars."""
 VIEW_OF_MODEL = (757.0, 560.0)
-"""The same over the timeline of a program that is too long to draw whole, which has more rows."""
+"""The same above the timeline of a program that is too long to draw whole, which has more rows."""
 VIEW_OF_SECTION = (757.0, 512.0)
-"""The same under which the row of the run stands too."""
+"""The same with the row of the run above it."""
 
 
 class Visible:
@@ -51,7 +52,7 @@ class Visible:
         drawing, self.folded = with_runs(drawing, folded)
         self.facts, self.drawing, self.lines, self.limit, self.zoom = facts, drawing, lines or {}, limit, zoom
         grouping = drawing.grouping
-        self.home: dict[str | None, str | None] = {None: None}  # the outermost folded group around a group, if any
+        self.home: dict[str | None, str | None] = {None: None}  # the outermost folded group around each group
         for group, around in grouping.within.items():
             self.home[group] = self.home[around] or (group if group in self.folded else None)
         self.shown = {ident: self.home[item.group] or ident for ident, item in drawing.items.items()}
@@ -77,7 +78,7 @@ class Visible:
 
     @property
     def view(self) -> Size:
-        """The room of the whole picture on a usual screen, in px."""
+        """The size of the whole picture on a usual screen, in px."""
         if not self.drawing.grouping.model:
             return VIEW
         return VIEW_OF_SECTION if "section" in self.facts.trace.meta else VIEW_OF_MODEL
@@ -141,7 +142,7 @@ class Visible:
         return [op for member in self.members[place] if (op := self.drawing.items[member].op) is not None]
 
     def parameters(self, place: str) -> list[str]:
-        """The parameters in a folded group, each once: cards, and stubs of those that stand elsewhere."""
+        """The parameters in a folded group, each once: cards, and stubs of cards elsewhere."""
         drawing = self.drawing
         if not drawing.grouping.quiet.keys().isdisjoint(drawing.grouping.path(place)):
             return []
@@ -162,7 +163,7 @@ class Visible:
         )
 
     def origin(self, link: Link, place: str) -> Hashable:
-        """What travels along an edge: what a stub stands for, the `.grad` of a card, or what its element holds."""
+        """The tensor that travels along an edge: that of a stub, the `.grad` of a card, or that of its element."""
         item = self.drawing.items[link.source]
         if item.twin is not None:
             return place
@@ -181,7 +182,7 @@ class Visible:
         return size, cards.card_anchors(size, rows)
 
     def under(self, item: Item) -> float:
-        """How far below a node other ways keep: below an op, and a card through which gradients go."""
+        """The distance below a node that other routes keep: below an op, and a card through which gradients go."""
         if item.tensor is None:
             return cards.HALO
         return cards.under(self.rows.get(item.id, ())) if self.facts.tensors[item.tensor].requires_grad else 0.0
@@ -216,6 +217,6 @@ class Visible:
 
 
 def rounded(box: Box) -> Box:
-    """A box as the browser gets it."""
+    """A box in the browser's form."""
     x0, y0, x1, y1 = box
     return round(x0, 2), round(y0, 2), round(x1, 2), round(y1, 2)

@@ -40,17 +40,17 @@ export const CELL_LINE = 20;
 export const WHOLE = 0.612;
 
 // viz.reading.text
-/** Elements up to which a tensor is drawn cell by cell and written out in sentences. */
+/** The number of elements up to which a tensor is drawn cell by cell and written out in sentences. */
 export const SMALL = 16;
-/** What stands in place of the numbers of a value whose bytes in the file are not those that were saved. */
+/** The text instead of the numbers of a value whose bytes in the file are not those that were saved. */
 export const DAMAGED = "numbers missing";
-/** Relative distance of a number from one of five digits up to which it is that one: what float32 leaves of it. */
+/** The relative distance up to which a number counts as one of five digits: the precision of float32. */
 export const EXACT = 1.2e-07;
-/** Share of what is added by which a sum of float64 numbers may be off. */
+/** The share of the summands by which a sum of float64 numbers may be off. */
 export const NOISE = 1e-12;
 
 // viz.scene.details
-/** Elements up to which the details of an element have values and Jacobians whole. */
+/** The number of elements up to which the details of an element have whole values and Jacobians. */
 export const DATA = 4096;
 
 // viz.run.run
