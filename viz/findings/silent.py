@@ -177,7 +177,7 @@ class _Search:
         upstream = self.trace.value(event.upstream[0]).array if event.upstream[0] is not None else None
         name = called.node.inputs[0] if called.node is not None and called.node.inputs else None
         cotangent = self.pulled(called, name, upstream)
-        return "" if cotangent is None else text.listing(cotangent)
+        return "" if cotangent is None else text.elements(cotangent)
 
     def pulled(self, called: OpCalled, name: str | None, upstream: Any, wide: bool = False) -> np.ndarray | None:
         """The cotangent of one input, computed anew; None where that cannot be done."""
@@ -212,7 +212,7 @@ class _Search:
         name = (self.facts.name(tensor) if tensor is not None else None) or "the tensor"
         upstream = self.trace.value(event.upstream[0] or 0).array
         ways = [self.pulled(called, way, upstream) for way in (kept, cut)]
-        numbers = [text.listing(way) if way is not None else "a gradient" for way in ways]
+        numbers = [text.elements(way) if way is not None else "a gradient" for way in ways]
         why = (
             f"Both factors have the numbers of {name}, but only one is connected to it. That path contributes "
             f"{numbers[0]}; the path that was cut would contribute another {numbers[1]}."
@@ -380,7 +380,7 @@ class _Search:
             why = (
                 f"A column of {n} and a row of {n} broadcast to {n}×{n}: {n * n} differences, every element of one "
                 "with every element of the other. Element by element there are "
-                f"{n}: {text.listing(first - second)}."
+                f"{n}: {text.elements(first - second)}."
             )
             fix = (
                 "Give both the same shape: `squeeze(1)` turns the column into a row, `view(-1, 1)` the row into a "

@@ -144,6 +144,17 @@ def brief(value: Value) -> str:
     return f"{shape(value.shape)}, norm {number(norm(value.stats))}"
 
 
+def elements(array: np.ndarray) -> str:
+    """All elements of a small array, shape and norm of a larger one.
+
+    >>> elements(np.array([1.0, 2.0])), elements(np.ones((5, 5)))
+    ('[1 2]', '5×5, norm 5')
+    """
+    if array.size <= SMALL:
+        return listing(array)
+    return f"{shape(array.shape)}, norm {number(float(np.linalg.norm(array.reshape(-1))))}"
+
+
 def truths(value: Value) -> str:
     """The number of elements that are True: truth values have no informative norm or range."""
     every = size(value.shape)

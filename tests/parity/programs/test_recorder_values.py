@@ -16,6 +16,7 @@ from engine.trace.summary import sample_of, statistics
 from viz.reading.labels import written_name
 from viz.reading.library import agreement
 from viz.reading.values import as_json
+from viz.record.block import Block
 from viz.record.runner import run_script
 from viz.scene.reading import reading
 from viz.server.library.on_engine import Unlike, recomputed
@@ -121,3 +122,15 @@ def test_write_to_a_view_is_copy_slices_with_its_path_and_nodes_have_torchs_name
     read = reading(trace)
     for one in writes[:2]:
         assert agreement(read.facts, one, [], []) is None  # it is the write itself that is compared
+
+
+def test_batch_norm_that_trains_on_two_batches_is_not_said_to_use_statistics_that_changed() -> None:
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+    first, second = torch.randn(8, 3), torch.randn(8, 3)
+    with Block() as trace:
+        torch.nn.functional.mse_loss(net(first), net(second)).backward()
+    nodes = [event.node for event in trace.events if isinstance(event, OpCalled) and event.node is not None]
+    saved = {one.name for node in nodes if node.name == "NativeBatchNormBackward0" for one in node.saved}
+    assert "weight" in saved and not {"running_mean", "running_var"} & saved
+    assert not reading(trace).findings

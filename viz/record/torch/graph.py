@@ -10,7 +10,7 @@ from torch._C import _DisableTorchDispatch, _len_torch_dispatch_stack
 
 from engine.trace.tensor_states import next_id
 
-from .calls import Held
+from .calls import STATISTICS, Held
 from .tensors import Known
 
 if TYPE_CHECKING:
@@ -168,7 +168,10 @@ class Graph:
         saved = []
         if self.packing:
             return tuple(self.packed(fn, names, known, results))
+        unused = STATISTICS if known.get("training") else ()  # never read again
         for attribute, name in names:
+            if name in unused:
+                continue
             try:
                 kept = getattr(fn, attribute)
             except RuntimeError:  # written in place since, or freed
