@@ -45,6 +45,11 @@ def _factors(indices: Array, rows: int, padding_idx: int, scale_grad_by_freq: bo
     return None if factors is None else factors[:, None]
 
 
+def _times(rows: Array, factors: Array | None) -> Array:
+    """Rows times their factors; a padding row is 0 whatever it holds, also nan."""
+    return rows if factors is None else xp.where(factors == 0, 0, rows * factors).astype(rows.dtype)
+
+
 def _embedding_backward(
     self: Array, indices: Array, rows: int, padding_idx: int = -1, scale_grad_by_freq: bool = False
 ) -> Array:
@@ -52,7 +57,7 @@ def _embedding_backward(
     grads = self.reshape(flat.size, self.shape[-1])
     factors = _factors(flat, rows, padding_idx, scale_grad_by_freq, self.dtype)
     out = zeros_at(self, (rows, self.shape[-1]))
-    _add_rows(out, flat, grads if factors is None else grads * factors)
+    _add_rows(out, flat, _times(grads, factors))
     return out
 
 
@@ -63,7 +68,7 @@ def _embedding_again(
     flat = indices.reshape(-1)
     taken = self.take(flat, axis=0)
     factors = _factors(flat, rows, padding_idx, scale_grad_by_freq, self.dtype)
-    return (taken if factors is None else taken * factors).reshape(*indices.shape, self.shape[-1])
+    return _times(taken, factors).reshape(*indices.shape, self.shape[-1])
 
 
 embedding_backward = op(

@@ -88,8 +88,8 @@ def agreement(
     except Exception:  # noqa: BLE001  a rule may need what a trace does not keep; then nothing is said
         return None
     gaps = [
-        (gap(value.array, in_type(engine_value, value.dtype)), rounding(value.dtype), name)
-        for value, engine_value, name in pairs
+        (gap(value.array, in_type(engine_value, value.dtype), least), rounding(value.dtype), name)
+        for value, engine_value, name, least in pairs
         if value.array is not None
     ]
     if not gaps:
@@ -132,20 +132,24 @@ def in_type(numbers: np.ndarray, dtype: str) -> np.ndarray:
     return rounded(numbers, dtype) if dtype in NARROW else numbers
 
 
-def _results(facts: Facts, event: OpCalled) -> Iterator[tuple[Value, np.ndarray, str]]:
-    """(recorded, computed, its name) for each result of the call."""
+def _results(facts: Facts, event: OpCalled) -> Iterator[tuple[Value, np.ndarray, str, float]]:
+    """(recorded, computed, its name, the least scale of a difference) for each result of the call."""
     op, values = REGISTRY[event.name], arguments(facts, event)
     if values is None:
         return
     results = call_kernel(op, tuple(values[name] for name in op.inputs), event.attrs)
     for out, result in zip(event.outputs, results if isinstance(results, tuple) else (results,), strict=False):
-        yield facts.trace.value(out.value), np.asarray(result), "the result"
+        yield facts.trace.value(out.value), np.asarray(result), "the result", 0.0
 
 
 def _gradients(
     facts: Facts, event: OpCalled, vjps: Sequence[VjpRun], held: Sequence[Mapping[int, int]]
-) -> Iterator[tuple[Value, np.ndarray, str]]:
-    """The same for each gradient that a VJP sent."""
+) -> Iterator[tuple[Value, np.ndarray, str, float]]:
+    """The same for each gradient that a VJP sent.
+
+    One that is smaller than the upstream gradient is a sum of its elements, and rounded as these are: they may cancel
+    out, as those of the bias of a key in attention do.
+    """
     if event.node is None:
         return
     for vjp, instead in zip(vjps, held, strict=True):
@@ -158,14 +162,24 @@ def _gradients(
             sent = vjp.cotangents[slot] if slot < len(vjp.cotangents) else None
             computed = None if sent is None else pull(event, name, values, upstream)
             if sent is not None and computed is not None:
-                yield facts.trace.value(sent), computed, f"the gradient of {called(facts, event, name)}"
+                least = scale(upstream) if computed.size < upstream.size else 0.0
+                yield facts.trace.value(sent), computed, f"the gradient of {called(facts, event, name)}", least
 
 
-def gap(recorded: np.ndarray, computed: np.ndarray) -> float:
-    """The largest difference relative to the largest recorded number; infinite if a non-finite element differs.
+def scale(numbers: np.ndarray) -> float:
+    """The largest finite number, without its sign; 0 if there is none."""
+    finite = abs(numbers[np.isfinite(numbers)].astype(np.float64))
+    return float(finite.max()) if finite.size else 0.0
+
+
+def gap(recorded: np.ndarray, computed: np.ndarray, least: float = 0.0) -> float:
+    """The largest difference relative to the largest recorded number, or to `least` if that is larger; infinite if a
+    non-finite element differs.
 
     >>> gap(np.array([4.0, np.nan]), np.array([4.0, np.nan])), gap(np.array([4.0, 0.0]), np.array([4.0, 1.0]))
     (0.0, 0.25)
+    >>> gap(np.array([1e-9]), np.array([-1e-9])), gap(np.array([1e-9]), np.array([-1e-9]), 1.0)
+    (2.0, 2e-09)
     """
     if recorded.shape != computed.shape:
         return float("inf")
@@ -175,6 +189,6 @@ def gap(recorded: np.ndarray, computed: np.ndarray) -> float:
         return float("inf")
     if odd.all():
         return 0.0
-    scale = float(abs(first[~odd]).max())
+    largest = max(scale(first[~odd]), least)
     difference = float(abs(first[~odd] - second[~odd]).max())
-    return difference / scale if scale else difference
+    return difference / largest if largest else difference

@@ -130,6 +130,30 @@ def test_statistics_that_a_batch_norm_writes_uncounted_are_recorded() -> None:
     assert sum(one is not None for one in found) >= 4 and all(one["agrees"] for one in found if one is not None)
 
 
+def test_gradient_that_cancels_out_is_compared_with_what_it_sums() -> None:
+    """Softmax does not change with the bias of a key, whose gradient is rounding alone."""
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    source = (
+        "q, k, v = (torch.nn.Linear(8, 8) for _ in range(3))\nx = torch.randn(4, 5, 8)\n"
+        "((q(x) @ k(x).transpose(1, 2)).softmax(-1) @ v(x)).square().mean().backward()\n"
+    )
+    trace = run(source, torch)
+    found = [details(trace, {}, element)["compared"] for element in reading(trace).drawing.items]
+    assert [one["text"] for one in found if one is not None and not one["agrees"]] == []
+
+
+def test_padding_of_an_embedding_keeps_nan_out_of_its_gradient() -> None:
+    torch = pytest.importorskip("torch")
+    source = (
+        "w, at = torch.ones(3, 2, requires_grad=True), torch.tensor([0, 1])\n"
+        "rows = torch.nn.functional.embedding(at, w, padding_idx=0)\n"
+        "rows.backward(torch.tensor([[float('nan'), 1.0], [2.0, 3.0]]))\n"
+    )
+    for one in (torch, backstep.engine):
+        assert [gradient.tolist() for gradient in gradients(run(source, one))] == [[[0.0, 0.0], [2.0, 3.0], [0.0, 0.0]]]
+
+
 def test_block_at_the_bottom_of_the_stack_is_recorded() -> None:
     """As in a script whose own top level it is: no frame stands around the program's."""
     torch = pytest.importorskip("torch")
