@@ -28,10 +28,23 @@ _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 _parsing = threading.Lock()
 
 
+MOST_PARSED = 2**19
+"""Characters of a file that is parsed, some 13,000 lines; of a longer one only the lines are known. To parse 8 MiB
+takes a minute and gigabytes."""
+
+
 def syntax_tree(text: str) -> ast.Module:
-    """`ast.parse`, by one thread at a time: by two it may end in a SystemError (CPython's issue 106905)."""
-    with _parsing:
-        return ast.parse(text)
+    """`ast.parse`, by one thread at a time: by two it may end in a SystemError (CPython's issue 106905).
+
+    Raises SyntaxError, RecursionError, and ValueError where the text is too long, or nested too deeply for the parser.
+    """
+    if len(text) > MOST_PARSED:
+        raise ValueError(f"more than {MOST_PARSED:,} characters are not parsed")
+    try:
+        with _parsing:
+            return ast.parse(text)
+    except MemoryError as error:
+        raise ValueError("nested too deeply to be parsed") from error
 
 
 class File:

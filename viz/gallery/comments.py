@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from engine.trace.source import syntax_tree
+
 from ..schema.scene import Chapter as ChapterOfScene
 from ..schema.story import Choice, Question
 
@@ -115,8 +117,8 @@ def _comments(lines: Sequence[str], first: int) -> int:
 
 def _title(source: str) -> str:
     try:
-        return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0].rstrip(".")
-    except SyntaxError:
+        return (ast.get_docstring(syntax_tree(source)) or "").partition("\n")[0].rstrip(".")
+    except (SyntaxError, ValueError, RecursionError):
         return ""
 
 

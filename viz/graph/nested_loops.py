@@ -9,6 +9,7 @@ epoch begins.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Sequence
 
 from engine.trace.events import OpCalled
@@ -76,20 +77,31 @@ def _number(node: ast.expr, tree: ast.Module) -> int | None:
     return sign * node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
+@functools.lru_cache(maxsize=4)
+def _bindings(tree: ast.Module) -> dict[str, ast.expr]:
+    """By its name the value of each variable that the whole file binds once, by an assignment.  Linear in the tree."""
+    stores: dict[str, list[ast.Name]] = {}
+    others: set[str] = set()
+    values: dict[ast.expr, ast.expr] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            stores.setdefault(node.id, []).append(node)
+        elif isinstance(node, ast.arg):
+            others.add(node.arg)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            others.add(node.value.id)
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            values[node.targets[0]] = node.value
+    return {
+        name: values[where[0]]
+        for name, where in stores.items()
+        if len(where) == 1 and name not in others and where[0] in values
+    }
+
+
 def _bound(name: str, tree: ast.Module) -> ast.expr | None:
     """The value of a name that the whole file binds once, by an assignment."""
-    stores = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
-    arguments = [n for n in ast.walk(tree) if isinstance(n, ast.arg) and n.arg == name]
-    changed = [
-        n for n in ast.walk(tree)
-        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == name
-    ]  # fmt: skip
-    if len(stores) != 1 or arguments or changed:
-        return None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and node.targets[0] is stores[0]:
-            return node.value
-    return None
+    return _bindings(tree).get(name)
 
 
 def counts(iterated: ast.expr) -> bool:

@@ -6,10 +6,12 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from engine.trace.events import AnyEvent, Frame, GroupEntered, OpCalled, Trace
 from engine.trace.loops import variable
+from engine.trace.source import syntax_tree
 
 from . import nested_loops
 
@@ -341,6 +343,10 @@ def place_of(frame: Frame) -> tuple[int, int, int, int]:
     return frame.line, frame.col, frame.end_line, frame.end_col
 
 
+MOST_LOOPS = 2_000
+"""Loops of a file that are looked at."""
+
+
 @lru_cache(maxsize=64)
 def loops_in(code: str, file: str) -> tuple[Loop, ...]:
     """The loops of a file by first line, outer ones first; none if it is not Python.
@@ -349,11 +355,11 @@ def loops_in(code: str, file: str) -> tuple[Loop, ...]:
     [(1, 1, 2, 'i')]
     """
     try:
-        tree = ast.parse(code)
+        tree = syntax_tree(code)
     except (SyntaxError, ValueError, RecursionError):
         return ()
     loops = []
-    for node in nested_loops.loops_of(tree):
+    for node in islice(nested_loops.loops_of(tree), MOST_LOOPS):
         end = node.body[-1].end_lineno or node.lineno
         target = "while" if isinstance(node, ast.While) else f"for {ast.unparse(node.target)}"
         starts, sure = tuple(s.lineno for s in node.body), nested_loops.surely_runs(node)

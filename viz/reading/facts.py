@@ -36,7 +36,7 @@ from engine.trace.events import (
 from ..schema.scene import Derived, DerivedKind
 from . import text
 from .own_code import OwnCode, own_code
-from .source_text import source
+from .source_text import lines_of, source
 
 MET = frozenset({"seen", "parameter"})
 """Sources of leaves that existed before an op first used them: that line did not make them."""
@@ -323,7 +323,7 @@ class Facts:
                 line = int(number)
                 if frame is not None and frame.file == name and frame.line <= line <= frame.end_line:
                     return frame
-                lines = self.trace.files[name].splitlines()
+                lines = lines_of(self.trace.files[name])
                 code = lines[line - 1] if line <= len(lines) else ""
                 return Frame(name, "", line, line, len(code) - len(code.lstrip()), len(code.rstrip()))
         return frame

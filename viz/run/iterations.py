@@ -30,8 +30,10 @@ from engine.trace.events import (
     Trace,
 )
 from engine.trace.file.outline import CODES, KINDS, RECORDED, Outline
+from engine.trace.source import syntax_tree
 
 from ..graph.scopes import Loop, loops_in
+from ..reading.source_text import lines_of
 from ..reading.text import one_line
 
 SectionKind = Literal["before", "iteration", "between", "after"]
@@ -234,7 +236,7 @@ def _functions(text: str) -> tuple[tuple[int, int], ...]:
 
 def _nodes(text: str) -> Iterator[ast.AST]:
     try:
-        return ast.walk(ast.parse(text))
+        return ast.walk(syntax_tree(text))
     except (SyntaxError, ValueError, RecursionError):
         return iter(())
 
@@ -366,5 +368,5 @@ def _written(trace: Trace, stack: int, before: Section) -> str:
 
 def _text_of(trace: Trace, frame: Frame) -> str:
     """The line of the program that a frame runs; "" if the text is not known."""
-    lines = trace.files.get(frame.file, "").splitlines()
+    lines = lines_of(trace.files.get(frame.file, ""))
     return one_line(lines[frame.line - 1].strip(), LONGEST) if 0 < frame.line <= len(lines) else ""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ import pytest
 import engine
 from engine.trace.events import VjpRun
 from engine.trace.file.tracefile import save
+from tests.viz.helpers.crafted import holds_together
 from viz.server.programs import from_file
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store
@@ -34,6 +37,21 @@ def test_crafted_files_are_shown_or_refused_in_a_sentence() -> None:
     assert lines[:-1] == []
     assert min(lines[-1]["ends"].values()) > FILES // 10
     assert lines[-1]["peak"] < MEMORY
+
+
+def test_text_that_cannot_be_parsed_in_time_or_at_all_is_shown_as_lines(tmp_path: Path) -> None:
+    """A file of 8 MiB took minutes to be parsed, and its lines were split again at each step."""
+    with engine.record() as trace:
+        for _ in range(3):
+            engine.ones(2, requires_grad=True).sum().backward()
+    name, text = next(iter(trace.files.items()))
+    for more in ("x = 1\n" * 1_000_000, "# ## A title\n\0\n", "-" * 100_000 + "1\n", "for a in b:\n  1\n" * 20_000):
+        save(dataclasses.replace(trace, files={name: f"{text}\n{more}"}), tmp_path / "f")
+        before = time.process_time()
+        program = from_file(tmp_path / "f")
+        store = Store(Catalogue([program]), Computed())
+        holds_together(store.scene(store.revision(program.id, None), None, {}, "").json())
+        assert time.process_time() - before < 10
 
 
 def test_damaged_event_is_a_step_in_its_place(tmp_path: Path) -> None:
