@@ -24,7 +24,7 @@ from viz.server.store import Catalogue, Store
 
 FILES = int(os.environ.get("BACKSTEP_CRAFTED_FILES", "1000"))
 """How many: `BACKSTEP_CRAFTED_FILES=10000` tries more than there is time for at every change.
-It takes some 15 ms for each.  Those of other numbers: `python -m tests.viz.helpers.crafted FIRST LAST`."""
+It takes some 30 ms for each.  Those of other numbers: `python -m tests.viz.helpers.crafted FIRST LAST`."""
 MEMORY = 500 * 2**20
 
 
