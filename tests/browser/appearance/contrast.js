@@ -59,7 +59,7 @@ globalThis.contrast = (() => {
       if (text && isSeen(element)) parts.push({ what: text, colour: getComputedStyle(element).color, element, least: /[\p{L}\p{N}]/u.test(text) ? TEXT : SIGN });
     }
     for (const icon of control.querySelectorAll(".icon")) if (isSeen(icon)) parts.push({ what: icon.className, colour: getComputedStyle(icon).backgroundColor, element: icon, least: SIGN });
-    for (const svg of control.querySelectorAll("svg")) {
+    for (const svg of control.querySelectorAll("svg:not(.main-svg)")) { // a figure of Plotly is not a sign
       const shape = svg.querySelector("path, line, circle, rect, polyline") ?? svg;
       const { stroke, fill } = getComputedStyle(shape);
       if (isSeen(svg)) parts.push({ what: "svg", colour: stroke !== "none" ? stroke : fill, element: svg, least: SIGN });

@@ -54,6 +54,12 @@ SCREENS: dict[str, tuple[str, str, str]] = {
         "document.querySelector('#command-form:not([hidden]) .ag-header-cell')",
     ),
     "events": ("?program=weights&step=4", TAB % "events", "document.querySelector('#events .ag-row')"),
+    "gradient flow": (
+        "?program=mini_batches&step=4",
+        "document.documentElement.dataset.view === 'run' || document.getElementById('view-run').click()",
+        "document.documentElement.dataset.view === 'run' && document.querySelector('#run-labels > *')",
+    ),
+    "lecture": ("?program=weights&present=1", "", "document.querySelector('#lecture').innerText.trim()"),
     "export menu": (
         "?program=weights",
         "document.getElementById('act-export').click()",
