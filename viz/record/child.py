@@ -163,9 +163,10 @@ def _end_with_the_starting_process(life: int) -> None:
             _winapi.WaitForSingleObject(starting, _winapi.INFINITE)
         else:
             os.read(life, 1)  # the other end is closed when that process ends
-        os.kill(os.getpid(), signal.SIGTERM)  # on Windows this is the end at once
-        time.sleep(GRACE)
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGTERM)
+        if sys.platform != "win32":  # there it is the end at once
+            time.sleep(GRACE)
+            os.kill(os.getpid(), signal.SIGKILL)
 
     if sys.platform != "win32":
         os.set_inheritable(life, False)
