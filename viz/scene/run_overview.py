@@ -79,7 +79,7 @@ def _in_iteration(run: Run, number: int, one: Finding) -> RunFinding:
     why = f"{one.why} {DEAD_LOOKED_FOR}" if one.kind == "dead-units" and run.is_divided else one.why
     return {
         "kind": "iteration", "label": label, "why": why, "fix": one.fix, "section": number, "parameter": None,
-        "shows": one.kind,
+        "shows": [one.kind],
     }  # fmt: skip
 
 
@@ -114,6 +114,7 @@ def document(
                 "kind": one.kind, "label": one.label, "why": one.why, "fix": one.fix,
                 "section": whole.first[one.column],
                 "parameter": None if one.row is None else whole.parameters[one.row].name,
+                "shows": _sources(one.kind),
             }
             for one in run_findings(whole)
         ],
@@ -123,6 +124,12 @@ def document(
         "ops": whole.ops,
         "bytes": size,
     }  # fmt: skip
+
+
+def _sources(kind: str) -> list[Kind]:
+    """Where numbers that are not finite come from: the graph of their iteration marks the first op that gives one."""
+    known = {"loss-nonfinite": NONFINITE - NONFINITE_GRADIENT, "gradient-nonfinite": NONFINITE}
+    return sorted(known.get(kind, frozenset()))
 
 
 def _numbers(values: np.ndarray) -> list[float | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Literal
 
 from typing_extensions import TypedDict
 
@@ -39,8 +39,8 @@ class RunFinding(TypedDict):
     """The section to which it leads."""
     parameter: str | None
     """The parameter that shows it; null: the loss."""
-    shows: NotRequired[FindingKind]
-    """The kind of the finding in the section's graph to whose step it leads."""
+    shows: list[FindingKind]
+    """Kinds of findings in the section's graph: it leads to the step of the first one."""
 
 
 class RunParameter(TypedDict):

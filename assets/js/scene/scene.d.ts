@@ -1279,8 +1279,8 @@ export interface RunFinding {
   section: number;
   /** The parameter that shows it; null: the loss. */
   parameter: string | null;
-  /** The kind of the finding in the section's graph to whose step it leads. */
-  shows?: FindingKind;
+  /** Kinds of findings in the section's graph: it leads to the step of the first one. */
+  shows: FindingKind[];
 }
 
 export type RunFindingKind =

@@ -214,8 +214,8 @@ def written(rows: Rows, path: Path, sums: bool = True) -> None:
             for row in found:
                 if sums and table == "meta" and row[0] == "counts":
                     row[1] = json.dumps({"$": "dict", "items": [[key, n] for key, n in lengths.items()]})
-                told = _checksum(table, row) if sums or len(row) == WIDTHS[table] else row.pop()
                 with contextlib.suppress(sqlite3.Error, OverflowError, UnicodeEncodeError):
+                    told = _checksum(table, row) if sums or len(row) == WIDTHS[table] else row.pop()
                     marks = ", ".join("?" * (len(row) + 1))
                     db.execute(f"INSERT INTO {table} VALUES ({marks})", (*row, told))  # noqa: S608
         db.commit()

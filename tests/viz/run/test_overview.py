@@ -70,7 +70,7 @@ for step in range(30):
 
 def test_dead_units_are_told_with_the_iterations_that_were_looked_at(tmp_path: Path) -> None:
     found = in_iterations(Run(recorded(DYING, tmp_path)))
-    (dead,) = (one for one in found if one.get("shows") == "dead-units")
+    (dead,) = (one for one in found if one["shows"] == ["dead-units"])
     assert dead["label"] == "20 of 20 units are dead, in step = 29"
     assert dead["why"].endswith("in the first three iterations and in the last one.")
 
@@ -241,7 +241,7 @@ def test_the_op_that_gives_the_first_nan_is_found_where_it_does() -> None:
             w.grad = None
             (w * engine.log(engine.tensor(2.0 - step / 20))).sum().backward()
     (finding,) = in_iterations(Run(trace))
-    assert (finding["section"], finding["label"], finding["shows"]) == (40, "first inf: log, in step = 40", "inf")
+    assert (finding["section"], finding["label"], finding["shows"]) == (40, "first inf: log, in step = 40", ["inf"])
 
 
 def test_learning_rate_is_that_of_each_step_also_from_a_file(tmp_path: Path) -> None:

@@ -133,10 +133,10 @@ export class Story {
     this.show();
   }
 
-  /** The first chapter about a kind of finding, as it is when its move is over. @param {string} kind @returns {boolean} whether there is one */
-  reach(kind) {
+  /** The first chapter about one of these kinds of findings, as it is when its move is over. @param {string[]} kinds @returns {boolean} whether there is one */
+  reach(kinds) {
     const { chapters } = this.scene.program;
-    const to = chapters.findIndex((chapter) => chapter.kind === kind);
+    const to = chapters.findIndex(({ kind }) => kind !== undefined && kinds.includes(kind));
     if (to < 0) return false;
     this.player.seek(endOf(chapters, to));
     this.chapter = to;

@@ -16,7 +16,7 @@ export class RunView {
   /**
    * @param {import("../../page/session.mjs").Session} session
    * @param {import("./overview.mjs").Overview} overview
-   * @param {(section: number, place: { parameter: string | null, shows?: string, call?: number }) => void} go opens the graph at a section, at a parameter or a finding of it
+   * @param {(section: number, place: { parameter: string | null, shows?: string[], call?: number }) => void} go opens the graph at a section, at a parameter or a finding of it
    */
   constructor(session, overview, go) {
     this.session = session;

@@ -184,7 +184,7 @@ export class Shell {
   /**
    * The graph of a section: where a finding shows, or after its backward calls with a parameter selected; without either, where backward begins.
    * @param {number} section
-   * @param {{ parameter: string | null, shows?: string, call?: number }} place `call` is the backward call, of one in a program without iterations
+   * @param {{ parameter: string | null, shows?: string[], call?: number }} place `call` is the backward call, of one in a program without iterations
    */
   goTo(section, place) {
     const { parameter, shows, call } = place;
@@ -194,7 +194,7 @@ export class Shell {
       waiting.after = () => { after?.(); this.goTo(section, place); };
       return;
     }
-    const arrive = () => { this.view("graph"); if (!shows || !this.story.reach(shows)) this.find(parameter, call); };
+    const arrive = () => { this.view("graph"); if (!this.story.reach(shows ?? [])) this.find(parameter, call); };
     if ((this.session.section ?? 0) === section) { arrive(); return; } // none: the program is its own only section
     this.player.pause();
     this.session.turn(section, arrive);
