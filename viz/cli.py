@@ -467,7 +467,7 @@ def _serve_many(options: argparse.Namespace) -> int:
     from viz.server import server
     from viz.server.http.security import trusted_hosts
 
-    allowed = [*(options.allow_host or []), *([] if options.host in server.ANY_ADDRESS else [options.host])]
+    allowed = _allowed(options)
     try:
         trusted_hosts(allowed)
         listening = server.bind(options.host, options.port)  # the next free one, and a plain word where there is none
@@ -508,21 +508,16 @@ def _serve(options: argparse.Namespace) -> int:
     from viz.server.http.security import LOOPBACK, trusted_hosts
     from viz.server.store import Problem
 
-    allowed = list(options.allow_host or [])
-    if options.host not in (*LOOPBACK, *server.ANY_ADDRESS, "::1"):
-        allowed.append(options.host)
+    allowed = _allowed(options)
     try:
         trusted_hosts(allowed)
         listening = server.bind(options.host, options.port)
     except (ValueError, server.PortTaken, OSError) as error:
         return _refuse(str(error))
     if options.host not in (*LOOPBACK, "::1"):
-        how = (
-            ""
-            if options.allow_host
-            else " Use --allow-host NAME for each name or address by which they may ask for it."
-        )
-        print(f"backstep: other machines on this network can reach this address.{how}", file=sys.stderr)
+        url = server.url_of(allowed[-1] if allowed else options.host, listening.getsockname()[1])
+        how = "" if options.allow_host else " Use --allow-host NAME for each other name by which they may ask for it."
+        print(f"backstep: other machines on this network can open {url}.{how}", file=sys.stderr)
     try:
         catalogue, program = _catalogue(options)
     except Problem as problem:
@@ -537,6 +532,15 @@ def _serve(options: argparse.Namespace) -> int:
     path = "/" if program is None else page(program, _opens_whole(store, program))
     server.serve(store, listening, path, allowed, not options.no_browser, seconds)
     return 0
+
+
+def _allowed(options: argparse.Namespace) -> list[str]:
+    """The hosts by which requests may ask: those of --allow-host, then the address in the network."""
+    from viz.server.front.share import network
+    from viz.server.server import ANY_ADDRESS
+
+    address = network() if options.host in ANY_ADDRESS else options.host
+    return [*(options.allow_host or []), *([address] if address else [])]
 
 
 def _opens_whole(store: Store, program: Program) -> bool:

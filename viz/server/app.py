@@ -24,6 +24,7 @@ from viz.server.components.shell import shell
 from viz.server.export.formats import Exports
 from viz.server.front.local import Local
 from viz.server.front.page import front
+from viz.server.front.share import Started
 from viz.server.http.compression import Compressed
 from viz.server.http.security import MAX_BODY, Application, Guard, headers, trusted_hosts
 from viz.server.http.static import Assets, assets_folder
@@ -69,12 +70,14 @@ class Page(Dash):
 
 
 def build(
-    store: Store, admit: Admit = at_once, local: Local | None = None, background: Background | None = None
-) -> Dash:
+    store: Store, admit: Admit = at_once, local: Local | None = None, background: Background | None = None,
+    started: Started | None = None,
+) -> Dash:  # fmt: skip
     """The Dash app on this store, without the guard: `guarded` adds that for serving.
 
     `admit` gives each client a place among those waiting for a computation; `local` is the extra service of a server
-    for one person; `background` is where a server for many keeps the results of long computations.
+    for one person; `background` is where a server for many keeps the results of long computations; `started` says how
+    the server was started.
     """
     assets = Assets(assets_folder())
     app = Page(
@@ -101,7 +104,7 @@ def build(
     if background is not None:
         register_background(app, exports, background)
     answer_callbacks(app)
-    add_requests(app, exports, admit, local)
+    add_requests(app, exports, admit, local, started or Started())
     _harden(app.server)
     app.server.wsgi_app = Compressed(app.server.wsgi_app, assets)
     return app

@@ -20,6 +20,7 @@ from waitress.task import ThreadedTaskDispatcher
 
 from viz.server.app import build, guarded
 from viz.server.front.local import Local
+from viz.server.front.share import Started
 from viz.server.front.uploads import Dropped
 from viz.server.http.security import MAX_BODY, Application
 from viz.server.library.rerun import SECONDS
@@ -98,6 +99,10 @@ def address(made: socket.socket) -> str:
     host, port = made.getsockname()[:2]
     if host in ANY_ADDRESS:
         host = "127.0.0.1"
+    return url_of(host, port)
+
+
+def url_of(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
@@ -170,8 +175,9 @@ def start(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[
 def _server(
     store: Store, made: socket.socket, allowed: Iterable[str], argv: Sequence[str] = (), seconds: float = 0
 ) -> Any:
-    local = Local(Dropped(store.catalogue), argv, seconds or SECONDS)
-    return http_server(guarded(build(store, local=local), allowed), [made])
+    local = Local(Dropped(store.catalogue), seconds or SECONDS)
+    started = Started(argv, made.getsockname()[0] in ANY_ADDRESS)
+    return http_server(guarded(build(store, local=local, started=started), allowed), [made])
 
 
 def http_server(app: Application, made: Sequence[socket.socket], **more: Any) -> Any:

@@ -44,7 +44,7 @@ from viz.server.components.listeners import HEARD
 from viz.server.export.formats import FORMATS, Exports
 from viz.server.front.local import Local, is_local
 from viz.server.front.search import Search
-from viz.server.front.share import network, share
+from viz.server.front.share import Started, network, share
 from viz.server.front.uploads import refusal
 from viz.server.http.compression import reads_gzip
 from viz.server.http.gzip_pieces import gzip
@@ -200,13 +200,13 @@ def _stopped() -> Problem:
     return Problem("ended", "This could not be computed", text, [("Open the gallery", "/")])
 
 
-def add_requests(app: Dash, exports: Exports, admit: Admit = at_once, local: Local | None = None) -> None:
+def add_requests(app: Dash, exports: Exports, admit: Admit, local: Local | None, started: Started) -> None:
     """The requests that are not callbacks: a newer recording, a program as it was recorded, the overview of its run, a
     revision's file."""
     server: Flask = app.server
     _add_state(server, exports.store)
     _add_documents(server, exports.store, admit)
-    _add_files(server, exports, admit, local)
+    _add_files(server, exports, admit, local, started)
     _add_comparison(server, exports.store, local, str(app.config.assets_url_path).strip("/"))
     _add_reruns(server, exports.store, local)
 
@@ -257,7 +257,7 @@ def _add_documents(server: Flask, store: Store, admit: Admit) -> None:
         return _packed(graphs_answer(store, request.args.get("program", "")))
 
 
-def _add_files(server: Flask, exports: Exports, admit: Admit, local: Local | None) -> None:
+def _add_files(server: Flask, exports: Exports, admit: Admit, local: Local | None, started: Started) -> None:
     """Trace files that are opened, the ways to share a view, and files that are saved."""
 
     @server.post(TRACE_PATH)
@@ -268,9 +268,9 @@ def _add_files(server: Flask, exports: Exports, admit: Admit, local: Local | Non
 
     @server.get("/share")
     def shared() -> Response:
-        argv = local.argv if local is not None and is_local(request.environ) else ()
+        known = started if is_local(request.environ) else Started()
         port = int(request.environ.get("SERVER_PORT") or 0)
-        return _json(share(argv, port, request.args.get("path", "/"), network()))
+        return _json(share(known, port, request.args.get("path", "/"), network()))
 
     @server.post("/export/<ending>")
     def export(ending: str) -> Response:

@@ -1,8 +1,8 @@
-"""Services for the person at this machine: their own trace files, and ways to show them to others."""
+"""Services for the person at this machine: their own trace files, and running a program again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,9 @@ from viz.server.library.rerun import SECONDS
 
 @dataclass(frozen=True)
 class Local:
-    """A server of one person: it takes files, and knows the command line (`argv`) that started it, if one did.
-    A program that it runs again for an edit may take so many `seconds`."""
+    """A server of one person: it takes files. A program that it runs again for an edit may take so many `seconds`."""
 
     dropped: Dropped
-    argv: Sequence[str] = ()
     seconds: float = SECONDS
 
 

@@ -1,4 +1,4 @@
-"""Sharing from a loopback address, which no other machine can open: the line that serves the same to the network."""
+"""Sharing from a loopback address, which no other machine can open: the address in the network, and how to serve it."""
 
 from __future__ import annotations
 
@@ -7,26 +7,36 @@ import shlex
 import socket
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from viz.server.store import Json
 
-COMMANDS = ("run", "open", "serve")
+COMMANDS = ("run", "open", "course", "serve")
 NOWHERE = "192.0.2.1", 9
 """An address for documentation (RFC 5737): choosing a way to it sends nothing."""
 QUIET = 4
 """Modules of quiet around a QR code (ISO/IEC 18004)."""
 
 
-def share(argv: Sequence[str], port: int, path: str, network: str | None) -> Json:
+@dataclass(frozen=True)
+class Started:
+    """The command line that started a server, if one did, and whether it listens on every address of the machine."""
+
+    argv: Sequence[str] = ()
+    everywhere: bool = False
+
+
+def share(started: Started, port: int, path: str, network: str | None) -> Json:
     """`{line, address, code}`: what to type, the address that others then open, and its QR code as a picture.
 
-    All are None without a network, or where no command started us (`argv`); the code also where the address is too long
-    for one.
+    The line is None if others can open the address already. All are None without a network, or if no command started
+    us; the code also if the address is too long for one.
     """
-    if network is None or not argv:
+    if network is None or not started.argv:
         return {"line": None, "address": None, "code": None}
     address = f"http://{network}:{port}{path}"
-    return {"line": line(argv[1:], network, port), "address": address, "code": qr(address)}
+    typed = None if started.everywhere else line(started.argv[1:], network, port)
+    return {"line": typed, "address": address, "code": qr(address)}
 
 
 def line(argv: Sequence[str], host: str, port: int) -> str:
@@ -42,7 +52,7 @@ def line(argv: Sequence[str], host: str, port: int) -> str:
             next(words, None)
         elif not word.startswith(("--host=", "--port=")):
             rest.append(word)
-            if not word.startswith("-"):
+            if command == ["run"] and not word.startswith("-"):
                 break  # a script: what follows is its own
     parts = ["backstep", *command, "--host", host, "--port", str(port), *rest, *words]
     return subprocess.list2cmdline(parts) if os.name == "nt" else shlex.join(parts)

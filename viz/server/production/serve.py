@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +19,7 @@ from gunicorn.app.base import BaseApplication
 
 from viz.server.app import build, guarded
 from viz.server.callbacks.register import Background
+from viz.server.front.share import Started
 from viz.server.http.security import Application
 from viz.server.lesson.course import record_course
 from viz.server.production.bounds import Admission, Bounds
@@ -25,25 +27,26 @@ from viz.server.production.classroom import DISK, Classroom, folder_programs, qu
 from viz.server.production.json_log import JsonLogger, Logged
 from viz.server.production.result_store import Looking
 from viz.server.production.worker import WaitressWorker
+from viz.server.server import ANY_ADDRESS
 from viz.server.workers import Workers
 
 GRACE = 30
 """Seconds that a worker process has for what it has begun, when it is replaced."""
 
 
-def application(room: Classroom, allowed: Iterable[str]) -> Application:
+def application(room: Classroom, allowed: Iterable[str], started: Started) -> Application:
     """The app of one worker process."""
     jobs, results, revisions = queue(room)
     own = store(room, revisions, Looking(results, room.bounds.long), Workers(1))
-    app = build(own, Admission(room.bounds).turn, background=Background(jobs, room.secret))
+    app = build(own, Admission(room.bounds).turn, background=Background(jobs, room.secret), started=started)
     return Logged(guarded(app, allowed))
 
 
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """gunicorn with these settings; `load` is called in each worker process."""
 
-    def __init__(self, address: str, workers: int, room: Classroom, allowed: Iterable[str]) -> None:
-        self.given = room, tuple(allowed)
+    def __init__(self, address: str, workers: int, room: Classroom, allowed: Iterable[str], started: Started) -> None:
+        self.given = room, tuple(allowed), started
         self.settings: dict[str, Any] = {
             "bind": address, "workers": workers, "worker_class": WaitressWorker, "graceful_timeout": GRACE,
             "timeout": 2 * GRACE, "proc_name": "backstep", "logger_class": JsonLogger, "control_socket_disable": True,
@@ -77,4 +80,4 @@ def serve(
     folder_programs(folder, shared)
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     room = Classroom(folder, shared, queue_at, secret, bounds or Bounds())
-    Server(address, workers, room, allowed).run()
+    Server(address, workers, room, allowed, Started(sys.argv, host in ANY_ADDRESS)).run()

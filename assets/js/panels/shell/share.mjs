@@ -41,7 +41,7 @@ export class Share {
     fill(ways, this.file(dialog), this.link(dialog));
     dialog.showModal();
     const { line, address, code } = await fetch(`/share?path=${encodeURIComponent(path)}`).then((answer) => answer.json(), () => ({}));
-    fill(ways, this.file(dialog), line ? this.network(line, address, code) : null, this.link(dialog));
+    fill(ways, this.file(dialog), address ? this.network(line, address, code) : null, this.link(dialog));
   }
 
   file(dialog) {
@@ -49,11 +49,13 @@ export class Share {
       h("button.btn.primary", { type: "button", onclick: () => { dialog.close(); this.lesson(); } }, "Save as a lesson"));
   }
 
-  /** For people in the same network: the line to type first, then the address, as a link and to be photographed. */
+  /** For people in the same network: the line to type first, unless it is served there already, then the address, also to be photographed. */
   network(line, address, code) {
     const picture = code && h("img", { src: code, alt: `QR code of ${address}` });
-    return h("section", {}, h("h3", {}, "The network"), h("p", {}, "Run this in a terminal. Everyone on the network can then open the address, or scan it:"),
-      h("p.row", {}, h("code", {}, line), h("button.btn", { type: "button", onclick: () => this.copy(line, "The line is copied.") }, "Copy the line")),
+    return h("section", {}, h("h3", {}, "The network"), line
+      ? [h("p", {}, "Run this in a terminal. Everyone on the network can then open the address, or scan it:"),
+        h("p.row", {}, h("code", {}, line), h("button.btn", { type: "button", onclick: () => this.copy(line, "The line is copied.") }, "Copy the line"))]
+      : h("p", {}, "Everyone on the network can open this address, or scan it:"),
       h("p.share-address", {}, address), picture);
   }
 

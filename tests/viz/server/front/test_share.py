@@ -7,7 +7,7 @@ from werkzeug.test import Client
 
 from viz.server.app import build, guarded
 from viz.server.front.local import Local, is_local
-from viz.server.front.share import line, qr, share
+from viz.server.front.share import Started, line, network, qr, share
 from viz.server.front.uploads import MOST, Dropped
 from viz.server.programs import gallery_programs
 from viz.server.revisions import Computed
@@ -23,6 +23,11 @@ pytest.importorskip("segno", reason="needs segno, which Backstep depends on")
         (["--port", "1", "--no-browser"], "backstep --host 10.0.0.2 --port 9000 --no-browser"),
         (["open", "--host=127.0.0.1", "a.backstep"], "backstep open --host 10.0.0.2 --port 9000 a.backstep"),
         (["run", "train.py", "--port", "7"], "backstep run --host 10.0.0.2 --port 9000 train.py --port 7"),
+        (["course", "lessons", "--port", "7"], "backstep course --host 10.0.0.2 --port 9000 lessons"),
+        (
+            ["serve", "--workers", "2", "lessons", "--host", "::1"],
+            "backstep serve --host 10.0.0.2 --port 9000 --workers 2 lessons",
+        ),
     ],
 )
 def test_line_is_the_command_with_another_address_and_leaves_a_scripts_own_arguments(
@@ -34,7 +39,24 @@ def test_line_is_the_command_with_another_address_and_leaves_a_scripts_own_argum
 def test_code_is_a_picture_and_a_long_address_has_none() -> None:
     assert (qr("http://10.0.0.2:8050/?program=weights") or "").startswith("data:image/svg+xml")
     assert qr("x" * 4000) is None
-    assert share(["backstep"], 1, "/", None) == share((), 1, "/", "10.0.0.2")
+    assert share(Started(["backstep"]), 1, "/", None) == share(Started(), 1, "/", "10.0.0.2")
+
+
+def test_address_that_is_served_already_needs_no_line() -> None:
+    found = share(Started(["backstep"], everywhere=True), 8050, "/?step=3", "10.0.0.2")
+    assert (found["line"], found["address"]) == (None, "http://10.0.0.2:8050/?step=3")
+    assert found["code"].startswith("data:image/svg+xml")
+
+
+def test_only_this_machine_is_told_how_the_server_was_started() -> None:
+    app = build(Store(Catalogue(gallery_programs()[:1]), Computed()), started=Started(["backstep", "serve", "lessons"]))
+    client = Client(guarded(app, ["class.example"]))
+    if network() is not None:
+        own = client.get("/share?path=/", environ_base={"REMOTE_ADDR": "127.0.0.1"}).json
+        assert own is not None and str(own["line"]).endswith(" lessons")
+    for sender, host in (("10.0.0.3", "localhost"), ("127.0.0.1", "class.example")):
+        other = client.get("/share?path=/", headers={"Host": host}, environ_base={"REMOTE_ADDR": sender}).json
+        assert other == {"line": None, "address": None, "code": None}
 
 
 @pytest.mark.parametrize(
