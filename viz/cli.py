@@ -568,7 +568,7 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, Program | None]:
         catalogue = Catalogue(programs.gallery_programs())
         if options.command == "open":
             again = _script_of if options.rerun else None
-            return catalogue, catalogue.add_together([programs.from_file(file, most, again) for file in options.files])
+            return catalogue, catalogue.add_together(programs.from_files(options.files, most, again))
         if options.command == "run":
             from viz.server.scripts import add  # the child process and the watcher
 

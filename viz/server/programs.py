@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import re
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -116,14 +117,27 @@ def from_trace(trace: Trace, title: str = "trace", name: str | None = None) -> P
     return with_lesson(Program(name or slug(title), about_script(title), lambda: trace), trace)
 
 
-def from_file(path: Path, most: int = MOST, again: Callable[[Trace], Script] | None = None) -> Program:
+def from_files(
+    paths: Sequence[Path], most: int = MOST, again: Callable[[Trace], Script] | None = None
+) -> list[Program]:
+    """Trace files that are opened together; those of the same name are told apart by their folders."""
+    names = [path.name for path in paths]
+    titles = [
+        f"{path.resolve().parent.name}/{path.name}" if names.count(path.name) > 1 else path.name for path in paths
+    ]
+    opened = [from_file(path, most, again, title) for path, title in zip(paths, titles, strict=True)]
+    own = ids([path.stem for path in paths])
+    return [replace(program, id=name) for program, name in zip(opened, own, strict=True)]
+
+
+def from_file(path: Path, most: int = MOST, again: Callable[[Trace], Script] | None = None, title: str = "") -> Program:
     """A trace file, of which the beginning is read and checked now.
 
     Of a section that is longer the first `most` events are shown.  `again` finds the script to run again for edits.
     """
     file = open_checked(str(path), min(most, CHECKED))
     about = {
-        **about_script(path.name),
+        **about_script(title or path.name),
         "note": " ".join(filter(None, (ended(file.meta), harmed(file), unchecked(file)))),
     }
     program = Program(slug(path.stem), about, lambda: file, file=TraceFile.of(path, most), most=most)
@@ -177,3 +191,16 @@ def slug(text: str) -> str:
     'my-my-net-2'
     """
     return "my-" + (re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "trace")
+
+
+def ids(names: Sequence[str]) -> list[str]:
+    """Short names, each of its own.
+
+    >>> ids(["a b", "a-b", "c"])
+    ['my-a-b', 'my-a-b-2', 'my-c']
+    """
+    own: list[str] = []
+    for name in names:
+        numbered = (f"{slug(name)}-{number}" for number in itertools.count(2))
+        own.append(next(one for one in itertools.chain([slug(name)], numbered) if one not in own))
+    return own

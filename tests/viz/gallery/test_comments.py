@@ -135,6 +135,29 @@ def test_course_is_a_folder_of_lessons_in_the_order_of_their_names(tmp_path: Pat
     assert cli.main(["course", str(tmp_path / "no")]) == 2
 
 
+def test_lessons_of_a_course_whose_names_differ_in_punctuation_are_all_there(tmp_path: Path) -> None:
+    for name in ("a b.py", "a-b.py", "a-b-2.py"):
+        course.write(tmp_path / name)
+    found = course.course(tmp_path)
+    assert [program.id for program in found] == ["my-a-b", "my-a-b-2", "my-a-b-3"]  # a b, a-b-2, a-b
+    for program in found:
+        (alone,) = course.course(tmp_path, only=program.id)
+        assert alone.about == program.about
+
+
+def test_files_of_the_same_name_are_opened_together_and_told_apart_by_their_folders(tmp_path: Path) -> None:
+    files = [tmp_path / folder / "train.backstep" for folder in ("first", "second")]
+    for file in files:
+        file.parent.mkdir()
+        programs.record_source("import engine as torch\ntorch.ones(2)\n", file.with_suffix(".py")).save(str(file))
+    catalogue = Catalogue()
+    catalogue.add_together(programs.from_files(files))
+    assert [(program.id, program.about["title"]) for program in catalogue.programs()] == [
+        ("my-train", "first/train.backstep"),
+        ("my-train-2", "second/train.backstep"),
+    ]
+
+
 def test_script_that_is_recorded_beside_it_does_not_run_until_it_changes(tmp_path: Path) -> None:
     folder, recordings = tmp_path / "lessons", tmp_path / "recordings"
     folder.mkdir()

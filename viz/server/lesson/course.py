@@ -55,10 +55,10 @@ def course(folder: Path, recordings: Path | None = None, only: str | None = None
         raise NotADirectoryError(f"{str(folder)!r} is not a folder.")
     title = folder.resolve().name.replace("-", " ").replace("_", " ").capitalize()
     paths = _paths(folder)
-    if only is not None:
-        paths = [path for path in paths if programs.slug(path.stem) == only]
-    found = [_lesson(path, title, recordings) for path in paths]
-    lessons = [one for one in found if one is not None]
+    names = programs.ids([path.stem for path in paths])
+    named = [(path, name) for path, name in zip(paths, names, strict=True) if only in (None, name)]
+    found = [(_lesson(path, title, recordings), name) for path, name in named]
+    lessons = [replace(one, id=name) for one, name in found if one is not None]
     if not lessons and only is None:
         raise FileNotFoundError(
             f"{str(folder)!r} has no lessons: a script with a comment `# ## Title`, or a trace file, is one."
