@@ -62,6 +62,16 @@ def test_run_opens_as_a_whole_and_a_cell_leads_to_its_parameter(opened: Callable
 
     view.page.keyboard.press("r")
     view.until("document.documentElement.dataset.view === 'run'")
+    view.page.focus("#run-grid")
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
+        view.page.keyboard.press(key)
+    chosen = "backstep.scene().nodes.find(node => node.id === backstep.selection()).label"
+    view.until(f"document.documentElement.dataset.view === 'graph' && {chosen} === 'model.0.bias'")
+    step = view.js("backstep.scene().steps[backstep.t() - 1]")
+    assert (step["kind"], step["at"]) == ("accumulate", view.js("backstep.selection()"))
+
+    view.page.keyboard.press("r")
+    view.until("document.documentElement.dataset.view === 'run'")
     box = view.page.locator("#run-figure .nsewdrag").first.bounding_box()
     view.page.mouse.move(box["x"] + box["width"] - 5, box["y"] + 5)
     view.until("document.querySelector('#run-figure .hovertext')")

@@ -182,7 +182,7 @@ export class Shell {
   }
 
   /**
-   * The graph of a section: where a finding shows, or after its backward calls with a parameter selected; without either, where backward begins.
+   * The graph of a section: where a finding shows, or a parameter as it has received its gradient; without either, where backward begins.
    * @param {number} section
    * @param {{ parameter: string | null, shows?: string[], call?: number }} place `call` is the backward call, of one in a program without iterations
    */
@@ -206,7 +206,9 @@ export class Shell {
     const { start, end } = scene.phases.find((phase) => call !== undefined && phase.call === call) ?? { start: 0, end: scene.steps.length };
     const steps = scene.steps.slice(start, end);
     const found = parameter && entries(scene).find(({ label }) => label === parameter);
-    const step = parameter ? steps.findLastIndex(({ kind }) => kind === "accumulate") + 1 : steps.findIndex(({ kind }) => kind === "vjp");
+    const own = steps.findLastIndex(({ kind, at }) => kind === "accumulate" && at === (found && found.id)); // -1 in a folded group
+    const received = own < 0 ? steps.findLastIndex(({ kind }) => kind === "accumulate") : own;
+    const step = parameter ? received + 1 : steps.findIndex(({ kind }) => kind === "vjp");
     this.player.seek(start + Math.max(0, step));
     if (found) this.player.find(found);
   }
