@@ -144,6 +144,21 @@ def test_hall_sees_neither_the_notes_nor_the_answer_of_a_lesson(
     hall.until("document.querySelector('#lecture [data-right]')?.innerText.includes('2 0')")
 
 
+def test_student_sees_the_answer_in_the_source_once_the_question_is_answered(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    (tmp_path / "lesson.py").write_text(SKELETON, "utf-8")
+    app = start("run", "lesson.py", cwd=tmp_path)
+    view = view_of(app)
+    view.open(app.address.removeprefix(app.origin).lstrip("/"))
+    program = view.page.locator("#code .program")
+    view.until("document.querySelector('#code .program').innerText.includes('# ? What does')")
+    assert "# + 2 0" not in program.inner_text() and "# - 1 0" not in program.inner_text()
+    view.js("backstep.seek(backstep.scene().steps.length)")
+    view.until("document.querySelector('#code .program').innerText.includes('# + 2 0')")
+    assert "# = The slope is 2" in program.inner_text()
+
+
 def test_captions_with_questions_leave_room_for_what_happens(app: App, view_of: Callable[[App], View]) -> None:
     hall = view_of(app)
     hall.page.set_viewport_size({"width": 1280, "height": 720})

@@ -8,6 +8,7 @@ import { byId, fill, first, h } from "../../page/dom.mjs";
 import { button as what } from "../../page/explain.mjs";
 import { elementsAt, ranges, scrolled } from "../../page/value_text.mjs";
 import { Prints } from "./prints.mjs";
+import { answersAt } from "./question.mjs";
 
 const NARROW = 44; // letters of a line that fit beside the graph at 12 px and more
 
@@ -63,6 +64,7 @@ export class Code {
   seek(t) {
     if (!this.scene) return;
     this.prints.seek(t);
+    this.withhold(t);
     const step = t > 0 ? this.player.stop()?.step : null;
     const at = step?.code || null;
     const call = step?.from || null;
@@ -77,6 +79,13 @@ export class Code {
     if (shown !== undefined && shown !== this.file && this.scene.program.files[shown]) { this.file = shown; this.write(); }
     this.marked = key;
     this.mark(at, call, tone, step?.kind === "accumulate");
+  }
+
+  /** The comments that answer an open question are not shown; the numbers of the lines beside them stay. */
+  withhold(t) {
+    const { files, chapters } = this.scene.program;
+    const answers = files[this.file] ? answersAt(this.texts(), chapters, t) : new Set();
+    this.lines.forEach((line, i) => { line.hidden = answers.has(i + 1); });
   }
 
   /** The code of what is selected gets a line under it. */
@@ -117,6 +126,7 @@ export class Code {
       this.changeKey(), h("p.code-key", { id: "code-key" }));
     first(".program", place).style.setProperty("--digits", String(String(texts.length).length));
     texts.forEach((text, i) => plainLine(this.lines[i], text));
+    this.withhold(this.player.t());
     this.marked = "";
   }
 
