@@ -46,7 +46,8 @@ def _places(read: Reading) -> list[Place]:
             line = None if frame is None else (frame.file, frame.line)
             tensors = [event.tensor] if isinstance(event, LeafCreated) else [out.tensor for out in event.outputs]
             if line is not None and line == last:
-                result[-1] |= {"after": event.index, "makes": result[-1]["makes"] + tensors}
+                result[-1]["after"] = event.index
+                result[-1]["makes"] += tensors
                 continue
             last = line
             result.append({"after": event.index, "code": read.code(event.stack), "makes": tensors})
