@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -100,12 +101,14 @@ def written_name(event: OpCalled) -> str:
     name = str(event.attrs.get("function", ""))
     if not name:
         called = presentation(event).called
-        name = (
-            _INNER_NAMES.sub(r"\1", event.name.rpartition("::")[2].partition(".")[0])
-            if called is None
-            else called(event.attrs, len(event.outputs[0].shape))
-        )
+        name = _plain_name(event.name) if called is None else called(event.attrs, len(event.outputs[0].shape))
     return name + "_" if event.inplace is not None and not name.endswith("_") else name
+
+
+@lru_cache(maxsize=4096)
+def _plain_name(name: str) -> str:
+    """The name of an op without its library, its overload and what only PyTorch's own ops have around it."""
+    return _INNER_NAMES.sub(r"\1", name.rpartition("::")[2].partition(".")[0])
 
 
 def is_rectifier(event: OpCalled) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -56,9 +57,11 @@ def _digits(value: float) -> int:
     >>> _digits(7.512098789215088), _digits(277.75), _digits(float(np.float32(3.3003)))
     (4, 5, 5)
     """
-    three, four, five = (float(f"{value:.{most}g}") for most in (3, 4, 5))
-    rounded = four == three and abs(five - value) <= EXACT * abs(value)
-    return 5 if five == value or rounded else 4
+    five = float(f"{value:.5g}")
+    if five == value:
+        return 5
+    is_known = abs(five - value) <= EXACT * abs(value)  # hardly ever, so the others are hardly ever needed
+    return 5 if is_known and float(f"{value:.4g}") == float(f"{value:.3g}") else 4
 
 
 def result(terms: Iterable[Sequence[float]], value: float) -> str:
@@ -106,7 +109,7 @@ def listing(array: np.ndarray) -> str:
 
 def flat(values: Iterable[Any]) -> str:
     """Elements in one pair of brackets whatever their shape: `[2 0 0 0]`."""
-    return "[" + " ".join(number(v) for v in values) + "]"
+    return "[" + " ".join([number(v) for v in values]) + "]"
 
 
 def shape(sizes: Sequence[int]) -> str:
@@ -130,18 +133,30 @@ def brief(value: Value) -> str:
     if value.damaged:
         return f"{shape(value.shape)}, {DAMAGED}" if value.shape else DAMAGED  # the shape may be lost too
     if value.array is not None and value.array.size <= SMALL:
-        array = value.array
-        while array.ndim > 2 and len(array) == 1:
-            array = array[0]
-        if array.size == 1:
-            return number(array.reshape(-1)[0])
-        if array.size == max(array.shape) and (array.ndim < 2 or array.shape[-1] == array.size):
-            return flat(array.reshape(-1))
-        if array.size <= 9 or array.shape == (array.size, 1):
-            return listing(array)
+        written = _few(value.array.tobytes(), value.array.dtype, value.array.shape)
+        if written is not None:
+            return written
     if value.dtype == "bool":
         return f"{shape(value.shape)}, {truths(value)}"
     return f"{shape(value.shape)}, norm {number(norm(value.stats))}"
+
+
+@lru_cache(maxsize=1 << 16)
+def _few(raw: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> str | None:
+    """The elements of a small array as `brief` writes them; None for those of which it writes shape and norm.
+
+    One value is in the sentences of several steps, and in a long loop many values are equal.
+    """
+    array = np.frombuffer(raw, dtype).reshape(shape)
+    while array.ndim > 2 and len(array) == 1:
+        array = array[0]
+    if array.size == 1:
+        return number(array.reshape(-1)[0])
+    if array.size == max(array.shape) and (array.ndim < 2 or array.shape[-1] == array.size):
+        return flat(array.reshape(-1))
+    if array.size <= 9 or array.shape == (array.size, 1):
+        return listing(array)
+    return None
 
 
 def elements(array: np.ndarray) -> str:
