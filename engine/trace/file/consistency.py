@@ -42,8 +42,8 @@ from ..events import (
 )
 from .argument_types import check_arguments
 from .database import Database, Rows
-from .encoding import Malformed, shape_of
-from .tracefile import open_trace, parsed
+from .encoding import Malformed
+from .tracefile import open_trace, read_shape
 
 Head = tuple[tuple[int, ...], str]
 """Shape and dtype of a value."""
@@ -128,7 +128,7 @@ def _heads(source: Database) -> Callable[[int], Head | None]:
             "WHERE tensor_values.id >= ? AND tensor_values.id < ?"
         )
         heads = source.all(asked, (number * 1024, (number + 1) * 1024))
-        return {value: (shape_of(parsed(shape, "shape")), str(dtype)) for value, dtype, shape in heads}
+        return {value: (read_shape(shape), str(dtype)) for value, dtype, shape in heads}
 
     return lambda value: block(value // 1024).get(value)
 

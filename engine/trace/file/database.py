@@ -6,6 +6,7 @@ Every complaint of SQLite becomes a TraceFileError; `tracefile` knows the meanin
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import os
 import shutil
@@ -214,7 +215,16 @@ class Rows(Sequence[T], Generic[T]):
     def __getitem__(self, index: slice) -> Sequence[T]: ...
     def __getitem__(self, index: int | slice) -> T | Sequence[T]:
         if isinstance(index, slice):
-            return tuple(self[i] for i in range(*index.indices(self._length)))
+            start, stop, step = index.indices(self._length)
+            if step != 1 or stop <= start:
+                return tuple(self[i] for i in range(start, stop, step))
+            first = start // self.size
+            blocks = map(self._block, range(first, (stop - 1) // self.size + 1))
+            return tuple(
+                itertools.islice(
+                    itertools.chain.from_iterable(blocks), start - first * self.size, stop - first * self.size
+                )
+            )
         place = index + self._length if index < 0 else index
         if not 0 <= place < self._length:
             raise IndexError(f"{index} is not below the number of {self._table}, {self._length}")

@@ -493,10 +493,34 @@ def _trace(source: _File) -> Trace:
         stacks,
         files,
         names,
-        Rows(source, source.values, "tensor_values", source.value, lengths["values"], block=4, lost=_lost_value),
+        Rows(
+            source,
+            source.values,
+            "tensor_values",
+            source.value,
+            lengths["values"],
+            block=_values_at_once(os.path.getsize(source.name), lengths["values"]),
+            lost=_lost_value,
+        ),
         tuple(argv),
         about,
     )
+
+
+VALUES_AT_ONCE = 4, 64
+"""The least and the most values that are read at once,"""
+BYTES_AT_ONCE = 1 << 16
+"""and about how many bytes of the file, when their size is between."""
+
+
+def _values_at_once(size: int, values: int) -> int:
+    """How many values to read at once from a file of so many bytes: many where they are small.
+
+    >>> _values_at_once(80_000_000, 250_000), _values_at_once(1_000_000_000, 1_000)
+    (64, 4)
+    """
+    least, most = VALUES_AT_ONCE
+    return min(most, max(least, BYTES_AT_ONCE * values // max(size, 1)))
 
 
 def tally(path: str | os.PathLike[str]) -> dict[str, int]:
@@ -658,14 +682,30 @@ def parsed(text: Any, column: str) -> Any:
     if len(text) > MOST_TEXT * 4 or text.count(",") + text.count("[") + text.count("{") > MOST_ITEMS:
         raise Malformed(f"{column}: more than {MOST_ITEMS:,} items")
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return _JSON.decode(text)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"{column}: no JSON ({str(error)[:80]})") from error
+
+
+def read_shape(text: Any) -> tuple[int, ...]:
+    """The shape in a row of `contents`. Raises Malformed if it is none."""
+    return _short_shape(text) if type(text) is str and len(text) <= SHORT_SHAPE else shape_of(parsed(text, "shape"))
+
+
+@functools.lru_cache(maxsize=4096)
+def _short_shape(text: str) -> tuple[int, ...]:
+    return shape_of(parsed(text, "shape"))
+
+
+SHORT_SHAPE = 80
+"""Characters of a shape up to which it is parsed once for all values that have it."""
 
 
 def _no_constant(name: str) -> Any:
     raise Malformed(f"{name} is not a JSON number")
 
+
+_JSON = json.JSONDecoder(parse_constant=_no_constant)
 
 MOST_ITEMS = 200_000
 """Items of one JSON text: entries of its lists and objects, however deep."""
@@ -756,7 +796,7 @@ def _read_value(row: tuple[Any, ...]) -> Value:
         raise Malformed(
             f"dtype {str(dtype)[:40]!r}, whole {str(whole)[:40]!r}: a known element type, and 1 or 0 are expected"
         )
-    sizes = shape_of(parsed(shape, "shape"))
+    sizes = read_shape(shape)
     if whole == _DAMAGED or digest != digest_of(dtype, shape, whole, stats, raw):
         return damaged_value(sizes, dtype)
     if whole:
