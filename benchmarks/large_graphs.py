@@ -21,9 +21,10 @@ from viz.graph.folds import FOLD_ABOVE
 from viz.layout import choice
 from viz.scene.initial_view import opening
 from viz.scene.reading import reading
-from viz.scene.scene import scene, unhurried
+from viz.scene.scene import scene
 from viz.scene.visible_graph import Visible
 from viz.server.http.gzip_pieces import pack_json
+from viz.tasks.collection import unhurried
 
 SMALL, LARGE = 2_000, 20_000
 BLOCKS, STEPS = 48, 400

@@ -45,6 +45,7 @@ from engine.trace.file.outline import GRAD, NOBODY, Outline
 from engine.trace.log_reader import Numbers
 
 from ..reading.facts import MET
+from ..tasks.collection import unhurried
 from .iterations import Section
 from .state import State, state_at, used
 
@@ -63,6 +64,10 @@ class Windows:
 
         Raises IndexError if there is none of this number, TraceFileError if the file contradicts itself there.
         """
+        with unhurried():
+            return self._cut(number)
+
+    def _cut(self, number: int) -> Trace:
         whole, section = self.whole, self.sections[number]
         try:
             cut = _Cut(whole, state_at(whole, self.outline, section), section, [] if number else self._printed_before())

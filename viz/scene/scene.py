@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, cast
 
 import networkx as nx
@@ -40,6 +38,7 @@ from ..schema.scene import (
     Scene,
 )
 from ..schema.values import Box, Chip, Code, Formula, Point, RowSize, Track
+from ..tasks.collection import unhurried
 from ..time.steps import Flow, Phase, Step
 from ..time.tracks import differ, joint_state, together
 from ..wording import sentences
@@ -104,18 +103,6 @@ def scene(
     with unhurried():
         builder = _Scene(trace, folds or {}, fold_above, layout, edits, changes)
         return builder.document(revision or {}, program or {}, previous, places(base or trace))
-
-
-@contextmanager
-def unhurried() -> Iterator[None]:
-    """No garbage collection meanwhile: among thousands of fresh lists it runs often and finds nothing."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Scene:
