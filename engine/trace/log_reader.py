@@ -6,7 +6,9 @@ traces.
 
 from __future__ import annotations
 
+import os
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -56,9 +58,19 @@ from .messages import message_of, notes_of
 from .module_names import best_name
 from .source import Places
 from .summary import OnFile, Summary, sample_of, statistics
-from .variable_names import tensor_names
+from .variable_names import named
 
 JOINT = "copy_slices"
+
+
+def fault_of(part: str, error: Exception) -> str:
+    """What a fault of ours costs a recording, and where it is in our code."""
+    place = traceback.extract_tb(error.__traceback__)[-1:]
+    where = f", {os.path.basename(place[0].filename)} line {place[0].lineno}" if place else ""
+    return (
+        f"The recording goes on without {part} that Backstep could not find ({type(error).__name__}: {error}{where}). "
+        "Please report it."
+    )
 
 
 def read(
@@ -86,7 +98,12 @@ def read(
         stacks = tuple(places.stack(key, recording.codes) for key in recording.stacks)
         files = places.files
         events = tuple(_without_folders(event, places) for event in events)
-        names = reader.named(tensor_names(events, stacks, files))
+        naming = named(events, stacks, files)
+        names = reader.named(naming.names.as_dict())
+        if naming.fault is not None:
+            missing = fault_of("a name", naming.fault)
+            meta = {**(meta or {}), "missing": [missing]}
+            warnings.warn(f"backstep: {missing}", RuntimeWarning, stacklevel=2)
     return Trace(
         events,
         stacks,

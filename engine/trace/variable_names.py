@@ -302,11 +302,16 @@ def tensor_names(
     """The variable name of each tensor that the source binds to a name.  A tensor keeps the first name that is
     certainly its own.  Linear in the number of events.
     """
+    return named(events, stacks, files).names.as_dict()
+
+
+def named(events: Sequence[AnyEvent], stacks: Sequence[tuple[Frame, ...]], files: Mapping[str, str]) -> Naming:
+    """The names of all tensors of some events."""
     naming = Naming(Sources(files))
     for event in events:
         naming.see(event, stacks[event.stack] if event.stack >= 0 else ())
     naming.settle()
-    return naming.names.as_dict()
+    return naming
 
 
 def _indexed(names: Sequence[str | None]) -> str | None:
@@ -316,7 +321,10 @@ def _indexed(names: Sequence[str | None]) -> str | None:
 
 
 class Naming:
-    """Collects names; the ops of one expression are treated together."""
+    """Collects names; the ops of one expression are treated together.
+
+    A fault of ours costs the names of one event; `fault` is the first one.
+    """
 
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
@@ -329,9 +337,17 @@ class Naming:
         self.run: list[tuple[str, list[int], Binding]] = []
         self.calls: dict[int, tuple[Frame, ...]] = {}
         self.inside: list[tuple[int | None, ...]] = []  # the arguments of the running user code
+        self.fault: Exception | None = None
 
     def see(self, event: AnyEvent, frames: tuple[Frame, ...]) -> None:
         """Add the next event, which happened at `frames`."""
+        try:
+            self.add(event, frames)
+        except Exception as error:  # noqa: BLE001 a recording without a name is better than none
+            self.fault = self.fault or error
+
+    def add(self, event: AnyEvent, frames: tuple[Frame, ...]) -> None:
+        """Collect the names of an event."""
         if isinstance(event, CodeEntered):
             self.inside.append(event.given)
         elif isinstance(event, CodeLeft):
@@ -389,7 +405,15 @@ class Naming:
             self.run.append((kind, made, binding))
 
     def settle(self) -> None:
-        """Name the results of one expression: those of its last op, each time that it ran."""
+        """Name the results of one expression, which has ended."""
+        try:
+            self.name_results()
+        except Exception as error:  # noqa: BLE001 likewise
+            self.fault = self.fault or error
+        self.run = []
+
+    def name_results(self) -> None:
+        """Name the results of the last op of an expression, each time that it ran."""
         for _, results, counted in self.last_ones():
             names = self.binder.numbered(counted)
             pairs = [(t, n) for t, n in zip(results, names.names, strict=True) if n is not None]
@@ -401,7 +425,6 @@ class Naming:
                     self.name(tensor, name)
                     if not names.exact:
                         self.unsure.setdefault(names.place, array("q")).append(tensor)
-        self.run = []
 
     def last_ones(self) -> list[tuple[str, list[int], Binding]]:
         """The ops of one expression whose results are its value: the last one, each time that it ran."""

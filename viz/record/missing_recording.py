@@ -154,6 +154,9 @@ def ended(meta: Mapping[str, Any]) -> str:
                 "Everything written so far is here."
             )
     match meta:
+        case {"missing": [*missing]}:  # what a fault of ours has cost
+            said += [one_line(str(one), 240) for one in missing[:3]]
+    match meta:
         case {
             "script": str(script),
             "exit": {"status": int(status), "said": str(words), "file": str(file), "line": int(line)},

@@ -22,8 +22,8 @@ import numpy as np
 
 from ...arrays.element_types import name_of
 from ...arrays.session import slot
-from ..events import OpCalled, Trace, Value, last_value
-from ..log_reader import _Reader, _without_folders, tensors_of, value_of
+from ..events import AnyEvent, OpCalled, Trace, Value, damaged_value, last_value
+from ..log_reader import _Reader, _without_folders, fault_of, tensors_of, value_of
 from ..module_names import best_name
 from ..recorder import Recorder
 from ..source import Places, Sources
@@ -32,7 +32,7 @@ from ..variable_names import Naming
 from .budget import WHOLE, Budget, Holding, as_sample, sample_value
 from .encoding import little
 from .iterations import ALL, Selection
-from .measures import Current, Meter
+from .measures import Current, Measures, Meter
 from .tracefile import MOST_ARRAY, CannotWrite, Writer, open_trace
 
 INTERVAL = 0.25
@@ -108,6 +108,7 @@ class Stream:
         self.say, self.memory = say, half_of_memory() if memory is None else memory
         self.cut: Cut | None = None
         self.failure: BaseException | None = None
+        self.missing: dict[str, str] = {}  # by what a fault of ours has cost: the sentence about it
         self.written = 0
         self._reader = _Reader(recorder.recording)
         self._texts: dict[str, str] = {}
@@ -194,10 +195,17 @@ class Stream:
         try:
             self._naming.settle()
             self._write_names()
+            rest = self._rest()
             self._writer.meta("meta", self._with_cut(meta))
-            self._writer.close(self.cut is None and self.failure is None, self._meter.rest())
+            self._writer.close(self.cut is None and self.failure is None, rest)
         except CannotWrite as error:
             self.cut = self._unwritable(error)
+
+    def _lose(self, part: str, error: Exception) -> None:
+        """Go on without a part of the recording after a fault of ours, and say so, once for each kind of part."""
+        if part not in self.missing:
+            self.missing[part] = fault_of(part, error)
+            self.say(self.missing[part])
 
     def _unwritable(self, error: CannotWrite) -> Cut:
         if _identity(self.path) != self._file:
@@ -208,7 +216,7 @@ class Stream:
         return self.cut is not None and self.cut.kind in ("unwritable", "gone")
 
     def _with_cut(self, meta: dict[str, Any]) -> dict[str, Any]:
-        known = {**self.recorder.meta, **meta}
+        known = {**self.recorder.meta, **meta, **({"missing": [*self.missing.values()]} if self.missing else {})}
         return known if self.cut is None else {**known, "cut": asdict(self.cut)}
 
     def _write_rest(self, progress: Callable[[int, int], None]) -> None:
@@ -333,8 +341,7 @@ class Stream:
                     return True
                 event = self._reader.read(recorder.log[self._done])
                 self._write_values(last_value(event) + 1, self._budget.see(event))
-                self._meter.see(event)
-                self._current.see(event)
+                self._measure(event)
                 self._naming.see(event, self._stacks[event.stack] if event.stack >= 0 else ())
                 writer.event(_without_folders(event, self.places))
                 self._done += 1
@@ -351,6 +358,24 @@ class Stream:
         except Exception as error:  # noqa: BLE001 the program goes on, whatever it is; `finish` tells
             self.failure = error
         return True
+
+    def _measure(self, event: AnyEvent) -> None:
+        try:
+            self._meter.see(event)
+            self._current.see(event)
+        except CannotWrite:
+            raise
+        except Exception as error:  # noqa: BLE001 one number is missing in the run view
+            self._lose("a number of the run view", error)
+
+    def _rest(self) -> Measures:
+        try:
+            return self._meter.rest()
+        except CannotWrite:
+            raise
+        except Exception as error:  # noqa: BLE001 likewise
+            self._lose("a number of the run view", error)
+            return self._meter.take()
 
     def _write_values(self, until: int, are_made_again: bool) -> None:
         for number in range(self._valued, until):
@@ -371,11 +396,18 @@ class Stream:
             if content >= 0 and values[earlier] is kept:
                 self._writer.again(content)
                 return
-            taken = _taken(kept, is_whole)
+            taken = self._take(kept, is_whole)
             if values[number] is kept:
                 break
         content = self._writer.value(taken) if isinstance(taken, Value) else self._writer.elements(*taken)
         self._written[id(kept), is_whole] = number, content
+
+    def _take(self, kept: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
+        try:
+            return _taken(kept, is_whole)
+        except Exception as error:  # noqa: BLE001 one value is missing
+            self._lose("a value", error)
+            return damaged_value(tuple(kept.shape), name_of(kept.dtype))
 
     def _value(self, number: int) -> Value:
         """A value as it was recorded: from memory, or from the file if it was released."""
@@ -408,8 +440,14 @@ class Stream:
 
     def _write_names(self) -> None:
         noted, changed = self._naming.names, self._naming.changed
-        modules = self._reader.called()
-        names = {tensor: best_name(noted.get(tensor), name) for tensor, name in modules.items()}
+        try:
+            modules = self._reader.called()
+            names = {tensor: best_name(noted.get(tensor), name) for tensor, name in modules.items()}
+        except Exception as error:  # noqa: BLE001 the names of variables are written all the same
+            self._lose("a name", error)
+            names = {}
+        if self._naming.fault is not None:
+            self._lose("a name", self._naming.fault)
         for tensor in changed - names.keys():
             self._writer.name(tensor, noted.get(tensor))
         for tensor, name in names.items() - self._called.items():

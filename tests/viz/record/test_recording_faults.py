@@ -16,11 +16,14 @@ import engine
 from engine.arrays.session import slot
 from engine.trace.events import Trace
 from engine.trace.file import streaming
+from engine.trace.file.measures import Meter
 from engine.trace.file.outline import BLOCK, outline_in_file
 from engine.trace.file.streaming import Cut, Stream
 from engine.trace.file.tracefile import open_trace, tally
+from engine.trace.record import record
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
+from engine.trace.variable_names import Binder, Naming
 from viz.record import missing_recording
 from viz.record.runner import run_script
 from viz.server.programs import from_file
@@ -207,3 +210,79 @@ def test_script_that_closes_its_streams_or_says_nothing_of_its_end_keeps_recordi
     recording, trace = script(SMALL + text)
     assert recording.returncode == status and "Backstep itself" not in recording.explanation
     assert "BackwardEnded" in kinds(trace) and "incomplete" not in trace.meta
+
+
+# -- a fault of ours in what a recording can do without ----------------------------------------------------------------
+
+
+NAMED = """import engine as torch
+x = torch.tensor([1., 2.], requires_grad=True)
+y = x * 2
+z = y * 3
+w = torch.tensor([3.], requires_grad=True)
+loss = (z * w).sum()
+loss.backward()
+"""
+
+
+def recorded_beside(tmp_path: Path) -> tuple[Trace, list[str]]:
+    """The program above, recorded into a file as a script is; and what the user is told."""
+    file = tmp_path / "program.py"
+    file.write_text(NAMED)
+    said: list[str] = []
+    recorder = Recorder()
+    stream = Stream(recorder, str(tmp_path / "t.backstep"), Places(str(tmp_path)), say=said.append)
+    stream.start()
+    exec(compile(NAMED, str(file), "exec"), {})
+    stream.finish({})
+    return open_trace(str(tmp_path / "t.backstep")), said
+
+
+def test_fault_in_naming_costs_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, _ = recorded_beside(tmp_path)
+    real = Binder.binding
+
+    def binding(self: Binder, frames: Any, count: int) -> Any:
+        if frames[-1].line == 3:
+            raise ValueError("planted")
+        return real(self, frames, count)
+
+    monkeypatch.setattr(Binder, "binding", binding)
+    (tmp_path / "t.backstep").unlink()
+    trace, said = recorded_beside(tmp_path)
+    assert len(trace.events) == len(whole.events) and "incomplete" not in trace.meta
+    assert {*whole.names.values()} - {*trace.names.values()} == {"y"}
+    assert len(said) == 1 and "without a name" in said[0] and "ValueError: planted, test_recording_faults" in said[0]
+    assert trace.meta["missing"] == said and missing_recording.ended(trace.meta) == said[0]
+
+
+def test_fault_in_a_recording_in_memory_costs_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def name_results(self: Naming) -> None:
+        raise KeyError("planted")
+
+    monkeypatch.setattr(Naming, "name_results", name_results)
+    with record() as trace:
+        x: Any = engine.tensor([1.0], requires_grad=True)
+        (x * 2).backward()
+    with pytest.warns(RuntimeWarning, match="without a name that Backstep could not find"):
+        assert kinds(trace)
+    assert trace.meta["missing"]
+
+
+@pytest.mark.parametrize(
+    ("where", "part"), [((Meter, "see"), "a number of the run view"), ((streaming, "_taken"), "a value")]
+)
+def test_fault_in_numbers_costs_the_numbers(
+    where: tuple[Any, str], part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise ZeroDivisionError("planted")
+
+    whole, _ = recorded_beside(tmp_path)
+    (tmp_path / "t.backstep").unlink()
+    monkeypatch.setattr(*where, broken)
+    trace, said = recorded_beside(tmp_path)
+    monkeypatch.undo()
+    assert kinds(trace) == kinds(whole) and trace.names == whole.names
+    assert len(said) == 1 and f"without {part} that" in said[0]
+    assert said[0] in from_file(tmp_path / "t.backstep").about["note"]
