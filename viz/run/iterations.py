@@ -1,8 +1,8 @@
 """Dividing a run into sections: the iterations of its training loops, and the code before, between and after them.
 
 An iteration is one pass through the innermost loop that both computes a root and calls `backward()` in each pass.
-Without such a loop, it is one call of a function that does both and is called in several places. Any other program is a
-single section.
+Without such a loop, it is one call of a function that does both and is called in several places. If the loop is in a
+library, as that of a Trainer, an iteration ends with a step of the optimiser. Any other program is a single section.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from engine.trace.events import (
     CodeEntered,
     Frame,
     GroupEntered,
+    GroupLeft,
     LeafCreated,
     ModeChanged,
     OpCalled,
@@ -77,6 +78,8 @@ def sections(trace: Trace, outline: Outline) -> tuple[Section, ...]:
     rounds = sorted((one for loop in chosen for one in _rounds(trace, outline, loop)), key=lambda one: one.start)
     if not rounds:
         rounds = _training_calls(trace, outline)
+    if len(rounds) < 2:
+        rounds = _optimiser_steps(trace, outline)
     if len(rounds) < 2 or any(a.end > b.start for a, b in pairwise(rounds)):
         return (Section("iteration", "", 0, len(trace.events)),)
     return tuple(_with_gaps(trace, outline, _with_own_code(outline, rounds)))
@@ -150,6 +153,62 @@ def _calls(trace: Trace, outline: Outline, depth: int, file: str, function: str)
             calls.append(Section("iteration", label, event, len(outline.kinds), loop=(depth - 1, file, 0)))
         before = now
     return calls
+
+
+def _optimiser_steps(trace: Trace, outline: Outline) -> list[Section]:
+    """The iterations of loops that the program does not contain: each ends with a step of the optimiser, made at the
+    same place of the program as the others, and has a backward call."""
+    if not (calls := [call for call, _ in _outer_calls(outline)]):
+        return []
+    found: list[list[Section]] = []
+    for stack, ends in _steps(trace, outline).items():
+        since = found[-1][-1].end if found else 0
+        if ends[0] <= since:  # the second optimiser of the same iterations
+            continue
+        starts = [since, *ends[:-1]]
+        pairs = [(start, end) for start, end in zip(starts, ends, strict=True) if _is_between(calls, start, end)]
+        if len(pairs) < 2:
+            continue
+        first = next(call for call in calls if call >= pairs[0][0])
+        place, called = _frames(trace, stack), _frames(trace, int(outline.stacks[first]))
+        shared = [one for one, other in zip(place, called, strict=False) if one == other]
+        inside = [one for one, frames in enumerate(trace.stacks) if [*frames[: len(shared)]] == shared]
+        begin = since + int(np.argmax(np.isin(outline.stacks[since:], inside)))
+        starts = [begin, *(end for _, end in pairs[:-1])]
+        loop = (len(shared) - 1, shared[-1].file, 0) if shared else None
+        found.append(
+            [
+                Section("iteration", f"step {number}", start, end, loop=loop)
+                for number, (start, (_, end)) in enumerate(zip(starts, pairs, strict=True))
+            ]
+        )
+    return [
+        replace(one, around=(_text_of(trace, frames[one.loop[0]]),)) if len(found) > 1 and one.loop and frames else one
+        for loop in found
+        for frames in [_frames(trace, int(outline.stacks[loop[0].start]))]
+        for one in loop
+    ]
+
+
+def _is_between(calls: Sequence[int], start: int, end: int) -> bool:
+    """Whether there is a backward call from `start` up to `end`."""
+    place = bisect_right(calls, start - 1)
+    return place < len(calls) and calls[place] < end
+
+
+def _steps(trace: Trace, outline: Outline) -> dict[int, list[int]]:
+    """The ends of the steps of optimisers, by the call stack that makes them; one inside another is a part of it."""
+    ends: dict[int, list[int]] = {}
+    open_groups: list[int | None] = []  # of each group around the next event, the stack of a step
+    entered = CODES[GroupEntered]
+    for event in outline.where(GroupEntered, GroupLeft).tolist():
+        if outline.kinds[event] & (RECORDED - 1) == entered:
+            group = trace.events[event]
+            is_step = isinstance(group, GroupEntered) and group.kind.endswith(".step") and not any(open_groups)
+            open_groups.append(int(outline.stacks[event]) + 1 if is_step else None)
+        elif open_groups and (step := open_groups.pop()):
+            ends.setdefault(step - 1, []).append(event + 1)
+    return ends
 
 
 def _frames(trace: Trace, stack: int) -> tuple[Frame, ...]:

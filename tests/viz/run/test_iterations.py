@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from pathlib import Path
 
 import pytest
 
+from engine.trace.events import BackwardStarted
 from engine.trace.file.outline import outline
 from viz.run.iterations import sections
 
@@ -95,3 +97,71 @@ def test_iterations_of_a_program(name: str, tmp_path: Path) -> None:
     assert [" ".join([*one.around, one.label]) for one in found] == expected
     assert found[-1].end == len(trace.events)
     assert all(a.end == b.start for a, b in itertools.pairwise(found))
+
+
+LIBRARY = """
+class Trainer:
+    def __init__(self, optimiser):
+        self.optimiser = optimiser
+
+    def fit(self, module, batches):
+        for batch in batches:
+            loss = module.training_step(batch)
+            self.optimiser.zero_grad()
+            loss.backward()
+            self.optimiser.step()
+"""
+"""A package with a training loop, as PyTorch Lightning's and Hugging Face's are."""
+TRAINED = """
+import engine as torch
+from trainer_library import Trainer
+
+class Module:
+    def __init__(self):
+        self.layer = torch.nn.Linear(2, 1)
+
+    def training_step(self, batch):
+        return (self.layer(batch) ** 2).mean()
+
+module = Module()
+"""
+FIT = "Trainer(torch.optim.SGD(module.layer.parameters(), lr=0.1)).fit(module, [torch.ones(2)] * 3)\n"
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "site-packages" / "trainer_library"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text(LIBRARY)
+    monkeypatch.syspath_prepend(folder.parent)
+    monkeypatch.delitem(sys.modules, "trainer_library", raising=False)
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (FIT, ["step 0", "step 1", "step 2"]),
+        (FIT.replace("* 3", "* 1"), ["the program"]),
+        (
+            FIT + "(module.layer(torch.ones(2)) * 2).sum()\n",
+            ["step 0", "step 1", "step 2", "(module.layer(torch.ones(2)) * 2).sum()"],
+        ),
+        (
+            2 * FIT.replace("* 3", "* 2"),
+            [f"{line} · step {step}" for line in ("Trainer(torch.optim.SGD(module.layer.pa…",) * 2 for step in (0, 1)],
+        ),
+        (f"for fold in range(2):\n    {FIT}", ["fold = 0", "fold = 1"]),
+    ],
+    ids=["steps", "one step", "after", "twice", "loop around"],
+)
+def test_iterations_of_a_loop_in_a_library(text: str, expected: list[str], tmp_path: Path) -> None:
+    trace = recorded(TRAINED + text, tmp_path)
+    assert not any("trainer_library" in file for file in trace.files)
+    found = sections(trace, outline(trace.events))
+    assert [one.name for one in found] == expected
+    assert found[-1].end == len(trace.events)
+    assert all(a.end == b.start for a, b in itertools.pairwise(found))
+    starts = outline(trace.events).where(BackwardStarted).tolist()
+    if len(expected) == 3:
+        assert all(one.start <= start < one.end for one, start in zip(found, starts, strict=True))
