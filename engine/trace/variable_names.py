@@ -354,6 +354,7 @@ class Naming:
             self.left(event)
         elif isinstance(event, BackwardStarted):
             self.calls[event.call] = frames
+            self.root(event, frames)
         elif isinstance(event, BackwardEnded):
             results = [t for t in event.results if t is not None]
             self.made("grad", results, self.calls.pop(event.call, ()))
@@ -367,6 +368,20 @@ class Naming:
         elif isinstance(event, OpCalled) and self.is_written(event, frames):
             self.meet(event, frames)
             self.made(event.name, [out.tensor for out in event.outputs], frames)
+
+    def root(self, event: BackwardStarted, frames: tuple[Frame, ...]) -> None:
+        """Name the root of `out.loss.backward()`, which a library may have computed, as this call does."""
+        call = self.sources.node(frames[-1]) if len(event.roots) == 1 and frames else None
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "backward"):
+            return
+        if self.at and frames[: len(self.at)] != self.at:
+            self.settle()  # the expression before the call has ended
+        of, tensor = call.func.value, event.roots[0].tensor
+        is_call = any(isinstance(node, ast.Call) for node in ast.walk(of))
+        if isinstance(of, (ast.Name, ast.Attribute, ast.Subscript)) and not is_call:
+            name, known = self.sources.file(frames[-1].file).written(of), self.names.get(tensor)
+            if known is None or name.startswith((f"{known}.", f"{known}[")):
+                self.name(tensor, name)
 
     def is_written(self, event: OpCalled, frames: tuple[Frame, ...]) -> bool:
         """Whether an op is written in the program: not computed by a backward call, unless in user code."""

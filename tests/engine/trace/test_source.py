@@ -286,3 +286,31 @@ def test_elements_of_a_comprehension_have_true_names_or_none(tmp_path: Path, lin
     with engine.record() as trace:
         exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), {})
     assert list(trace.names.values()) == names
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ("out = model(x)\nout.loss.backward()", "out.loss"),
+        ("out = model(x)\nout['loss'].backward()", "out['loss']"),
+        ("loss = model(x).loss\nloss.backward()", "loss"),
+        ("model(x).loss.backward()", None),
+    ],
+)
+def test_loss_that_a_library_computes_has_the_name_in_the_backward_call(
+    call: str, name: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = tmp_path / "site-packages" / "model_library"
+    library.mkdir(parents=True)
+    (library / "__init__.py").write_text(
+        "class Out(dict):\n    __getattr__ = dict.__getitem__\n"
+        "def model(x):\n    y = x * 2\n    loss = y.sum()\n    return Out(loss=loss, y=y)\n"
+    )
+    monkeypatch.syspath_prepend(library.parent)
+    monkeypatch.delitem(sys.modules, "model_library", raising=False)
+    file = tmp_path / "program.py"
+    file.write_text(f"import engine\nfrom model_library import model\nx = engine.ones(2, requires_grad=True)\n{call}\n")
+    with engine.record() as trace:
+        exec(compile(file.read_text(), str(file), "exec"), {})
+    (root,) = next(event for event in trace.events if isinstance(event, BackwardStarted)).roots
+    assert trace.names.get(root.tensor) == name
