@@ -42,8 +42,8 @@ from ..events import (
 )
 from .argument_types import check_arguments
 from .database import Database, Rows
-from .encoding import Malformed
-from .tracefile import open_trace, read_shape
+from .encoding import Malformed, read_shape
+from .tracefile import open_trace
 
 Head = tuple[tuple[int, ...], str]
 """Shape and dtype of a value."""

@@ -236,3 +236,19 @@ class Rows(Sequence[T], Generic[T]):
 
     def __len__(self) -> int:
         return self._length
+
+
+ROWS_AT_ONCE = 4, 64
+"""The least and the most rows that are read at once,"""
+BYTES_AT_ONCE = 1 << 16
+"""and about how many bytes of the file, when their size is between."""
+
+
+def rows_at_once(size: int, rows: int) -> int:
+    """How many rows to read at once from a file of so many bytes and such rows: many where they are small.
+
+    >>> rows_at_once(80_000_000, 250_000), rows_at_once(1_000_000_000, 1_000)
+    (64, 4)
+    """
+    least, most = ROWS_AT_ONCE
+    return min(most, max(least, BYTES_AT_ONCE * rows // max(size, 1)))

@@ -182,6 +182,46 @@ def shape_of(data: Any) -> tuple[int, ...]:
     return tuple(data)
 
 
+MOST_TEXT = 8 * 2**20
+"""Characters of one of the user's files, of a row of meta, of a stack."""
+
+
+def parsed(text: Any, column: str) -> Any:
+    """JSON data from outside.  Raises Malformed where it is none, is too long, or has a number that JSON lacks."""
+    if not isinstance(text, str):
+        raise Malformed(f"{column}: JSON text is expected, found {type(text).__name__}")
+    if len(text) > MOST_TEXT * 4 or text.count(",") + text.count("[") + text.count("{") > MOST_ITEMS:
+        raise Malformed(f"{column}: more than {MOST_ITEMS:,} items")
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"{column}: no JSON ({str(error)[:80]})") from error
+
+
+def read_shape(text: Any) -> tuple[int, ...]:
+    """The shape in a row of `contents`. Raises Malformed if it is none."""
+    return _short_shape(text) if type(text) is str and len(text) <= SHORT_SHAPE else shape_of(parsed(text, "shape"))
+
+
+@functools.lru_cache(maxsize=4096)
+def _short_shape(text: str) -> tuple[int, ...]:
+    return shape_of(parsed(text, "shape"))
+
+
+SHORT_SHAPE = 80
+"""Characters of a shape up to which it is parsed once for all values that have it."""
+
+
+def _no_constant(name: str) -> Any:
+    raise Malformed(f"{name} is not a JSON number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+MOST_ITEMS = 200_000
+"""Items of one JSON text: entries of its lists and objects, however deep."""
+
+
 def from_bytes(raw: bytes, dtype: str, shape: Sequence[int]) -> np.ndarray:
     """A read-only array over little-endian bytes in C order. Raises Malformed if the sizes disagree."""
     if dtype not in ELEMENT_TYPES:

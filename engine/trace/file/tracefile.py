@@ -10,7 +10,6 @@ import contextlib
 import dataclasses
 import functools
 import hashlib
-import json
 import os
 import re
 import sqlite3
@@ -27,9 +26,10 @@ from ..log_reader import value_of
 from ..summary import SAMPLE
 from .argument_types import check_arguments
 from .budget import sample_value
-from .database import Database, Row, Rows, TraceFileError, check_header
+from .database import Database, Row, Rows, TraceFileError, check_header, rows_at_once
 from .encoding import (
     MOST_LISTED,
+    MOST_TEXT,
     Malformed,
     decode,
     dumps,
@@ -38,7 +38,8 @@ from .encoding import (
     events_from,
     from_bytes,
     little,
-    shape_of,
+    parsed,
+    read_shape,
     shape_text,
 )
 from .measures import Measures
@@ -499,28 +500,12 @@ def _trace(source: _File) -> Trace:
             "tensor_values",
             source.value,
             lengths["values"],
-            block=_values_at_once(os.path.getsize(source.name), lengths["values"]),
+            block=rows_at_once(os.path.getsize(source.name), lengths["values"]),
             lost=_lost_value,
         ),
         tuple(argv),
         about,
     )
-
-
-VALUES_AT_ONCE = 4, 64
-"""The least and the most values that are read at once,"""
-BYTES_AT_ONCE = 1 << 16
-"""and about how many bytes of the file, when their size is between."""
-
-
-def _values_at_once(size: int, values: int) -> int:
-    """How many values to read at once from a file of so many bytes: many where they are small.
-
-    >>> _values_at_once(80_000_000, 250_000), _values_at_once(1_000_000_000, 1_000)
-    (64, 4)
-    """
-    least, most = VALUES_AT_ONCE
-    return min(most, max(least, BYTES_AT_ONCE * values // max(size, 1)))
 
 
 def tally(path: str | os.PathLike[str]) -> dict[str, int]:
@@ -536,8 +521,6 @@ def tally(path: str | os.PathLike[str]) -> dict[str, int]:
     return {**counts, "nodes": source.all(asked)[0][0]}
 
 
-MOST_TEXT = 8 * 2**20
-"""Characters of one of the user's files, of a row of meta, of a stack."""
 MOST_NAME = 4096
 """Characters of a name."""
 MOST_FRAMES = 2**24
@@ -673,42 +656,6 @@ def in_common(one: Sequence[Any], other: Sequence[Any]) -> int:
     """
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a is not b and a != b), min(len(one), len(other)))
-
-
-def parsed(text: Any, column: str) -> Any:
-    """JSON data from outside.  Raises Malformed where it is none, is too long, or has a number that JSON lacks."""
-    if not isinstance(text, str):
-        raise Malformed(f"{column}: JSON text is expected, found {type(text).__name__}")
-    if len(text) > MOST_TEXT * 4 or text.count(",") + text.count("[") + text.count("{") > MOST_ITEMS:
-        raise Malformed(f"{column}: more than {MOST_ITEMS:,} items")
-    try:
-        return _JSON.decode(text)
-    except (ValueError, RecursionError) as error:
-        raise Malformed(f"{column}: no JSON ({str(error)[:80]})") from error
-
-
-def read_shape(text: Any) -> tuple[int, ...]:
-    """The shape in a row of `contents`. Raises Malformed if it is none."""
-    return _short_shape(text) if type(text) is str and len(text) <= SHORT_SHAPE else shape_of(parsed(text, "shape"))
-
-
-@functools.lru_cache(maxsize=4096)
-def _short_shape(text: str) -> tuple[int, ...]:
-    return shape_of(parsed(text, "shape"))
-
-
-SHORT_SHAPE = 80
-"""Characters of a shape up to which it is parsed once for all values that have it."""
-
-
-def _no_constant(name: str) -> Any:
-    raise Malformed(f"{name} is not a JSON number")
-
-
-_JSON = json.JSONDecoder(parse_constant=_no_constant)
-
-MOST_ITEMS = 200_000
-"""Items of one JSON text: entries of its lists and objects, however deep."""
 
 
 def _event_reader(lengths: Mapping[str, int]) -> Callable[[tuple[Any, ...]], AnyEvent]:

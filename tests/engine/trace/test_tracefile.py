@@ -39,6 +39,7 @@ from engine.trace.file.encoding import (
     event_text,
     events_from,
     from_bytes,
+    parsed,
     traces_equal,
     values_equal,
 )
@@ -48,7 +49,6 @@ from engine.trace.file.tracefile import (
     Writer,
     checksum,
     open_trace,
-    parsed,
     save,
     tally,
 )
