@@ -142,15 +142,20 @@ class FixedActions:
 
     def write_outside(self, event: WrittenOutside) -> None:
         """The program's own write through numpy: the same numbers again; a doubt where it found others before."""
-        tensor, value = self.run.tensor(event.tensor), self.base.value(event.value)
+        tensor, value = self.run.met(event.tensor, event.index), self.base.value(event.value)
+        if tensor is None:
+            raise self.run.nothing(event.tensor)
         if value.array is None:
-            raise ValueError(f"{self.run.name(event.tensor)} was written through numpy and {value.missing}")
-        before = self.base.value(self.run.known[event.tensor, event.version - 1])
-        if not is_as_recorded(tensor._array, before):
+            raise ValueError(f"{self.run.name(event.tensor)} was written without an op and {value.missing}")
+        known, moment, writes = self.run.known, tensor._storage.moment, 1
+        before = known.get((event.tensor, event.version - 1))
+        if before is None:  # several writes between two looks
+            before, writes = known.get((event.tensor, moment)), max(1, event.version - moment)
+        if before is None or not is_as_recorded(tensor._array, self.base.value(before)):
             self.run.doubted(WROTE)
         self.recorder.before_write(tensor)
         tensor._array[...] = value.array
-        tensor._storage.shared().writes += 1
+        tensor._storage.shared().writes += writes
         self.recorder.tensors.refresh("outside", tensor, event.version)
 
     def refresh_before(self, index: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -64,6 +64,8 @@ class State:
     """The leaves that were changed after their gradient arrived and still have that gradient."""
     brought: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """By event: the parameters and buffers of a module that is called there for the first time."""
+    refreshed: set[int] = field(default_factory=set)
+    """The events that find a tensor changed since before the section: it has these numbers from the beginning."""
 
 
 def state_at(trace: Trace, outline: Outline, section: Section) -> State:
@@ -112,6 +114,10 @@ def _import(trace: Trace, outline: Outline, section: Section, state: State) -> N
         for tensor in tensors:
             if tensor not in state.leaves and outline.made_before(tensor, section.start):
                 _bring(trace, outline, section.start, state, tensor)
+                if type(event) is Refreshed:
+                    leaf = state.leaves[tensor]
+                    state.leaves[tensor] = replace(leaf, version=event.version, value=event.value)
+                    state.refreshed.add(event.index)
 
 
 def _parts_of(outline: Outline, event: GroupEntered) -> tuple[int, ...]:

@@ -193,6 +193,9 @@ class _Cut:
                 continue
             for tensor in (*used(event), *state.brought.get(event.index, ())):
                 yield from self._leaves(tensor, event)
+            if event.index in state.refreshed:
+                first = (*first, *event.loops)
+                continue
             result = self._placed(self._renumbered(event))
             if first:
                 now = {(one.depth, one.line, one.name): one for one in (*first, *event.loops)}

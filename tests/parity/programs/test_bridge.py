@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import _thread
+import subprocess
+import sys
 import threading
 import warnings
 from pathlib import Path
@@ -12,12 +14,13 @@ import numpy as np
 import pytest
 
 import backstep
-from engine.replay.program import commands
-from engine.trace.events import Accumulated, ErrorRaised, LeafCreated, OpCalled, Trace
+from engine.replay.program import Edits, commands
+from engine.trace.events import Accumulated, ErrorRaised, LeafCreated, OpCalled, Refreshed, Trace
 from engine.trace.file.consistency import open_checked
 from viz.reading.comparison import compared
 from viz.reading.library import library
 from viz.record.compare_command import compare
+from viz.run.run import Run
 from viz.scene.details import details
 from viz.scene.reading import reading
 from viz.server.revisions import Computed
@@ -152,6 +155,112 @@ def test_padding_of_an_embedding_keeps_nan_out_of_its_gradient() -> None:
     )
     for one in (torch, backstep.engine):
         assert [gradient.tolist() for gradient in gradients(run(source, one))] == [[[0.0, 0.0], [2.0, 3.0], [0.0, 0.0]]]
+
+
+DIVIDED = """
+net = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+a, b = torch.randn(3, 2), torch.randn(3, 2)
+b[2] = a[2]
+for step in range(3):
+    loss = ((net(a) - net(b)) ** 2).sum(1).sqrt().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+NORMED = """
+norm, net = torch.nn.BatchNorm1d(4), torch.nn.Linear(3, 4)
+x = torch.randn(6, 3)
+for step in range(3):
+    net.zero_grad()
+    norm(net(x)).log().mean().backward()
+"""
+PADDED = """
+table, net = torch.nn.Embedding(6, 3, padding_idx=0), torch.nn.Linear(3, 2)
+parameters = [*table.parameters(), *net.parameters()]
+optimizer = torch.optim.Adam(parameters)
+at = torch.tensor([[1, 2, 0], [0, 0, 0]])
+for step in range(2):
+    mask = (at != 0).unsqueeze(-1).float()
+    loss = net((table(at) * mask).sum(1) / mask.sum(1)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+    optimizer.step()
+"""
+MASKED = """
+q, k, v = (torch.nn.Linear(4, 4) for _ in range(3))
+optimizer = torch.optim.Adam([*q.parameters(), *k.parameters(), *v.parameters()])
+x, pad = torch.randn(2, 3, 4), torch.tensor([[False, False, True], [LAST]])
+for step in range(2):
+    scores = (q(x) @ k(x).transpose(1, 2)).masked_fill(pad[:, None, :], float("-inf"))
+    optimizer.zero_grad()
+    (scores.softmax(-1) @ v(x)).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [DIVIDED, NORMED, PADDED, MASKED.replace("LAST", "True, True, True"), MASKED.replace("LAST", "False, True, True")],
+    ids=["sqrt of 0", "log of a norm", "padding", "masked", "attention"],
+)
+def test_edits_of_programs_with_nan_are_computed_by_the_engine(source: str) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    trace = run(source, torch)
+    leaf = next(one for one in trace.events if isinstance(one, LeafCreated) and one.requires_grad)
+    ones = np.ones(leaf.shape).tolist()
+    made = Computed().replay(trace, {"leaves": {str(leaf.tensor): ones}, "commands": None})
+    assert made.meta["recomputed"].startswith("Recomputed by")
+    kinds = [type(one) for one in trace.events]
+    assert [type(one) for one in made.events] == kinds  # so that a command stands where it stood
+    listed = Edits(commands=commands(trace)).as_json()["commands"]
+    call = next(one for one in listed if one["kind"] == "backward")
+    for change in ({"gradient": 2.0}, {"retain_graph": True}):
+        edit = [{**one, **change} if one is call else one for one in listed]
+        assert Computed().replay(trace, {"leaves": {}, "commands": edit}).meta["recomputed"]
+
+
+def test_tensor_written_before_a_loop_has_its_new_numbers_from_the_beginning_of_an_iteration(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    script, file = tmp_path / "divided.py", tmp_path / "divided.backstep"
+    script.write_text("import torch\n" + DIVIDED.replace("range(3)", "range(20)"), encoding="utf-8")
+    command = [sys.executable, "-m", "viz", "record", "-o", str(file), str(script)]
+    subprocess.run(command, check=True, capture_output=True)
+    run = Run(open_checked(file, 10_000))
+    assert len(run.sections) > 1
+    trace = run.trace(0)
+    leaf = [one for one in trace.events if isinstance(one, LeafCreated) and one.shape == (3, 2)][1]
+    assert not [one for one in trace.events if isinstance(one, Refreshed)]
+    made = Computed().replay(trace, {"leaves": {str(leaf.tensor): np.ones((3, 2)).tolist()}, "commands": None})
+    used = next(
+        one for one in made.events if isinstance(one, OpCalled) and leaf.tensor in [i.tensor for i in one.inputs]
+    )
+    first = next(one for one in trace.events if isinstance(one, OpCalled) and one.index == used.index)
+    assert not made.value(used.outputs[0].value).is_like(trace.value(first.outputs[0].value))
+
+
+def test_statistics_of_a_batch_norm_are_doubted_where_an_edit_reaches_it() -> None:
+    torch = pytest.importorskip("torch")
+    trace = run(NORMED, torch)
+    leaf = next(one.tensor for one in trace.events if isinstance(one, LeafCreated) and one.shape == (6, 3))
+    x = np.linspace(0, 1, 18).reshape(6, 3).tolist()
+    made = Computed().replay(trace, {"leaves": {str(leaf): x}, "commands": None})
+    assert isinstance(made.events[made.meta["doubt"]], Refreshed) and "BatchNorm" in made.meta["why"]
+
+
+def test_writes_to_lists_of_tensors_count_as_versions_while_they_are_recorded() -> None:
+    torch = pytest.importorskip("torch")
+    source = (
+        "w, a = torch.ones(2, requires_grad=True), torch.ones(2)\ny = (w * a).sum()\n"
+        "torch._foreach_mul_([a], 2.0)\n"
+        "try:\n    y.backward()\nexcept RuntimeError as error:\n    found = str(error)\n"
+    )
+    names: dict[str, Any] = {"torch": torch, "found": ""}
+    with backstep.record():
+        exec(source, names)
+    assert "is at version 1; expected version 0" in names["found"]
 
 
 def test_block_at_the_bottom_of_the_stack_is_recorded() -> None:

@@ -159,3 +159,9 @@ def test_gradients_of_torchs_tensors_are_checked_by_torch() -> None:
     assert backstep.check(lambda x: x.exp().sum(), x)
     with pytest.raises(RuntimeError, match="Jacobian mismatch"):
         backstep.check(lambda x: (x.detach() * x).sum(), x)
+
+
+def test_replay_says_that_it_expects_a_trace() -> None:
+    for given in ("run.backstep", Path("run.backstep"), None):
+        with pytest.raises(TypeError, match=r"expects a trace, found .*backstep\.open"):
+            backstep.replay(given)  # type: ignore[arg-type]

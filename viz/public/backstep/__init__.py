@@ -92,7 +92,7 @@ def open(path: str | PathLike[str]) -> Trace:
 def replay(trace: Trace, edits: Edits | None = None) -> Trace:
     """Run a trace again on Backstep's engine, with edits: other values of leaves, other backward calls.
 
-    Raises ValueError if an edit does not fit.
+    Raises ValueError if an edit does not fit, TypeError for something other than a trace, such as the path of one.
 
     >>> import backstep
     >>> from backstep import engine as torch
@@ -103,7 +103,13 @@ def replay(trace: Trace, edits: Edits | None = None) -> Trace:
     True
     """
     from engine.replay.replay import replay as run
+    from engine.trace.events import Trace
 
+    if not isinstance(trace, Trace):
+        raise TypeError(
+            f"backstep.replay() expects a trace, found {type(trace).__name__} {trace!r:.80}: a trace is what `with "
+            'backstep.record() as trace:` gives, and what backstep.open("run.backstep") reads from a file'
+        )
     return run(trace, edits)
 
 

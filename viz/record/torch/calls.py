@@ -44,13 +44,14 @@ class Call:
     """What is known of an operator, once for all of its calls.
 
     `names` are its arguments, `writes` those that it changes, `views` whether each result shares the memory of its
-    first input, `counts` whether its writes count as versions.  `kind` is "op", "factory" (no tensor goes in), "escape"
-    (a number comes out), "exchange" (other processes write its inputs, later perhaps) or "none".
+    first input, `counts` whether its writes count as versions, `lists` whether it writes each tensor of a list.
+    `kind` is "op", "factory" (no tensor goes in), "escape" (a number comes out), "exchange" (other processes write its
+    inputs, later perhaps) or "none".
     """
 
     __slots__ = (
-        "base", "counts", "detaches", "func", "kind", "name", "names", "one", "returns", "strided", "unwritten", "view",
-        "writes",
+        "base", "counts", "detaches", "func", "kind", "lists", "name", "names", "one", "returns", "strided",
+        "unwritten", "view", "writes",
     )  # fmt: skip
 
     def __init__(self, func: Any) -> None:
@@ -67,6 +68,7 @@ class Call:
         self.one = len(schema.returns) == 1 and str(schema.returns[0].type) == "Tensor"
         takes = any("Tensor" in str(argument.type) for argument in arguments)
         self.counts = self.base not in BATCH_NORMS
+        self.lists = bool(self.writes) and self.base.startswith("_foreach_")
         self.detaches = self.base in ("detach", "detach_")
         self.strided = self.base.startswith("as_strided")
         self.unwritten = self.base.rstrip("_") in UNWRITTEN

@@ -100,6 +100,9 @@ def of_list(ops: Ops, call: Call, arguments: list[tuple[str, Any]], shape: tuple
     """The engine's call for one place of the lists that an op of torch's for optimisers takes: `mul_` of
     `_foreach_mul_`."""
     base = call.base.removeprefix("_foreach_")
+    if call.base == "_foreach_norm":
+        whole = {"dim": None, "keepdim": False, **call.whole(arguments)}
+        return counterpart(ops, "aten::linalg_vector_norm", whole, shape)
     if base == call.base or base.rstrip("_") not in ("add", "sub", "mul", "div"):
         return None
     given = {"alpha": 1, **{"other" if name in ("scalar", "scalars") else name: value for name, value in arguments}}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine.trace.tensor_states import next_id
 
@@ -139,6 +141,8 @@ class Forward:
                     )
                 raise
             try:
+                if call.lists and not counts_lists():
+                    count_writes(args[0])
                 if type(waiting) is Waiting:
                     self.after(waiting, out)
                     if not call.counts:
@@ -217,6 +221,8 @@ class Forward:
         waiting.outs = []
         if waiting.targets and not waiting.call.returns:
             self.spread(waiting)
+        elif waiting.call.base.startswith("_foreach_") and not waiting.enabled:
+            self.spread(waiting, out)
         elif waiting.call.one:
             waiting.outs = [self.result(out, waiting.base)]
         else:
@@ -237,16 +243,16 @@ class Forward:
             if known is not None:
                 known.offset -= 1
 
-    def spread(self, waiting: Waiting) -> None:
-        """An op that writes lists of tensors: one op for each place in them."""
-        for place in sorted({place for place, _ in waiting.targets}):
+    def spread(self, waiting: Waiting, out: Sequence[Any] = ()) -> None:
+        """An op that writes or returns lists of tensors: one op for each place in them."""
+        for place in sorted({place for place, _ in waiting.targets} or range(len(out))):
             one = Waiting()
             one.call, one.stack, one.enabled, one.during = waiting.call, waiting.stack, waiting.enabled, waiting.during
             one.base, one.place, one.targets = None, waiting.place, []
             one.arguments = [(name, nth(value, place)) for name, value in waiting.arguments]
             written = [tensor for at, tensor in waiting.targets if at == place]
-            one.outs = [self.result(tensor, None) for tensor in written]
-            one.written = one.outs[0][0], None
+            one.outs = [self.result(tensor, None) for tensor in written or [out[place]]]
+            one.written = (one.outs[0][0], None) if written else None
             self.pending.append(one)
 
     def result(self, tensor: Any, base: Known | None) -> tuple[Known, int, bool]:
@@ -554,6 +560,34 @@ def grad_fn_of(tensor: Any) -> Any:
         return tensor.grad_fn
     except RuntimeError:  # a view made under no_grad whose base was written
         return None
+
+
+class _Plain(TorchDispatchMode):
+    """A mode that only runs what it is asked for."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # so that no compiler is imported for it
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+@functools.cache
+def counts_lists() -> bool:
+    """Whether this torch counts the writes of `_foreach_mul_` and the like as versions also where a mode is active."""
+    one = torch.ones(1)
+    with _Plain():
+        torch._foreach_mul_([one], 1.0)
+    return version_of(one) > 0
+
+
+def count_writes(tensors: Sequence[Any]) -> None:
+    """Count a write of each tensor as a version, as torch does without a mode: autograd finds by it that a saved tensor
+    was written."""
+    for one in tensors:
+        if not one.is_inference():
+            torch.autograd.graph.increment_version(one)
 
 
 def shapes_of(fn: Any) -> list[tuple[int, ...]]:

@@ -33,8 +33,10 @@ from engine.trace.events import (
     WrittenOutside,
 )
 from engine.trace.summary import statistics
-from viz.reading.library import gap, library
+from viz.reading.library import library
 from viz.reading.text import number
+
+from .rounding_alone import RoundingAlone
 
 FARTHEST = 1e-2
 """The difference, relative to the largest number of a value, up to which the engine counts as doing the same.  Adam's
@@ -50,28 +52,60 @@ class Recomputed:
     """A recording as the engine computes it, with the largest relative difference of a value.
 
     `unknown` are the values of tensors that no trace has, such as complex ones, and that no op of the engine uses: in
-    `trace` they are zeros, so that it can be run again.
+    `trace` they are zeros, so that it can be run again.  `unseen` are tensors that PyTorch wrote without an op, as it
+    does the statistics of a batch norm; `writers` the results (tensor, version) of ops that may have written them.
+    `left_out`: numbers that are rounding alone were not compared.
     """
 
     trace: Trace
     worst: float
     unknown: Mapping[int, Value] = field(default_factory=dict)
+    unseen: frozenset[int] = frozenset()
+    writers: frozenset[tuple[int, int]] = frozenset()
+    left_out: bool = False
 
     def shown(self, trace: Trace) -> Trace:
-        """A replay of it, in which what is not known is not zero."""
-        if not self.unknown:
+        """A replay of it, in which what is not known is not zero, and what PyTorch wrote is not the program's write."""
+        if not self.unknown and not self.unseen:
             return trace
-        values = [*trace.values]
-        for event in trace.events:
+        values, events = [*trace.values], [*trace.events]
+        for at, event in enumerate(events):
             if isinstance(event, LeafCreated) and event.tensor in self.unknown:
                 values[event.value] = self.unknown[event.tensor]
-        return replace(trace, values=tuple(values))
+            elif isinstance(event, WrittenOutside) and event.tensor in self.unseen:
+                events[at] = Refreshed(
+                    event.index, event.stack, event.tensor, event.version, event.value, loops=event.loops
+                )
+        doubt = self._first_doubtful(trace)
+        before = trace.meta.get("doubt")
+        meta = trace.meta
+        if doubt is not None and (before is None or doubt < before):
+            meta = {**meta, "doubt": doubt, "why": UNSEEN}
+        return replace(trace, values=tuple(values), events=tuple(events), meta=meta)
+
+    def _first_doubtful(self, trace: Trace) -> int | None:
+        """The first event that has recorded numbers although an op from which PyTorch made them has other results."""
+        if not self.unseen:
+            return None
+        recorded = {(out.tensor, out.version): out.value for event in self.trace.events if isinstance(event, OpCalled)
+                    for out in event.outputs}  # fmt: skip
+        is_other = False
+        for event in trace.events:
+            if isinstance(event, OpCalled):
+                for out in event.outputs:
+                    before = recorded.get((out.tensor, out.version))
+                    if before is not None and (out.tensor, out.version) in self.writers:
+                        is_other |= not trace.value(out.value).is_like(self.trace.value(before))
+            elif is_other and isinstance(event, WrittenOutside) and event.tensor in self.unseen:
+                return event.index
+        return None
 
     @property
     def text(self) -> str:
         """The note on an edited revision."""
         measured = "to the last bit" if not self.worst else f"to {_short(self.worst)}"
-        return f"Recomputed by Backstep's engine, which agrees with the recording {measured}."
+        without = ", apart from numbers that are rounding alone" if self.left_out else ""
+        return f"Recomputed by Backstep's engine, which agrees with the recording {measured}{without}."
 
 
 _known: weakref.WeakKeyDictionary[Trace, Recomputed | str] = weakref.WeakKeyDictionary()
@@ -116,17 +150,23 @@ def _measured(trace: Trace) -> Recomputed:
     unknown = _unknown(trace)
     places = {tensor: len(trace.values) + nr for nr, tensor in enumerate(unknown)}
     zeros = [_zeros(value) for value in unknown.values()]
-    events = tuple(_with_fixed(trace, places))
-    again = replay(replace(trace, events=events, values=(*trace.values, *zeros)))
+    program = replace(trace, events=tuple(_with_fixed(trace, places)), values=(*trace.values, *zeros))
+    again = replay(program)
+    lost = _lost(trace, again)
+    if lost:
+        again = replay(replace(program, events=tuple(_written(one, lost) for one in program.events)))
     _same_events(trace, again)
-    worst = 0.0
+    worst, rounding = 0.0, RoundingAlone(trace)
     for before, after in zip(trace.events, again.events, strict=True):
+        rounding.see(before)
         for mine, its in zip(_values(before), _values(after), strict=False):
-            worst = max(worst, _difference(trace, again, mine, its))
+            worst = max(worst, _difference(rounding, again, mine, its, worst))
     if worst > FARTHEST:
         raise Unlike(f"Backstep's engine computes other numbers than the recording: they differ by {_short(worst)}.")
     meta = {key: value for key, value in again.meta.items() if key not in ("doubt", "why", "edits")}
-    return Recomputed(replace(again, meta=meta), worst, unknown)
+    unseen = frozenset(lost.values())
+    own = replace(again, meta=meta)
+    return Recomputed(own, worst, unknown, unseen, _writers(trace, unseen), bool(rounding.elements))
 
 
 def _short(difference: float) -> str:
@@ -134,11 +174,11 @@ def _short(difference: float) -> str:
     return number(float(f"{difference:.0e}"))
 
 
-def _difference(trace: Trace, again: Trace, mine: int | None, its: int | None) -> float:
+def _difference(rounding: RoundingAlone, again: Trace, mine: int | None, its: int | None, worst: float) -> float:
     if mine is None or its is None:
         return 0.0 if mine is its else float("inf")
-    first, second = trace.value(mine).array, again.value(its).array
-    return 0.0 if first is None or second is None else gap(first, second)
+    computed = again.value(its).array
+    return 0.0 if computed is None else rounding.difference(mine, computed, worst)
 
 
 def _values(event: AnyEvent) -> Iterator[int | None]:
@@ -218,6 +258,51 @@ def _with_fixed(trace: Trace, places: Mapping[int, int]) -> Iterator[AnyEvent]:
             )  # fmt: skip
 
 
+# -- writes that no op of a recording explains ------------------------------------------------------------------------
+
+UNSEEN = (
+    "PyTorch wrote this tensor without an op, as it does the running statistics of BatchNorm: the replay uses the "
+    "recorded numbers, which might be different now."
+)
+
+
+def _lost(trace: Trace, again: Trace) -> dict[int, int]:
+    """The events that find a tensor changed in the recording alone, with the tensor."""
+    found, place = dict[int, int](), 0
+    for event in trace.events:
+        after = again.events[place] if place < len(again.events) else None
+        if type(event) is Refreshed and (type(after) is not Refreshed or after.tensor != event.tensor):
+            found[event.index] = event.tensor
+        else:
+            place += 1
+    return found
+
+
+def _written(event: AnyEvent, lost: Mapping[int, int]) -> AnyEvent:
+    """Such an event as a write of the recorded numbers."""
+    if event.index not in lost or not isinstance(event, Refreshed):
+        return event
+    return WrittenOutside(event.index, event.stack, event.tensor, event.version, event.value, loops=event.loops)
+
+
+def _writers(trace: Trace, tensors: frozenset[int]) -> frozenset[tuple[int, int]]:
+    """The results (tensor, version) of batch norms, and of writes to the memory of some tensors."""
+    memory = dict[int, int]()
+    for event in trace.events if tensors else ():
+        if isinstance(event, LeafCreated):
+            memory[event.tensor] = event.storage
+        elif isinstance(event, OpCalled):
+            memory.update({out.tensor: out.storage for out in event.outputs})
+    written = {memory[one] for one in tensors if one in memory}
+    return frozenset(
+        (out.tensor, out.version)
+        for event in (trace.events if tensors else ())
+        if isinstance(event, OpCalled)
+        for out in event.outputs
+        if event.name == "native_batch_norm" or (event.inplace is not None and out.storage in written)
+    )
+
+
 def _said(trace: Trace, event: OpCalled) -> str:
     """An op with its line."""
     frames: tuple[Frame, ...] = trace.stacks[event.stack] if event.stack >= 0 else ()
@@ -254,4 +339,5 @@ def _outline(event: AnyEvent) -> tuple[object, ...]:
         return OpCalled, event.name, event.inputs, tuple(out.tensor for out in event.outputs), edges
     if isinstance(event, VjpRun):
         return VjpRun, event.node, tuple(one is None for one in event.cotangents)
-    return type(event), getattr(event, "tensor", None)
+    kind = Refreshed if isinstance(event, WrittenOutside) else type(event)
+    return kind, getattr(event, "tensor", None)
