@@ -1,5 +1,6 @@
 // The graph at one moment as a picture for slides and papers, the whole of it or what is seen: the painters of the stage on an SVG instead of a canvas.
 
+import { visibleBox } from "../geometry/camera.mjs";
 import { Latest } from "../geometry/memo.mjs";
 import { paintGraph } from "./paint.mjs";
 import { paintPulses } from "./pulses.mjs";
@@ -32,11 +33,19 @@ export function pictureOf(frame, { title, said }, part = "whole") {
     paint(context, view, shown);
     return context;
   });
-  const { x, y, width, height } = part === "seen" ? { x: 0, y: 0, width: Math.round(view.width), height: Math.round(view.height) } : around(layers.map((one) => one.bounds).reduce(joined), part);
-  const parts = [element("title", {}, escaped(title)), element("desc", {}, escaped(said)), element("rect", { x, y, width, height, fill: frame.tokens.bg }),
+  const box = part === "seen" ? seenBy(frame.camera, view) : around(layers.map((one) => one.bounds).reduce(joined), part);
+  const { x, y } = box;
+  const { width, height } = part === "seen" ? { width: Math.round(view.width), height: Math.round(view.height) } : box;
+  const parts = [element("title", {}, escaped(title)), element("desc", {}, escaped(said)), element("rect", { ...box, fill: frame.tokens.bg }),
     ...layers.map((one) => element("g", {}, `\n${one}\n`))];
-  const attributes = { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `${x} ${y} ${width} ${height}`, role: "img", "xml:space": "preserve" };
+  const attributes = { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `${x} ${y} ${box.width} ${box.height}`, role: "img", "xml:space": "preserve" };
   return { text: `${element("svg", attributes, `\n${parts.join("\n")}\n`)}\n`, width, height, wanted: part === "slide" ? SLIDE_WIDE / width : TWICE };
+}
+
+/** What a camera shows, in units of the plane. */
+function seenBy(camera, view) {
+  const [x, y, right, bottom] = visibleBox(camera, view);
+  return { x, y, width: right - x, height: bottom - y };
 }
 
 /**
