@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from viz.server import programs
+from viz.server.lesson import course
 from viz.server.lesson.page import lesson
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store
@@ -132,3 +133,30 @@ def test_lesson_in_firefox_is_the_lesson_in_chromium(firefox: Firefox, context: 
         sent = [one["params"] for one in firefox.events if one["method"] == "network.beforeRequestSent"]
         assert sent and all(one["request"]["url"].startswith(("file:", "data:", "blob:")) for one in sent)
         assert said == []
+
+
+def test_own_lesson_in_firefox_asks_before_it_answers_and_has_a_presenter(firefox: Firefox, tmp_path: Path) -> None:
+    connect = pytest.importorskip("websockets.sync.client").connect
+    course.write(tmp_path / "lesson.py")
+    path = tmp_path / "lesson.html"
+    path.write_text(lesson(Store(Catalogue(course.course(tmp_path)), Computed()), "my-lesson"))
+    code = "document.getElementById('code').innerText"
+    with connect(firefox.address + "/session", max_size=None) as socket:
+        firefox.open(socket, path.as_uri())
+        firefox.until(
+            f"document.documentElement.dataset.ready && {code}.includes('# ? What') && !{code}.includes('# + ')"
+        )
+        firefox.js("() => backstep.seek(3)")
+        firefox.until(f"{code}.includes('# + 2 0')")
+        hall, notes = firefox.context, firefox.ask("browsingContext.create", type="tab")["context"]
+        url = f"{path.as_uri()}?present=notes"
+        firefox.ask("browsingContext.navigate", context=notes, url=url, wait="complete")
+        firefox.context = notes
+        firefox.until("document.documentElement.dataset.ready && backstep.scene()")
+        firefox.context = hall
+        firefox.js("() => { backstep.seek(0); document.activeElement.blur(); }")
+        firefox.press("p")
+        firefox.until("document.documentElement.dataset.present === 'hall'")
+        firefox.js("() => backstep.seek(2)")
+        firefox.context = notes
+        firefox.until("backstep.t() === 2")
