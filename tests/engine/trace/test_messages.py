@@ -58,6 +58,11 @@ ERRORS: dict[ErrorKind, str] = {
     + "g, = torch.autograd.grad((y * y).sum(), x, create_graph=True)\ng.sum().backward()",
     "no-derivative": LEAF + "(x // torch.tensor(2.)).sum().backward()",
     "number-backward": LEAF + "x.sum().item().backward()",
+    "matrix-shapes": "torch.ones(2, 3) @ torch.ones(2, 3)",
+    "sizes": LEAF + "x + torch.ones(3)",
+    "dtypes": "torch.ones(2, 2) @ torch.ones(2, 2, dtype=torch.float64)",
+    # The engine raises it on a GPU only; these are PyTorch's words.
+    "devices": "raise RuntimeError('Expected all tensors to be on the same device, but found at least two devices')",
     "none-used": LEAF + "x.grad.zero_()",
     "syntax": "x = = 1",
     "no-module": "import a_module_that_nobody_has.part",
