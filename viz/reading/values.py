@@ -51,10 +51,15 @@ class Table:
 
     def _entry(self, trace: Trace, index: int) -> Entry:
         if trace is not self.of:
-            return _entry(trace.value(index), self.limit)
+            return self._made(trace.value(index))
         if index not in self.entries:
-            self.entries[index] = _entry(trace.value(index), self.limit)
+            self.entries[index] = self._made(trace.value(index))
         return self.entries[index]
+
+    def _made(self, value: Value) -> Entry:
+        bits = _bits(value)
+        equal = self._equal.get(bits) if bits is not None else None
+        return bits, as_json(value, self.limit) if equal is None else self.rows[equal]
 
     def _number(self, bits: Bits | None, document: Document) -> int:
         number = self._equal.get(bits) if bits is not None else None
@@ -66,11 +71,10 @@ class Table:
         return number
 
 
-def _entry(value: Value, limit: int) -> Entry:
+def _bits(value: Value) -> Bits | None:
     array = value.array
     small = array is not None and array.size <= text.SMALL
-    bits = (value.dtype, tuple(value.shape), array.tobytes()) if array is not None and small else None
-    return bits, as_json(value, limit)
+    return (value.dtype, tuple(value.shape), array.tobytes()) if array is not None and small else None
 
 
 def as_json(value: Value, limit: int = text.SMALL) -> Document:

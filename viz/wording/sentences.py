@@ -199,6 +199,8 @@ def sent(event: VjpRun, op: OpCalled, facts: Facts) -> list[Sent]:
         for slot, cotangent in enumerate(event.cotangents)
         if cotangent is not None and slot in by_slot
     ]
+    if len(receivers) < 2:
+        return receivers
     parts = []
     ways = {(one.name, one.end, one.value) for one in receivers}
     named = Counter(name for name, _, _ in ways)
