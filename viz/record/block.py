@@ -42,16 +42,22 @@ class Block:
         wrong = "" if self.path is None else unfit(self.path)
         if wrong:
             raise ValueError(wrong)
-        self._open: list[AbstractContextManager[Trace]] = []
+        self._open: list[tuple[AbstractContextManager[Trace], Trace]] = []
 
     def __enter__(self) -> Trace:
         return self._begin(sys._getframe(1))
 
     def __exit__(self, *error: Any) -> None:
-        self._open.pop().__exit__(*error)
+        block, _ = self._open.pop()
+        block.__exit__(*error)
 
     def start(self) -> Trace:
-        """Begin to record, as `with` does, where the end is in another function: in a callback."""
+        """Begin to record, as `with` does, where the end is in another function: in a callback.
+
+        A recording that has begun goes on: a Trainer that accumulates gradients has several batches for one step.
+        """
+        if self._open:
+            return self._open[-1][1]
         frame = sys._getframe(1)
         while frame.f_back is not None:  # the function that calls this may have ended before the recording does
             frame = frame.f_back
@@ -65,7 +71,7 @@ class Block:
     def _begin(self, frame: FrameType) -> Trace:
         block = self._recording(frame)
         trace = block.__enter__()
-        self._open.append(block)
+        self._open.append((block, trace))
         return trace
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:

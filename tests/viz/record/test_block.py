@@ -86,6 +86,20 @@ def test_block_in_a_recording_is_its_part(tmp_path: Path) -> None:
     assert list(backstep.open(tmp_path / "inner.backstep").events) == list(inner.events)
 
 
+def test_recording_that_has_begun_goes_on_if_it_is_started_again() -> None:
+    """As in a Trainer that accumulates gradients: of several batches each begins the same step."""
+    recording = backstep.record()
+    x = engine.ones(2, requires_grad=True)
+    trace = recording.start()
+    x.sum().backward()
+    assert recording.start() is trace
+    x.sum().backward()
+    recording.stop()
+    recording.stop()
+    assert sum(isinstance(event, BackwardStarted) for event in trace.events) == 2
+    assert engine.arrays.session.slot.active is None
+
+
 @pytest.mark.parametrize("path", [None, "outer.backstep"])
 def test_recordings_that_end_in_another_order_leave_none_active(tmp_path: Path, path: str | None) -> None:
     """As those of two threads, or of two callbacks, do."""
