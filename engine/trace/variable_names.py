@@ -13,7 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .columns import Texts
-from .events import AnyEvent, BackwardEnded, BackwardStarted, CodeEntered, CodeLeft, Frame, LeafCreated, OpCalled
+from .events import (
+    AnyEvent,
+    BackwardEnded,
+    BackwardStarted,
+    CodeEntered,
+    CodeLeft,
+    ErrorRaised,
+    Frame,
+    LeafCreated,
+    OpCalled,
+)
 from .source import _COMPREHENSIONS, File, Sources, first_name
 
 _WRAPPERS = frozenset({"Variable", "Parameter", "as_tensor"})
@@ -320,6 +330,15 @@ def _indexed(names: Sequence[str | None]) -> str | None:
     return whole if len(names) > 1 and all(name == f"{whole}[{i}]" for i, name in enumerate(names)) else None
 
 
+_PLACE = re.compile(r'File "([^"]*)", line (\d+)')
+
+
+def _raised_in(event: ErrorRaised, frame: Frame) -> bool:
+    """Whether an error came up in the lines of a frame, by its traceback."""
+    places = [int(line) for file, line in _PLACE.findall(event.traceback) if file.endswith(frame.file.lstrip("~/"))]
+    return bool(places) and frame.line <= places[-1] <= frame.end_line
+
+
 class Naming:
     """Collects names; the ops of one expression are treated together.
 
@@ -368,6 +387,8 @@ class Naming:
         elif isinstance(event, OpCalled) and self.is_written(event, frames):
             self.meet(event, frames)
             self.made(event.name, [out.tensor for out in event.outputs], frames)
+        elif isinstance(event, ErrorRaised) and event.call is None and self.at and _raised_in(event, self.at[-1]):
+            self.run = []  # the expression has no result
 
     def root(self, event: BackwardStarted, frames: tuple[Frame, ...]) -> None:
         """Name the root of `out.loss.backward()`, which a library may have computed, as this call does."""

@@ -6,7 +6,7 @@ import ast
 import math
 from collections.abc import Sequence
 
-from engine.trace.events import OpCalled
+from engine.trace.events import GroupEntered, OpCalled
 
 from ..graph.graph import Drawing, Item
 from ..reading import labels, text
@@ -271,6 +271,13 @@ def _kind(fact: TensorFact) -> str:
     return "truth value" if fact.dtype.removeprefix("torch.") == "bool" else "number"
 
 
+def _is_in_module(event: OpCalled, facts: Facts) -> bool:
+    """Whether an op is a step of a module of a library, which the same expression called."""
+    before = facts.trace.events[max(0, event.index - 50) : event.index]
+    entered = next((one for one in reversed(before) if isinstance(one, GroupEntered)), None)
+    return entered is not None and entered.stack == event.stack
+
+
 def expression_of(tensor: int, facts: Facts) -> str:
     """What the program wrote for a tensor without a name, where that is short: `y.sum()`; else "".
 
@@ -280,6 +287,8 @@ def expression_of(tensor: int, facts: Facts) -> str:
     op = fact.producers.get(fact.first) if fact is not None else None
     if op is None or len(facts.ops[op].event.outputs) > 1 or facts.ops[op].order:
         return ""
+    if facts.errors and _is_in_module(facts.ops[op].event, facts):
+        return ""  # a step of `net(x)`, which failed
     frame = facts.frame(facts.ops[op].event.stack)
     written = source(facts.trace, frame, NAME + 1) if frame is not None else ""
     try:

@@ -31,9 +31,9 @@ OF_OPERANDS: frozenset[ErrorKind] = frozenset({"matrix-shapes", "sizes", "dtypes
 
 def error_tensors(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
     """The tensors that an error is about, in the order of the engine's own errors; () if they are not known."""
-    if event.tensors:
-        return event.tensors
     message = read_error(event)
+    if event.tensors:
+        return _of_shapes(facts, event.tensors, message) or event.tensors
     if message.kind == "saved-changed":
         return _saved(facts, event)
     if message.kind in OF_ROOTS or message.kind in OF_INPUTS or message.kind == "seed-count":
@@ -44,6 +44,21 @@ def error_tensors(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
         base = None if named is None or message.kind not in OF_VIEWS else facts.base(named)
         return () if named is None else (named,) if base is None else (named, base)
     return _operands(facts, event) if message.kind in OF_OPERANDS else ()
+
+
+def _of_shapes(facts: Facts, tensors: tuple[int, ...], message: Message) -> tuple[int, ...]:
+    """The two matrices that do not fit, without what the same op adds to their product; () if they are not known."""
+    if message.kind != "matrix-shapes":
+        return ()
+    left, found = [tensor for tensor in tensors if tensor in facts.tensors], []
+    for part in ("first", "second"):
+        shape = tuple(int(size) for size in message.parts[part].split("x"))
+        one = next((tensor for tensor in left if facts.tensors[tensor].shape == shape), None)
+        if one is None:
+            return ()
+        left.remove(one)
+        found.append(one)
+    return tuple(found)
 
 
 def _operands(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:

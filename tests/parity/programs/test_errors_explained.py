@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import linecache
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import backstep
+from engine.trace.file.consistency import open_checked
 from viz.findings.errors import Explained, explain
 from viz.scene.reading import reading
+from viz.scene.scene import scene
 
 pytestmark = pytest.mark.parity
 
@@ -92,3 +96,20 @@ def test_error_of_pytorch_is_explained_by_what_its_op_was_given(name: str, tmp_p
     assert found is not None and found.at is not None
     assert [part for part in parts if part not in found.why] == [], found.why
     assert fix in found.fix
+
+
+def test_matrix_that_does_not_fit_is_marked_and_no_step_of_the_failed_call_has_its_name(tmp_path: Path) -> None:
+    script, file = tmp_path / "shapes.py", tmp_path / "shapes.backstep"
+    script.write_text(
+        "import torch\nnet = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(3, 2))\n"
+        "x = torch.randn(5, 4)\ny = net(x)\n",
+        encoding="utf-8",
+    )
+    subprocess.run(
+        [sys.executable, "-m", "viz", "record", "-o", str(file), str(script)], check=False, capture_output=True
+    )
+    trace = open_checked(file, 1000)
+    made = scene(trace, revision={"id": "a", "label": "", "base": None}, program={"id": "shapes"})
+    labels = {node["id"]: node for node in made["nodes"]}
+    assert labels[made["error"]["node"]]["shape"] == [5, 8]
+    assert "y" not in trace.names.values() and "net(x)" not in {node["label"] for node in made["nodes"]}
