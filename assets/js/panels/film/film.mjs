@@ -67,8 +67,10 @@ async function video(canvas, paint, times, progress) {
   const parts = [];
   recorder.ondataavailable = ({ data }) => parts.push(data);
   const ended = new Promise((done) => { recorder.onstop = done; });
-  paint(canvas, times[0]);
+  const started = new Promise((done) => { recorder.onstart = done; });
   recorder.start();
+  paint(canvas, times[0]);
+  await started; // pictures from before are lost
   const begun = performance.now();
   for (let i = 0; i < times.length; i = Math.floor(((performance.now() - begun) / 1000) * RATE.webm)) {
     paint(canvas, times[i]);
