@@ -398,8 +398,12 @@ class Naming:
         if self.at and frames[: len(self.at)] != self.at:
             self.settle()  # the expression before the call has ended
         of, tensor = call.func.value, event.roots[0].tensor
+        # An element `b[2]` of a tensor or a list is called by the expression that computed it.
+        is_key = (
+            isinstance(of, ast.Subscript) and isinstance(of.slice, ast.Constant) and isinstance(of.slice.value, str)
+        )
         is_call = any(isinstance(node, ast.Call) for node in ast.walk(of))
-        if isinstance(of, (ast.Name, ast.Attribute, ast.Subscript)) and not is_call:
+        if (is_key or isinstance(of, (ast.Name, ast.Attribute))) and not is_call:
             name, known = self.sources.file(frames[-1].file).written(of), self.names.get(tensor)
             if known is None or name.startswith((f"{known}.", f"{known}[")):
                 self.name(tensor, name)
