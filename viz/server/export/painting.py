@@ -11,12 +11,13 @@ import os
 import queue
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -185,13 +186,20 @@ def running(browser: str, address: str) -> Iterator[subprocess.Popen[bytes]]:
     with tempfile.TemporaryDirectory(prefix="backstep-", ignore_cleanup_errors=True) as profile:
         flags = [*FLAGS, f"--user-data-dir={profile}", *(["--no-sandbox"] if is_root else [])]
         quiet = subprocess.DEVNULL
-        process = subprocess.Popen([browser, *flags, address], stdin=quiet, stdout=quiet, stderr=quiet)
+        process = subprocess.Popen(
+            [browser, *flags, address], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+        )
         try:
             yield process
         finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            _killed(process)
+
+
+def _killed(process: subprocess.Popen[bytes]) -> None:
+    """End a browser, whose profile is thrown away, and its processes: Debian's `chromium` is a script that starts it."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
