@@ -196,7 +196,7 @@ def running(browser: str, address: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _killed(process: subprocess.Popen[bytes]) -> None:
-    """End a browser, whose profile is thrown away, and its processes: Debian's `chromium` is a script that starts it."""
+    """End a browser, whose profile is thrown away, and its processes: Debian's `chromium` is a script around it."""
     if sys.platform == "win32":
         process.kill()
     else:
