@@ -22,7 +22,7 @@ from viz.reading.text import join, one_line
 from viz.record.compare_command import Script, has_torch
 from viz.record.missing_recording import ended
 from viz.run.prefix import CHECKED, MOST
-from viz.server.store import HEAVY, Program
+from viz.server.store import ENGINE, HEAVY, Program
 from viz.server.workers import TraceFile
 from viz.wording.text_difference import changed
 
@@ -90,7 +90,7 @@ def record_source(source: str, path: Path) -> Trace:
     def run() -> None:
         scope: dict[str, Any] = {"__name__": "__main__", "__file__": str(path), "__builtins__": __builtins__}
         try:
-            with quiet(), engine.record() as trace:
+            with ENGINE, quiet(), engine.record() as trace:
                 made.append(trace)
                 exec(code, scope)  # noqa: S102  # a script that ships with us
         except Exception as error:  # noqa: BLE001  # the programs that are about an error end with it

@@ -260,6 +260,10 @@ class Revisions(Protocol):
     def put(self, key: str, value: Revision) -> Revision: ...
 
 
+ENGINE = threading.Lock()
+"""The engine keeps one recorder and one grad mode per process, so recording and replay run here one at a time."""
+
+
 class Store:
     """Answers the two questions of the browser, a scene and details, from its caches or by computing them."""
 
@@ -286,8 +290,6 @@ class Store:
         self.again: dict[str, Again] = {}
         """By the id of a revision the run with its edits, if there was one."""
         self._flight = SingleFlight()
-        # The engine keeps one recorder and one grad mode per process, so recording and replay run one at a time.
-        self._engine = threading.Lock()
 
     def revision(
         self, program: str, edits: Mapping[str, Any] | None, revision: str | None = None, section: int | None = None
@@ -472,8 +474,7 @@ class Store:
             found = self.catalogue.find(program)
             if found.version != version:
                 raise _recorded_again(program)
-            with self._engine:
-                return found.record()
+            return found.record()
 
         return self._flight.cached(self._traces, f"{program}@{version}", record)
 
@@ -524,7 +525,7 @@ class Store:
         if again is not None:
             return self._ran_again(revision, again)
         base = self._base(revision)
-        with self._engine:
+        with ENGINE:
             return self.pure.replay(base, revision.edits)
 
     def _ran_again(self, revision: Revision, again: Again) -> Trace:

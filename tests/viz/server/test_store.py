@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
+from engine.trace.events import Trace
 from tests.viz.helpers.fixtures import Fake, program
 from viz.server.callbacks.answers import details_answer, live_answer, scene_answer
 from viz.server.store import Catalogue, Problem, Store, canonical, checked
@@ -50,6 +52,28 @@ def test_revision_is_the_same_for_equal_edits_and_another_for_others() -> None:
     assert store.revision("case", ONE_HOT).id == store.revision("case", again).id
     assert store.revision("case", ONE_HOT).id != store.revision("case", None).id
     assert store.revision("case", ONE_HOT).id != store.revision("other", ONE_HOT).id
+
+
+def test_program_that_another_process_records_keeps_no_other_waiting() -> None:
+    """The first lesson of a course may take seconds; the cards of the others are painted meanwhile."""
+    begun, goes_on = threading.Event(), threading.Event()
+    other = program("other")
+
+    def slowly() -> Trace:
+        begun.set()
+        assert goes_on.wait(60)
+        return other.record()
+
+    store = Store(Catalogue([replace(program(), record=slowly), other]), Fake())
+    waiting = threading.Thread(target=store.recorded, args=("case",))
+    waiting.start()
+    assert begun.wait(60)
+    try:
+        store.recorded("other")
+        assert waiting.is_alive()
+    finally:
+        goes_on.set()
+        waiting.join()
 
 
 def test_scene_is_computed_once_for_a_revision() -> None:
