@@ -336,7 +336,7 @@ class Stream:
                 self._set_goal()
             for _ in range(BATCH):
                 if self._done == self._goal:
-                    if self._stop.is_set():  # what no event names is written too
+                    if self._stop.is_set() and self._done == len(recorder.log):  # what no event names is written too
                         self._write_values(len(recorder.values), False)
                     return True
                 event = self._reader.read(recorder.log[self._done])

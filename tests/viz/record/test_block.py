@@ -13,6 +13,7 @@ import backstep
 import engine
 from engine.trace.events import BackwardStarted, ErrorRaised, OpCalled, Trace
 from engine.trace.file.iterations import Selection
+from engine.trace.file.streaming import Stream
 from viz.record.block import selection
 from viz.record.runner import run_script
 
@@ -55,6 +56,20 @@ def test_chosen_iterations_keep_their_values(policy: dict[str, Any], iterations:
     with backstep.record(**policy) as trace:
         train(6)
     assert [number for number, whole in enumerate(kept(trace)) if whole] == list(iterations)
+
+
+def test_values_are_chosen_by_their_own_events_if_the_program_ends_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that writes had an early goal when the program ended, and wrote all values that were there."""
+    set_goal = Stream._set_goal
+
+    def until_the_end(stream: Stream) -> None:
+        set_goal(stream)
+        assert stream._stop.wait(60)
+
+    monkeypatch.setattr(Stream, "_set_goal", until_the_end)
+    with backstep.record(steps=[1]) as trace:
+        train(6)
+    assert [number for number, whole in enumerate(kept(trace)) if whole] == [1]
 
 
 def test_error_is_the_last_event_and_passes_through(tmp_path: Path) -> None:
