@@ -174,6 +174,14 @@ def message_of(error: BaseException) -> str:
         return "<exception str() failed>"
 
 
+_PLACE = re.compile(r'File "([^"]*)", line (\d+)')
+
+
+def places_of(error: ErrorRaised) -> list[tuple[str, int]]:
+    """The files and lines of an error's traceback, outermost first."""
+    return [(file, int(line)) for file, line in _PLACE.findall(error.traceback)]
+
+
 def notes_of(error: BaseException) -> str:
     """The notes of an exception (PEP 678), one below the other; of those that are no texts, their repr."""
     try:

@@ -24,6 +24,7 @@ from .events import (
     LeafCreated,
     OpCalled,
 )
+from .messages import places_of
 from .source import _COMPREHENSIONS, File, Sources, first_name
 
 _WRAPPERS = frozenset({"Variable", "Parameter", "as_tensor"})
@@ -330,13 +331,10 @@ def _indexed(names: Sequence[str | None]) -> str | None:
     return whole if len(names) > 1 and all(name == f"{whole}[{i}]" for i, name in enumerate(names)) else None
 
 
-_PLACE = re.compile(r'File "([^"]*)", line (\d+)')
-
-
 def _raised_in(event: ErrorRaised, frame: Frame) -> bool:
     """Whether an error came up in the lines of a frame, by its traceback."""
-    places = [int(line) for file, line in _PLACE.findall(event.traceback) if file.endswith(frame.file.lstrip("~/"))]
-    return bool(places) and frame.line <= places[-1] <= frame.end_line
+    lines = [line for file, line in places_of(event) if file.endswith(frame.file.lstrip("~/"))]
+    return bool(lines) and frame.line <= lines[-1] <= frame.end_line
 
 
 class Naming:

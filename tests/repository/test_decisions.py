@@ -20,7 +20,6 @@ WRAPPERS = frozenset({"str", "lower", "strip", "message_of", "repr"})
 READERS = {
     "engine/trace/messages.py": "PyTorch's messages in a trace: the one place that reads them",
     "engine/arrays/errors.py": "numpy's messages, which become PyTorch's",
-    "viz/reading/facts.py": "Python's traceback of an error that came from elsewhere",
     "viz/record/torch/patches.py": "PyTorch's warnings, of which the place in its own source is left out",
     "viz/record/torch_import.py": "Python's message of an import that failed, which alone names what is missing",
 }

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterator
@@ -32,6 +31,7 @@ from engine.trace.events import (
     Trace,
     VjpRun,
 )
+from engine.trace.messages import places_of
 
 from ..schema.scene import Derived, DerivedKind
 from . import text
@@ -40,7 +40,6 @@ from .source_text import lines_of, source
 
 MET = frozenset({"seen", "parameter"})
 """Sources of leaves that existed before an op first used them: that line did not make them."""
-_PLACE = re.compile(r'File "(.+)", line (\d+)')
 
 
 @dataclass(slots=True)
@@ -316,11 +315,10 @@ class Facts:
         """The user's innermost frame of an event; for an error from another library, the line in its traceback."""
         frame = self.frame(event.stack)
         if isinstance(event, ErrorRaised):
-            for file, number in reversed(_PLACE.findall(event.traceback)):
+            for file, line in reversed(places_of(event)):
                 name = next((n for n in self.trace.files if n == file or file.endswith("/" + n.lstrip("~/"))), None)
                 if name is None:
                     continue
-                line = int(number)
                 if frame is not None and frame.file == name and frame.line <= line <= frame.end_line:
                     return frame
                 lines = lines_of(self.trace.files[name])

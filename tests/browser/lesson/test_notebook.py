@@ -58,17 +58,16 @@ def test_cell_in_jupyterlab_has_the_player_and_the_saved_notebook_keeps_it(lab: 
     page.goto(f"{lab}/lab/tree/book.ipynb")
     page.locator(".jp-Notebook .jp-CodeCell").nth(1).wait_for()
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(state="attached")
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_text("Run All Cells", exact=True).click()
+    for _ in CELLS:  # no menus: the dialog above would close them
+        page.locator("[data-command='notebook:run-cell-and-select-next']").click()
     player = page.frame_locator(".jp-OutputArea iframe")
     player.locator("#stage").click(position={"x": 40, "y": 90})
     page.keyboard.press("End")
     player.get_by_text("Step 5 of 5").first.wait_for()
     assert player.locator("#code").inner_text().count("import engine as torch") == 1
     assert player.locator(".files button").count() == 0
-    page.get_by_role("menuitem", name="File", exact=True).click()
     with page.expect_response(lambda answer: answer.request.method == "PUT" and "book.ipynb" in answer.url):
-        page.get_by_text("Save Notebook", exact=True).first.click()
+        page.locator("[data-command='docmanager:save']").click()
     page.reload()
     player.get_by_text("Nothing has run yet").first.wait_for()
     assert wrong == []
