@@ -1,9 +1,9 @@
 """Crafted trace files: alterations of sound ones, each with right checksums, so that only the checks of fields stand
 between them and the page.
 
-`python -m tests.viz.helpers.crafted FIRST LAST` opens the files of these numbers in this process, as `backstep open`
-and a browser do, and prints one line of JSON for each that did not end as it should: opened, or refused in one
-sentence.
+`python -m tests.viz.helpers.crafted COUNT [SEED]` opens this many in this process, as `backstep open` and a browser do.
+Each has to end opened, or refused in one sentence. Hypothesis draws them, the same ones for a seed; of one that ends in
+another way it looks for the smallest alteration that does, which is printed as a line of JSON.
 
 Some of them are runs: recorded as by `backstep record`, with an outline in blocks and the numbers of the run, and shown
 iteration by iteration.  The sizes from which that is done are small here.
@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from hypothesis import HealthCheck, given, seed, settings, strategies
 
 import viz.run.run
 import viz.server.programs
@@ -425,19 +426,19 @@ class Crafted(NamedTuple):
 RUN_ALTERATIONS = [*ALTERATIONS, *[alter_outline] * 6]
 
 
-def craft(base: list[Sound], number: int, path: Path) -> Crafted:
-    """Write the file of a number: of four, one has the checksums that it had, and one of eight flipped bytes."""
-    rng = random.Random(number)  # noqa: S311 it is to be the same again
-    runs = number % 7 == 3  # each of them takes as long as eight others
+def craft(base: list[Sound], rng: random.Random, path: Path) -> Crafted:
+    """Write an altered file: of eight, one has flipped bytes, and one the checksums that it had."""
+    runs = rng.randrange(7) == 3  # each of them takes as long as eight others
     chosen = rng.choice([one for one in base if (one.run is not None) == runs])
     rows = {table: [list(row) for row in found] for table, found in chosen.rows.items()}
-    if number % 8 == 0:
+    kind = rng.randrange(8)
+    if kind == 0:
         written(rows, path)
         raw = bytearray(path.read_bytes())
         damaged(raw, rng)
         path.write_bytes(raw)
         return Crafted(chosen, "damaged", fits=False)
-    fits = number % 8 != 4
+    fits = kind != 4
     if not fits:
         for table, found in rows.items():
             for row in found:
@@ -574,32 +575,40 @@ def small_sizes() -> None:
         vars(module).update(constants)
 
 
-def main(first: int, last: int) -> None:
+def main(count: int, first: int) -> None:
+    """Crafts and opens `count` files; Hypothesis draws what is altered, and of a failure looks for the smallest one."""
     small_sizes()
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
     logging.disable(logging.CRITICAL)
     signal.signal(signal.SIGALRM, _late)
     ends: dict[str, int] = {"shown": 0, "refused": 0}
+    crafted: list[Crafted] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         base = sound(folder)
-        path = folder / "f.backstep"
-        for number in range(first, last):
-            file = craft(base, number, path)
+
+        @seed(first)
+        @settings(max_examples=count, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        @given(strategies.randoms(use_true_random=False))
+        def file_is_shown_or_refused(rng: random.Random) -> None:
+            crafted[:] = [craft(base, rng, folder / "f.backstep")]
             signal.alarm(SECONDS)
             try:
-                ends[opened(path, file)] += 1
-            except BaseException as error:  # noqa: BLE001 all of it is told
-                print(json.dumps(_told(number, file, error)), flush=True)
+                ends[opened(folder / "f.backstep", crafted[0])] += 1
             finally:
                 signal.alarm(0)
                 _readings.clear()  # the memory of one file counts
+
+        try:
+            file_is_shown_or_refused()
+        except BaseException as error:  # noqa: BLE001 all of it is told
+            print(json.dumps(_told(crafted[0], error)), flush=True)
     print(json.dumps({"ends": ends, "peak": _peak()}), flush=True)
 
 
-def _told(number: int, file: Crafted, error: BaseException) -> dict[str, Any]:
+def _told(file: Crafted, error: BaseException) -> dict[str, Any]:
     where = [f"{Path(f.filename).name}:{f.lineno} {f.name}" for f in traceback.extract_tb(error.__traceback__)]
-    return {"number": number, "done": file.done, "error": f"{type(error).__name__}: {error}"[:200], "at": where[-4:]}
+    return {"done": file.done, "error": f"{type(error).__name__}: {error}"[:200], "at": where[-4:]}
 
 
 def _peak() -> int:
@@ -616,4 +625,4 @@ def _peak() -> int:
 
 if __name__ == "__main__":
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)

@@ -24,13 +24,13 @@ from viz.server.store import Catalogue, Store
 
 FILES = int(os.environ.get("BACKSTEP_CRAFTED_FILES", "1000"))
 """How many: `BACKSTEP_CRAFTED_FILES=10000` tries more than there is time for at every change.
-It takes some 30 ms for each.  Those of other numbers: `python -m tests.viz.helpers.crafted FIRST LAST`."""
+It takes some 30 ms for each.  Other ones: `python -m tests.viz.helpers.crafted COUNT SEED`."""
 MEMORY = 500 * 2**20
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 def test_crafted_files_are_shown_or_refused_in_a_sentence() -> None:
-    command = [sys.executable, "-m", "tests.viz.helpers.crafted", "0", str(FILES)]
+    command = [sys.executable, "-m", "tests.viz.helpers.crafted", str(FILES)]
     done = subprocess.run(command, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert lines and "ends" in lines[-1], done.stderr[-2000:]
