@@ -1,36 +1,39 @@
 """What a visitor may ask of a server that is open to many: replays of a bounded length, and so many at a time.
 
 A replay is bounded in time, in what it records and in its edits' commands; those that wait are bounded for each client
-and in all, so that nobody's edits keep the others from theirs.
+and in all, over all processes of the server, so that nobody's edits keep the others from theirs.
 """
 
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
-from collections import Counter
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from engine.trace.events import Trace
+from viz.server.production.places import free_place
 from viz.server.revisions import Computed
 from viz.server.store import Problem
 
+CLIENTS = 4096
+"""Clients that are told apart, by a hash of their address: so the files of their places stay few."""
 BUSY = "Many edits are being computed right now. The previous view is still there; try again in a moment."
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The bounds of one replay, of those that wait at the same time in one process, and of what is made at once."""
+    """The bounds of one replay, of those that wait at the same time on one machine, and of what is made at once."""
 
     seconds: float = 5.0
     entries: int = 100_000
     """The most entries that a replay may record: some 100 MB of events."""
     commands: int = 200
-    in_all: int = 64
-    per_client: int = 32
+    in_all: int = 128
+    per_client: int = 64
     """A hall full of people often has one address, so this is far more than one person needs."""
     long: int = 10_000
     """The number of events of a section from which on its scene is made in the background: it takes 3 s and more."""
@@ -63,26 +66,22 @@ class BoundedReplays(Computed):
 
 
 class Admission:
-    """Who may wait for a computation: limited in all, and per client."""
+    """Who may wait for a computation: limited in all, and per client, for all processes that share `folder`."""
 
-    def __init__(self, bounds: Bounds) -> None:
-        self.bounds = bounds
-        self._waiting: Counter[str] = Counter()
-        self._lock = threading.Lock()
+    def __init__(self, bounds: Bounds, folder: Path) -> None:
+        self.bounds, self.folder = bounds, folder
 
     @contextlib.contextmanager
     def turn(self, client: str) -> Iterator[None]:
         """A place among those that wait. Raises Problem if there is none."""
-        with self._lock:
-            if self._waiting.total() >= self.bounds.in_all or self._waiting[client] >= self.bounds.per_client:
-                raise Problem("busy", "The server is busy", BUSY)
-            self._waiting[client] += 1
-        try:
+        own = f"client-{zlib.crc32(client.encode()) % CLIENTS}"
+        with contextlib.ExitStack() as held:
+            for name, count in ((own, self.bounds.per_client), ("replay", self.bounds.in_all)):
+                place = free_place(self.folder, name, count)
+                if place is None:
+                    raise Problem("busy", "The server is busy", BUSY)
+                held.enter_context(place)
             yield
-        finally:
-            with self._lock:
-                self._waiting[client] -= 1
-                self._waiting += Counter()  # those at zero are forgotten
 
 
 def _too_much(why: str) -> Problem:

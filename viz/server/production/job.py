@@ -6,35 +6,22 @@ has cores is done, and leaves its result in the cache.  It ends by itself after 
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
 import signal
 import sys
 from pathlib import Path
-from typing import IO
+
+from viz.server.production.places import place
 
 NICE = 5
 """How far it stands back behind the server, as scene_worker.py does."""
 
 
-def taken(folder: Path, count: int) -> IO[bytes]:
-    """A place among `count` jobs that run; it is free again when this process ends, however that comes about."""
-    files = [(folder / f"job-{number}").open("ab") for number in range(count)]
-    for file in files:
-        with contextlib.suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return file
-    file = files[os.getpid() % count]
-    fcntl.flock(file, fcntl.LOCK_EX)
-    return file
-
-
 def main() -> None:
     os.nice(NICE)
     told = json.load(sys.stdin)
-    place = taken(Path(told["room"]["shared"]), os.cpu_count() or 1)
+    turn = place(Path(told["room"]["shared"]), "job", os.cpu_count() or 1)
     from viz.server.production.classroom import Classroom, background  # a second, for which no place was waited for
     from viz.server.production.jobs import LIMIT
 
@@ -42,7 +29,7 @@ def main() -> None:
     key, args = told["key"], told["args"]
     jobs, _ = background(Classroom.from_json(told["room"]), args[0]["program"])
     jobs.func_registry[told["function"]](key, jobs._make_progress_key(key), args, {})
-    place.close()
+    turn.close()
 
 
 if __name__ == "__main__":

@@ -38,7 +38,8 @@ def application(room: Classroom, allowed: Iterable[str], started: Started) -> Ap
     """The app of one worker process."""
     jobs, results, revisions = queue(room)
     own = store(room, revisions, Looking(results, room.bounds.long), Workers(1))
-    app = build(own, Admission(room.bounds).turn, background=Background(jobs, room.secret), started=started)
+    admission = Admission(room.bounds, room.shared)
+    app = build(own, admission.turn, background=Background(jobs, room.secret), started=started)
     return Logged(guarded(app, allowed))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import urllib.request
@@ -57,19 +58,34 @@ def test_replay_within_its_bounds_is_the_same(weights: Trace) -> None:
     assert len(BoundedReplays(Bounds()).replay(weights, EDIT).events) == len(weights.events)
 
 
-def test_places_are_bounded_for_each_client_and_in_all() -> None:
-    admission = Admission(Bounds(in_all=2, per_client=1))
-    with admission.turn("a"):
-        with pytest.raises(Problem, match="in a moment"), admission.turn("a"):
+def test_places_are_bounded_for_each_client_and_in_all_processes_together(tmp_path: Path) -> None:
+    one, other = (Admission(Bounds(in_all=2, per_client=1), tmp_path) for _ in range(2))
+    with one.turn("a"):
+        with pytest.raises(Problem, match="in a moment"), other.turn("a"):
             pass
-        with admission.turn("b"), pytest.raises(Problem, match="in a moment"), admission.turn("c"):
+        with other.turn("b"), pytest.raises(Problem, match="in a moment"), one.turn("c"):
             pass
-    with admission.turn("a"), admission.turn("b"):
+    with other.turn("a"), one.turn("b"):
         pass
 
 
-def test_only_what_is_computed_needs_a_place(weights: Trace) -> None:
-    admission = Admission(Bounds(in_all=0))
+def test_place_of_a_killed_process_is_free_again(tmp_path: Path) -> None:
+    admission = Admission(Bounds(in_all=1), tmp_path)
+    holds = "import sys; from viz.server.production.bounds import *\n"
+    holds += "with Admission(Bounds(in_all=1), Path(sys.argv[1])).turn('a'):\n print(flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", holds, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"\n"
+        with pytest.raises(Problem, match="in a moment"), admission.turn("b"):
+            pass
+        process.kill()
+    with admission.turn("b"):
+        pass
+
+
+def test_only_what_is_computed_needs_a_place(weights: Trace, tmp_path: Path) -> None:
+    admission = Admission(Bounds(in_all=0), tmp_path)
     store = Store(Catalogue([from_trace(weights)]), BoundedReplays(Bounds()))
     ask = {"program": "my-trace", "request": 1}
     assert "scene" in scene_answer(store, ask, admission.turn("a"))
