@@ -123,8 +123,8 @@ def run_script(
     With `on_torch` its imports of the engine are imports of PyTorch.  `quiet` keeps the script from our standard input,
     `mute` from our output; `tells` lets it say now and then, on a terminal, how far it is.  `changes` is a file of
     changes to make in it (viz.record.torch.changes); then it leads a process group.  `on_start` gets the process,
-    `on_slow` what is to be said where it does not end: by default that is printed.  Raises ScriptError where there is
-    no script.
+    `on_slow` the sentence that it is still running, if it does not end: by default that is printed, with the key that
+    stops it.  Raises ScriptError where there is no script.
     """
     script = check_script(path)
     target = Path(trace_path) if trace_path is not None else new_folder() / f"{script.stem}{SUFFIX}"
@@ -145,11 +145,11 @@ def run_script(
         )  # fmt: skip
         if on_start is not None:
             on_start(process)
-        say = on_slow or _print
+        say = on_slow or _print_how_to_stop
 
         def tell() -> None:
             if not ended.exists():  # else only its recording is being written
-                say(_still_running(script.name, quiet))
+                say(f"{script.name} is still running.")
 
         slow = threading.Timer(LONG, tell)
         slow.daemon = True
@@ -201,13 +201,11 @@ def own_folder() -> Path:
     return folder
 
 
-def _still_running(script: str, quiet: bool) -> str:
-    how = "Save it again to stop it" if quiet else "Press Ctrl-C to stop it and keep the recording up to there"
-    return f"{script} is still running. {how}."
-
-
-def _print(text: str) -> None:
-    print(f"backstep: {text}", file=sys.stderr, flush=True)
+def _print_how_to_stop(still_running: str) -> None:
+    print(
+        f"backstep: {still_running} Press Ctrl-C to stop it and keep the recording up to there.",
+        file=sys.stderr, flush=True,
+    )  # fmt: skip
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:
@@ -405,7 +403,7 @@ class Watch:
         try:
             recording = run_script(
                 self.path, self.args, self.as_torch, module=self.module, trace_path=target, quiet=quiet,
-                limits=self.limits, on_start=self._started, on_slow=self._slow if self.recording is not None else None,
+                limits=self.limits, on_start=self._started, on_slow=self._slow if quiet else None,
             )  # fmt: skip
         except (ScriptError, OSError) as error:
             self.error = str(error)
@@ -430,12 +428,12 @@ class Watch:
         with self._lock:
             self._process = process
 
-    def _slow(self, text: str) -> None:
+    def _slow(self, still_running: str) -> None:
         """The script goes on and on; the page shows the recording before."""
         with self._lock:
             if self._process is None:
                 return
-            self.error = text
+            self.error = f"{still_running} Save it again to stop it."
         self._tell()
 
     def _ended(self) -> None:

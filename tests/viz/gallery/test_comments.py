@@ -9,6 +9,7 @@ import pytest
 from engine.trace.events import Trace
 from viz import cli
 from viz.gallery import comments
+from viz.record import runner
 from viz.scene.scene import scene
 from viz.server import programs
 from viz.server.lesson import course
@@ -133,6 +134,17 @@ def test_course_is_a_folder_of_lessons_in_the_order_of_their_names(tmp_path: Pat
     assert [program.id for program in found] == ["my-a", "my-b", "my-c"]
     assert {tuple(program.about["crumbs"][:2]) for program in found} == {("Gallery", "Week 1")}
     assert cli.main(["course", str(tmp_path / "no")]) == 2
+
+
+def test_slow_script_of_a_course_is_not_said_to_end_with_a_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runner, "LONG", 0.0)
+    course.write(tmp_path / "a.py")
+    course.course(tmp_path)[0].record()
+    course.record_course(tmp_path, tmp_path)
+    said = "backstep: a.py is still running. Its lesson can be opened when it has ended.\n"
+    assert capfd.readouterr().err == 2 * said
 
 
 def test_lessons_of_a_course_whose_names_differ_in_punctuation_are_all_there(tmp_path: Path) -> None:

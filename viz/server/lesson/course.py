@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -70,7 +71,11 @@ def record_course(folder: Path, recordings: Path) -> None:
     """Runs the scripts with chapters of a folder, once each, and writes their traces into another one."""
     for path in _paths(folder):
         if path.suffix == ".py" and _chapters(path) is not None:
-            run_script(path, quiet=True, trace_path=recordings / f"{path.stem}{SUFFIX}")
+            run_script(path, quiet=True, trace_path=recordings / f"{path.stem}{SUFFIX}", on_slow=_print_slow)
+
+
+def _print_slow(still_running: str) -> None:
+    print(f"backstep: {still_running} Its lesson can be opened when it has ended.", file=sys.stderr, flush=True)
 
 
 def _paths(folder: Path) -> list[Path]:
@@ -103,7 +108,7 @@ def _lesson(path: Path, course: str, recordings: Path | None) -> Program | None:
 
     def record() -> Trace:
         ready = recordings and recordings / f"{path.stem}{SUFFIX}"
-        return open_trace(str(ready or run_script(path, quiet=True).trace_path))
+        return open_trace(str(ready or run_script(path, quiet=True, on_slow=_print_slow).trace_path))
 
     program = Program(programs.slug(path.stem), programs.about_script(path.name), record)
     return _in_course(programs.as_lesson(program, lesson), course)
