@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from engine.trace.events import ErrorRaised, OpCalled, VjpRun
@@ -17,7 +18,7 @@ from ..reading.facts import CallFact, Facts
 from ..schema.edits import Edits
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """The error event and its trace; `edits` are those that made the trace."""
 
@@ -26,7 +27,7 @@ class Case:
     event: ErrorRaised
     edits: Mapping[str, Any] | None
 
-    @property
+    @cached_property
     def message(self) -> Message:
         return read_error(self.event)
 
@@ -47,9 +48,9 @@ class Case:
     def named(self, tensor: int | None) -> str:
         return (self.facts.name(tensor) if tensor is not None else None) or "the tensor"
 
-    @property
+    @cached_property
     def tensors(self) -> tuple[int, ...]:
-        """The tensors that the error is about."""
+        """The tensors that the error is about; cached, because the program's text may be parsed for them."""
         return error_tensors(self.facts, self.event)
 
     @property

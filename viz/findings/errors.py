@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from engine.trace.messages import ErrorKind, warning_kind
 
 from ..graph.graph import Drawing
 from ..reading import labels, text
+from ..reading.error_tensors import OF_OPERANDS, matrices
 from ..reading.facts import CallFact, Facts, TensorFact
 from ..reading.source_text import source
 from ..schema.edits import Edits
@@ -46,7 +47,9 @@ def explain(facts: Facts, drawing: Drawing, edits: Mapping[str, Any] | None = No
         return None
     event = facts.errors[-1]
     case = Case(facts, drawing, event, edits)
-    why, fix, mended = _ANSWERS[case.message.kind](case)
+    kind = case.message.kind
+    has_own = event.note and kind in OF_OPERANDS  # the engine's, with the numbers of this call; PyTorch has none
+    why, fix, mended = (_other if has_own else _ANSWERS[kind])(case)
     return Explained(event, _place(case), why, fix, mended)
 
 
@@ -598,11 +601,8 @@ def _no_module(case: Case) -> Answer:
 
 def _matrix_shapes(case: Case) -> Answer:
     """Two matrices, one of them often the weight of a layer."""
-    shapes = [tuple(map(int, case.message.parts[part].split("x"))) for part in ("first", "second")]
-    if case.event.note or len(shapes[0]) != 2:
-        return _other(case)
-    (rows, columns), (others, results) = shapes
-    first, second = (_of_shape(case, shape) for shape in shapes)
+    (rows, columns), (others, results) = (case.message.parts[part].split("x") for part in ("first", "second"))
+    first, second = matrices(case.facts, case.tensors, case.message)
     why = (
         f"{_operand(case, first, 'The first matrix')} has shape [{rows}, {columns}], and "
         f"{_operand(case, second, 'the second one')} has [{others}, {results}]. "
@@ -613,12 +613,6 @@ def _matrix_shapes(case: Case) -> Answer:
         return why, "Transpose or reshape one of the two.", None
     fix = f"Give {weight} {columns} input features, as in nn.Linear({columns}, {results}), or bring what it receives to"
     return why, f"{fix} {others} in the last dimension.", None
-
-
-def _of_shape(case: Case, shape: Sequence[int]) -> int | None:
-    """A tensor of a shape that the error is about."""
-    known = [t for t in case.tensors if t in case.facts.tensors]
-    return next((t for t in known if case.facts.tensors[t].shape == tuple(shape)), None)
 
 
 def _weight(case: Case, tensor: int | None) -> str:
@@ -650,9 +644,7 @@ def _at_line(case: Case) -> str:
 
 def _sizes(case: Case) -> Answer:
     first, second, dim = (case.message.parts[part] for part in ("first", "second", "dim"))
-    if case.event.note:
-        return _other(case)
-    listed = text.join(list(_described(case, lambda fact: str(list(fact.shape)))))
+    listed = _listed(case, lambda fact: str(list(fact.shape)))
     shapes = f"Shapes here: {listed}. " if listed else ""
     why = (
         f"The two do not broadcast{_at_line(case)}. {shapes}Counted from the right, two sizes must be equal, or one of "
@@ -662,41 +654,37 @@ def _sizes(case: Case) -> Answer:
 
 
 def _dtypes(case: Case) -> Answer:
-    if case.event.note:
-        return _other(case)
-    listed = text.join(list(_described(case, lambda fact: fact.dtype)))
-    kinds = f": {listed}" if listed else ""
-    last = case.facts.tensors.get(case.tensors[-1]) if case.tensors else None
-    kind = last.dtype if last is not None else "another type"
-    why = f"The tensors have element types that do not go together{_at_line(case)}{kinds}."
-    wide = next((t for t in case.tensors if t in case.facts.tensors and case.facts.tensors[t].dtype == "float64"), None)
-    name = (case.facts.name(wide) if wide is not None else None) or "x"
     if case.message.parts.get("wanted") == "Long":
+        target = case.facts.tensors.get(case.tensors[-1]) if case.tensors else None
+        kind = target.dtype if target is not None else "another type"
         why = f"A target that names classes must have integers{_at_line(case)}; here it is {kind}."
         return why, "Convert the target with `.long()`. For probabilities, give one for each class.", None
+    listed = _listed(case, lambda fact: fact.dtype)
+    kinds = f": {listed}" if listed else ""
+    why = f"The tensors have element types that do not go together{_at_line(case)}{kinds}."
+    wide = next((t for t in case.tensors if t in case.facts.tensors and case.facts.tensors[t].dtype == "float64"), None)
     if wide is not None:
+        name = case.facts.name(wide) or "x"
         return why, f"Convert the float64 tensor, as in `{name} = {name}.float()`: arrays of numpy are float64.", None
     return why, "Convert one of them, as in `x = x.to(weight.dtype)`.", None
 
 
 def _devices(case: Case) -> Answer:
-    if case.event.note:
-        return _other(case)
-    places = text.join(list(_described(case, lambda fact: f"on {fact.leaf.device}" if fact.leaf is not None else "")))
+    places = _listed(case, lambda fact: f"on {fact.leaf.device}" if fact.leaf is not None else "")
     where = f": {places}" if places else ""
     why = f"The tensors are on different devices{_at_line(case)}{where}."
     return why, "Move the model and its data to one device: `model.to(device)`, `x = x.to(device)`.", None
 
 
-def _described(case: Case, say: Callable[[TensorFact], str]) -> Iterator[str]:
-    """What is said of each tensor that the error is about, after its name; each once."""
-    told = set()
+def _listed(case: Case, say: Callable[[TensorFact], str]) -> str:
+    """The tensors that the error is about, each once: its name and a property of it; "" if none has both."""
+    properties: dict[str, str] = {}
     for tensor in case.tensors[:MOST_NAMED]:
         fact = case.facts.tensors.get(tensor)
         name = _operand(case, tensor, "")
-        if fact is not None and name and say(fact) and name not in told:
-            told.add(name)
-            yield f"{name} {say(fact)}"
+        if fact is not None and name and say(fact):
+            properties.setdefault(name, say(fact))
+    return text.join([f"{name} {what}" for name, what in properties.items()])
 
 
 def _none_used(case: Case) -> Answer:
@@ -756,10 +744,6 @@ _ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
 
 def _root(case: Case) -> tuple[tuple[int, ...], str]:
     """Shape and name of the root that the error is about."""
-    tensor = case.tensor
-    if tensor is None and case.call is not None and case.call.event.roots:
-        tensor = case.call.event.roots[0].tensor
-    fact = case.facts.tensors.get(tensor) if tensor is not None else None
-    return (fact.shape if fact is not None else ()), (
-        case.facts.name(tensor) if tensor is not None else None
-    ) or "the result"
+    fact = case.facts.tensors.get(case.tensor) if case.tensor is not None else None
+    name = case.facts.name(case.tensor) if case.tensor is not None else None
+    return fact.shape if fact is not None else (), name or "the result"

@@ -4,7 +4,7 @@ message, the call or node that raised it, and the program's text."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engine.trace.events import BackwardStarted, ErrorRaised
 from engine.trace.messages import ErrorKind, Message, read_error
@@ -23,8 +23,6 @@ OF_THE_LINE: frozenset[ErrorKind] = OF_VIEWS | {
     "retain-constant", "no-inputs",
 }  # fmt: skip
 """Errors about the first tensor that the line of the program names."""
-
-
 OF_OPERANDS: frozenset[ErrorKind] = frozenset({"matrix-shapes", "sizes", "dtypes", "devices"})
 """Errors about what an op was given: all tensors that the line names, if the op itself was not seen."""
 
@@ -32,8 +30,30 @@ OF_OPERANDS: frozenset[ErrorKind] = frozenset({"matrix-shapes", "sizes", "dtypes
 def error_tensors(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
     """The tensors that an error is about, in the order of the engine's own errors; () if they are not known."""
     message = read_error(event)
-    if event.tensors:
-        return _of_shapes(facts, event.tensors, message) or event.tensors
+    tensors = event.tensors or _unnamed(facts, event, message)
+    if message.kind == "matrix-shapes":
+        first, second = matrices(facts, tensors, message)
+        return tensors if first is None or second is None else (first, second)
+    return tensors
+
+
+def matrices(facts: Facts, tensors: Iterable[int], message: Message) -> tuple[int | None, int | None]:
+    """Of the tensors that a "matrix-shapes" error is about, the two that do not fit, without what the same op adds to
+    their product; None for an unknown one."""
+    remaining = [tensor for tensor in tensors if tensor in facts.tensors]
+
+    def take(part: str) -> int | None:
+        shape = message.parts[part]
+        tensor = next((one for one in remaining if "x".join(map(str, facts.tensors[one].shape)) == shape), None)
+        if tensor is not None:
+            remaining.remove(tensor)
+        return tensor
+
+    return take("first"), take("second")
+
+
+def _unnamed(facts: Facts, event: ErrorRaised, message: Message) -> tuple[int, ...]:
+    """The same of an error that names no tensors."""
     if message.kind == "saved-changed":
         return _saved(facts, event)
     if message.kind in OF_ROOTS or message.kind in OF_INPUTS or message.kind == "seed-count":
@@ -44,21 +64,6 @@ def error_tensors(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
         base = None if named is None or message.kind not in OF_VIEWS else facts.base(named)
         return () if named is None else (named,) if base is None else (named, base)
     return _operands(facts, event) if message.kind in OF_OPERANDS else ()
-
-
-def _of_shapes(facts: Facts, tensors: tuple[int, ...], message: Message) -> tuple[int, ...]:
-    """The two matrices that do not fit, without what the same op adds to their product; () if they are not known."""
-    if message.kind != "matrix-shapes":
-        return ()
-    left, found = [tensor for tensor in tensors if tensor in facts.tensors], []
-    for part in ("first", "second"):
-        shape = tuple(int(size) for size in message.parts[part].split("x"))
-        one = next((tensor for tensor in left if facts.tensors[tensor].shape == shape), None)
-        if one is None:
-            return ()
-        left.remove(one)
-        found.append(one)
-    return tuple(found)
 
 
 def _operands(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:

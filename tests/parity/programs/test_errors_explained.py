@@ -34,6 +34,11 @@ CASES = {
         ["a has shape [2, 5], and b has [4, 3]"],
         "Transpose or reshape one of the two.",
     ),
+    "matrices of one shape": (
+        "layer, x = torch.nn.Linear(4, 3), torch.ones(4, 3)\nlayer(x)",
+        ["x has shape [4, 3], and the transposed layer.weight has [4, 3]"],
+        "Give layer 3 input features, as in nn.Linear(3, 3)",
+    ),
     "double": (
         f"{LAYER}data = torch.from_numpy(numpy.ones((2, 4)))\nout = net(data)",
         ["data float64"],
