@@ -89,7 +89,7 @@ class Comparison:
     @property
     def numbers(self) -> str:
         """How equal the numbers are."""
-        return "equal to the last bit" if not self.worst else f"equal to {text.number(float(f'{self.worst:.0e}'))}"
+        return "equal to the last bit" if not self.worst else f"equal to {text.rough(self.worst)}"
 
 
 def compared(one: Trace, other: Trace, names: tuple[str, str]) -> Comparison:
@@ -164,7 +164,7 @@ def _step(one: Trace, other: Trace, mine: Step, its: Step, names: tuple[str, str
             apart = (
                 "is not finite in the same elements"
                 if np.isinf(difference)
-                else (f"differs by {text.number(float(f'{difference:.1e}'))} of its largest number")
+                else (f"differs by {text.rough(difference, 2)} of its largest number")
             )
             return f"in {mine.what}{mine.line}, {name} {apart}."
         worst = max(worst, difference)

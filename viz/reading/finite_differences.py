@@ -70,9 +70,9 @@ def check(facts: Facts, event: OpCalled, upstream: np.ndarray, held: Mapping[int
     agrees = worst <= TOLERANCE
     why = "a value was changed after forward, unseen by the graph" if held else "a kink, or the step is too large here"
     said = (
-        f"they agree to within {text.number(float(f'{max(worst, 1e-12):.0e}'))}"
+        f"they agree to within {text.rough(max(worst, 1e-12))}"
         if agrees
-        else f"differs by {text.number(float(f'{worst:.1e}'))}: {why}"
+        else f"differs by {text.rough(worst, 2)}: {why}"
     )
     return Checked(worst, agrees, f"{example}; {said}{_changed(facts, held) if agrees else ''}")
 

@@ -99,18 +99,13 @@ def agreement(
     if not any(difference for difference, _, _ in gaps):
         said = "Backstep's op gives the recorded numbers to the last bit."
     elif agrees:
-        said = f"Backstep's op gives the recorded numbers to within {_short(worst)}, which is rounding."
+        said = f"Backstep's op gives the recorded numbers to within {text.rough(worst, 2)}, which is rounding."
     elif np.isfinite(worst):
-        said = (
-            f"{name} differs by {_short(worst)} of its largest number from that of Backstep's op: more than rounding."
-        )
+        by = text.rough(worst, 2)
+        said = f"{name} differs by {by} of its largest number from that of Backstep's op: more than rounding."
     else:
         said = f"{name} is not finite in the same elements as that of Backstep's op."
     return Agreement(worst, agrees, said[:1].upper() + said[1:])
-
-
-def _short(number: float) -> str:
-    return text.number(float(f"{number:.1e}"))
 
 
 def rounding(dtype: str) -> float:

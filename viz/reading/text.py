@@ -49,6 +49,15 @@ def number(value: Any) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
+def rough(value: float, digits: int = 1) -> str:
+    """A number of which only the size matters, such as a difference.
+
+    >>> rough(3.4567e-7), rough(3.4567e-7, 2), rough(float("inf"))
+    ('3e-7', '3.5e-7', 'inf')
+    """
+    return number(float(f"{value:.{digits - 1}e}"))
+
+
 def _digits(value: float) -> int:
     """Five where the number has no more, or where four would end in a zero and five are all that float32 knows of it.
 

@@ -34,7 +34,7 @@ from engine.trace.events import (
 )
 from engine.trace.summary import statistics
 from viz.reading.library import library
-from viz.reading.text import number
+from viz.reading.text import rough
 
 from .rounding_alone import RoundingAlone
 
@@ -103,7 +103,7 @@ class Recomputed:
     @property
     def text(self) -> str:
         """The note on an edited revision."""
-        measured = "to the last bit" if not self.worst else f"to {_short(self.worst)}"
+        measured = "to the last bit" if not self.worst else f"to {rough(self.worst)}"
         without = ", apart from numbers that are rounding alone" if self.left_out else ""
         return f"Recomputed by Backstep's engine, which agrees with the recording {measured}{without}."
 
@@ -162,16 +162,11 @@ def _measured(trace: Trace) -> Recomputed:
         for mine, its in zip(_values(before), _values(after), strict=False):
             worst = max(worst, _difference(rounding, again, mine, its, worst))
     if worst > FARTHEST:
-        raise Unlike(f"Backstep's engine computes other numbers than the recording: they differ by {_short(worst)}.")
+        raise Unlike(f"Backstep's engine computes other numbers than the recording: they differ by {rough(worst)}.")
     meta = {key: value for key, value in again.meta.items() if key not in ("doubt", "why", "edits")}
     unseen = frozenset(lost.values())
     own = replace(again, meta=meta)
     return Recomputed(own, worst, unknown, unseen, _writers(trace, unseen), bool(rounding.elements))
-
-
-def _short(difference: float) -> str:
-    """One digit of a difference."""
-    return number(float(f"{difference:.0e}"))
 
 
 def _difference(rounding: RoundingAlone, again: Trace, mine: int | None, its: int | None, worst: float) -> float:

@@ -11,7 +11,7 @@ from engine.replay.program import NONE_PASSED, Command, Edits, commands
 from engine.replay.run import fitted
 from engine.trace.events import AnyEvent, BackwardStarted, LeafCreated, OpCalled, Trace
 from viz.reading.comparison import between
-from viz.reading.text import number
+from viz.reading.text import rough
 from viz.record.torch.changes import AS_IS
 from viz.run.run import Run
 
@@ -150,10 +150,6 @@ def _differs(whole: Trace, again: Trace, before: AnyEvent, after: AnyEvent) -> s
         difference = between(whole.value(mine), again.value(its))
         if difference:
             name = whole.names.get(tensor, "A value")
-            much = (
-                difference
-                if isinstance(difference, str)
-                else f"differs from the recording by {number(float(f'{difference:.0e}'))}"
-            )
+            much = difference if isinstance(difference, str) else f"differs from the recording by {rough(difference)}"
             return f"{name} {much}"
     return ""
