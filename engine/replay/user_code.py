@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ..ops.op import CUSTOM
 from ..trace.events import AnyEvent, BackwardEnded, BackwardStarted, CodeEntered, CodeLeft, LeafCreated, OpCalled
-
-CUSTOM = "custom_function"
-"""The op that stands for any custom Function."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +62,7 @@ class Blocks:
 
     def take(self, event: OpCalled, done: list[Block | None]) -> None:
         """The op of a custom Function follows its forward."""
-        if event.name == CUSTOM and done[-1] is not None:
+        if event.name == CUSTOM.name and done[-1] is not None:
             self.forwards[event.index] = done[-1]
             del self.loose[done[-1].entered.index]
             done[-1] = None

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.arrays.element_types import NARROW, eps, is_float, rounded
 from engine.ops.op import CUSTOM, REGISTRY, call_kernel
-from engine.trace.events import OpCalled, Trace, Value, VjpRun
+from engine.trace.events import AnyEvent, OpCalled, Trace, Value, VjpRun
 
 from . import text
 from .facts import Facts
@@ -53,11 +53,16 @@ def _library(trace: Trace) -> Mapping[str, Any]:
     }
 
 
+def is_missing(event: AnyEvent) -> bool:
+    """Whether an event is an op that the engine does not have."""
+    return isinstance(event, OpCalled) and event.name not in REGISTRY and event.name != CUSTOM.name
+
+
 def about(trace: Trace, event: OpCalled) -> str:
     """The text about an op that only the library has: the first sentence of its documentation there, and that there is
     no formula; "" for any other."""
     entry = _library(trace)
-    if not entry or event.name in REGISTRY or event.name == CUSTOM.name:
+    if not entry or not is_missing(event):
         return ""
     sentence = str(entry["documentation"].get(event.name, ""))[:400]
     own = f"An op of {entry['name']} that Backstep's engine does not have: its numbers are shown, without a formula."

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from engine.ops.op import CUSTOM
 from engine.trace.events import (
     Accumulated,
     AnyEvent,
@@ -81,7 +82,7 @@ def own_code(events: Iterable[AnyEvent]) -> OwnCode:
         elif isinstance(event, (VjpRun, Accumulated, ErrorRaised, OpCalled)):
             if isinstance(event, OpCalled):
                 latest = event
-                if event.name != "custom_function":
+                if event.name != CUSTOM.name:
                     continue
             if waiting:
                 own.at[event.index] = waiting

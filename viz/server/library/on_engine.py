@@ -13,9 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from engine.arrays.element_types import NARROW
-from engine.ops.op import REGISTRY
 from engine.replay.replay import replay
-from engine.replay.user_code import CUSTOM
 from engine.trace.events import (
     Accumulated,
     AnyEvent,
@@ -33,7 +31,7 @@ from engine.trace.events import (
     WrittenOutside,
 )
 from engine.trace.summary import statistics
-from viz.reading.library import library
+from viz.reading.library import is_missing, library
 from viz.reading.text import rough
 
 from .rounding_alone import RoundingAlone
@@ -194,11 +192,6 @@ def _values(event: AnyEvent) -> Iterator[int | None]:
 
 
 # -- ops that only the library has -------------------------------------------------------------------------------------
-
-
-def is_missing(event: AnyEvent) -> bool:
-    """Whether an event is an op that the engine does not have."""
-    return isinstance(event, OpCalled) and event.name not in REGISTRY and event.name != CUSTOM
 
 
 def _unknown(trace: Trace) -> dict[int, Value]:
