@@ -8,13 +8,13 @@ library, as that of a Trainer, an iteration ends with a step of the optimiser. A
 from __future__ import annotations
 
 import ast
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal
 
 import numpy as np
@@ -158,56 +158,47 @@ def _calls(trace: Trace, outline: Outline, depth: int, file: str, function: str)
 def _optimiser_steps(trace: Trace, outline: Outline) -> list[Section]:
     """The iterations of loops that the program does not contain: each ends with a step of the optimiser, made at the
     same place of the program as the others, and has a backward call."""
-    if not (calls := [call for call, _ in _outer_calls(outline)]):
-        return []
-    found: list[list[Section]] = []
-    for stack, ends in _steps(trace, outline).items():
-        since = found[-1][-1].end if found else 0
-        if ends[0] <= since:  # the second optimiser of the same iterations
+    calls = [call for call, _ in _outer_calls(outline)]
+    loops: list[tuple[str, list[Section]]] = []  # with the line of the program that runs the loop
+    for stack, steps in _steps(trace, outline).items():
+        since = loops[-1][1][-1].end if loops else 0
+        if steps[0] <= since:  # the second optimiser of the same iterations
             continue
-        starts = [since, *ends[:-1]]
-        pairs = [(start, end) for start, end in zip(starts, ends, strict=True) if _is_between(calls, start, end)]
-        if len(pairs) < 2:
+        before = [since, *steps[:-1]]
+        ends = [
+            end for start, end in zip(before, steps, strict=True)
+            if bisect_left(calls, start) < bisect_left(calls, end)
+        ]  # fmt: skip
+        if len(ends) < 2:
             continue
-        first = next(call for call in calls if call >= pairs[0][0])
-        place, called = _frames(trace, stack), _frames(trace, int(outline.stacks[first]))
-        shared = [one for one, other in zip(place, called, strict=False) if one == other]
-        inside = [one for one, frames in enumerate(trace.stacks) if [*frames[: len(shared)]] == shared]
+        call = _frames(trace, int(outline.stacks[calls[bisect_left(calls, since)]]))
+        same = takewhile(lambda both: both[0] == both[1], zip(_frames(trace, stack), call, strict=False))
+        shared = tuple(frame for frame, _ in same)
+        inside = [nr for nr, frames in enumerate(trace.stacks) if tuple(frames[: len(shared)]) == shared]
         begin = since + int(np.argmax(np.isin(outline.stacks[since:], inside)))
-        starts = [begin, *(end for _, end in pairs[:-1])]
         loop = (len(shared) - 1, shared[-1].file, 0) if shared else None
-        found.append(
-            [
-                Section("iteration", f"step {number}", start, end, loop=loop)
-                for number, (start, (_, end)) in enumerate(zip(starts, pairs, strict=True))
-            ]
-        )
-    return [
-        replace(one, around=(_text_of(trace, frames[one.loop[0]]),)) if len(found) > 1 and one.loop and frames else one
-        for loop in found
-        for frames in [_frames(trace, int(outline.stacks[loop[0].start]))]
-        for one in loop
-    ]
-
-
-def _is_between(calls: Sequence[int], start: int, end: int) -> bool:
-    """Whether there is a backward call from `start` up to `end`."""
-    place = bisect_right(calls, start - 1)
-    return place < len(calls) and calls[place] < end
+        iterations = [
+            Section("iteration", f"step {number}", start, end, loop=loop)
+            for number, (start, end) in enumerate(pairwise([begin, *ends]))
+        ]
+        loops.append((_text_of(trace, shared[-1]) if shared else "", iterations))
+    if len(loops) == 1:
+        return loops[0][1]
+    return [replace(one, around=(line,) if line else ()) for line, iterations in loops for one in iterations]
 
 
 def _steps(trace: Trace, outline: Outline) -> dict[int, list[int]]:
     """The ends of the steps of optimisers, by the call stack that makes them; one inside another is a part of it."""
     ends: dict[int, list[int]] = {}
-    open_groups: list[int | None] = []  # of each group around the next event, the stack of a step
+    around: list[int] = []  # of each group around the next event, the stack of a step; -1 if it is not one
     entered = CODES[GroupEntered]
     for event in outline.where(GroupEntered, GroupLeft).tolist():
         if outline.kinds[event] & (RECORDED - 1) == entered:
             group = trace.events[event]
-            is_step = isinstance(group, GroupEntered) and group.kind.endswith(".step") and not any(open_groups)
-            open_groups.append(int(outline.stacks[event]) + 1 if is_step else None)
-        elif open_groups and (step := open_groups.pop()):
-            ends.setdefault(step - 1, []).append(event + 1)
+            is_step = isinstance(group, GroupEntered) and group.kind.endswith(".step") and max(around, default=-1) < 0
+            around.append(int(outline.stacks[event]) if is_step else -1)
+        elif around and (stack := around.pop()) >= 0:
+            ends.setdefault(stack, []).append(event + 1)
     return ends
 
 
