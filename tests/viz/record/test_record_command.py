@@ -80,11 +80,17 @@ print("done")
 """
 
 
-def test_record_keeps_the_values_of_the_chosen_iterations_and_says_how_many_ran(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recording begins in a folder with the script train.py."""
+    (tmp_path / "train.py").write_text(TRAINING)
     monkeypatch.chdir(tmp_path)
-    Path("train.py").write_text(TRAINING)
+
+
+@pytest.mark.usefixtures("training")
+def test_record_keeps_the_values_of_the_chosen_iterations_and_says_how_many_ran(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     assert cli.main(["record", "--steps", "1:3", "--every", "4", "train.py"]) == 0
     out, err = capfd.readouterr()
     assert out == "done\n" and " in 5 iterations into train.backstep" in err and "--steps" not in err
@@ -94,20 +100,14 @@ def test_record_keeps_the_values_of_the_chosen_iterations_and_says_how_many_ran(
     assert [value.array is not None for value in doubled if value.shape == (100,)] == [True, True, True, False, True]
 
 
-def test_record_says_that_no_chosen_iteration_ran(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("train.py").write_text(TRAINING)
+@pytest.mark.usefixtures("training")
+def test_record_says_that_no_chosen_iteration_ran(capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["record", "--steps", "5:", "train.py"]) == 0
     assert "the program has 5 iterations, and --steps begins with number 5" in capfd.readouterr().err
 
 
-def test_record_ends_at_the_limit_while_the_script_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("train.py").write_text(TRAINING)
+@pytest.mark.usefixtures("training")
+def test_record_ends_at_the_limit_while_the_script_goes_on(capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["record", "--max-ops", "7", "train.py"]) == 0
     out, err = capfd.readouterr()
     assert out == "done\n" and "it has 7 ops, the most that --max-ops allows. The script itself went on" in err
