@@ -51,12 +51,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
         raise errors.runtime("self must be a matrix")
     if len(b) != 2:
         raise errors.runtime("mat2 must be a matrix")
-    if a[1] != b[0]:
-        raise errors.runtime(
-            f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})",
-            f"Backstep: mm needs as many columns on the left ({a[1]}) as rows on the right ({b[0]}).",
-            tensors=(input, mat2),
-        )
+    _check_product(input, mat2)
     _same_dtype(input, mat2, "expected m1 and m2 to have the same dtype, but got: {0} != {1}")
     return la.mm(input, mat2)
 
@@ -263,13 +258,18 @@ def check_addmm(input: Tensor, mat1: Tensor, mat2: Tensor) -> None:
         raise errors.runtime(f"self and mat2 must have the same dtype, but got {kind(input)} and {kind(mat2)}")
     if mat1._array.dtype != mat2._array.dtype:
         raise errors.runtime(f"mat1 and mat2 must have the same dtype, but got {kind(mat1)} and {kind(mat2)}")
+    _check_product(mat1, mat2)
+    _check_expands(input, (a[0], b[1]))
+
+
+def _check_product(left: Tensor, right: Tensor) -> None:
+    a, b = left._array.shape, right._array.shape
     if a[1] != b[0]:
         raise errors.runtime(
             f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})",
             f"Backstep: the product needs as many columns on the left ({a[1]}) as rows on the right ({b[0]}).",
-            tensors=(mat1, mat2),
+            tensors=(left, right),
         )
-    _check_expands(input, (a[0], b[1]))
 
 
 def _check_expands(start: Tensor, wanted: tuple[int, int]) -> None:

@@ -304,7 +304,7 @@ def test_every_way_to_make_a_tensor_tells_the_recording() -> None:
 def test_error_has_a_second_part_of_our_own() -> None:
     with pytest.raises(RuntimeError) as raised:
         engine.zeros(2, 3) @ engine.zeros(4, 5)
-    assert re.search("Backstep: mm needs as many columns", "".join(raised.value.__notes__))
+    assert re.search("Backstep: the product needs as many columns", "".join(raised.value.__notes__))
     with pytest.raises(RuntimeError) as raised:
         engine.zeros(2, 3) + engine.zeros(4)
     assert "add was called with self [2, 3], other [4]" in "".join(raised.value.__notes__)
