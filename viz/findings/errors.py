@@ -207,7 +207,7 @@ def _no_history(case: Case) -> Answer:
 
 
 def _left_as(case: Case, leaf: int) -> Escaped | None:
-    """Where the elements of a leaf left the graph for Python before the leaf was made of them."""
+    """The event in which Python read the numbers of which a leaf was made, out of a graph."""
     facts = case.facts
     made = facts.tensors[leaf].leaf if leaf in facts.tensors else None
     held = None if made is None else facts.trace.value(made.value).array
@@ -478,7 +478,7 @@ def _inference_tensor(case: Case) -> Answer:
 
 
 def _nan_found(case: Case) -> Answer:
-    """The node that anomaly mode names, and the one before it where an infinity was born."""
+    """The node that anomaly mode names, and an earlier one that produced an inf."""
     node = case.op.node.name if case.op is not None and case.op.node is not None else "This node"
     earlier = next((finding for finding in nonfinite.findings(case.facts) if finding.kind == "inf-gradient"), None)
     why = f"{node} is the first node of the backward pass to *show* a nan."

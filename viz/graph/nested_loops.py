@@ -43,7 +43,7 @@ def _count(node: ast.expr, tree: ast.Module, known: dict[str, int | None] | None
     if isinstance(node, ast.Name):
         if node.id not in known:
             known[node.id] = None
-            bound = _bound(node.id, tree)
+            bound = _bindings(tree).get(node.id)
             known[node.id] = None if bound is None or isinstance(bound, ast.Name) else _count(bound, tree, known)
         return known[node.id]
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.keywords:
@@ -70,8 +70,7 @@ def _extent(limits: Sequence[int | None]) -> int | None:
 def _number(node: ast.expr, tree: ast.Module) -> int | None:
     sign = 1
     if isinstance(node, ast.Name):
-        bound = _bound(node.id, tree)
-        node = bound if bound is not None else node
+        node = _bindings(tree).get(node.id, node)
     while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         sign, node = -sign, node.operand
     return sign * node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
@@ -97,11 +96,6 @@ def _bindings(tree: ast.Module) -> dict[str, ast.expr]:
         for name, where in stores.items()
         if len(where) == 1 and name not in others and where[0] in values
     }
-
-
-def _bound(name: str, tree: ast.Module) -> ast.expr | None:
-    """The value of a name that the whole file binds once, by an assignment."""
-    return _bindings(tree).get(name)
 
 
 def counts(iterated: ast.expr) -> bool:

@@ -270,7 +270,7 @@ class _Rows:
         return len(self.names) - 1
 
     def _name_and_shape(self, tensor: int, event: int) -> tuple[str, tuple[int, ...] | None]:
-        """Of a leaf, to which a gradient comes in that event."""
+        """The name and shape of a leaf that receives a gradient in an event."""
         made = self.trace.events[int(self.outline.born[tensor])]
         own: str | None = None
         shape: tuple[int, ...] | None

@@ -116,9 +116,9 @@ class Run:
 
 @contextmanager
 def _contradictions_refused(whole: Trace) -> Iterator[None]:
-    """An outline that names what the events of its file do not have is a fault of the file, and said so.
+    """Refuses a file whose outline does not fit its events, as one that is damaged.
 
-    The sections of a trace are made here, from what a file says of all of its events; each is checked when it is shown.
+    The outline is used before the events are read; these are checked section by section, when each is shown.
     """
     try:
         yield

@@ -103,6 +103,7 @@ def address(made: socket.socket) -> str:
 
 
 def url_of(host: str, port: int) -> str:
+    """An address as a browser takes it: an IPv6 host has brackets."""
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 

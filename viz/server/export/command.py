@@ -73,7 +73,7 @@ def _section(store: Store, program: str, iteration: int) -> int:
 
 
 def _unfit(output: Path) -> str:
-    """Why nothing can be written there, said before something is computed for it; "" if nothing stands against it."""
+    """Why nothing can be written there, checked before anything is computed; "" if it can."""
     if output.is_dir():
         return f"{str(output)!r} is a folder. Give the name of a file in it."
     if not output.parent.is_dir():

@@ -63,7 +63,8 @@ class Recomputed:
     left_out: bool = False
 
     def shown(self, trace: Trace) -> Trace:
-        """A replay of it, in which what is not known is not zero, and what PyTorch wrote is not the program's write."""
+        """A replay as the page shows it: unknown values as in the recording instead of zeros, and the tensors that
+        PyTorch wrote as changed, not as written by the program."""
         if not self.unknown and not self.unseen:
             return trace
         values, events = [*trace.values], [*trace.events]

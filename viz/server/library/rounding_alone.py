@@ -1,7 +1,7 @@
 """Numbers of a recording that are rounding alone, such as the gradient of a key's bias in attention.
 
-Such a gradient is a sum whose terms cancel out; another library rounds them otherwise and gets other numbers, of which
-an optimiser such as Adam makes a step of full size.
+Such a gradient is a sum whose terms cancel out. Another library rounds the terms differently and gets other numbers,
+from which an optimiser such as Adam makes a step of full size.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from viz.reading.library import gap, rounding, scale
 
 
 class RoundingAlone:
-    """What is known of it while the events of a recording go by.
+    """Finds these numbers while the events of a recording go by.
 
-    By value: `least`, the size of the terms of a sum, and `elements`, which elements are rounding alone.
+    Both tables are by value: `least` has the size of the terms of a sum, `elements` says which elements are rounding
+    alone. `_tensors` has the same elements by the tensor that holds them now.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -25,7 +26,7 @@ class RoundingAlone:
         self._tensors: dict[int, np.ndarray] = {}
 
     def see(self, event: AnyEvent) -> None:
-        """Note what an event makes."""
+        """Take in the next event of the recording."""
         if isinstance(event, VjpRun):
             self._sent(event)
         elif isinstance(event, Accumulated):
@@ -34,7 +35,7 @@ class RoundingAlone:
             self._computed(event)
 
     def difference(self, value: int, computed: np.ndarray, worst: float) -> float:
-        """The largest difference of a value from the same one computed again; `worst` is that of values before."""
+        """The largest difference of a value from the same one computed again; `worst` is that of earlier values."""
         recorded, left_out = self.trace.value(value).array, self.elements.get(value)
         if recorded is None:
             return 0.0
@@ -47,8 +48,8 @@ class RoundingAlone:
         return of_terms if of_terms <= max(rounding(str(recorded.dtype)), worst) else found
 
     def _sent(self, event: VjpRun) -> None:
-        """A gradient with fewer elements than the upstream gradient is a sum of its elements; what is sent on from
-        rounding alone is rounding alone."""
+        """A gradient with fewer elements than the upstream gradient is a sum of its elements, as in the check of one
+        call (`viz.reading.library`). A gradient computed from rounding alone is rounding alone."""
         given = {value: self.trace.value(value).array for value in event.upstream if value is not None}
         upstream = {value: array for value, array in given.items() if array is not None}
         if not upstream:
@@ -78,7 +79,7 @@ class RoundingAlone:
             self._tensors[event.grad] = alone
 
     def _computed(self, event: OpCalled) -> None:
-        """An optimiser computes with it element by element."""
+        """An op without a graph, as in an optimiser, computes with such numbers element by element."""
         inputs = () if event.node is not None else event.inputs
         given = [self._tensors[one.tensor] for one in inputs if one.tensor in self._tensors]
         for out in event.outputs:
