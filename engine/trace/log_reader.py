@@ -11,6 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import TracebackType
 from typing import Any
 
 from ..arrays.array import to_numpy
@@ -58,13 +59,41 @@ from .messages import message_of, notes_of
 from .module_names import best_name
 from .source import Places
 from .summary import OnFile, Summary, sample_of, statistics
-from .variable_names import named
+from .variable_names import tensor_names
 
 JOINT = "copy_slices"
 
 
-def fault_of(part: str, error: Exception) -> str:
-    """What a fault of ours costs a recording, and where it is in our code."""
+class Dispensable:
+    """A `with` block whose exceptions cost `part` of a recording, not the recording: `say` hears of the first one.
+
+    Those of the kind `fatal` are raised all the same.
+
+    >>> with Dispensable("a name", lambda text: print(text[:37])):
+    ...     raise KeyError
+    The recording goes on without a name
+    """
+
+    def __init__(self, part: str, say: Callable[[str], None], fatal: type[Exception] | None = None) -> None:
+        self.part, self.say, self.fatal = part, say, fatal
+        self._is_said = False
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception) or (self.fatal is not None and isinstance(error, self.fatal)):
+            return False
+        if not self._is_said:
+            self._is_said = True
+            self.say(_cost(self.part, error))
+        return True
+
+
+def _cost(part: str, error: Exception) -> str:
+    """What a fault costs a recording, and where it is in our code."""
     place = traceback.extract_tb(error.__traceback__)[-1:]
     where = f", {os.path.basename(place[0].filename)} line {place[0].lineno}" if place else ""
     return (
@@ -98,12 +127,11 @@ def read(
         stacks = tuple(places.stack(key, recording.codes) for key in recording.stacks)
         files = places.files
         events = tuple(_without_folders(event, places) for event in events)
-        naming = named(events, stacks, files)
-        names = reader.named(naming.names.as_dict())
-        if naming.fault is not None:
-            missing = fault_of("a name", naming.fault)
-            meta = {**(meta or {}), "missing": [missing]}
-            warnings.warn(f"backstep: {missing}", RuntimeWarning, stacklevel=2)
+        missing: list[str] = []
+        names = reader.named(tensor_names(events, stacks, files, Dispensable("a name", missing.append)))
+        if missing:
+            meta = {**(meta or {}), "missing": missing}
+            warnings.warn(f"backstep: {missing[0]}", RuntimeWarning, stacklevel=2)
     return Trace(
         events,
         stacks,

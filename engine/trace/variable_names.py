@@ -10,7 +10,9 @@ import ast
 import re
 from array import array
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from typing import Any
 
 from .columns import Texts
 from .events import (
@@ -36,6 +38,7 @@ _SAME = frozenset({"contiguous", "cpu", "cuda", "double", "expand", "float", "re
 
 MOST_CLIMBS = 10_000
 """Call stacks of which the names are remembered."""
+_NO_GUARD = nullcontext()
 
 _Element = tuple[str, tuple[int, int]]
 """A part of the element that a comprehension yields in each iteration, `[0]` of `(a(), b())`, and its position."""
@@ -308,21 +311,17 @@ def _paired(file: File, values: ast.Tuple | ast.List, node: ast.AST) -> ast.expr
 
 
 def tensor_names(
-    events: Sequence[AnyEvent], stacks: Sequence[tuple[Frame, ...]], files: Mapping[str, str]
-) -> dict[int, str]:
+    events: Sequence[AnyEvent], stacks: Sequence[tuple[Frame, ...]], files: Mapping[str, str],
+    guard: AbstractContextManager[Any] = _NO_GUARD,
+) -> dict[int, str]:  # fmt: skip
     """The variable name of each tensor that the source binds to a name.  A tensor keeps the first name that is
-    certainly its own.  Linear in the number of events.
+    certainly its own; `guard` is entered for each event.  Linear in the number of events.
     """
-    return named(events, stacks, files).names.as_dict()
-
-
-def named(events: Sequence[AnyEvent], stacks: Sequence[tuple[Frame, ...]], files: Mapping[str, str]) -> Naming:
-    """The names of all tensors of some events."""
-    naming = Naming(Sources(files))
+    naming = Naming(Sources(files), guard)
     for event in events:
         naming.see(event, stacks[event.stack] if event.stack >= 0 else ())
     naming.settle()
-    return naming
+    return naming.names.as_dict()
 
 
 def _indexed(names: Sequence[str | None]) -> str | None:
@@ -340,11 +339,11 @@ def _raised_in(event: ErrorRaised, frame: Frame) -> bool:
 class Naming:
     """Collects names; the ops of one expression are treated together.
 
-    A fault of ours costs the names of one event; `fault` is the first one.
+    `guard` is entered for the names of each event: a fault that it swallows costs no others.
     """
 
-    def __init__(self, sources: Sources) -> None:
-        self.sources = sources
+    def __init__(self, sources: Sources, guard: AbstractContextManager[Any] = _NO_GUARD) -> None:
+        self.sources, self.guard = sources, guard
         self.binder = Binder(sources)
         self.names = Texts()
         self.changed: set[int] = set()  # renamed since the file's writer last emptied this
@@ -354,14 +353,11 @@ class Naming:
         self.run: list[tuple[str, list[int], Binding]] = []
         self.calls: dict[int, tuple[Frame, ...]] = {}
         self.inside: list[tuple[int | None, ...]] = []  # the arguments of the running user code
-        self.fault: Exception | None = None
 
     def see(self, event: AnyEvent, frames: tuple[Frame, ...]) -> None:
         """Add the next event, which happened at `frames`."""
-        try:
+        with self.guard:
             self.add(event, frames)
-        except Exception as error:  # noqa: BLE001 a recording without a name is better than none
-            self.fault = self.fault or error
 
     def add(self, event: AnyEvent, frames: tuple[Frame, ...]) -> None:
         """Collect the names of an event."""
@@ -444,10 +440,8 @@ class Naming:
 
     def settle(self) -> None:
         """Name the results of one expression, which has ended."""
-        try:
+        with self.guard:
             self.name_results()
-        except Exception as error:  # noqa: BLE001 likewise
-            self.fault = self.fault or error
         self.run = []
 
     def name_results(self) -> None:

@@ -22,8 +22,8 @@ import numpy as np
 
 from ...arrays.element_types import name_of
 from ...arrays.session import slot
-from ..events import AnyEvent, OpCalled, Trace, Value, damaged_value, last_value
-from ..log_reader import _Reader, _without_folders, fault_of, tensors_of, value_of
+from ..events import OpCalled, Trace, Value, damaged_value, last_value
+from ..log_reader import Dispensable, _Reader, _without_folders, tensors_of, value_of
 from ..module_names import best_name
 from ..recorder import Recorder
 from ..source import Places, Sources
@@ -32,7 +32,7 @@ from ..variable_names import Naming
 from .budget import WHOLE, Budget, Holding, as_sample, sample_value
 from .encoding import little
 from .iterations import ALL, Selection
-from .measures import Current, Measures, Meter
+from .measures import Current, Meter
 from .tracefile import MOST_ARRAY, CannotWrite, Writer, open_trace
 
 INTERVAL = 0.25
@@ -108,11 +108,13 @@ class Stream:
         self.say, self.memory = say, half_of_memory() if memory is None else memory
         self.cut: Cut | None = None
         self.failure: BaseException | None = None
-        self.missing: dict[str, str] = {}  # by what a fault of ours has cost: the sentence about it
+        self.missing: list[str] = []  # sentences about what a fault of ours has cost
         self.written = 0
         self._reader = _Reader(recorder.recording)
         self._texts: dict[str, str] = {}
-        self._naming = Naming(Sources(self._texts))
+        parts = ("a name", "a value", "a number of the run view")
+        self._names, self._values, self._numbers = (Dispensable(part, self._lose, CannotWrite) for part in parts)
+        self._naming = Naming(Sources(self._texts), self._names)
         self._called: dict[int, str] = {}
         self._stacks: list[Any] = []
         self._done = self._valued = 0
@@ -195,17 +197,19 @@ class Stream:
         try:
             self._naming.settle()
             self._write_names()
-            rest = self._rest()
+            rest = None
+            with self._numbers:
+                rest = self._meter.rest()
             self._writer.meta("meta", self._with_cut(meta))
-            self._writer.close(self.cut is None and self.failure is None, rest)
+            is_whole = self.cut is None and self.failure is None
+            self._writer.close(is_whole, self._meter.take() if rest is None else rest)
         except CannotWrite as error:
             self.cut = self._unwritable(error)
 
-    def _lose(self, part: str, error: Exception) -> None:
-        """Go on without a part of the recording after a fault of ours, and say so, once for each kind of part."""
-        if part not in self.missing:
-            self.missing[part] = fault_of(part, error)
-            self.say(self.missing[part])
+    def _lose(self, text: str) -> None:
+        """Go on without a part of the recording, as a text says."""
+        self.missing.append(text)
+        self.say(text)
 
     def _unwritable(self, error: CannotWrite) -> Cut:
         if _identity(self.path) != self._file:
@@ -216,7 +220,7 @@ class Stream:
         return self.cut is not None and self.cut.kind in ("unwritable", "gone")
 
     def _with_cut(self, meta: dict[str, Any]) -> dict[str, Any]:
-        known = {**self.recorder.meta, **meta, **({"missing": [*self.missing.values()]} if self.missing else {})}
+        known = {**self.recorder.meta, **meta, **({"missing": self.missing} if self.missing else {})}
         return known if self.cut is None else {**known, "cut": asdict(self.cut)}
 
     def _write_rest(self, progress: Callable[[int, int], None]) -> None:
@@ -341,7 +345,9 @@ class Stream:
                     return True
                 event = self._reader.read(recorder.log[self._done])
                 self._write_values(last_value(event) + 1, self._budget.see(event))
-                self._measure(event)
+                with self._numbers:
+                    self._meter.see(event)
+                    self._current.see(event)
                 self._naming.see(event, self._stacks[event.stack] if event.stack >= 0 else ())
                 writer.event(_without_folders(event, self.places))
                 self._done += 1
@@ -358,24 +364,6 @@ class Stream:
         except Exception as error:  # noqa: BLE001 the program goes on, whatever it is; `finish` tells
             self.failure = error
         return True
-
-    def _measure(self, event: AnyEvent) -> None:
-        try:
-            self._meter.see(event)
-            self._current.see(event)
-        except CannotWrite:
-            raise
-        except Exception as error:  # noqa: BLE001 one number is missing in the run view
-            self._lose("a number of the run view", error)
-
-    def _rest(self) -> Measures:
-        try:
-            return self._meter.rest()
-        except CannotWrite:
-            raise
-        except Exception as error:  # noqa: BLE001 likewise
-            self._lose("a number of the run view", error)
-            return self._meter.take()
 
     def _write_values(self, until: int, are_made_again: bool) -> None:
         for number in range(self._valued, until):
@@ -403,11 +391,9 @@ class Stream:
         self._written[id(kept), is_whole] = number, content
 
     def _take(self, kept: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
-        try:
+        with self._values:
             return _taken(kept, is_whole)
-        except Exception as error:  # noqa: BLE001 one value is missing
-            self._lose("a value", error)
-            return damaged_value(tuple(kept.shape), name_of(kept.dtype))
+        return damaged_value(tuple(kept.shape), name_of(kept.dtype))
 
     def _value(self, number: int) -> Value:
         """A value as it was recorded: from memory, or from the file if it was released."""
@@ -440,14 +426,9 @@ class Stream:
 
     def _write_names(self) -> None:
         noted, changed = self._naming.names, self._naming.changed
-        try:
-            modules = self._reader.called()
-            names = {tensor: best_name(noted.get(tensor), name) for tensor, name in modules.items()}
-        except Exception as error:  # noqa: BLE001 the names of variables are written all the same
-            self._lose("a name", error)
-            names = {}
-        if self._naming.fault is not None:
-            self._lose("a name", self._naming.fault)
+        names: dict[int, str] = {}
+        with self._names:
+            names = {tensor: best_name(noted.get(tensor), name) for tensor, name in self._reader.called().items()}
         for tensor in changed - names.keys():
             self._writer.name(tensor, noted.get(tensor))
         for tensor, name in names.items() - self._called.items():
