@@ -157,13 +157,18 @@ def patched() -> list[Any]:
     return [*found, len(hooks._global_optimizer_pre_hooks), torch._C._len_torch_dispatch_stack()]
 
 
-def test_program_runs_to_the_last_bit_as_without_recording_and_torch_is_left_as_it_was() -> None:
-    before = patched()
-    alone = run(NET)
+def recorded_as_alone(source: str) -> Trace:
+    """The recording of a program that prints the same as without it and leaves torch as it was."""
+    before, alone = patched(), run(source)
     with Block() as trace:
-        recorded = run(NET)
+        recorded = run(source)
     assert recorded == alone and patched() == before
     assert_is_consistent(trace)
+    return trace
+
+
+def test_program_runs_to_the_last_bit_as_without_recording_and_torch_is_left_as_it_was() -> None:
+    trace = recorded_as_alone(NET)
     assert "aten::" not in {op.name.partition(".")[0] for op in ops(trace)}
     names = {event.name for event in trace.events if isinstance(event, GroupEntered)}
     assert {"net", "conv", "norm", "rnn", "head", "AdamW.step"} <= names
@@ -174,11 +179,7 @@ def test_program_runs_to_the_last_bit_as_without_recording_and_torch_is_left_as_
 def test_whatever_the_recorder_cannot_look_into_runs_as_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     distribution = torch.distributions.Distribution  # torch.compile turns its checks off, for the whole process
     monkeypatch.setattr(distribution, "_validate_args", distribution._validate_args)
-    before, alone = patched(), run(UNSEEN)
-    with Block() as trace:
-        recorded = run(UNSEEN)
-    assert recorded == alone and patched() == before
-    assert_is_consistent(trace)
+    trace = recorded_as_alone(UNSEEN)
     found = {op.name for op in ops(trace)}
     assert {"aten::_fft_r2c", "aten::_sparse_addmm", "torch::SinBackward0"} <= found  # the last one was compiled
 

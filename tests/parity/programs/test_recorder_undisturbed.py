@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from engine.trace.file.consistency import open_checked
 from viz.record.block import Block
 
-from .test_recorder import assert_is_consistent, ops, run
+from .test_recorder import ops, recorded_as_alone
 
 pytestmark = pytest.mark.parity
 torch: Any = pytest.importorskip("torch")
@@ -47,11 +48,7 @@ print(hooks, runs, x.grad)
 
 
 def test_saved_tensors_that_hooks_packed_are_not_unpacked() -> None:
-    alone = run(PACKED)
-    with Block() as trace:
-        recorded = run(PACKED)
-    assert recorded == alone
-    assert_is_consistent(trace)
+    trace = recorded_as_alone(PACKED)
     saved = [{one.name: one.bytes for one in op.node.saved} for op in ops(trace) if op.node is not None]
     if hasattr(torch._C._autograd.SavedTensor, "data"):  # older versions do not show it
         assert saved[1] == {"self": 6, "other": 6}  # in half precision; a checkpoint keeps nothing
@@ -140,8 +137,22 @@ for mode in (Ops(), Calls(), Ops()):
 
 
 def test_modes_of_a_program_hear_of_its_own_ops_only() -> None:
-    alone = run(MODES)
-    with Block() as trace:
-        recorded = run(MODES)
-    assert recorded == alone
-    assert_is_consistent(trace)
+    recorded_as_alone(MODES)
+
+
+def test_stack_that_a_mode_of_the_program_reads_is_that_without_recording() -> None:
+    stacks: list[list[str]] = []
+
+    class Ops(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc, name-defined]  # torch is Any
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            stacks.append([frame.filename for frame in traceback.extract_stack()])
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(3, requires_grad=True)
+    with Ops():
+        x.exp()
+        alone = stacks.pop()
+        with Block() as trace:  # its mode is inside of the program's
+            x.exp()
+    assert alone in stacks and {file for stack in stacks for file in stack} == {*alone}
+    assert [op.name for op in ops(trace)] == ["exp"]

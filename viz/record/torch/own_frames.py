@@ -10,44 +10,43 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 OPS = os.path.join("torch", "_ops.py")
 HERE = ("always", None, Warning, re.compile(r"torch\._ops\Z|viz\.record\.torch\."), 0)
 """A filter of warnings: all that are given in frames that may be ours are seen, and given again where they belong."""
 
 
-class Skipping:
-    """Walks over frames, outermost first; whether one is ours, or one of torch's through which we run an op."""
+def of_program(entries: Iterable[T], frame_of: Callable[[T], FrameType]) -> Iterator[T]:
+    """Those of some entries, one for each frame, outermost first, that are neither ours nor of torch where we run an
+    op through it."""
+    is_ours = False
+    for entry in entries:
+        file = frame_of(entry).f_code.co_filename
+        is_ours = file.startswith(FOLDER) or (is_ours and file.endswith(OPS))
+        if not is_ours:
+            yield entry
 
-    def __init__(self) -> None:
-        self.in_op = False
 
-    def skips(self, file: str) -> bool:
-        self.in_op = file.startswith(FOLDER) or (self.in_op and file.endswith(OPS))
-        return self.in_op
+def of_program_outwards(entries: Iterable[T], frame_of: Callable[[T], FrameType]) -> Iterator[T]:
+    """The same for entries that are innermost first, in their order."""
+    return reversed([*of_program(reversed([*entries]), frame_of)])
 
 
 def without_ours(kept: TracebackType | None) -> TracebackType | None:
     """A traceback without the frames of the recorder, and those of torch through which it runs an op."""
-    frames = []
-    own = Skipping()
+    whole = []
     while kept is not None:
-        if not own.skips(kept.tb_frame.f_code.co_filename):
-            frames.append(kept)
+        whole.append(kept)
         kept = kept.tb_next
+    frames = [*of_program(whole, lambda entry: entry.tb_frame)]
     for outer, inner in zip(frames, [*frames[1:], None], strict=True):
         outer.tb_next = inner
     return frames[0] if frames else None
-
-
-def program_frames(walk: Iterator[tuple[FrameType, Any]]) -> Iterator[tuple[FrameType, Any]]:
-    """The frames of a traceback with their positions, without ours."""
-    own = Skipping()
-    return (entry for entry in walk if not own.skips(entry[0].f_code.co_filename))
 
 
 def place_of(given: Any, frame: FrameType | None) -> FrameType | None:
@@ -55,14 +54,11 @@ def place_of(given: Any, frame: FrameType | None) -> FrameType | None:
     of torch's in which we run an op, the frame of the program around those."""
     while frame is not None and (frame.f_code.co_filename, frame.f_lineno) != (given.filename, given.lineno):
         frame = frame.f_back
-    outer = frame
-    while outer is not None and outer.f_code.co_filename.endswith(OPS):
-        outer = outer.f_back
-    if outer is None or not outer.f_code.co_filename.startswith(FOLDER):
-        return frame
-    while outer is not None and outer.f_code.co_filename.startswith(FOLDER):
-        outer = outer.f_back
-    return outer
+    around = []
+    while frame is not None:
+        around.append(frame)
+        frame = frame.f_back
+    return next(of_program_outwards(around, lambda one: one), None)
 
 
 def show_in_program(real: Any) -> Any:

@@ -23,7 +23,7 @@ from engine.arrays.session import is_users, slot
 
 from . import entries
 from .forward import grad_fn_of
-from .own_frames import HERE, program_frames, show_in_program
+from .own_frames import HERE, of_program, of_program_outwards, show_in_program
 from .tensors import requires_of
 
 if TYPE_CHECKING:
@@ -103,8 +103,9 @@ def install(watch: Watch) -> list[Any]:
     replace(warnings, "_showwarnmsg_impl", functools.partial(show_warning, watch))
     replace(warnings, "_showwarnmsg", show_in_program)
     undo.append(Filter())
-    for name in ("walk_tb", "_walk_tb_with_full_positions", "walk_stack"):
-        replace(traceback, name, walk)
+    for name in ("walk_tb", "_walk_tb_with_full_positions"):
+        replace(traceback, name, functools.partial(walk, of_program))
+    replace(traceback, "walk_stack", functools.partial(walk, of_program_outwards))
     for name, change in (("__enter__", 1), ("__exit__", -1)):
         replace(torch.autograd.graph.saved_tensors_hooks, name, functools.partial(packing, watch, change))
     if watch.spawned is not None:
@@ -386,12 +387,14 @@ def escape(watch: Watch, real: Any, kind: str = "") -> Any:
     return leave
 
 
-def walk(real: Any) -> Any:
-    """What `traceback` goes through to print a traceback or a stack: without the recorder's frames."""
+def walk(rest: Any, real: Any) -> Any:
+    """The frames that `traceback` prints, of a traceback or a stack: without the recorder's."""
 
     @functools.wraps(real)
     def walk(frames: Any) -> Any:
-        return real(frames) if frames is None else program_frames(real(frames))  # None: it counts its own callers
+        if frames is None:  # it counts its own callers
+            return real(frames)
+        return rest(real(frames), lambda entry: entry[0])
 
     return walk
 
