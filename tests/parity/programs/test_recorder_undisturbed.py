@@ -143,7 +143,7 @@ def test_modes_of_a_program_hear_of_its_own_ops_only() -> None:
 def test_stack_that_a_mode_of_the_program_reads_is_that_without_recording() -> None:
     stacks: list[list[str]] = []
 
-    class Ops(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc, name-defined]  # torch is Any
+    class Ops(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]  # torch is Any
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             stacks.append([frame.filename for frame in traceback.extract_stack()])
             return func(*args, **(kwargs or {}))

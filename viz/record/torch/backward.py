@@ -7,20 +7,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._C import (
-    _DisableTorchDispatch,
-    _len_torch_dispatch_stack,
-    _pop_torch_dispatch_stack,
-    _push_on_torch_dispatch_stack,
-)
+from torch._C import _len_torch_dispatch_stack, _pop_torch_dispatch_stack, _push_on_torch_dispatch_stack
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine.trace.messages import notes_of
 
 from . import entries
+from .calls import Passing
 from .forward import grad_fn_of
 from .graph import Node
 from .tensors import Known, grad_of, requires_of, version_of
+from .values import unheard
 
 if TYPE_CHECKING:
     from .watch import Watch
@@ -37,23 +34,19 @@ class Sent(weakref.ref):  # type: ignore[type-arg]
     version: int
 
 
-class Sums(TorchDispatchMode):
+class Sums(Passing):
     """Sees the sums that are computed while a node runs."""
 
     def __init__(self, backward: Backward) -> None:
         self.backward = backward
         self.seen: list[int] = []
 
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False
-
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is torch.ops.aten.sum.dim_IntList:
             value = self.backward.watch.while_off(self.backward.receive, args[0])
             if value is not None:
                 self.seen.append(value)
-        return func(*args, **kwargs) if kwargs else func(*args)
+        return super().__torch_dispatch__(func, types, args, kwargs)
 
     def before(self, sent: Sequence[Any], received: Sequence[Any]) -> tuple[int | None, ...]:
         """Each gradient before it was summed over broadcast dimensions."""
@@ -142,8 +135,7 @@ class Backward:
             gradient = gradients[nr] if nr < len(gradients) else None
             source = None
             if gradient is None:
-                with _DisableTorchDispatch():
-                    gradient = torch.ones_like(root)
+                gradient = unheard(torch.ones_like, root)
             elif changes is not None and id(gradient) in changes.passed:
                 source = entries.EDITED
                 if (own := changes.passed[id(gradient)][1]) is not None:

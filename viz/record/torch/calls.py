@@ -3,7 +3,12 @@ trace."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 FACTORIES_OF_ONE = frozenset({"lift_fresh", "lift", "alias"})
 """Ops that give their input a name: `torch.tensor(...)` ends with one."""
@@ -13,6 +18,8 @@ UNWRITTEN = ("empty", "new_empty", "empty_like", "empty_strided", "new_empty_str
 
 BATCH_NORMS = ("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm")
 """Ops that write their running statistics in training, which neither the schema nor a version counter tells."""
+FOREACH = "_foreach_"
+"""How the names of ops begin that work on each tensor of a list."""
 STATISTICS = ("running_mean", "running_var")
 
 
@@ -44,7 +51,7 @@ class Call:
     """What is known of an operator, once for all of its calls.
 
     `names` are its arguments, `writes` those that it changes, `views` whether each result shares the memory of its
-    first input, `counts` whether its writes count as versions, `lists` whether it writes each tensor of a list.
+    first input, `counts` whether its writes count as versions, `lists` whether it works on each tensor of a list.
     `kind` is "op", "factory" (no tensor goes in), "escape" (a number comes out), "exchange" (other processes write its
     inputs, later perhaps) or "none".
     """
@@ -68,7 +75,7 @@ class Call:
         self.one = len(schema.returns) == 1 and str(schema.returns[0].type) == "Tensor"
         takes = any("Tensor" in str(argument.type) for argument in arguments)
         self.counts = self.base not in BATCH_NORMS
-        self.lists = bool(self.writes) and self.base.startswith("_foreach_")
+        self.lists = self.base.startswith(FOREACH)
         self.detaches = self.base in ("detach", "detach_")
         self.strided = self.base.startswith("as_strided")
         self.unwritten = self.base.rstrip("_") in UNWRITTEN
@@ -103,6 +110,34 @@ class Call:
         given = dict(arguments)
         schema = self.func._schema.arguments
         return {a.name: given.get(a.name, a.default_value) for a in schema}
+
+
+class Passing(TorchDispatchMode):
+    """A mode that runs each op as it is."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # so that no compiler is imported for it
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **kwargs) if kwargs else func(*args)
+
+
+@functools.cache
+def counts_lists() -> bool:
+    """Whether this torch counts the writes of `_foreach_mul_` and the like as versions also where a mode is active."""
+    with torch.inference_mode(False), Passing():  # a tensor of inference mode counts nothing
+        one = torch.ones(1)
+        torch._foreach_mul_([one], 1.0)
+    return bool(one._version)
+
+
+def count_writes(tensors: Sequence[Any]) -> None:
+    """Count a write of each tensor as a version, as torch does without a mode: autograd finds by it that a saved tensor
+    was written."""
+    for one in tensors:
+        if not one.is_inference():
+            torch.autograd.graph.increment_version(one)
 
 
 def plain(value: Any) -> Any:

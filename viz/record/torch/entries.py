@@ -39,7 +39,7 @@ from engine.trace.file.argument_types import first_misfit
 from engine.trace.log_reader import users_traceback
 from engine.trace.messages import message_of
 
-from .calls import Call, Held, plain
+from .calls import FOREACH, Call, Held, plain
 from .ops import Counterpart, counterpart
 
 if TYPE_CHECKING:
@@ -99,11 +99,11 @@ def counterpart_of(
 def of_list(ops: Ops, call: Call, arguments: list[tuple[str, Any]], shape: tuple[int, ...]) -> Counterpart | None:
     """The engine's call for one place of the lists that an op of torch's for optimisers takes: `mul_` of
     `_foreach_mul_`."""
-    base = call.base.removeprefix("_foreach_")
-    if call.base == "_foreach_norm":
+    base = call.base.removeprefix(FOREACH)
+    if call.lists and base == "norm":
         whole = {"dim": None, "keepdim": False, **call.whole(arguments)}
         return counterpart(ops, "aten::linalg_vector_norm", whole, shape)
-    if base == call.base or base.rstrip("_") not in ("add", "sub", "mul", "div"):
+    if not call.lists or base.rstrip("_") not in ("add", "sub", "mul", "div"):
         return None
     given = {"alpha": 1, **{"other" if name in ("scalar", "scalars") else name: value for name, value in arguments}}
     if any(type(value) is list for value in given.values()):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 import weakref
 from collections.abc import Iterator, Sequence
@@ -10,12 +9,11 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine.trace.tensor_states import next_id
 
 from . import entries
-from .calls import STATISTICS, Call, Held
+from .calls import STATISTICS, Call, Held, count_writes, counts_lists
 from .graph import SINK
 from .tensors import Known, requires_of, version_of
 from .values import Unknown
@@ -141,7 +139,7 @@ class Forward:
                     )
                 raise
             try:
-                if call.lists and not counts_lists():
+                if call.lists and call.writes and not counts_lists():
                     count_writes(args[0])
                 if type(waiting) is Waiting:
                     self.after(waiting, out)
@@ -221,7 +219,7 @@ class Forward:
         waiting.outs = []
         if waiting.targets and not waiting.call.returns:
             self.spread(waiting)
-        elif waiting.call.base.startswith("_foreach_") and not waiting.enabled:
+        elif waiting.call.lists and not waiting.enabled:
             self.spread(waiting, out)
         elif waiting.call.one:
             waiting.outs = [self.result(out, waiting.base)]
@@ -560,34 +558,6 @@ def grad_fn_of(tensor: Any) -> Any:
         return tensor.grad_fn
     except RuntimeError:  # a view made under no_grad whose base was written
         return None
-
-
-class _Plain(TorchDispatchMode):
-    """A mode that only runs what it is asked for."""
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # so that no compiler is imported for it
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*args, **(kwargs or {}))
-
-
-@functools.cache
-def counts_lists() -> bool:
-    """Whether this torch counts the writes of `_foreach_mul_` and the like as versions also where a mode is active."""
-    one = torch.ones(1)
-    with _Plain():
-        torch._foreach_mul_([one], 1.0)
-    return version_of(one) > 0
-
-
-def count_writes(tensors: Sequence[Any]) -> None:
-    """Count a write of each tensor as a version, as torch does without a mode: autograd finds by it that a saved tensor
-    was written."""
-    for one in tensors:
-        if not one.is_inference():
-            torch.autograd.graph.increment_version(one)
 
 
 def shapes_of(fn: Any) -> list[tuple[int, ...]]:

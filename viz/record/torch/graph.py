@@ -6,12 +6,11 @@ import weakref
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from torch._C import _DisableTorchDispatch, _len_torch_dispatch_stack
-
 from engine.trace.tensor_states import next_id
 
 from .calls import STATISTICS, Held
 from .tensors import Known
+from .values import unheard
 
 if TYPE_CHECKING:
     from .watch import Watch
@@ -98,11 +97,7 @@ class Graph:
         """Watch a new node; the fields of its record."""
         node = Node(self.watch, fn.name().rpartition("::")[2], stack, [(one[0], one[1]) for one in results])
         edges = tuple([None if up is None else self.edge(up, nr, stack) for up, nr in fn.next_functions])
-        if _len_torch_dispatch_stack():
-            with _DisableTorchDispatch():  # a saved result is detached once more when it is read
-                saved = self.saved(fn, results, arguments)
-        else:
-            saved = self.saved(fn, results, arguments)
+        saved = unheard(self.saved, fn, results, arguments)  # a saved result is detached once more when it is read
         node.frees = bool(saved)
         fn.metadata[self.mark] = node
         if code:

@@ -5,6 +5,7 @@ Nothing here touches the tensor: neither its memory, which stays resizable, nor 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -62,15 +63,20 @@ class Unknown(OnFile):
 
 
 def kept_of(tensor: Any, limit: int) -> Any:
-    """What a recording keeps of a tensor as it is now.  No dispatch mode hears of it, ours or the program's."""
+    """What a recording keeps of a tensor as it is now."""
+    return unheard(kept, tensor, limit)
+
+
+def unheard(work: Callable[..., Any], *args: Any) -> Any:
+    """Do work of ours; no dispatch mode hears of its ops, ours or the program's."""
     if _len_torch_dispatch_stack():
         with _DisableTorchDispatch():
-            return kept(tensor, limit)
-    return kept(tensor, limit)
+            return work(*args)
+    return work(*args)
 
 
 def kept(tensor: Any, limit: int) -> Any:
-    """The same, where no mode listens."""
+    """`kept_of`, if no mode listens."""
     try:
         dtype = tensor.dtype
         size = numel(tensor)

@@ -23,7 +23,7 @@ from torch._C import (
     _pop_torch_dispatch_stack,
     _push_on_torch_dispatch_stack,
 )
-from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from engine.arrays.session import slot
 from engine.trace.recorder import Recorder
@@ -31,6 +31,7 @@ from engine.trace.recorder import Recorder
 from ..late_import import Import
 from . import entries, patches
 from .backward import Backward, remove
+from .calls import Passing
 from .changes import Changes
 from .forward import Forward
 from .graph import Graph
@@ -45,17 +46,13 @@ OF_THE_ENGINE = ("op", "plain", "custom", "see", "event", "start", "grad_set", "
 down, so that the ops of both have their order."""
 
 
-class Mode(TorchDispatchMode):
+class Mode(Passing):
     """The function that torch calls for each op."""
 
     supports_higher_order_operators = True
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch  # nothing of the mode's own: it is pushed and popped by us
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # so that no compiler is imported for it
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         watch = self.watch
@@ -199,17 +196,11 @@ class Watch:
 
     def while_off(self, work: Callable[..., Any], *args: Any) -> Any:
         """Do guarded work of ours, if we are recording: none of its ops is recorded."""
-        if self.off or slot.active is not self.recorder or not self.threads.is_recorded():
+        if not self.is_looking():
             return None
         self.off += 1
         try:
-            if _len_torch_function_stack():
-                with DisableTorchFunction():
-                    return work(*args)
-            return work(*args)
-        except Exception:  # noqa: BLE001 likewise
-            self.failed()
-            return None
+            return self.guarded(work, *args)
         finally:
             self.off -= 1
 
