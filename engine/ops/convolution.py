@@ -285,7 +285,7 @@ convolution = op(
     ),
     input=by_input,
     weight=by_weight,
-    bias=lambda grad, input, weight, input_sizes: sum_dim(grad, (0, *range(2, len(input_sizes)))),
+    bias=lambda grad, input_sizes: sum_dim(grad, (0, *range(2, len(input_sizes)))),
 )  # fmt: skip
 convolution_weight = op(
     "convolution_weight", _convolution_weight, PLAIN,

@@ -162,7 +162,7 @@ layer_norm = op(
     ),
     weight=lambda grad, input, result1, result2, input_sizes, normalized_shape, eps: grad
     * normalized(input, result1, result2, _last(input_sizes, normalized_shape), eps),
-    bias=lambda grad, input, weight: grad,
+    bias=lambda grad, bias: grad,
 )  # fmt: skip
 
 # -- group norm ---------------------------------------------------------------------------------------------------
@@ -273,5 +273,5 @@ batch_norm = op(
     STATISTICS,
     input=_batch_slope,
     weight=_batch_weight_slope,
-    bias=lambda grad, input, weight, input_sizes: sum_dim(grad, _all_but_channel(input_sizes), False),
+    bias=lambda grad, input_sizes: sum_dim(grad, _all_but_channel(input_sizes), False),
 )  # fmt: skip

@@ -309,7 +309,9 @@ def _plan(op: Op, needs: int, numbers: int) -> Plan:
     where.update({n: op.arity + 1 + i for i, n in enumerate(op.statics)})
     first = op.arity + 1 + len(op.statics)
     where.update({n: first + nr for n, nr in NUMBERED.items()})
-    names: list[str] = []
+    asked = {need for rule in op.rules.values() for need in inspect.signature(rule).parameters}
+    # One function for all derivatives takes what any of them takes, whichever of them is wanted.
+    names = [name for name in op.inputs if op.traits.fused and name in asked]
     calls = []
     for name in sorted(op.differentiable):  # torch's order, which the order of a double backward follows
         position = op.inputs.index(name)
