@@ -175,7 +175,7 @@ def _by_grid_of_sampler(
 
 grid_sampler = {
     rank: op(
-        f"grid_sampler_{rank}d", _grid_sampler, Traits(node=f"GridSampler{rank}DBackward0"),
+        f"grid_sampler_{rank}d", _grid_sampler, Traits(node=f"GridSampler{rank}DBackward0", fused="none"),
         input=_by_input_of_sampler, grid=_by_grid_of_sampler,
     )
     for rank in (2, 3)

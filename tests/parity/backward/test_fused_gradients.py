@@ -17,6 +17,7 @@ F.adaptive_avg_pool1d(x, 2) | F.adaptive_max_pool2d(x, 2) | F.pad(x, (1, 1), "re
 F.pad(x, (1, 1)) | F.nll_loss(x[0], torch.tensor([0, 1, 0, 1])) | F.interpolate(x, size=3, mode="nearest")
 F.layer_norm(x, (4,), w, b) | F.conv1d(x, w.view(1, 4, 1).expand(2, 4, 1), b[:2])
 F.batch_norm(x, None, None, w, b, True) | F.prelu(x, w) | F.conv_transpose1d(x, w.view(4, 1, 1))
+F.grid_sample(x.view(1, 1, 4, 4), w.view(1, 1, 2, 2) / 9, align_corners=False)
 F.linear(x, w, b[0]) | torch.sum(x) | x.exp() | x.clone().relu_()
 """
 
