@@ -206,12 +206,9 @@ class _Seen:
             return
         if is_foreign(event.name):
             return
-        _check_dimensions(event, max(1, *map(len, [made_shape, *shapes])))
-        rule = REGISTRY.get(event.name, CUSTOM).presentation.shape
-        try:
-            shape = None if rule is None else rule(event.attrs, *shapes)
-        except (ValueError, IndexError, KeyError, TypeError) as error:
-            raise Malformed(f"inputs: {event.name} takes no tensors of shapes {shapes}"[:400]) from error
+        _check_dimensions(event.attrs, max(1, *map(len, [made_shape, *shapes])))
+        shape = _result_shape(event.name, event.attrs, shapes)
+        _check_path(event.attrs, shapes)
         if shape is not None and shape != made_shape:
             raise Malformed(f"outputs: shape: {list(made_shape)}, where {list(shape)} follows from the inputs")
 
@@ -344,10 +341,30 @@ def _check_inputs(event: OpCalled) -> None:
             raise Malformed(f"inputs: {name[:80]!r} is not an input of {event.name[:80]}")
 
 
-def _check_dimensions(event: OpCalled, rank: int) -> None:
+def _result_shape(name: str, attrs: Mapping[str, Any], shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """The shape that follows from inputs and arguments; None where the op does not say."""
+    rule = REGISTRY.get(name, CUSTOM).presentation.shape
+    try:
+        return None if rule is None else rule(attrs, *shapes)
+    except (ValueError, IndexError, KeyError, TypeError) as error:
+        raise Malformed(f"inputs: {name} takes no tensors of shapes {shapes}"[:400]) from error
+
+
+def _check_path(attrs: Mapping[str, Any], shapes: Sequence[tuple[int, ...]]) -> None:
+    """The views of a path fit the tensor on which it begins: the first input, or the result of a gradient put back."""
+    shape: tuple[int, ...] | None = attrs.get("sizes", shapes[0] if shapes else None)
+    for name, arguments, _ in attrs.get("path", ()):
+        if shape is None:
+            return
+        made = _result_shape(name, arguments, [shape])
+        _check_dimensions(arguments, max(1, len(shape), 0 if made is None else len(made)))
+        shape = made
+
+
+def _check_dimensions(attrs: Mapping[str, Any], rank: int) -> None:
     """Dimensions that arguments name are there, in tensors of at most `rank` of them."""
-    for name in _DIMENSIONS & event.attrs.keys():
-        dims = event.attrs[name]
+    for name in _DIMENSIONS & attrs.keys():
+        dims = attrs[name]
         if not all(-rank <= dim < rank for dim in ((dims,) if isinstance(dims, int) else dims or ())):
             raise Malformed(f"attrs: {name}: {str(dims)[:80]} for tensors of at most {rank} dimensions")
 

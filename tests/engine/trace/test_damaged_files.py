@@ -303,3 +303,20 @@ def test_shape_that_does_not_follow_from_the_inputs_is_refused(tmp_path: Path, c
     save(dataclasses.replace(trace, events=events), tmp_path / "f")
     with pytest.raises(TraceFileError, match=f"row {op.index} of events: {says}"):
         open_checked(tmp_path / "f", 100)
+
+
+def test_path_of_views_that_does_not_fit_its_base_is_refused(tmp_path: Path) -> None:
+    with engine.record() as trace:
+        a = engine.ones(3, 2, requires_grad=True) * 1
+        a.unsqueeze(2)[1] = 5.0  # a view may have more dimensions than its base
+        a.sum().backward()
+    save(trace, tmp_path / "sound")
+    open_checked(tmp_path / "sound", 100)
+    written = next(e for e in trace.events if isinstance(e, tr.OpCalled) and e.name == "copy_slices")
+    path = [list(step) for step in written.attrs["path"]]
+    path[-1][1] = {**path[-1][1], "dim": 3}
+    altered_op = dataclasses.replace(written, attrs={**written.attrs, "path": tuple(map(tuple, path))})
+    events = tuple(altered_op if event is written else event for event in trace.events)
+    save(dataclasses.replace(trace, events=events), tmp_path / "f")
+    with pytest.raises(TraceFileError, match=f"row {written.index} of events: "):
+        open_checked(tmp_path / "f", 100)
