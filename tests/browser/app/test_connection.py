@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +29,20 @@ def script(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened(context: Any) -> Callable[..., View]:
+def opened(context: Any) -> Iterator[Callable[..., View]]:
     """A page that may log what the browser says of a server that is gone, and no exception."""
+    wrong: list[str] = []
 
     def make(app: App, path: str = "") -> View:
         page = context.new_page()
-        page.on("pageerror", lambda error: pytest.fail(f"exception: {error}"))
+        page.on("pageerror", lambda error: wrong.append(f"{error.message}\n{error.stack}"))
         view = View(page, app)
         page.goto(app.origin + path if path else app.address)
         view.ready()
         return view
 
-    return make
+    yield make
+    assert wrong == []
 
 
 def ended(view: View, text: str = ENDED) -> None:
