@@ -128,7 +128,7 @@ def lesson_of(files: Sequence[str]) -> tuple[int, Lesson] | None:
     return max(lessons, key=lambda one: len(one[1].parts), default=None)
 
 
-def told(scene: Mapping[str, Any]) -> list[ChapterOfScene]:
+def chapters(scene: Mapping[str, Any]) -> list[ChapterOfScene]:
     """The chapters of a scene's own script; none where it has none.
 
     The move of a chapter ends with the last step that its lines cause before those of a later chapter do.

@@ -84,14 +84,14 @@ def record_source(source: str, path: Path) -> Trace:
     It runs in a thread of its own, so that no frame of whoever opened it stands above the program's in the trace.
     """
     code = compile(source, str(path), "exec")
-    made: list[Trace] = []
+    traces: list[Trace] = []
     failed: list[BaseException] = []
 
     def run() -> None:
         scope: dict[str, Any] = {"__name__": "__main__", "__file__": str(path), "__builtins__": __builtins__}
         try:
             with ENGINE, quiet(), engine.record() as trace:
-                made.append(trace)
+                traces.append(trace)
                 exec(code, scope)  # noqa: S102  # a script that ships with us
         except Exception as error:  # noqa: BLE001  # the programs that are about an error end with it
             failed.append(error)
@@ -99,9 +99,9 @@ def record_source(source: str, path: Path) -> Trace:
     thread = threading.Thread(target=run, name=f"record {path.stem}")
     thread.start()
     thread.join()
-    if not made:
+    if not traces:
         raise failed[0]
-    return made[0]
+    return traces[0]
 
 
 @contextlib.contextmanager
@@ -147,10 +147,10 @@ def from_file(path: Path, most: int = MOST, again: Callable[[Trace], Script] | N
 
 def with_lesson(program: Program, trace: Trace) -> Program:
     """The program with the chapters that its script has in comments; a long run has none, because it is a run first."""
-    found = comments.lesson_of(list(trace.files.values()))
-    if found is None or len(trace.events) >= HEAVY:
+    lesson = comments.lesson_of(list(trace.files.values()))
+    if lesson is None or len(trace.events) >= HEAVY:
         return program
-    return as_lesson(program, found[1])
+    return as_lesson(program, lesson[1])
 
 
 def as_lesson(program: Program, lesson: comments.Lesson) -> Program:
@@ -159,7 +159,7 @@ def as_lesson(program: Program, lesson: comments.Lesson) -> Program:
     crumbs = [*program.about["crumbs"][:-1], title]
     listed = [{"title": part.title} for part in lesson.parts]
     about = {**program.about, "title": title, "question": title, "crumbs": crumbs, "chapters": listed}
-    return replace(program, about=about, chapters=comments.told)
+    return replace(program, about=about, chapters=comments.chapters)
 
 
 def unchecked(file: Trace) -> str:

@@ -46,8 +46,8 @@ class Computed:
                 return replay(trace, to_edits(trace, edits), watch)
             asked = to_edits(trace, edits)
             own = recomputed(trace, asked.leaves)
-            made = own.shown(replay(own.trace, asked, watch))
-            return replace(made, meta={**made.meta, "recomputed": own.text})
+            replayed = own.shown(replay(own.trace, asked, watch))
+            return replace(replayed, meta={**replayed.meta, "recomputed": own.text})
         except Unlike as error:
             raise Problem(NOT_RECOMPUTED, "This edit cannot be computed here", f"{error} {AGAIN}") from error
         except (ValueError, TypeError, KeyError) as error:
@@ -85,26 +85,26 @@ def scene_of(job: SceneJob) -> Scene:
     about["left_out"] = " ".join(filter(None, (lost, left_out(job.base, job.run.whole), passed(job.base))))
     base = job.base if edits is None else base_of(job.base, job.trace)
     previous = base if job.previous is job.base else job.previous
-    made = viz_scene.scene(
+    scene = viz_scene.scene(
         job.trace, revision=revision, program={"id": job.program.id, **about}, edits=edits, folds=job.folds,
         layout=job.layout or LAYOUT, previous=previous,
         fold_above=FOLD_ABOVE if job.program.chapters is None else FOLD_ABOVE_TOLD,
         changes=() if edits is None else changes(job.base, to_edits(job.base, edits)), base=base,
     )  # fmt: skip
-    made["section"] = section_of(job.run, job.section)
-    inside = made.pop("inside", None)
+    scene["section"] = section_of(job.run, job.section)
+    inside = scene.pop("inside", None)
     if job.program.chapters is not None:
-        told = made["program"]["chapters"] = job.program.chapters({**made, "inside": inside})
-        made["program"]["opens"] = None  # a story begins at its beginning
+        chapters = scene["program"]["chapters"] = job.program.chapters({**scene, "inside": inside})
+        scene["program"]["opens"] = None  # a story begins at its beginning
         if edits is not None:
             before, now = reading(job.base), reading(job.trace)
             recorded = job.program.chapters(story.outline(before))
-            told = story.retold(told, recorded, before, now, edits, made)
-        made["program"]["chapters"] = list(proposed(told, reading(job.base)))
+            chapters = story.retold(chapters, recorded, before, now, edits, scene)
+        scene["program"]["chapters"] = list(proposed(chapters, reading(job.base)))
     else:
-        told = made["program"]["chapters"] = problem_story.chapters(job.trace, made)
-        made["program"]["opens"] = problem_story.opens(job.trace, made, told)
-    return made
+        chapters = scene["program"]["chapters"] = problem_story.chapters(job.trace, scene)
+        scene["program"]["opens"] = problem_story.opens(job.trace, scene, chapters)
+    return scene
 
 
 def passed(trace: Trace) -> str:

@@ -79,19 +79,19 @@ def main() -> None:
     opened = Opened()
     for line in sys.stdin.buffer:
         head: dict[str, Any] = {"bytes": 0}
-        found = None
+        answer = None
         try:
-            found = opened.answer(json.loads(line))
-            head["stale"] = found is None
+            answer = opened.answer(json.loads(line))
+            head["stale"] = answer is None
         except Problem as problem:
             head["problem"] = problem.as_json()
         except TraceFileError as error:
             head["problem"] = unreadable(error).as_json()
         except Exception:  # noqa: BLE001  # the server says so, and logs it
             head["failed"] = traceback.format_exc()
-        if found is not None:
-            head.update(bytes=len(found.blocks), crc=found.crc, size=found.size)
-        out.write(json.dumps(head).encode() + b"\n" + (found.blocks if found is not None else b""))
+        if answer is not None:
+            head.update(bytes=len(answer.blocks), crc=answer.crc, size=answer.size)
+        out.write(json.dumps(head).encode() + b"\n" + (answer.blocks if answer is not None else b""))
         out.flush()
 
 

@@ -61,8 +61,8 @@ def _watched(
             shown = watch.generation
             say(watch.explanation)
             source = Script(script, tuple(args), module, limits)
-            made = program_of(script, watch.recording, watched=True, most=most, source=source, rerun=rerun)
-            catalogue.add(made)
+            program = program_of(script, watch.recording, watched=True, most=most, source=source, rerun=rerun)
+            catalogue.add(program)
         elif watch.recording is not None:
             say(watch.error)
             catalogue.annotate(name, watch.error)

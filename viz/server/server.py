@@ -72,16 +72,16 @@ def bind(host: str, port: int | None) -> socket.socket:
 
 def _listen(host: str, port: int) -> socket.socket:
     family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    made = socket.socket(family, kind, proto)
+    listening = socket.socket(family, kind, proto)
     try:
         if hasattr(socket, "SO_REUSEADDR") and not hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port left a moment ago can be had again
-        made.bind(address)
-        made.listen(128)
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port left a moment ago can be had again
+        listening.bind(address)
+        listening.listen(128)
     except OSError:
-        made.close()
+        listening.close()
         raise
-    return made
+    return listening
 
 
 def _why(host: str, port: int, error: OSError) -> str:
@@ -94,9 +94,9 @@ def _why(host: str, port: int, error: OSError) -> str:
     )
 
 
-def address(made: socket.socket) -> str:
+def address(listening: socket.socket) -> str:
     """The address that a browser on this machine opens."""
-    host, port = made.getsockname()[:2]
+    host, port = listening.getsockname()[:2]
     if host in ANY_ADDRESS:
         host = "127.0.0.1"
     return url_of(host, port)
@@ -132,12 +132,12 @@ class Running:
 
 
 def serve(
-    store: Store, made: socket.socket, path: str = "/", allowed: Iterable[str] = (), browser: bool = True,
+    store: Store, listening: socket.socket, path: str = "/", allowed: Iterable[str] = (), browser: bool = True,
     seconds: float = 0,
 ) -> None:  # fmt: skip
     """Serves until Ctrl-C (or SIGTERM); returns normally then.  A program that runs again may take so many seconds."""
-    server = _server(store, made, allowed, sys.argv, seconds)
-    url = address(made) + path
+    server = _server(store, listening, allowed, sys.argv, seconds)
+    url = address(listening) + path
     with contextlib.suppress(ValueError):  # not in the main thread: the caller ends us
         signal.signal(signal.SIGTERM, _stop)
     print(f"Backstep is open at {url}\nPress Ctrl-C to stop it.", flush=True)
@@ -154,9 +154,9 @@ def serve(
     print("\nBackstep has stopped.", flush=True)
 
 
-def start(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[str] = ()) -> Running:
+def start(store: Store, listening: socket.socket, path: str = "/", allowed: Iterable[str] = ()) -> Running:
     """Serves from a thread and returns at once."""
-    server = _server(store, made, allowed)
+    server = _server(store, listening, allowed)
     thread = threading.Thread(target=server.run, daemon=True, name="backstep")
     thread.start()
 
@@ -170,24 +170,24 @@ def start(store: Store, made: socket.socket, path: str = "/", allowed: Iterable[
         thread.join(timeout=5)
         server.task_dispatcher.shutdown(cancel_pending=True, timeout=1)
 
-    return Running(address(made) + path, close)
+    return Running(address(listening) + path, close)
 
 
 def _server(
-    store: Store, made: socket.socket, allowed: Iterable[str], argv: Sequence[str] = (), seconds: float = 0
+    store: Store, listening: socket.socket, allowed: Iterable[str], argv: Sequence[str] = (), seconds: float = 0
 ) -> Any:
     local = Local(Dropped(store.catalogue), seconds or SECONDS)
-    started = Started(argv, made.getsockname()[0] in ANY_ADDRESS)
-    return http_server(guarded(build(store, local=local, started=started), allowed), [made])
+    started = Started(argv, listening.getsockname()[0] in ANY_ADDRESS)
+    return http_server(guarded(build(store, local=local, started=started), allowed), [listening])
 
 
-def http_server(app: Application, made: Sequence[socket.socket], **more: Any) -> Any:
+def http_server(app: Application, sockets: Sequence[socket.socket], **more: Any) -> Any:
     """waitress with our settings, and `more` of its own, on listening sockets."""
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a queue of a few requests is no news
     dispatcher = Dispatcher()
     dispatcher.set_thread_count(THREADS)
     return waitress.server.create_server(
-        app, _dispatcher=dispatcher, sockets=list(made), ident="Backstep", connection_limit=_connections(),
+        app, _dispatcher=dispatcher, sockets=list(sockets), ident="Backstep", connection_limit=_connections(),
         channel_timeout=IDLE, cleanup_interval=IDLE // 3, asyncore_use_poll=True, recv_bytes=1 << 16,
         max_request_body_size=4 * MAX_BODY,  # up to there the app reads it, and says that it is too long
         **more,

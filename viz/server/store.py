@@ -136,8 +136,8 @@ class Revision:
     @property
     def edits(self) -> Json:
         """The edits, parsed again from their text: as lists, a million numbers take four times as much memory."""
-        found: Json = json.loads(self.text)
-        return found
+        edits: Json = json.loads(self.text)
+        return edits
 
     @property
     def is_base(self) -> bool:
@@ -188,8 +188,8 @@ def canonical(edits: Mapping[str, Any] | None) -> str:
 
 def checked(edits: Mapping[str, Any] | None) -> Json:
     """Edits from outside, in their full form; raises Problem where they have another form than docs/scene-format.md."""
-    given = dict(edits or NO_EDITS)
-    leaves, commands = given.get("leaves") or {}, given.get("commands")
+    fields = dict(edits or NO_EDITS)
+    leaves, commands = fields.get("leaves") or {}, fields.get("commands")
     if not isinstance(leaves, Mapping) or not all(isinstance(key, str) for key in leaves):
         raise bad_edits("`leaves` must map the number of a tensor to its values.")
     if commands is not None:
@@ -213,8 +213,8 @@ class Catalogue:
         self._lock = threading.Lock()
 
     def find(self, program: str) -> Program:
-        found = self._programs.get(program)
-        if found is None:
+        entry = self._programs.get(program)
+        if entry is None:
             raise Problem(
                 "unknown-program",
                 "This program is not open here",
@@ -223,7 +223,7 @@ class Catalogue:
                 "`backstep run script.py` or `backstep open FILE`.",
                 [("Open the gallery", "/")],
             )
-        return found
+        return entry
 
     def add(self, program: Program) -> Program:
         """Adds the program; one with the same id is replaced and its version goes up by one."""
@@ -298,13 +298,13 @@ class Store:
 
         It is known by its id once its trace has been made: edits that are refused leave nothing behind.
         """
-        found = self.catalogue.find(program)
+        entry = self.catalogue.find(program)
         if edits is None and revision is not None:
             known = self._revisions.get(revision) or self.revision(program, NO_EDITS, section=section)
-            if known.id != revision or known.program != program or known.version != found.version:
+            if known.id != revision or known.program != program or known.version != entry.version:
                 raise _unknown_revision(program, revision)
             return known
-        return self._revision(program, found.version, canonical(edits), section)
+        return self._revision(program, entry.version, canonical(edits), section)
 
     def prepare(self) -> None:
         """Begins with the scenes and overviews of long recordings, so that they are ready when the browser asks."""
@@ -334,17 +334,17 @@ class Store:
         """The trace of a revision: recorded, or replayed from the recorded one."""
         if revision.is_base:
             return self._base(revision)
-        made = self._flight.cached(self._traces, revision.id, lambda: self._replayed(revision))
+        trace = self._flight.cached(self._traces, revision.id, lambda: self._replayed(revision))
         self._revisions.put(revision.id, revision)
-        return made
+        return trace
 
     def scene(self, revision: Revision, previous: Revision | None, folds: Mapping[str, bool], layout: str) -> Packed:
         """The scene of a revision, as JSON; `previous` is the one whose values are shown as ghosts."""
         old = previous if previous is not None and previous.id != revision.id else None
         key = (revision.id, old.id if old else None, tuple(sorted(folds.items())), layout)
-        made = self._flight.cached(self._scenes, key, lambda: self._scene(revision, old, folds, layout))
+        scene = self._flight.cached(self._scenes, key, lambda: self._scene(revision, old, folds, layout))
         self._revisions.put(revision.id, revision)
-        return made
+        return scene
 
     def details(self, revision: Revision, element: str) -> Packed:
         """The details of one element at all moments, as JSON."""
@@ -392,9 +392,9 @@ class Store:
         base_id = self._revision(revision.program, revision.version, UNEDITED, revision.section).id
         run, base = self._run(revision), self._base(revision)
         section = self._section(revision)
-        made = self.pure.scene(SceneJob(program, revision, trace, base, base_id, before, folds, layout, run, section))
-        self.know(revision, made)
-        return pack_json(made)
+        scene = self.pure.scene(SceneJob(program, revision, trace, base, base_id, before, folds, layout, run, section))
+        self.know(revision, scene)
+        return pack_json(scene)
 
     def know(self, revision: Revision, scene: Mapping[str, Any]) -> Packed:
         """Keeps the parts of a scene that details need: the same for any folding."""
@@ -433,14 +433,14 @@ class Store:
             "again": {one.id: self.again[one.id].as_json() for one in (revision, old) if one and one.id in self.again},
         }  # fmt: skip
         try:
-            head, found = self.workers.packed(program.id, question)
+            head, answer = self.workers.packed(program.id, question)
         except Ended as error:
             raise _ended(error) from error
         if "problem" in head:
             raise Problem(**head["problem"])
         if "failed" in head:
             raise RuntimeError(f"a scene could not be made:\n{head['failed']}")
-        return None if head["stale"] else found
+        return None if head["stale"] else answer
 
     def _is_far(self, revision: Revision) -> bool:
         return self.workers is not None and len(self._recorded(revision.program, revision.version).events) >= HEAVY
@@ -471,10 +471,10 @@ class Store:
         """A recording of a program. Raises Problem if a newer one has replaced it and it is gone."""
 
         def record() -> Trace:
-            found = self.catalogue.find(program)
-            if found.version != version:
+            entry = self.catalogue.find(program)
+            if entry.version != version:
                 raise _recorded_again(program)
-            return found.record()
+            return entry.record()
 
         return self._flight.cached(self._traces, f"{program}@{version}", record)
 
@@ -535,8 +535,8 @@ class Store:
         other = Run(whole, run.most, is_told=run.is_told or not run.is_divided)
         if section and (not other.is_divided or section >= len(other.sections)):
             raise _ended_before(run.sections[section].label)
-        made = other.trace(section if other.is_divided else 0)
-        return replace(made, meta={**made.meta, "rerun": True, "recomputed": again.text})
+        trace = other.trace(section if other.is_divided else 0)
+        return replace(trace, meta={**trace.meta, "rerun": True, "recomputed": again.text})
 
     def _revision(self, program: str, version: int, text: str, section: int | None = None) -> Revision:
         part = [] if section is None else [str(section)]

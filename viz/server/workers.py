@@ -49,8 +49,8 @@ class TraceFile:
 
 def stamp(path: str | os.PathLike[str]) -> tuple[int, int, int]:
     """The identity of a file, which differs from that of a file written in its place."""
-    found = os.stat(path)
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    status = os.stat(path)
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 class Ended(Exception):
@@ -121,10 +121,10 @@ class Workers:
                 known = [Worker()]
                 self._all += known
                 self._idle += known
-            found = max(known or self._idle, key=lambda worker: worker.program == program)
-            self._idle.remove(found)
-            found.program = program
-        return found
+            free = max(known or self._idle, key=lambda worker: worker.program == program)
+            self._idle.remove(free)
+            free.program = program
+        return free
 
     def start(self) -> None:
         """Starts a process for the first question: its imports take a second."""

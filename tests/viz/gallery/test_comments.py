@@ -84,17 +84,17 @@ def test_a_lesson_is_read_as_it_is_written() -> None:
 
 def test_chapters_lead_to_the_last_step_of_their_lines(tmp_path: Path) -> None:
     made = scene(recorded(LOOP, tmp_path))
-    begin, again, end = comments.told(made)
+    begin, again, end = comments.chapters(made)
     assert begin["step"] == 1 and again["step"] == len(made["steps"]) and end["step"] is None
     assert begin["lines"] == (13, 14) and begin["notes"] == "Say hello.\nAnd wait."
     assert again["select"] == [made["steps"][-1]["at"]] and end["ask"]["choices"][1]["right"]
-    assert comments.told(scene(recorded("import engine\nengine.ones(1) * 2\n", tmp_path, "plain.py"))) == []
+    assert comments.chapters(scene(recorded("import engine\nengine.ones(1) * 2\n", tmp_path, "plain.py"))) == []
 
 
 def test_a_chapter_in_a_loop_ends_before_the_next_one_begins(tmp_path: Path) -> None:
     source = LOOP.replace("    z.backward", "    # in the loop\n# ## Backward\n    z.backward")
     made = scene(recorded(source, tmp_path))
-    steps = [chapter["step"] for chapter in comments.told(made)]
+    steps = [chapter["step"] for chapter in comments.chapters(made)]
     assert steps[:3] == [1, 2, len(made["steps"])]
 
 
@@ -190,6 +190,6 @@ def test_script_that_is_recorded_beside_it_does_not_run_until_it_changes(tmp_pat
 
 def test_long_run_has_no_chapters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = recorded(LOOP, tmp_path)
-    assert programs.from_trace(trace).chapters is comments.told
+    assert programs.from_trace(trace).chapters is comments.chapters
     monkeypatch.setattr(programs, "HEAVY", 3)
     assert programs.from_trace(trace).chapters is None

@@ -90,9 +90,9 @@ def made_answer(store: Store, ask: Mapping[str, Any]) -> Json:
 
 def outcome(answer: Callable[[], Json]) -> Json:
     """The answer, or the `problem` that prevents it."""
-    found = _safely({}, answer)
-    del found["request"]
-    return found
+    reply = _safely({}, answer)
+    del reply["request"]
+    return reply
 
 
 def details_answer(store: Store, ask: Mapping[str, Any], turn: Turn = AT_ONCE) -> Json:
@@ -122,10 +122,10 @@ def graphs_answer(store: Store, program: str) -> Json:
 def live_answer(store: Store, program: str) -> Json:
     """The newest recording of a watched program, and the fault of the latest attempt."""
     try:
-        found = store.catalogue.find(program)
+        newest = store.catalogue.find(program)
     except Problem:
         return {"version": None, "note": ""}
-    return {"version": found.version, "note": found.note}
+    return {"version": newest.version, "note": newest.note}
 
 
 def pieces(answer: Any) -> Iterator[Packed]:

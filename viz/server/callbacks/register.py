@@ -117,12 +117,12 @@ def register_background(app: Dash, exports: Exports, background: Background) -> 
     store = exports.store
 
     def in_background(output: str, asked: str) -> Callable[..., Any]:
-        made: Callable[..., Any] = app.callback(
+        decorator: Callable[..., Any] = app.callback(
             Output(output, "data"), Input(asked, "data"), background=True, manager=background.manager, interval=POLL,
             cancel=[Input("gone", "data")], prevent_initial_call=True,
             on_error=lambda error: {"problem": (error if isinstance(error, Problem) else failure(error)).as_json()},
         )  # fmt: skip
-        return made
+        return decorator
 
     @in_background("made-scene", "later-scene")
     def make_scene(ask: SceneAsk | None) -> Any:
@@ -175,15 +175,15 @@ def answer_callbacks(app: Dash) -> None:
         if ask["output"] == LEFT:
             done: Response = dash()
             return done
-        given = [one["value"] for one in (*ask["inputs"], *ask.get("state", ()))]
+        arguments = [one["value"] for one in (*ask["inputs"], *ask.get("state", ()))]
         component, _, prop = ask["output"].rpartition(".")
-        return _packed({"multi": True, "response": {component: {prop: functions[ask["output"]](*given)}}})
+        return _packed({"multi": True, "response": {component: {prop: functions[ask["output"]](*arguments)}}})
 
     def job_answer(output: str) -> Response:
         for _ in range(2):  # a job may have ended between Dash's look for its result and that for the job
             try:
-                found: Response = dash()
-                return found
+                response: Response = dash()
+                return response
             except PreventUpdate:
                 pass
         component, _, prop = output.rpartition(".")
@@ -304,11 +304,11 @@ def _add_comparison(server: Flask, store: Store, local: Local | None, assets: st
 
     @server.get("/pair")
     def pair() -> Response:
-        found = pairs.get(request.args.get("program", ""))
-        if found is None:
+        both = pairs.get(request.args.get("program", ""))
+        if both is None:
             text = "Backstep has no such pair: choose Run the same on PyTorch again.\n"
             return Response(text, 404, mimetype="text/plain")
-        html = pair_page(found, assets)
+        html = pair_page(both, assets)
         return Response(html, mimetype="text/html", headers={"Cache-Control": "no-store"})
 
 
@@ -337,8 +337,8 @@ def _json(data: Any, status: int = 200) -> Response:
 
 def _packed(answer: Any) -> Response:
     """An answer in the pieces in which it was compressed; as plain text for clients that do not accept gzip."""
-    found = list(pieces(answer))
+    parts = list(pieces(answer))
     headers = {"Cache-Control": "no-store", "Vary": "Accept-Encoding"}
     if reads_gzip(request.environ):
-        return Response(gzip(found), mimetype="application/json", headers={**headers, "Content-Encoding": "gzip"})
-    return Response(b"".join(piece.text for piece in found), mimetype="application/json", headers=headers)
+        return Response(gzip(parts), mimetype="application/json", headers={**headers, "Content-Encoding": "gzip"})
+    return Response(b"".join(piece.text for piece in parts), mimetype="application/json", headers=headers)

@@ -205,9 +205,9 @@ def read(shape: TypeAdapter[Any], body: bytes) -> Any:
 
 def one_of(shapes: Sequence[Any]) -> TypeAdapter[Any]:
     """A request that has one of several shapes, told apart by their `output`."""
-    found: Any = reduce(or_, shapes)
-    told_apart: Any = Annotated[found, Field(discriminator="output")]
-    return TypeAdapter(told_apart if shapes[1:] else found)
+    union: Any = reduce(or_, shapes)
+    told_apart: Any = Annotated[union, Field(discriminator="output")]
+    return TypeAdapter(told_apart if shapes[1:] else union)
 
 
 def shape_of(output: str, listed: Mapping[str, Any], answer: Callable[..., Any]) -> Any:
@@ -221,8 +221,8 @@ def shape_of(output: str, listed: Mapping[str, Any], answer: Callable[..., Any])
     sent = [*listed["inputs"], *listed["state"]]
     if not set(names) <= hints.keys() or len(names) != len(sent):
         raise TypeError(f"the callback of {output} must say which types its {len(sent)} inputs have")
-    given = [_one(spec, hints[name]) for spec, name in zip(sent, names, strict=True)]
-    inputs, state = given[: len(listed["inputs"])], given[len(listed["inputs"]) :]
+    components = [_one(spec, hints[name]) for spec, name in zip(sent, names, strict=True)]
+    inputs, state = components[: len(listed["inputs"])], components[len(listed["inputs"]) :]
     component, _, prop = output.rpartition(".")
     changed = list.__class_getitem__(_only(*(f"{spec['id']}.{spec['property']}" for spec in listed["inputs"])))
     return _sent({
@@ -246,5 +246,5 @@ def _only(*texts: str) -> Any:
 
 def _sent(fields: dict[str, Any]) -> Any:
     """The type of an object with these fields; it is made here, so that mypy cannot read it."""
-    made: Any = TypedDict("Sent", fields, total=False)  # type: ignore[misc]
-    return with_config(STRICT)(made)
+    shape: Any = TypedDict("Sent", fields, total=False)  # type: ignore[misc]
+    return with_config(STRICT)(shape)

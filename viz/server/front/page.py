@@ -40,14 +40,14 @@ def group_of(program: Program) -> str:
 def card(program: Program) -> dict[str, Any]:
     """The text on the card of a program, in the words of the template."""
     about: Mapping[str, Any] = program.about
-    told = about.get("card") or {}
+    listed = about.get("card") or {}
     kind, message = wrong(about)
     return {
         "id": program.id,
         "title": about.get("title", program.id),
         "question": about.get("question", ""),
-        "learn": told.get("learn", ""),
-        "level": told.get("level", ""),
+        "learn": listed.get("learn", ""),
+        "level": listed.get("level", ""),
         "kind": kind,
         "message": message,
         "chapters": len(about.get("chapters") or []),

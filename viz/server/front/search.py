@@ -99,8 +99,8 @@ def asked(question: str) -> list[str]:
     >>> asked("Why is my gradient None?"), asked("how to do it")
     (['gradient', 'none'], ['how', 'to', 'do', 'it'])
     """
-    found = words_of(question)
-    return ([word for word in found if not (word in IDLE or word.isdigit())] or found)[:LONGEST]
+    words = words_of(question)
+    return ([word for word in words if not (word in IDLE or word.isdigit())] or words)[:LONGEST]
 
 
 def names(question: str) -> list[str]:
@@ -167,14 +167,14 @@ class Search:
     def _instead(self, words: Iterable[str], alike: float) -> dict[str, str]:
         """For each word that no program has, and that does not begin another one, the nearest known word."""
         known = self._words["plain"]
-        found = {}
+        nearest = {}
         for word in words:
             if self._has(_quoted(word)) or (len(word) >= PREFIX and any(one.startswith(word) for one in known)):
                 continue
             near = difflib.get_close_matches(word, known, n=1, cutoff=alike)
             if near and (len(word) > SHORT or sorted(word) == sorted(near[0])) and word[0] == near[0][0]:
-                found[word] = near[0]
-        return found
+                nearest[word] = near[0]
+        return nearest
 
     def _hits(self, words: Sequence[str], phrases: Iterable[str] = (), typed: tuple[str, ...] = ()) -> list[Hit]:
         """The programs by their rank; those with the `typed` text, or its significant part, as a phrase come first.
@@ -210,18 +210,18 @@ class Search:
 def _fields(program: Program) -> list[str]:
     """The texts of a program in the order of FIELDS."""
     about = program.about
-    told = about.get("card") or {}
+    card = about.get("card") or {}
     chapters = " · ".join(f"{one['title']}: {one['text']}" for one in about.get("chapters") or [])
     texts = {
         "question": str(about.get("question", program.id)),
-        "words": ", ".join(told.get("words", ())),
+        "words": ", ".join(card.get("words", ())),
         "title": str(about.get("title", program.id)),
         "name": program.id,
         "message": " ".join(filter(None, (about.get("says"), about.get("silence")))),
-        "learn": told.get("learn", ""),
+        "learn": card.get("learn", ""),
         "chapters": chapters.replace("**", "").replace("`", ""),
-        "outcome": told.get("outcome", ""),
-        "source": told.get("source", ""),
+        "outcome": card.get("outcome", ""),
+        "source": card.get("source", ""),
     }
     return [texts[field] for field in FIELDS]
 

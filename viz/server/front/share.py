@@ -77,5 +77,5 @@ def network() -> str | None:
             probe.connect(NOWHERE)
         except OSError:
             return None
-        found: str = probe.getsockname()[0]
-    return None if found.startswith(("127.", "0.")) else found
+        address: str = probe.getsockname()[0]
+    return None if address.startswith(("127.", "0.")) else address

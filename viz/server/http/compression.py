@@ -36,10 +36,10 @@ class Compressed:
         path = environ.get("PATH_INFO", "")
         if not path.startswith(ASSETS) or environ.get("REQUEST_METHOD") not in ("GET", "HEAD"):
             return self.answer(environ, start_response)
-        found = self.assets.find(path)
-        if found is None:
+        asset = self.assets.find(path)
+        if asset is None:
             return sent(environ, start_response, "404 Not Found", [("Content-Type", "text/plain")], UNKNOWN)
-        file, kept = found
+        file, kept = asset
         headers = [("Content-Type", file.type), ("Cache-Control", kept), ("ETag", file.tag)]
         is_packed = reads_gzip(environ) and len(file.content) >= WORTH
         body = file.packed if is_packed else file.content

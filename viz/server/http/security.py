@@ -55,10 +55,10 @@ def host_name(host: str) -> str | None:
     >>> host_name("LocalHost:8050"), host_name("[::1]:8050"), host_name("a b")
     ('localhost', '[::1]', None)
     """
-    found = _HOST.fullmatch(host.strip())
-    if found is None or (found["port"] and int(found["port"]) > 65535):
+    match = _HOST.fullmatch(host.strip())
+    if match is None or (match["port"] and int(match["port"]) > 65535):
         return None
-    return found["name"].lower()
+    return match["name"].lower()
 
 
 def trusted_hosts(allowed: Iterable[str] = ()) -> frozenset[str]:

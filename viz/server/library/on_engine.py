@@ -114,8 +114,8 @@ _known: weakref.WeakKeyDictionary[Trace, Recomputed | str] = weakref.WeakKeyDict
 def base_of(trace: Trace, revision: Trace) -> Trace:
     """The trace with which a revision of a recording is compared: for a replay, the recording as the engine computes
     it, if that was asked for before; for a run on the library itself, the recording."""
-    found = _known.get(trace) if library(trace) and not library(revision) else None
-    return found.shown(found.trace) if isinstance(found, Recomputed) else trace
+    known = _known.get(trace) if library(trace) and not library(revision) else None
+    return known.shown(known.trace) if isinstance(known, Recomputed) else trace
 
 
 def recomputed(trace: Trace, leaves: Mapping[int, object]) -> Recomputed:
@@ -124,21 +124,21 @@ def recomputed(trace: Trace, leaves: Mapping[int, object]) -> Recomputed:
     Raises Unlike, with the reason, if the engine lacks an op that takes part in backward or that an edited leaf
     reaches, if it does something else, or if its numbers differ by more than rounding explains.  Runs the engine.
     """
-    found = _known.get(trace)
-    if found is None:
+    known = _known.get(trace)
+    if known is None:
         try:
-            found = _measured(trace)
+            known = _measured(trace)
         except Unlike as error:
-            found = str(error)
+            known = str(error)
         except ValueError as error:  # a value that was not kept
-            found = f"{str(error).rstrip('.')}."
-        _known[trace] = found
-    if isinstance(found, str):
-        raise Unlike(found)
+            known = f"{str(error).rstrip('.')}."
+        _known[trace] = known
+    if isinstance(known, str):
+        raise Unlike(known)
     reached = _reached(trace, set(leaves))
     if reached is not None:
         raise Unlike(f"The edited leaf reaches {_said(trace, reached)}, which Backstep's engine does not have.")
-    return found
+    return known
 
 
 def _measured(trace: Trace) -> Recomputed:
@@ -197,24 +197,24 @@ def _values(event: AnyEvent) -> Iterator[int | None]:
 
 def _unknown(trace: Trace) -> dict[int, Value]:
     """The results of such ops of which a trace has no elements, by tensor, if only such ops use them."""
-    found = {
+    unknown = {
         out.tensor: trace.value(out.value)
         for event in trace.events
         if isinstance(event, OpCalled) and is_missing(event)
         for out in event.outputs
         if trace.value(out.value).array is None
     }
-    for event in trace.events if found else ():
+    for event in trace.events if unknown else ():
         if isinstance(event, OpCalled) and not is_missing(event):
             for one in event.inputs:
-                found.pop(-1 if one.tensor is None else one.tensor, None)
-    return found
+                unknown.pop(-1 if one.tensor is None else one.tensor, None)
+    return unknown
 
 
 def _narrow(event: AnyEvent) -> str:
     """The element type of a tensor that an event makes, if the engine lacks it."""
-    made = event.outputs if isinstance(event, OpCalled) else [event] if isinstance(event, LeafCreated) else ()
-    return next((one.dtype for one in made if one.dtype in NARROW), "")
+    outputs = event.outputs if isinstance(event, OpCalled) else [event] if isinstance(event, LeafCreated) else ()
+    return next((one.dtype for one in outputs if one.dtype in NARROW), "")
 
 
 def _zeros(value: Value) -> Value:
@@ -257,14 +257,14 @@ UNSEEN = (
 
 def _lost(trace: Trace, again: Trace) -> dict[int, int]:
     """The events that find a tensor changed in the recording alone, with the tensor."""
-    found, place = dict[int, int](), 0
+    lost, place = dict[int, int](), 0
     for event in trace.events:
         after = again.events[place] if place < len(again.events) else None
         if type(event) is Refreshed and (type(after) is not Refreshed or after.tensor != event.tensor):
-            found[event.index] = event.tensor
+            lost[event.index] = event.tensor
         else:
             place += 1
-    return found
+    return lost
 
 
 def _written(event: AnyEvent, lost: Mapping[int, int]) -> AnyEvent:

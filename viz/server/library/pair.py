@@ -28,12 +28,12 @@ def steps_of(comparison: Comparison, traces: tuple[Trace, Trace]) -> tuple[int, 
     """How many steps have run in each recording when the first difference has; all of one that has ended before."""
     if comparison.first is None:
         return ()
-    found = []
+    counts = []
     for trace, event in zip(traces, comparison.first.events, strict=True):
         steps = reading(trace).line.steps
         here = (nr + 1 for nr, step in enumerate(steps) if event is not None and step.event >= event)
-        found.append(next(here, len(steps)))
-    return tuple(found)
+        counts.append(next(here, len(steps)))
+    return tuple(counts)
 
 
 def page(pair: Pair, assets: str) -> str:

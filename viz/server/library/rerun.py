@@ -56,13 +56,13 @@ def script_of(trace: Trace) -> Script:
     try:
         module = str(ran.get("module") or "")
         script = find_module(module)[1] if module else check_script(trace.argv[0])
-        given = dict(ran.get("limits") or {})
-        steps = tuple((int(first), None if end is None else int(end)) for first, end in given.pop("steps", ()))
-        found = Script(script, tuple(trace.argv[1:]), module, Limits(steps, **given))
+        limits = dict(ran.get("limits") or {})
+        steps = tuple((int(first), None if end is None else int(end)) for first, end in limits.pop("steps", ()))
+        source = Script(script, tuple(trace.argv[1:]), module, Limits(steps, **limits))
     except (ScriptError, OSError, TypeError, ValueError) as error:
         raise Cannot(str(error)) from error
-    unchanged(found, trace)
-    return found
+    unchanged(source, trace)
+    return source
 
 
 def unchanged(script: Script, trace: Trace) -> None:
@@ -172,7 +172,7 @@ class Reruns:
 
         name = script.path.name
         try:
-            made = run_script(
+            recording = run_script(
                 script.path, script.args, module=script.module, trace_path=target, limits=limits, quiet=True, mute=True,
                 changes=plan, on_start=started, on_slow=_nothing,
             )  # fmt: skip
@@ -187,20 +187,22 @@ class Reruns:
             )
         if self._is_stopped:
             raise Cannot(f"{name} was stopped.")
-        done = made.changes
+        done = recording.changes
         if done is None:
-            how = f"signal {-made.returncode}" if made.returncode < 0 else f"status {made.returncode}"
+            how = f"signal {-recording.returncode}" if recording.returncode < 0 else f"status {recording.returncode}"
             raise Cannot(f"{name} ended in the middle of its run, with {how}.")
         if done.reads_input:
             raise Cannot(f"{name} reads its standard input, which a recording does not have.")
         if done.fault:
             raise Cannot(f"The edit does not fit {name} as it runs now: {done.fault}.")
         if done.missed:
-            raise Cannot(f"{name} did not come to the place of the edit when it ran again. {made.explanation}".strip())
+            raise Cannot(
+                f"{name} did not come to the place of the edit when it ran again. {recording.explanation}".strip()
+            )
         cut = open_trace(str(target)).meta.get("cut")
         if cut and not run.whole.meta.get("cut"):
             raise Cannot(f"The recording of {name} became much longer than the first one, and was ended.")
-        return made
+        return recording
 
     def _keep(self, revision: Revision, again: Again) -> None:
         self.store.again[revision.id] = again

@@ -41,17 +41,17 @@ class RoundingAlone:
             return 0.0
         if left_out is not None and recorded.shape == computed.shape:
             recorded, computed = recorded[~left_out], computed[~left_out]
-        found, least = gap(recorded, computed), self.least.get(value)
+        largest, least = gap(recorded, computed), self.least.get(value)
         if least is None:
-            return found
+            return largest
         of_terms = gap(recorded, computed, least)
-        return of_terms if of_terms <= max(rounding(str(recorded.dtype)), worst) else found
+        return of_terms if of_terms <= max(rounding(str(recorded.dtype)), worst) else largest
 
     def _sent(self, event: VjpRun) -> None:
         """A gradient with fewer elements than the upstream gradient is a sum of its elements, as in the check of one
         call (`viz.reading.library`). A gradient computed from rounding alone is rounding alone."""
-        given = {value: self.trace.value(value).array for value in event.upstream if value is not None}
-        upstream = {value: array for value, array in given.items() if array is not None}
+        arrays = {value: self.trace.value(value).array for value in event.upstream if value is not None}
+        upstream = {value: array for value, array in arrays.items() if array is not None}
         if not upstream:
             return
         sizes = {value: scale(array) for value, array in upstream.items()}
@@ -81,10 +81,10 @@ class RoundingAlone:
     def _computed(self, event: OpCalled) -> None:
         """An op without a graph, as in an optimiser, computes with such numbers element by element."""
         inputs = () if event.node is not None else event.inputs
-        given = [self._tensors[one.tensor] for one in inputs if one.tensor in self._tensors]
+        masks = [self._tensors[one.tensor] for one in inputs if one.tensor in self._tensors]
         for out in event.outputs:
             alone = None
-            for one in given:
+            for one in masks:
                 if one.shape == out.shape or one.all():
                     here = one if one.shape == out.shape else np.ones(out.shape, bool)
                     alone = here if alone is None else alone | here

@@ -29,11 +29,11 @@ def leaf_values(run: Run, section: int, base: Trace, edits: Edits) -> dict[int, 
     """The values of edited leaves, by the event of the whole recording that made the leaf."""
     if not edits.leaves:
         return {}
-    made = {event.tensor: event for event in base.events if isinstance(event, LeafCreated)}
+    leaves = {event.tensor: event for event in base.events if isinstance(event, LeafCreated)}
     tensors = run.tensors(section)
-    found = {}
+    changed = {}
     for tensor, values in edits.leaves.items():
-        leaf = made.get(tensor)
+        leaf = leaves.get(tensor)
         name = base.names.get(tensor, "The edited tensor")
         if leaf is None:
             raise Cannot(
@@ -45,8 +45,8 @@ def leaf_values(run: Run, section: int, base: Trace, edits: Edits) -> dict[int, 
         same = isinstance(event, LeafCreated) and between(base.value(leaf.value), run.whole.value(event.value)) == 0.0
         if not isinstance(event, LeafCreated) or (is_before and (section or not same)):
             raise Cannot(f"{name} comes from an earlier iteration: edit it in the iteration that makes it.")
-        found[born] = fitted(values, leaf.shape, leaf.dtype, name).tolist()
-    return found
+        changed[born] = fitted(values, leaf.shape, leaf.dtype, name).tolist()
+    return changed
 
 
 def by_number(run: Run, leaves: Mapping[int, Any]) -> dict[int, Any]:
@@ -74,17 +74,17 @@ def call_arguments(run: Run, section: int, base: Trace, edits: Edits) -> dict[in
     starts = run.outline.where(BackwardStarted)
     first = int(np.searchsorted(starts, run.sections[section].start)) if run.is_divided else 0
     here = [event.index for event in base.events if isinstance(event, BackwardStarted)]
-    found = {}
+    arguments = {}
     for was, now in zip(recorded, edits.commands, strict=True):
         if was.kind != "backward" or was == now or was.base is None:
             continue
         event = base.events[was.base]
         assert isinstance(event, BackwardStarted)
-        found[int(starts[first + here.index(was.base)])] = {
+        arguments[int(starts[first + here.index(was.base)])] = {
             "gradients": AS_IS if now.gradient is None else list(_gradients(base, event, now)),
             "retain_graph": now.retain_graph, "create_graph": now.create_graph,
         }  # fmt: skip
-    return found
+    return arguments
 
 
 def _fixed(command: Command) -> tuple[Any, ...]:
