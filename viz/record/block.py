@@ -103,18 +103,18 @@ def selection(every: Any, steps: Iterable[int] | None) -> Selection:
     every = None if every is None else int(every)
     if isinstance(steps, range) and steps and steps.step == 1 and steps.start >= 0:
         return Selection(((steps.start, steps.stop),), every)
-    given = [] if steps is None else [*steps] if isinstance(steps, Iterable) else [None]
-    if steps is not None and not (given and _are_counts(given, 0)):
+    counts = [] if steps is None else [*steps] if isinstance(steps, Iterable) else [None]
+    if steps is not None and not (counts and _are_counts(counts, 0)):
         raise ValueError(f"steps={steps!r} are not iterations: give whole numbers from 0 on, such as range(100, 103)")
-    numbers = sorted({int(one) for one in given})
+    numbers = sorted({int(one) for one in counts})
     starts = [one for place, one in enumerate(numbers) if not place or numbers[place - 1] != one - 1]
     ends = [one + 1 for place, one in enumerate(numbers) if numbers[place + 1 : place + 2] != [one + 1]]
     return Selection(tuple(zip(starts, ends, strict=True)), every) if numbers or every else ALL
 
 
-def _are_counts(given: Iterable[Any], least: int) -> bool:
+def _are_counts(numbers: Iterable[Any], least: int) -> bool:
     """Whether all are whole numbers, also numpy's, and at least so large."""
-    return all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) and one >= least for one in given)
+    return all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) and one >= least for one in numbers)
 
 
 @contextmanager

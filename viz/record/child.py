@@ -121,8 +121,8 @@ def main(argv: list[str]) -> int:
             outcome,
             {"place": place, "processes": os.environ.get("WORLD_SIZE") or "1", "module": name, "limits": limits},
         )
-        made = None if changes is None else [changes.missed, changes.fault, typed.was_read]
-        _report(report, outcome, stream, seconds, failure, made)
+        rerun = None if changes is None else [changes.missed, changes.fault, typed.was_read]
+        _report(report, outcome, stream, seconds, failure, rerun)
     return outcome.status
 
 

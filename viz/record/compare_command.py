@@ -58,7 +58,7 @@ def on_both(script: Path, args: Sequence[str], folder: Path, quiet: bool = False
     if not has_torch():
         raise CannotCompare(NEEDED)
     names = ENGINE, f"PyTorch {importlib.metadata.version('torch')}"
-    made = tuple(
+    recordings = tuple(
         run_script(
             script, args, as_torch=not on_torch, on_torch=on_torch, quiet=quiet,
             trace_path=folder / f"{script.stem}-{'torch' if on_torch else 'engine'}{SUFFIX}",
@@ -66,22 +66,22 @@ def on_both(script: Path, args: Sequence[str], folder: Path, quiet: bool = False
         for on_torch in (False, True)
     )  # fmt: skip
     try:
-        one, other = (open_trace(recording.trace_path) for recording in made)
+        one, other = (open_trace(recording.trace_path) for recording in recordings)
     except (OSError, TraceFileError) as error:
         raise CannotCompare(f"A recording cannot be read: {error}") from error
     if not any(trace.events for trace in (one, other)):
         raise CannotCompare("The program uses neither the engine nor PyTorch: nothing was recorded.")
-    return Compared((made[0], made[1]), compared(one, other, names))
+    return Compared((recordings[0], recordings[1]), compared(one, other, names))
 
 
 def script_of(program: str) -> Path:
     """The script with a name: a file, or a program of the gallery. Raises CannotCompare for one of PyTorch 0.3."""
-    found = gallery.find(program)
-    if Path(program).exists() or found is None:
+    named = gallery.find(program)
+    if Path(program).exists() or named is None:
         return Path(program)
-    if found.legacy:
+    if named.legacy:
         raise CannotCompare(LEGACY)
-    return found.path
+    return named.path
 
 
 def compare(program: str, args: Sequence[str]) -> int:
@@ -91,9 +91,9 @@ def compare(program: str, args: Sequence[str]) -> int:
     """
     try:
         with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
-            found = on_both(script_of(program), args, Path(folder))
+            result = on_both(script_of(program), args, Path(folder))
     except (ScriptError, CannotCompare) as error:
         print(f"backstep: {error}", file=sys.stderr)
         return 2
-    print(found.comparison.text)
-    return 0 if found.comparison.first is None else 1
+    print(result.comparison.text)
+    return 0 if result.comparison.first is None else 1

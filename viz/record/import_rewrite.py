@@ -14,16 +14,16 @@ TORCH = "torch"
 class _Imports(ast.NodeTransformer):
     def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
         """`import engine.nn.functional as F`; without `as`, the name that it binds is torch from then on."""
-        made: list[ast.stmt] = []
+        imports: list[ast.stmt] = []
         for alias in node.names:
             top, dot, rest = alias.name.partition(".")
             if top != ENGINE:
-                made.append(ast.Import([alias]))
+                imports.append(ast.Import([alias]))
                 continue
-            made.append(ast.Import([ast.alias(f"{TORCH}{dot}{rest}", alias.asname or (None if dot else ENGINE))]))
+            imports.append(ast.Import([ast.alias(f"{TORCH}{dot}{rest}", alias.asname or (None if dot else ENGINE))]))
             if dot and alias.asname is None:
-                made.append(ast.Import([ast.alias(TORCH, ENGINE)]))
-        return [ast.copy_location(one, node) for one in made]
+                imports.append(ast.Import([ast.alias(TORCH, ENGINE)]))
+        return [ast.copy_location(one, node) for one in imports]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
         """`from engine.nn import Linear`, `from backstep import engine as torch`."""
@@ -33,11 +33,11 @@ class _Imports(ast.NodeTransformer):
         if top == ENGINE:
             return [ast.copy_location(ast.ImportFrom(f"{TORCH}{dot}{rest}", node.names, 0), node)]
         ours = [alias for alias in node.names if alias.name != ENGINE]
-        made: list[ast.stmt] = [
+        imports: list[ast.stmt] = [
             ast.Import([ast.alias(TORCH, alias.asname or ENGINE)]) for alias in node.names if alias.name == ENGINE
         ]
-        made += [ast.ImportFrom(node.module, ours, 0)] if ours else []
-        return [ast.copy_location(one, node) for one in made]
+        imports += [ast.ImportFrom(node.module, ours, 0)] if ours else []
+        return [ast.copy_location(one, node) for one in imports]
 
 
 def on_torch(text: str | bytes, filename: str = "<program>") -> ast.Module:

@@ -69,12 +69,12 @@ def size(text: str) -> int:
     (500000000, 1500000000, 4096)
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kMG]?)B?", text, re.ASCII)
-    found = int(float(match[1]) * UNITS[match[2]]) if match is not None else 0
-    if found < 1:
+    count = int(float(match[1]) * UNITS[match[2]]) if match is not None else 0
+    if count < 1:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a size: give a number of bytes, or of k, M or G, such as 500M or 2G"
         )
-    return found
+    return count
 
 
 def in_words(number: float) -> str:

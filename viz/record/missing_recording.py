@@ -60,10 +60,10 @@ def nothing_recorded(script: str, text: str, counts: Counts, as_torch: bool, err
     """The explanation for a script in which no gradient can be seen; "" if there is a backward call."""
     if counts.backwards or (error and counts.nodes):
         return ""
-    found = imports(text)
+    imported = imports(text)
     stopped = f" It stopped before that, with {error}." if error else ""
     if not counts.ops:
-        return _no_ops(script, found, as_torch, error, counts.leaves)
+        return _no_ops(script, imported, as_torch, error, counts.leaves)
     if not counts.nodes:
         return (
             f"{script} ran {_count(counts.ops, 'op')}, but no tensor requires a gradient, so backward has nothing "
@@ -76,7 +76,7 @@ def nothing_recorded(script: str, text: str, counts: Counts, as_torch: bool, err
     )
 
 
-def _no_ops(script: str, found: Imports, as_torch: bool, error: str, leaves: int) -> str:
+def _no_ops(script: str, imported: Imports, as_torch: bool, error: str, leaves: int) -> str:
     if error in ("SyntaxError", "IndentationError", "TabError"):
         return f"{script} is not valid Python ({error}), so none of it ran. The message names the line."
     if error and leaves:
@@ -87,13 +87,13 @@ def _no_ops(script: str, found: Imports, as_torch: bool, error: str, leaves: int
         )
     if error:
         return f"{script} stopped with {error} before its first op. The traceback names the line."
-    if not found.engine and not found.torch:
+    if not imported.engine and not imported.torch:
         return (
             f"{script} imports neither torch nor the engine, and no op ran. Write `import torch`, or "
             "`import engine as torch`, where the tensors are made. Ops that other processes run are not recorded."
         )
-    line = found.engine or found.torch
-    library = "torch" if found.torch and not found.engine and not as_torch else "the engine"
+    line = imported.engine or imported.torch
+    library = "torch" if imported.torch and not imported.engine and not as_torch else "the engine"
     return (
         f"{script} imports {library} (line {line}), but no op ran. If its work needs "
         "arguments, give them after the script's name. Ops that other processes run are not recorded."
@@ -167,21 +167,21 @@ def ended(meta: Mapping[str, Any]) -> str:
 
 def shadows(folder: Path, root: Path) -> list[str]:
     """The user's own files or packages beside a script that have the name of one of ours."""
-    found = []
+    names = []
     for name in OURS:
         for path in (folder / f"{name}.py", folder / name / "__init__.py"):
             ours = root / name / "__init__.py"
             if path.is_file() and not (ours.is_file() and path.samefile(ours)):
-                found.append(str(path.relative_to(folder)))
-    return found
+                names.append(str(path.relative_to(folder)))
+    return names
 
 
-def shadowed(script: str, found: Sequence[str]) -> str:
+def shadowed(script: str, files: Sequence[str]) -> str:
     """The explanation for files that `shadows` found; "" for none."""
-    if not found:
+    if not files:
         return ""
-    names = " and ".join(f"`{name}`" for name in found)
-    module = Path(found[0]).parts[0].removesuffix(".py")
+    names = " and ".join(f"`{name}`" for name in files)
+    module = Path(files[0]).parts[0].removesuffix(".py")
     return (
         f"{names} beside {script} has the same name as a part of Backstep. Here `import {module}` loads "
         f"Backstep's, not yours. Rename yours (for instance to my_{module}) if the script needs it."

@@ -31,5 +31,5 @@ def of_rank(path: Path, number: int | None) -> Path:
 
 def of_ranks(path: Path, since: float = 0.0) -> list[Path]:
     """The traces of the processes that a recorded program started, written after a time, by their numbers."""
-    found = [one for one in path.parent.glob(f"{path.stem}.rank*{path.suffix}") if one.stat().st_mtime >= since]
-    return sorted(found, key=lambda one: (len(one.name), one.name))
+    traces = [one for one in path.parent.glob(f"{path.stem}.rank*{path.suffix}") if one.stat().st_mtime >= since]
+    return sorted(traces, key=lambda one: (len(one.name), one.name))

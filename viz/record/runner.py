@@ -295,11 +295,11 @@ def _ending(returncode: int) -> str:
 def _counts(path: Path) -> tuple[missing_recording.Counts, str]:
     """The contents of a trace; and why it cannot be read, "" if it can."""
     try:
-        found = tally(path)
+        numbers = tally(path)
     except (OSError, TraceFileError) as error:
         return missing_recording.Counts(0, 0, 0), str(error)
     counted = ("OpCalled", "nodes", "BackwardStarted", "LeafCreated")
-    return missing_recording.Counts(*(found.get(kind, 0) for kind in counted)), ""
+    return missing_recording.Counts(*(numbers.get(kind, 0) for kind in counted)), ""
 
 
 class Watch:
@@ -453,10 +453,10 @@ class Watch:
 def _signature(path: Path) -> tuple[int, int]:
     """Modification time and size; zeros while the file is not there (an editor may replace it)."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return (0, 0)
-    return (found.st_mtime_ns, found.st_size)
+    return (status.st_mtime_ns, status.st_size)
 
 
 def _unparsable(files: Sequence[Path]) -> str:

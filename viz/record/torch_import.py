@@ -65,8 +65,8 @@ class Finder(MetaPathFinder, Loader):
         name = module.__spec__.name
         rest = name.partition(".")[2]
         room = room_of(rest)
-        found = sys.modules.get(_ours(rest))
-        sys.modules[name] = Absent(name, room) if found is None and room is not None else sys.modules[_ours(rest)]
+        ours = sys.modules.get(_ours(rest))
+        sys.modules[name] = Absent(name, room) if ours is None and room is not None else sys.modules[_ours(rest)]
 
 
 def _ours(rest: str) -> str:
@@ -89,10 +89,10 @@ def explain_missing(error: BaseException, as_torch: bool) -> str | None:
 
     Names it, its line in the user's file, the nearest existing one, and the list.
     """
-    found = _missing(error)
-    if found is None:
+    missing = _missing(error)
+    if missing is None:
         return None
-    name, where, known = found
+    name, where, known = missing
     full = f"{where}.{name}" if where else name
     if name == "torch" and not as_torch:
         return (

@@ -80,7 +80,7 @@ class Backward:
         self.sums: Sums | None = None
         self.kept_gradients: dict[int, int] = {}  # by tensor that retains its gradient: the value of that
         self.asked: list[Any] = []  # the inputs of the call that runs,
-        self.given = 0  # and how many gradients it was given
+        self.gradient_count = 0  # and how many gradients were passed to it
         self.running: Node | None = None  # whose code of the user's runs
         self.nodes_run: set[int] = set()
         self.reached: list[Known] = []  # the gradients that leaves have accumulated in the call that runs
@@ -145,7 +145,7 @@ class Backward:
             if gradient.dtype is not root.dtype:
                 gradient = gradient.to(root.dtype)
             roots.append((known.number, self.receive(gradient), source))
-        self.asked, self.given = [t for t in inputs or () if isinstance(t, torch.Tensor)], len(gradients)
+        self.asked, self.gradient_count = [t for t in inputs or () if isinstance(t, torch.Tensor)], len(gradients)
         asked = [tensors.see(t, stack).number for t in self.asked]
         self.call = self.recorder.call = self.recorder.calls
         self.recorder.calls += 1
@@ -194,7 +194,7 @@ class Backward:
     def refuses(self, outputs: Any) -> bool:
         """Whether torch refused the call before it began."""
         asked = self.asked and not all(t.requires_grad for t in self.asked)
-        return not self.nodes_run and (asked or self.given != len(outputs))
+        return not self.nodes_run and (asked or self.gradient_count != len(outputs))
 
     def raised(self, error: BaseException, note: str, call: int | None, node: int | None) -> None:
         """The event of an error."""
@@ -205,9 +205,9 @@ class Backward:
     ) -> None:
         """torch refused the arguments of a call before it began."""
         outer = self.call, self.keep, self.create, self.recorder.call, self.stack, self.watch.forward.grad_enabled
-        given = gradients if isinstance(gradients, (list, tuple)) else [gradients]
+        passed = gradients if isinstance(gradients, (list, tuple)) else [gradients]
         listed = outputs if isinstance(outputs, (list, tuple)) else [outputs]
-        self.begin(function, listed, [g if isinstance(g, torch.Tensor) else None for g in given], (), keep, create)
+        self.begin(function, listed, [g if isinstance(g, torch.Tensor) else None for g in passed], (), keep, create)
         self.end(listed, (), error, outer, is_refused=True)
 
     # -- gradients -------------------------------------------------------------------------------------------------
@@ -281,9 +281,9 @@ class Backward:
         grad = None if tensor is None else grad_of(tensor)
         if grad is None:
             return None
-        found = self.tensors.find(grad)
-        if found is not None and found.version == version_of(grad) - found.offset:
-            return found.value
+        known_grad = self.tensors.find(grad)
+        if known_grad is not None and known_grad.version == version_of(grad) - known_grad.offset:
+            return known_grad.value
         return self.tensors.see(grad, -1).value
 
     def accumulated(self, known: Known, gradient: Any, before: int | None) -> None:
@@ -344,8 +344,8 @@ class Backward:
             return
 
         def record() -> None:
-            given = self.watch.gradients(received)
-            self.log.append(("made", -1, entries.code, self.call, "backward", None, node.key, 0, given, 0))
+            values = self.watch.gradients(received)
+            self.log.append(("made", -1, entries.code, self.call, "backward", None, node.key, 0, values, 0))
 
         self.watch.while_off(record)
         node.entered, self.running = self.let_in(), node
@@ -388,9 +388,9 @@ class Backward:
         fn = tensor.grad_fn
         node = None if fn is None else self.graph.known(fn)
         key = None if node is None else node.key
-        given = self.watch.gradients((gradient,))
+        values = self.watch.gradients((gradient,))
         nr = 0 if fn is None else tensor.output_nr
-        self.log.append(("made", -1, entries.code, self.call, "tensor", number, key, nr, given, 0))
+        self.log.append(("made", -1, entries.code, self.call, "tensor", number, key, nr, values, 0))
         return number
 
     def replaced(self, number: int | None, before: Any, after: Any) -> None:
@@ -401,7 +401,7 @@ class Backward:
 
 def in_place(upstream: tuple[int | None, ...], places: dict[int, int]) -> tuple[int | None, ...]:
     """The gradients of a node in the order of its op's results, some of which have none."""
-    found: list[int | None] = [None] * (1 + max(places.values()))
+    ordered: list[int | None] = [None] * (1 + max(places.values()))
     for nr, place in places.items():
-        found[place] = upstream[nr] if nr < len(upstream) else None
-    return tuple(found)
+        ordered[place] = upstream[nr] if nr < len(upstream) else None
+    return tuple(ordered)

@@ -92,8 +92,8 @@ class Call:
 
     def is_like(self, results: list[Any]) -> bool:
         """Whether it makes a tensor of a size that another one has: `zeros_like`, `new_ones`."""
-        made = self.base.endswith("_like") or self.base.startswith("new_")
-        return made and bool(results) and not self.writes
+        creates = self.base.endswith("_like") or self.base.startswith("new_")
+        return creates and bool(results) and not self.writes
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
         """The arguments of a call with their names."""
@@ -107,9 +107,9 @@ class Call:
 
     def whole(self, arguments: list[tuple[str, Any]]) -> dict[str, Any]:
         """All arguments of a call by their names, defaults filled in."""
-        given = dict(arguments)
+        named = dict(arguments)
         schema = self.func._schema.arguments
-        return {a.name: given.get(a.name, a.default_value) for a in schema}
+        return {a.name: named.get(a.name, a.default_value) for a in schema}
 
 
 class Passing(TorchDispatchMode):

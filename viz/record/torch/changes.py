@@ -65,14 +65,14 @@ class Changes:
         if change is None or self.fault:
             return args, kwargs
         try:
-            given = inspect.signature(real).bind(*args, **kwargs).arguments
-            (first, roots), *rest = given.items()
+            arguments = inspect.signature(real).bind(*args, **kwargs).arguments
+            (first, roots), *rest = arguments.items()
             changed = {**dict(rest), "retain_graph": change["retain_graph"], "create_graph": change["create_graph"]}
             if change["gradients"] != AS_IS:
                 name = next(name for name in ARGUMENTS if name in inspect.signature(real).parameters)
                 with watch.aside():
                     changed[name] = self.gradients(roots, changed.get(name), change["gradients"])
-            return (given[first],), changed
+            return (arguments[first],), changed
         except Exception as error:  # noqa: BLE001 likewise
             self.fault = f"{type(error).__name__}: {error}"
             return args, kwargs
@@ -82,13 +82,13 @@ class Changes:
         torch: Any = sys.modules["torch"]
         listed = list(roots) if isinstance(roots, (list, tuple)) else [roots]
         before = list(passed) if isinstance(passed, (list, tuple)) else [passed] * len(listed)
-        made = []
+        seeds = []
         for root, own, numbers in zip(listed, before, gradients, strict=True):
             one = None if numbers is None else torch.tensor(numbers, dtype=root.dtype, device=root.device)
             if one is not None:
                 self.passed[id(one)] = one, own
-            made.append(one)
-        return made
+            seeds.append(one)
+        return seeds
 
 
 def written(path: Path, leaves: Mapping[int, Any], calls: Mapping[int, Mapping[str, Any]]) -> None:

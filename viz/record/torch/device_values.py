@@ -70,8 +70,8 @@ def statistics_of(tensor: Any) -> Any:
     high = torch.where(none, 0, torch.where(finite, flat, float("-inf")).max())
     mean = numbers.sum(dtype=torch.float64) / count.clamp(min=1)
     norm = torch.linalg.vector_norm(numbers, dtype=torch.float64)
-    found = (low, high, mean, norm, nan, flat.numel() - count - nan, (flat == 0).sum())
-    return torch.stack([one.to(torch.float64) for one in found])
+    statistics = (low, high, mean, norm, nan, flat.numel() - count - nan, (flat == 0).sum())
+    return torch.stack([one.to(torch.float64) for one in statistics])
 
 
 def summary(tensor: Any, dtype: Any, size: int) -> DeviceSummary:

@@ -66,15 +66,15 @@ def op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, 
        results: Sequence[Result], node: Any, inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
     """An op ran: the engine's, where it has the same, else under torch's name and with torch's arguments."""
     tensors = reader.tensors
-    given: list[tuple[str, Any]]
+    operands: list[tuple[str, Any]]
     shape, _ = reader.shape(results[0][2]) if results else ((), "")
     same = counterpart_of(reader.ops, call, arguments, shape)
     if same is None:
-        name, given = call.full_name, flat_inputs(arguments)
+        name, operands = call.full_name, flat_inputs(arguments)
         attrs = {key: plain(value) for key, value in arguments if not holds_tensors(value)}
     else:
-        name, given, attrs = same.op, list(same.inputs), dict(same.attrs)
-    inputs = tuple(given_input(reader, key, value) for key, value in given)
+        name, operands, attrs = same.op, list(same.inputs), dict(same.attrs)
+    inputs = tuple(given_input(reader, key, value) for key, value in operands)
     outputs = tuple(output(reader, one) for one in results)
     record = None if node is None else node_record(reader, node, inputs, outputs)
     written = None if inplace is None else tensors[inplace]
@@ -105,10 +105,10 @@ def of_list(ops: Ops, call: Call, arguments: list[tuple[str, Any]], shape: tuple
         return counterpart(ops, "aten::linalg_vector_norm", whole, shape)
     if not call.lists or base.rstrip("_") not in ("add", "sub", "mul", "div"):
         return None
-    given = {"alpha": 1, **{"other" if name in ("scalar", "scalars") else name: value for name, value in arguments}}
-    if any(type(value) is list for value in given.values()):
+    named = {"alpha": 1, **{"other" if name in ("scalar", "scalars") else name: value for name, value in arguments}}
+    if any(type(value) is list for value in named.values()):
         return None
-    return counterpart(ops, f"aten::{base}.Tensor", given, shape)
+    return counterpart(ops, f"aten::{base}.Tensor", named, shape)
 
 
 def gives(ops: Ops, same: Counterpart, shape: tuple[int, ...]) -> bool:
@@ -116,10 +116,10 @@ def gives(ops: Ops, same: Counterpart, shape: tuple[int, ...]) -> bool:
     rule = ops[same.op].presentation.shape
     try:
         shapes = [tuple(one.shape) if type(one) is Held else () for _, one in same.inputs]
-        found = None if rule is None else rule(same.attrs, *shapes)
+        computed = None if rule is None else rule(same.attrs, *shapes)
     except (ValueError, IndexError, KeyError, TypeError):
         return False
-    return found is None or tuple(found) == tuple(shape)
+    return computed is None or tuple(computed) == tuple(shape)
 
 
 def holds_tensors(value: Any) -> bool:
@@ -128,13 +128,13 @@ def holds_tensors(value: Any) -> bool:
 
 def flat_inputs(arguments: list[tuple[str, Any]]) -> list[tuple[str, Held]]:
     """The tensors among the arguments; those of a list with their places."""
-    found = []
+    tensors = []
     for name, value in arguments:
         if type(value) is Held:
-            found.append((name, value))
+            tensors.append((name, value))
         elif holds_tensors(value):
-            found += [(f"{name}[{place}]", one) for place, one in enumerate(value) if type(one) is Held]
-    return found
+            tensors += [(f"{name}[{place}]", one) for place, one in enumerate(value) if type(one) is Held]
+    return tensors
 
 
 def hidden(reader: Any, at: int, stack: int, name: str, refs: Sequence[tuple[str, int, int]], attrs: dict[str, Any],
@@ -163,8 +163,8 @@ def joint(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[st
         name, attrs = "copy_slices", {"path": path, "writer": same.op}
     outputs = (output(reader, result),)
     record = node_record(reader, node, [*inputs, *others], outputs)
-    given = (*inputs, source, *others)
-    return OpCalled(at, stack, name, given, attrs, outputs, record, outputs[0].tensor, during)
+    operands = (*inputs, source, *others)
+    return OpCalled(at, stack, name, operands, attrs, outputs, record, outputs[0].tensor, during)
 
 
 def retaken(reader: Any, at: int, stack: int, steps: Any, base: tuple[int, int], result: Result, node: Any,
@@ -228,15 +228,15 @@ def output(reader: Any, result: Result) -> Output:
 def node_record(reader: Any, node: Any, inputs: Sequence[Input], outputs: Sequence[Output]) -> NodeRecord:
     """The node of an op, with an input of the op behind each of its edges."""
     key, name, edges, saved = node
-    found = tuple(edge_of(reader, edge) for edge in edges)
-    while len(found) > len(inputs) and found[-1] is None:
-        found = found[:-1]  # of arguments that the call was not given
+    links = tuple(edge_of(reader, edge) for edge in edges)
+    while len(links) > len(inputs) and links[-1] is None:
+        links = links[:-1]  # of arguments that the call was not given
     number = reader.nodes[key]
     for nr, out in enumerate(outputs):
         if out.requires_grad:
             reader.makers[out.tensor] = (number, nr)
-    names = behind(reader, inputs, found)
-    return NodeRecord(number, name, len(reader.nodes) - 1, names, found, saved_of(reader, saved, inputs, outputs))
+    names = behind(reader, inputs, links)
+    return NodeRecord(number, name, len(reader.nodes) - 1, names, links, saved_of(reader, saved, inputs, outputs))
 
 
 def edge_of(reader: Any, edge: Any) -> Edge | None:
@@ -252,23 +252,23 @@ def behind(reader: Any, inputs: Sequence[Input], edges: Sequence[Edge | None]) -
     left = list(inputs)
     names = []
     for edge in edges:
-        found = next((one for one in left if is_from(reader, one, edge)), None)
-        if found is None:
-            found = left[0] if left else None
-        if found is not None:
-            left = left[left.index(found) + 1 :] if edge is not None or len(left) > 1 else left[1:]
-        names.append(inputs[-1].name if found is None and inputs else "" if found is None else found.name)
+        match = next((one for one in left if is_from(reader, one, edge)), None)
+        if match is None:
+            match = left[0] if left else None
+        if match is not None:
+            left = left[left.index(match) + 1 :] if edge is not None or len(left) > 1 else left[1:]
+        names.append(inputs[-1].name if match is None and inputs else "" if match is None else match.name)
     return tuple(names)
 
 
-def is_from(reader: Any, given: Input, edge: Edge | None) -> bool:
-    if given.tensor is None:
+def is_from(reader: Any, source: Input, edge: Edge | None) -> bool:
+    if source.tensor is None:
         return False
     if edge is None:
         return False
     if edge.leaf is not None:
-        return edge.leaf == given.tensor
-    return bool(reader.makers.get(given.tensor) == (edge.node, edge.output_nr))
+        return edge.leaf == source.tensor
+    return bool(reader.makers.get(source.tensor) == (edge.node, edge.output_nr))
 
 
 def saved_of(reader: Any, saved: Any, inputs: Sequence[Input], outputs: Sequence[Output]) -> tuple[Saved, ...]:
@@ -328,10 +328,10 @@ def hook(reader: Any, at: int, stack: int, call: int, tensor: int | None, before
 
 
 def code(reader: Any, at: int, stack: int, call: int | None, place: str, tensor: int | None, node: int | None,
-         nr: int, given: Any, split: int) -> AnyEvent:  # fmt: skip
+         nr: int, values: Any, split: int) -> AnyEvent:  # fmt: skip
     number = None if tensor is None else reader.tensors[tensor]
     ran = None if node is None else reader.nodes[node]
-    return CodeEntered(at, stack, call, place, number, ran, nr, several(reader, given), split)
+    return CodeEntered(at, stack, call, place, number, ran, nr, several(reader, values), split)
 
 
 def left(reader: Any, at: int, stack: int, results: Any, completed: bool) -> AnyEvent:

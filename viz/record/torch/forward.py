@@ -146,7 +146,7 @@ class Forward:
                     if not call.counts:
                         self.count_statistics(call.bound(args, kwargs))
                 elif call.kind == "factory":
-                    self.made(call, out)
+                    self.created(call, out)
                 elif waiting is not None:
                     self.filled(call, waiting)
             except Exception:  # noqa: BLE001 ours
@@ -235,9 +235,9 @@ class Forward:
 
     def count_statistics(self, arguments: list[tuple[str, Any]]) -> None:
         """A batch norm has run: the statistics that it wrote are read again when they are used."""
-        given = dict(arguments)
+        named = dict(arguments)
         for name in STATISTICS:
-            known = self.tensors.find(given.get(name)) if given.get("training") else None
+            known = self.tensors.find(named.get(name)) if named.get("training") else None
             if known is not None:
                 known.offset -= 1
 
@@ -277,7 +277,7 @@ class Forward:
                     base.steps, base.number, call, waiting.arguments, tuple(out.shape), None if call.one else nr,
                 )  # fmt: skip
 
-    def made(self, call: Call, out: Any) -> None:
+    def created(self, call: Call, out: Any) -> None:
         """A tensor is made: a leaf, once the function that makes it has set its flag."""
         if not isinstance(out, torch.Tensor) or self.watch.backward.call is not None or is_library(outer(4)):
             return
@@ -409,15 +409,15 @@ class Forward:
             owner.offset -= 1
             self.tensors.refresh(owner, tensor, version_of(tensor) - owner.offset)
 
-    def data(self, tensor: Any, given: Any, stack: int) -> None:
+    def data(self, tensor: Any, alias: Any, stack: int) -> None:
         """`x.data` gives the elements of x, without a version of their own."""
         tensors = self.tensors
         self.settle()
         known = tensors.find(tensor)
         if known is None:
             return
-        result = tensors.enter(given, known.value, 0, False)
-        result.offset = version_of(given)
+        result = tensors.enter(alias, known.value, 0, False)
+        result.offset = version_of(alias)
         tensors.behind[result.number] = known
         fields = (result.number, 0, known.value, False, result.number, None)
         self.log.append(("made", stack, entries.data_given, known.number, known.version, fields))
@@ -516,8 +516,8 @@ class Forward:
         stack = self.stack(5)
         seen = [self.tensors.see(one, stack) for one in args if isinstance(one, torch.Tensor)]
         refs = tuple((f"input[{i}]", one.number, one.version) for i, one in enumerate(seen))
-        given = [ref[1] for ref in refs]
-        self.log.append(("made", -1, entries.code, self.watch.backward.call, "forward", None, None, 0, given, 0))
+        values = [ref[1] for ref in refs]
+        self.log.append(("made", -1, entries.code, self.watch.backward.call, "forward", None, None, 0, values, 0))
         return stack, refs
 
     def custom_ended(self, kind: type, args: Any, begun: Any, out: Any, completed: bool) -> None:
@@ -533,8 +533,8 @@ class Forward:
             known.requires = requires_of(one)
             results.append((known.number, known.version, known.value, known.requires, known.storage, None))
             fn = fn or grad_fn_of(one)
-        told = tuple(one[0] for one in results) if completed else None
-        self.log.append(("made", -1, entries.left, told, completed))
+        numbers = tuple(one[0] for one in results) if completed else None
+        self.log.append(("made", -1, entries.left, numbers, completed))
         if not results:
             return
         record = None

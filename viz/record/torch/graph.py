@@ -147,16 +147,16 @@ class Graph:
                 waiting += [(fn, True), *((up, False) for up in unknown)]
             else:
                 self.watch.forward.unseen(fn, stack)
-        found: Node = self.known(last)
-        return found
+        node: Node = self.known(last)
+        return node
 
     def saved(self, fn: Any, results: Sequence[Any], arguments: Any) -> tuple[Any, ...]:
         """(name, value, tensor, bytes) of the saved tensors of a node."""
         kind = type(fn)
         names = self.saved_names.get(kind)
         if names is None:
-            found = (name for name in dir(kind) if name.startswith("_saved_"))
-            names = self.saved_names[kind] = tuple((name, name.removeprefix("_saved_")) for name in found)
+            attributes = (name for name in dir(kind) if name.startswith("_saved_"))
+            names = self.saved_names[kind] = tuple((name, name.removeprefix("_saved_")) for name in attributes)
         if not names:
             return self.saved_by_user(fn) if hasattr(fn, "saved_tensors") and not self.packing else ()
         known = dict(arguments)
@@ -185,9 +185,9 @@ class Graph:
             raw = getattr(fn, f"_raw{attribute}", None)
             kept: Any = getattr(raw, "data", None)
             size = kept.numel() * kept.element_size() if hasattr(kept, "_version") else 0
-            given = arguments.get(name)
-            if type(given) is Held and kept is not None:
-                yield name, given.value, given.number, size
+            argument = arguments.get(name)
+            if type(argument) is Held and kept is not None:
+                yield name, argument.value, argument.number, size
             elif name.startswith(RESULT) and hasattr(raw, "data"):  # while its hook runs it is not there yet
                 nr = int(name.removeprefix(RESULT) or 0)
                 if nr < len(results):
@@ -204,11 +204,11 @@ class Graph:
     def held(self, name: str, kept: Any, arguments: Any, results: Sequence[Any]) -> Any:
         """A saved tensor: an input or a result has a value already."""
         size = kept.numel() * kept.element_size()
-        given = arguments.get(name)
-        if type(given) in NUMBERS:
+        argument = arguments.get(name)
+        if type(argument) in NUMBERS:
             return name, None, None, 8
-        if type(given) is Held and given.shape == kept.shape:
-            return name, given.value, given.number, size
+        if type(argument) is Held and argument.shape == kept.shape:
+            return name, argument.value, argument.number, size
         if name.startswith(RESULT):
             nr = int(name.removeprefix(RESULT) or 0)
             if nr < len(results):

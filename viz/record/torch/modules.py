@@ -104,10 +104,10 @@ class ModuleNames:
         step."""
         params = [param for group in optimizer.param_groups for param in group["params"] if param.requires_grad]
         tensors = [self.watch.tensors.find(param) for param in params]
-        found = tuple(None if one is None else one.number for one in tensors)
-        told = self.held.get(id(optimizer))
-        self.held[id(optimizer)] = found
-        return () if found == told else found
+        numbers = tuple(None if one is None else one.number for one in tensors)
+        before = self.held.get(id(optimizer))
+        self.held[id(optimizer)] = numbers
+        return () if numbers == before else numbers
 
 
 def parts_of(module: Any) -> Iterator[tuple[str, str, Any]]:

@@ -323,9 +323,9 @@ def _named(name: str, value: Any) -> list[tuple[str, Any]]:
 
 
 def _static(call: _Call, name: str, default: Any) -> Any:
-    given = call.arguments.get(CALLED.get((call.op.name, name), name), default)
+    argument = call.arguments.get(CALLED.get((call.op.name, name), name), default)
     form = FORMS_OF.get((call.op.name, name)) or FORMS.get(name)
-    value = form(call, given) if form is not None else given
+    value = form(call, argument) if form is not None else argument
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -335,8 +335,8 @@ def library(names: Iterable[str]) -> dict[str, Any]:
     """
     sentences = {name: documentation(name) for name in names}
     version = str(getattr(sys.modules.get("torch"), "__version__", ""))
-    told = {name: sentence for name, sentence in sentences.items() if sentence}
-    return {"name": "PyTorch", "version": version, "documentation": told}
+    documented = {name: sentence for name, sentence in sentences.items() if sentence}
+    return {"name": "PyTorch", "version": version, "documentation": documented}
 
 
 _MARKUP = re.compile(r"(?::\w+:)?`+~?([^`<]+?)(?: <[^>]*>)?`+")
@@ -352,7 +352,7 @@ def documentation(name: str) -> str:
     for home in (torch, getattr(getattr(torch, "nn", None), "functional", None), getattr(torch, "Tensor", None)):
         text = getattr(getattr(home, base, None), "__doc__", None) or ""
         paragraphs = [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
-        told = next((one for one in paragraphs if one and not one.startswith((f"{base}(", "..", ">>>"))), "")
-        if told:
-            return re.split(r"(?<=[.:]) ", _MARKUP.sub(r"\1", told))[0].rstrip(".:")
+        paragraph = next((one for one in paragraphs if one and not one.startswith((f"{base}(", "..", ">>>"))), "")
+        if paragraph:
+            return re.split(r"(?<=[.:]) ", _MARKUP.sub(r"\1", paragraph))[0].rstrip(".:")
     return ""

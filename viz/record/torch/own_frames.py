@@ -49,10 +49,10 @@ def without_ours(kept: TracebackType | None) -> TracebackType | None:
     return frames[0] if frames else None
 
 
-def place_of(given: Any, frame: FrameType | None) -> FrameType | None:
+def place_of(warning: Any, frame: FrameType | None) -> FrameType | None:
     """The frame that a warning names, among the one in which it is given and those around it; for one of ours, and one
     of torch's in which we run an op, the frame of the program around those."""
-    while frame is not None and (frame.f_code.co_filename, frame.f_lineno) != (given.filename, given.lineno):
+    while frame is not None and (frame.f_code.co_filename, frame.f_lineno) != (warning.filename, warning.lineno):
         frame = frame.f_back
     around = []
     while frame is not None:
@@ -67,13 +67,13 @@ def show_in_program(real: Any) -> Any:
     again = False
 
     @functools.wraps(real)
-    def _showwarnmsg(given: Any) -> None:
+    def _showwarnmsg(warning: Any) -> None:
         nonlocal again
         frame = None
-        if not again and (given.filename.startswith(FOLDER) or given.filename.endswith(OPS)):
-            frame = place_of(given, sys._getframe(1))
+        if not again and (warning.filename.startswith(FOLDER) or warning.filename.endswith(OPS)):
+            frame = place_of(warning, sys._getframe(1))
         if frame is None or HERE not in warnings.filters:
-            real(given)
+            real(warning)
             return
         filters: Any = warnings.filters
         place = filters.index(HERE)
@@ -83,7 +83,7 @@ def show_in_program(real: Any) -> Any:
             registry = frame.f_globals.setdefault("__warningregistry__", {})
             name = frame.f_globals.get("__name__") or "<string>"
             file, line = frame.f_code.co_filename, frame.f_lineno
-            warnings.warn_explicit(given.message, given.category, file, line, name, registry, source=given.source)
+            warnings.warn_explicit(warning.message, warning.category, file, line, name, registry, source=warning.source)
         finally:
             again = False
             filters.insert(place, HERE)

@@ -181,26 +181,26 @@ def compiled(watch: Watch, real: Any) -> Any:
 
     @functools.wraps(real)
     def compile(model: Any = None, *args: Any, **kwargs: Any) -> Any:
-        made = real(model, *args, **kwargs)
-        if isinstance(made, torch.nn.Module) or not callable(made):
-            return made
+        result = real(model, *args, **kwargs)
+        if isinstance(result, torch.nn.Module) or not callable(result):
+            return result
         if model is None:  # used as a decorator with options
-            return lambda function: compiled_call(watch, made(function))
-        return compiled_call(watch, made)
+            return lambda function: compiled_call(watch, result(function))
+        return compiled_call(watch, result)
 
     return compile
 
 
-def compiled_call(watch: Watch, made: Any) -> Any:
+def compiled_call(watch: Watch, function: Any) -> Any:
     """A compiled function, or one that compiles."""
-    if isinstance(made, torch.nn.Module):
-        return made
+    if isinstance(function, torch.nn.Module):
+        return function
 
-    @functools.wraps(made)
+    @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if not watch.is_looking():
-            return made(*args, **kwargs)
-        return unseen(watch, made, *args, **kwargs)
+            return function(*args, **kwargs)
+        return unseen(watch, function, *args, **kwargs)
 
     return call
 
@@ -224,9 +224,9 @@ def make_grads(watch: Watch, real: Any) -> Any:
             return real(outputs, grads, *args, **kwargs)
         watch.finish()
         with watch.aside():
-            made = real(outputs, grads, *args, **kwargs)
-        watch.backward.implicit = frozenset(id(one) for one, own in zip(made, grads, strict=False) if own is None)
-        return made
+            seeds = real(outputs, grads, *args, **kwargs)
+        watch.backward.implicit = frozenset(id(one) for one, own in zip(seeds, grads, strict=False) if own is None)
+        return seeds
 
     return _make_grads
 
@@ -330,9 +330,9 @@ def data(watch: Watch, real: Any) -> Any:
             return real.__get__(self)
         watch.finish()
         with watch.aside():
-            given = real.__get__(self)
-        watch.while_off(watch.forward.data, self, given, watch.stack(2))
-        return given
+            alias = real.__get__(self)
+        watch.while_off(watch.forward.data, self, alias, watch.stack(2))
+        return alias
 
     def put(self: Any, value: Any) -> None:
         watch.finish()
@@ -517,10 +517,10 @@ def refused(watch: Watch, function: str, error: Exception, args: Any, kwargs: An
     inputs = kwargs.get("inputs")
     if isinstance(inputs, (list, tuple)) and not inputs:
         return  # not a call: it has no leaf to go to
-    given = args[1] if function == "backward" and len(args) > 1 else args[2] if len(args) > 2 else None
-    given = kwargs.get("grad_tensors", kwargs.get("grad_outputs", given))
+    gradients = args[1] if function == "backward" and len(args) > 1 else args[2] if len(args) > 2 else None
+    gradients = kwargs.get("grad_tensors", kwargs.get("grad_outputs", gradients))
     keep, create = bool(kwargs.get("retain_graph")), bool(kwargs.get("create_graph"))
-    watch.backward.refused(function, error, args[0], given, keep, create)
+    watch.backward.refused(function, error, args[0], gradients, keep, create)
 
 
 def show_warning(watch: Watch, real: Any) -> Any:

@@ -38,7 +38,7 @@ class Threads:
         self.watch = watch
         self.home = self.recorded = get_ident()
         self.watched = {self.home}
-        self.told: set[int] = set()
+        self.reported: set[int] = set()
         self._changing = threading.RLock()
 
     def begin(self) -> None:
@@ -56,7 +56,7 @@ class Threads:
             self.watch.finish()
             self.recorded = self.home
         self.watched.discard(number)
-        self.told.discard(number)
+        self.reported.discard(number)
         remove(self.watch.mode)
 
     def is_recorded(self) -> bool:
@@ -108,9 +108,9 @@ class Threads:
     def tell(self, why: str = "runs while another one is recorded") -> None:
         """Say once of a thread that it is not recorded, and in the trace where that begins."""
         number = get_ident()
-        if number in self.told:
+        if number in self.reported:
             return
-        self.told.add(number)
+        self.reported.add(number)
         text = f"The thread {threading.current_thread().name} {why}: what it computes meanwhile is not seen."
         self.watch.say(text)
         self.watch.log.append(("warning", self.watch.recorder.stacks.number(4), WARNING, text))
