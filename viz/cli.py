@@ -57,10 +57,10 @@ class Parser(argparse.ArgumentParser):
     """Says what to type where the command was left out."""
 
     def error(self, message: str) -> NoReturn:
-        found = re.match(r"argument \{run,[a-z,]+\}: invalid choice: '(.+?)' \(", message)
-        if found:
-            verb = "open" if found[1].endswith(SUFFIX) else "run"
-            message = f"{found[1]!r} is not a command. Put `run` or `open` first, as in `backstep {verb} {found[1]}`"
+        match = re.match(r"argument \{run,[a-z,]+\}: invalid choice: '(.+?)' \(", message)
+        if match:
+            verb = "open" if match[1].endswith(SUFFIX) else "run"
+            message = f"{match[1]!r} is not a command. Put `run` or `open` first, as in `backstep {verb} {match[1]}`"
         super().error(message)
 
 
@@ -589,12 +589,12 @@ def _script_of(trace: Trace) -> Script:
     from viz.server.store import Problem
 
     try:
-        found = script_of(trace)
+        script = script_of(trace)
     except Cannot as error:
         raise Problem("no-script", "Nothing to run again", str(error)) from error
-    what = ["-m", found.module] if found.module else [str(found.path)]
-    print(f"backstep: edits may run this again: {shlex.join(['python', *what, *found.args])}", file=sys.stderr)
-    return found
+    what = ["-m", script.module] if script.module else [str(script.path)]
+    print(f"backstep: edits may run this again: {shlex.join(['python', *what, *script.args])}", file=sys.stderr)
+    return script
 
 
 def page(program: Program, whole: bool = False) -> str:

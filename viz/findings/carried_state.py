@@ -49,30 +49,30 @@ def carried(case: Case, earlier: CallFact) -> Carried | None:
     return None
 
 
-def _described(case: Case, tensor: int, made: OpCalled, used: OpCalled) -> Carried | None:
+def _described(case: Case, tensor: int, maker: OpCalled, user: OpCalled) -> Carried | None:
     name = case.facts.trace.names.get(tensor) or ""
-    frame = case.facts.frame(used.stack)
+    frame = case.facts.frame(user.stack)
     is_tensor = bool(name)
     if not name:
-        name, frame = _passed_on(case, made, used)
+        name, frame = _passed_on(case, maker, user)
     if not name and frame is None:
         return None
     where = case.facts.quoted(frame)
-    return Carried(name, name or f"What {case.written(made.stack)} gave", where, is_tensor)
+    return Carried(name, name or f"What {case.written(maker.stack)} gave", where, is_tensor)
 
 
-def _passed_on(case: Case, made: OpCalled, used: OpCalled) -> tuple[str, Frame | None]:
+def _passed_on(case: Case, maker: OpCalled, user: OpCalled) -> tuple[str, Frame | None]:
     """The outermost name that a call which made the tensor binds and a call which uses it is given, as `self.state` of
     `out, self.state = self.rnn(x, self.state)`; and the call that uses it."""
     sources, stacks = Sources(case.facts.trace.files), case.facts.trace.stacks
-    if made.stack < 0 or used.stack < 0:
+    if maker.stack < 0 or user.stack < 0:
         return "", None
-    bound = {name for frame in stacks[made.stack] for name in _targets(sources, frame)}
-    for frame in stacks[used.stack]:
+    bound = {name for frame in stacks[maker.stack] for name in _targets(sources, frame)}
+    for frame in stacks[user.stack]:
         name = next((name for name in sources.operands(frame) if name in bound), "")
         if name:
             return name, frame
-    return "", case.facts.frame(used.stack)
+    return "", case.facts.frame(user.stack)
 
 
 def _targets(sources: Sources, frame: Frame) -> list[str]:

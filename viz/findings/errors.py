@@ -142,20 +142,20 @@ def _seed_shape(case: Case) -> Answer:
     return why, fix, edited(case, case.call, gradient=np.reshape(shortest(wanted), wanted.shape).tolist())
 
 
-def fitted(given: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def fitted(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """A gradient in the wanted shape that keeps what was given: broadcast, or cut or filled with zeros.
 
     >>> fitted(np.array([1.0, 0.0]), (2, 2)).tolist()
     [[1.0, 0.0], [1.0, 0.0]]
     """
-    if given.size == text.size(shape):
-        return given.reshape(shape)
+    if gradient.size == text.size(shape):
+        return gradient.reshape(shape)
     try:
-        return np.broadcast_to(given, shape).copy()
+        return np.broadcast_to(gradient, shape).copy()
     except ValueError:
-        flat = np.zeros(text.size(shape), dtype=given.dtype)
-        count = min(flat.size, given.size)
-        flat[:count] = given.reshape(-1)[:count]
+        flat = np.zeros(text.size(shape), dtype=gradient.dtype)
+        count = min(flat.size, gradient.size)
+        flat[:count] = gradient.reshape(-1)[:count]
         return flat.reshape(shape)
 
 
@@ -209,14 +209,14 @@ def _no_history(case: Case) -> Answer:
 def _left_as(case: Case, leaf: int) -> Escaped | None:
     """The event in which Python read the numbers of which a leaf was made, out of a graph."""
     facts = case.facts
-    made = facts.tensors[leaf].leaf if leaf in facts.tensors else None
-    held = None if made is None else facts.trace.value(made.value).array
-    if made is None or held is None:
+    creation = facts.tensors[leaf].leaf if leaf in facts.tensors else None
+    held = None if creation is None else facts.trace.value(creation.value).array
+    if creation is None or held is None:
         return None
-    for event in reversed(facts.trace.events[: made.index]):
+    for event in reversed(facts.trace.events[: creation.index]):
         if isinstance(event, Escaped) and event.tensor in facts.tensors and facts.asks(event.tensor, event.index):
-            given = facts.trace.value(event.value).array
-            if given is not None and given.shape == held.shape and np.array_equal(given, held, equal_nan=True):
+            values = facts.trace.value(event.value).array
+            if values is not None and values.shape == held.shape and np.array_equal(values, held, equal_nan=True):
                 return event
     return None
 
@@ -629,8 +629,8 @@ def _operand(case: Case, tensor: int | None, unknown: str) -> str:
     weight = _weight(case, tensor)
     if weight:
         return f"the transposed {weight}.weight"
-    made = case.facts.made_by(tensor, case.event.index)
-    op = case.facts.ops[made].event if made is not None else None
+    maker = case.facts.made_by(tensor, case.event.index)
+    op = case.facts.ops[maker].event if maker is not None else None
     frame, failing = case.facts.frame(op.stack) if op is not None else None, case.facts.frame_of(case.event)
     if op is not None and frame is not None and failing is not None and frame.line == failing.line:
         plain = case.written(op.stack)  # a name that the line binds is bound by nothing: the line failed

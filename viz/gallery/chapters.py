@@ -196,7 +196,7 @@ def _split(name: str) -> tuple[str, int]:
     return (text, int(number)) if mark and number.removeprefix("-").isdigit() else (name, 1)
 
 
-def _nth(found: Sequence[T], nth: int) -> T | None:
+def _nth(members: Sequence[T], nth: int) -> T | None:
     """The member with this number: from 1, or from -1 backwards."""
     place = nth - 1 if nth > 0 else nth
-    return found[place] if -len(found) <= place < len(found) else None
+    return members[place] if -len(members) <= place < len(members) else None

@@ -201,15 +201,15 @@ class _Tensors:
         return result[::-1]
 
 
-def _wrap(scope: Scope, reader: Reader, found: Sequence[_Member], part: Part, label: str) -> None:
+def _wrap(scope: Scope, reader: Reader, members: Sequence[_Member], part: Part, label: str) -> None:
     """Put members of a scope into a group of their own, in the position of the first; a single call keeps its own
     name."""
-    if part == "update" and len(found) == 1 and isinstance(found[0].scope, Scope):
-        found[0].scope.part = part
+    if part == "update" and len(members) == 1 and isinstance(members[0].scope, Scope):
+        members[0].scope.part = part
         return
     group = reader.open(scope, label, ("quiet", part))
     scope.members.pop()
-    group.part, group.members = part, [member.scope for member in found]
+    group.part, group.members = part, [member.scope for member in members]
     inside = {member.id if isinstance(member, Scope) else member for member in group.members}
     kept: list[int | Scope] = []
     for member in scope.members:

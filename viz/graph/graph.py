@@ -76,7 +76,7 @@ class Drawing:
     out_of: dict[int, list[Link]] = field(default_factory=lambda: defaultdict(list))
     users: dict[str, int] = field(default_factory=dict)
     stubs: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
-    given: dict[str, Link] = field(default_factory=dict)
+    data_links: dict[str, Link] = field(default_factory=dict)
     """The link to a card of x from the tensor that `x.data = y` gave it."""
     older: dict[str, Link] = field(default_factory=dict)
     """By card: the link by which gradients continue to the tensor as it was before an unrecorded write,"""
@@ -126,7 +126,7 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
         shown: Role = "inner" if any(o.requires_grad for o in op.event.outputs) else "constant"
         drawing.items[ident] = Item(ident, "op", shown, op=op.index, group=grouping.of.get(op.index))
     _writes(drawing)
-    _given(drawing)
+    _link_data(drawing)
     stubs = _stubs(facts, grouping, drawing)
     _feed(drawing)
     for op in drawn:
@@ -169,7 +169,7 @@ def _cards(facts: Facts, special: Set[int]) -> Mapping[tuple[int, int], Role]:
             cards[tensor, version] = "root" if root else "leaf" if leaf else "constant" if quiet else "inner"
         if root:
             _latest_root(facts, tensor, cards)
-    _drop_given(facts, cards)
+    _drop_data_results(facts, cards)
     return cards
 
 
@@ -184,10 +184,10 @@ def _is_between(facts: Facts, grouping: Grouping, tensor: int, version: int) -> 
     return text.size(facts.tensors[tensor].shape) > text.SMALL
 
 
-def _drop_given(facts: Facts, cards: dict[tuple[int, int], Role]) -> None:
+def _drop_data_results(facts: Facts, cards: dict[tuple[int, int], Role]) -> None:
     """Of `x.data = x.data - …` and `x.data -= …`, the result is drawn on the next card of x only."""
     for tensor, fact in facts.tensors.items():
-        for version, source in fact.given.items():
+        for version, source in fact.data_sources.items():
             if (tensor, version) not in cards or facts.uses.get(source) or cards.get(source) != "constant":
                 continue
             if (facts.name(source[0]) or "").endswith(".data"):
@@ -373,14 +373,14 @@ def _writes(drawing: Drawing) -> None:
                 _link(drawing, Link(f"e{own}>{card}:0", own, card, None, 0, None, tensor, version, None, False))
 
 
-def _given(drawing: Drawing) -> None:
+def _link_data(drawing: Drawing) -> None:
     """After `x.data = y`, x comes from y; after `x.data -= y`, from that op. No gradient travels this way."""
     facts = drawing.facts
     for (tensor, version), card in drawing.cards.items():
         fact = facts.tensors[tensor]
-        if version not in fact.given:
+        if version not in fact.data_sources:
             continue
-        source, held = fact.given[version]
+        source, held = fact.data_sources[version]
         known = facts.resolve(source, held)
         own = drawing.cards.get((source, held if known is None else known))
         if own is None and (producer := facts.producer(source, held)) is not None:
@@ -388,7 +388,7 @@ def _given(drawing: Drawing) -> None:
         if own in drawing.items and own != card:
             link = Link(f"e{own}>{card}:data", own, card, None, 0, None, tensor, version, None, False)
             if version in fact.replaced:  # it is a step of its own
-                drawing.links[link.id] = drawing.given[card] = link
+                drawing.links[link.id] = drawing.data_links[card] = link
             else:
                 _link(drawing, link)
 

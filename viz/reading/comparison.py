@@ -140,8 +140,8 @@ def _other_leaf(
     return ""
 
 
-def _known(given: Input) -> int:
-    return -1 if given.tensor is None else given.tensor
+def _known(argument: Input) -> int:
+    return -1 if argument.tensor is None else argument.tensor
 
 
 def _step(one: Trace, other: Trace, mine: Step, its: Step, names: tuple[str, str], roundings: float) -> float | str:

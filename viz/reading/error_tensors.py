@@ -89,16 +89,16 @@ def _of_call(facts: Facts, call: BackwardStarted, message: Message) -> tuple[int
 def _saved(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
     """The tensor that the node of the error has saved, and that was written since: the one written last."""
     op = facts.op_of_node.get(-1 if event.node is None else event.node)
-    made = None if op is None else facts.ops[op].event
-    if made is None or made.node is None:
+    maker = None if op is None else facts.ops[op].event
+    if maker is None or maker.node is None:
         return ()
-    saved = [one.tensor for one in made.node.saved if one.tensor is not None]
+    saved = [one.tensor for one in maker.node.saved if one.tensor is not None]
     for write in reversed(facts.ops):
         written = write.event.inplace
-        if written is not None and made.index < write.event.index < event.index:
-            found = next((t for t in saved if facts.shares(t, written)), None)
-            if found is not None:
-                return (found,)
+        if written is not None and maker.index < write.event.index < event.index:
+            changed = next((t for t in saved if facts.shares(t, written)), None)
+            if changed is not None:
+                return (changed,)
     return ()
 
 
@@ -116,11 +116,11 @@ def named_in_line(facts: Facts, event: ErrorRaised) -> Iterator[int]:
         and frame.line <= node.lineno <= (node.end_lineno or node.lineno) <= frame.end_line
     ]  # fmt: skip
     newest = {name: tensor for tensor, name in sorted(facts.trace.names.items()) if _is_before(facts, tensor, event)}
-    told = set()
+    listed = set()
     for node in sorted(inside, key=lambda one: (one.lineno, one.col_offset, -(one.end_col_offset or 0))):
         tensor = newest.get(file.written(node))
-        if tensor is not None and tensor not in told:
-            told.add(tensor)
+        if tensor is not None and tensor not in listed:
+            listed.add(tensor)
             yield tensor
 
 

@@ -64,7 +64,7 @@ class TensorFact:
 
     `requires_grad`: whether it ever did; `asked`: whether the program said so with `requires_grad_()`; `flags` are the
     changes of it.  `since` is the event from which on it held each version, `replaced` are the versions that
-    `x.data = y` gave it, `given` says what a version has through `.data`: the tensor and its version.
+    `x.data = y` gave it, `data_sources` the tensor and its version from which a version comes through `.data`.
     """
 
     tensor: int
@@ -80,7 +80,7 @@ class TensorFact:
     since: dict[int, int] = field(default_factory=dict)
     flags: list[FlagChanged] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
-    given: dict[int, tuple[int, int]] = field(default_factory=dict)
+    data_sources: dict[int, tuple[int, int]] = field(default_factory=dict)
     versions: list[int] = field(default_factory=list)
     recorded: int | None = None
     """The first version from an op that is recorded for backward."""
@@ -161,7 +161,7 @@ class Facts:
         """The leaves of one section of a run for which the other sections have an entry: `updated` before it since
         their gradient arrived, `taught` by a gradient in any of them."""
         match self.trace.meta.get("section"):  # a file may say anything
-            case {**told} if isinstance(listed := told.get(what), (list, tuple)):
+            case {**said} if isinstance(listed := said.get(what), (list, tuple)):
                 return frozenset(one for one in listed if type(one) is int)
         return frozenset()
 
@@ -389,7 +389,7 @@ def collect(trace: Trace) -> Facts:
                     written[facts.behind[event.inplace]] = event.inplace
             case LeafCreated():
                 _add_leaf(facts, event)
-                if running and event.tensor not in facts.own.made:
+                if running and event.tensor not in facts.own.created:
                     facts.seeds.add(event.tensor)
             case Refreshed() if event.tensor in facts.tensors:
                 fact = facts.tensors[event.tensor]
@@ -398,7 +398,7 @@ def collect(trace: Trace) -> Facts:
                     fact.replaced.append(event.version)
                     written[event.tensor] = event.source
                 if source := facts.tensors.get(written.pop(event.tensor, -1)):
-                    fact.given[event.version] = source.tensor, source.last
+                    fact.data_sources[event.version] = source.tensor, source.last
             case FlagChanged(flag="requires_grad") if event.tensor in facts.tensors:
                 _add_flag(facts, facts.tensors[event.tensor], event)
             case FlagChanged(flag="retain_grad"):

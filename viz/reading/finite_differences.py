@@ -107,5 +107,5 @@ def _differences(
     return differences
 
 
-def _gap(expected: float, found: float) -> float:
-    return abs(expected - found) / max(1.0, abs(expected))
+def _gap(expected: float, computed: float) -> float:
+    return abs(expected - computed) / max(1.0, abs(expected))

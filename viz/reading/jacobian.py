@@ -49,7 +49,7 @@ def arguments(facts: Facts, event: OpCalled, held: Mapping[int, int] | None = No
     return values
 
 
-def pull(event: OpCalled, name: str, given: dict[str, Any], upstream: np.ndarray) -> np.ndarray | None:
+def pull(event: OpCalled, name: str, arguments: dict[str, Any], upstream: np.ndarray) -> np.ndarray | None:
     """The cotangent of input `name` for one upstream gradient of the (only) output, summed to the input's shape."""
     op = REGISTRY.get(event.name)
     if op is None or not is_whole(event.attrs.get("writer")):
@@ -61,10 +61,10 @@ def pull(event: OpCalled, name: str, given: dict[str, Any], upstream: np.ndarray
     asked = inspect.signature(rule).parameters
     if "grads" in asked:
         return None
-    values = {**given, "grad": upstream}
+    values = {**arguments, "grad": upstream}
     with np.errstate(all="ignore"):
         cotangents = rule(*(values[key] for key in asked))
-    shape = given[f"{plain}_sizes"]
+    shape = arguments[f"{plain}_sizes"]
     if listed:
         position = int(listed[:-1])
         cotangents, shape = cotangents[position], shape[position]

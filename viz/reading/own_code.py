@@ -39,12 +39,12 @@ class Ran:
 @dataclass(slots=True)
 class OwnCode:
     """`hidden` has the events of ops that are not drawn, `at` the calls in the step of an event, `values` the results
-    of hidden ops, by tensor, `made` the tensors that such code creates."""
+    of hidden ops, by tensor, `created` the tensors that such code creates."""
 
     hidden: set[int] = field(default_factory=set)
     at: dict[int, list[Ran]] = field(default_factory=dict)
     values: dict[int, int] = field(default_factory=dict)
-    made: set[int] = field(default_factory=set)
+    created: set[int] = field(default_factory=set)
 
 
 def own_code(events: Iterable[AnyEvent]) -> OwnCode:
@@ -72,7 +72,7 @@ def own_code(events: Iterable[AnyEvent]) -> OwnCode:
             open_[-1].ops.append(event)
             makers.update((out.tensor, (open_[-1], event)) for out in event.outputs)
         elif isinstance(event, LeafCreated) and open_ and event.source != "gradient":
-            own.made.add(event.tensor)
+            own.created.add(event.tensor)
         elif isinstance(event, FlagChanged) and event.flag == "requires_grad" and event.tensor in makers:
             ran, maker = makers[event.tensor]  # a leaf from now on, of a graph of the code's own
             own.hidden.discard(maker.index)
@@ -92,7 +92,7 @@ def own_code(events: Iterable[AnyEvent]) -> OwnCode:
     return own
 
 
-def _is_hidden(event: OpCalled, around: list[Ran], found: OwnCode, graphs: set[int]) -> bool:
+def _is_hidden(event: OpCalled, around: list[Ran], own: OwnCode, graphs: set[int]) -> bool:
     """Whether an op is only part of its step.
 
     Ops after an accumulation belong to the program, as an update does.
@@ -100,4 +100,4 @@ def _is_hidden(event: OpCalled, around: list[Ran], found: OwnCode, graphs: set[i
     places = {ran.entered.place for ran in around}
     if event.node is not None or places == {"accumulated"} or (event.call in graphs and "forward" not in places):
         return False
-    return event.inplace is None or event.inplace in found.values or "forward" in places
+    return event.inplace is None or event.inplace in own.values or "forward" in places

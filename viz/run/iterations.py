@@ -371,11 +371,11 @@ def _told(trace: Trace, stack: int, held: dict[tuple[int, int], str], inner: Pla
             yield text
 
 
-def _numbered(found: list[Section]) -> list[Section]:
+def _numbered(sections: list[Section]) -> list[Section]:
     """Numbers iterations that no variable tells apart, starting again in each iteration of an outer loop."""
     counts: Counter[tuple[str, ...]] = Counter()
     named = []
-    for one in found:
+    for one in sections:
         counts[one.around] += 1
         named.append(one if one.label else replace(one, label=f"round {counts[one.around]}"))
     return named

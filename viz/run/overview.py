@@ -220,8 +220,8 @@ def _further_roots(
     mains = set(first.values())
     often = [
         name
-        for name, found in values.items()
-        if name.isidentifier() and name not in mains and 2 * np.isfinite(found).sum() >= len(columns)
+        for name, numbers in values.items()
+        if name.isidentifier() and name not in mains and 2 * np.isfinite(numbers).sum() >= len(columns)
     ]
     if len(mains) != 1 or not min(mains).isidentifier() or not often:
         return "loss", {}
@@ -271,21 +271,21 @@ class _Rows:
 
     def _name_and_shape(self, tensor: int, event: int) -> tuple[str, tuple[int, ...] | None]:
         """The name and shape of a leaf that receives a gradient in an event."""
-        made = self.trace.events[int(self.outline.born[tensor])]
+        maker = self.trace.events[int(self.outline.born[tensor])]
         own: str | None = None
         shape: tuple[int, ...] | None
-        if isinstance(made, LeafCreated):
-            own, shape = made.name, made.shape
-        elif isinstance(made, OpCalled):
-            shape = next(out.shape for out in made.outputs if out.tensor == tensor)
+        if isinstance(maker, LeafCreated):
+            own, shape = maker.name, maker.shape
+        elif isinstance(maker, OpCalled):
+            shape = next(out.shape for out in maker.outputs if out.tensor == tensor)
         else:
             shape = self._shape_of_gradient(event)
         return self.trace.names.get(tensor) or own or "a leaf without a name", shape
 
     def _shape_of_gradient(self, event: int) -> tuple[int, ...] | None:
         """The shape of a gradient, which is that of its leaf."""
-        found = self.trace.events[event]
-        value = self.trace.value(found.after) if isinstance(found, Accumulated) else None
+        accumulation = self.trace.events[event]
+        value = self.trace.value(accumulation.after) if isinstance(accumulation, Accumulated) else None
         return None if value is None or value.damaged else value.shape
 
 
@@ -314,24 +314,24 @@ def _in_forward_order(trace: Trace, sections: Sequence[Section], rows: _Rows, us
     return list(order)
 
 
-def joined(found: Overview, most: int = MOST_COLUMNS) -> Overview:
+def joined(overview: Overview, most: int = MOST_COLUMNS) -> Overview:
     """An overview of at most `most` columns, fewer if there are very many parameters.
 
     A column that stands for several has their largest norms and their last loss.
     """
-    most = max(1, min(most, max(FEWEST_COLUMNS, MOST_CELLS // max(1, len(found.parameters)))))
-    count = len(found.labels)
+    most = max(1, min(most, max(FEWEST_COLUMNS, MOST_CELLS // max(1, len(overview.parameters)))))
+    count = len(overview.labels)
     if count <= most:
-        return found
+        return overview
     size = -(-count // most)
     begins = np.arange(0, count, size)
     ends = np.minimum(begins + size, count) - 1
     with np.errstate(invalid="ignore"):
-        rows = {name: np.fmax.reduceat(array, begins, axis=1) for name, array in found.rows.items()}
-    labels = tuple(_from_to(found.labels[a], found.labels[b]) for a, b in zip(begins, ends, strict=True))
+        rows = {name: np.fmax.reduceat(array, begins, axis=1) for name, array in overview.rows.items()}
+    labels = tuple(_from_to(overview.labels[a], overview.labels[b]) for a, b in zip(begins, ends, strict=True))
     return Overview(
-        labels, tuple(found.first[k] for k in begins), tuple(found.last[k] for k in ends), found.loss[ends],
-        tuple(found.rooted[k] for k in ends), found.parameters, rows, found.updates, found.ops, found.rate[ends], size,
-        tuple(found.calls[k] for k in begins) if found.calls else (),
-        found.root, {name: values[ends] for name, values in found.others.items()},
+        labels, tuple(overview.first[k] for k in begins), tuple(overview.last[k] for k in ends), overview.loss[ends],
+        tuple(overview.rooted[k] for k in ends), overview.parameters, rows, overview.updates, overview.ops,
+        overview.rate[ends], size, tuple(overview.calls[k] for k in begins) if overview.calls else (),
+        overview.root, {name: values[ends] for name, values in overview.others.items()},
     )  # fmt: skip

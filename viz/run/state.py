@@ -91,8 +91,8 @@ def _open_groups(outline: Outline, start: int) -> list[int]:
     steps = np.where(outline.kinds[places] == CODES[GroupEntered], 1, -1)
     depth = np.cumsum(steps)
     later = np.minimum.accumulate(depth[::-1])[::-1]  # the least depth from there on
-    found: list[int] = places[(steps > 0) & (depth == later)].tolist()
-    return found
+    entered: list[int] = places[(steps > 0) & (depth == later)].tolist()
+    return entered
 
 
 def _import(trace: Trace, outline: Outline, section: Section, state: State) -> None:
@@ -139,13 +139,13 @@ def _bring(trace: Trace, outline: Outline, start: int, state: State, tensor: int
 def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | None) -> Leaf:
     """The state of a tensor at the beginning. Raises TraceFileError if the event that made it is damaged."""
     born = int(outline.born[tensor])
-    made = trace.events[born]
-    if isinstance(made, Damaged):
+    maker = trace.events[born]
+    if isinstance(maker, Damaged):
         raise TraceFileError(
             f"Event number {born + 1:,} is damaged in the file, and it made a tensor that is used here. Look at "
             "another iteration, copy the file again, or record the program again."
         )
-    version, value, requires = _at_birth(made, tensor)
+    version, value, requires = _at_birth(maker, tensor)
     changed = outline.last_change(tensor, VALUE, start)
     if changed is not None:
         version, value = version if changed[0] == NOBODY else changed[0], changed[1]

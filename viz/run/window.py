@@ -155,7 +155,7 @@ class _Cut:
         """For a write that names the storage of an earlier gradient: the storage that stood for it until then."""
         self.first = self._first_versions()
         self.waiting = dict(state.leaves)
-        self.told = set[tuple[str, str]]()
+        self.listed = set[tuple[str, str]]()
         self.index = 0
         self.passed = 0
         self.lost: int | None = None
@@ -169,11 +169,11 @@ class _Cut:
             versions[storage] = min(leaf.version, versions.get(storage, leaf.version))
         return versions
 
-    def _storage(self, tensor: int, made: AnyEvent) -> int:
+    def _storage(self, tensor: int, maker: AnyEvent) -> int:
         """The storage of a tensor; a gradient, whose event names no storage, has a number of its own."""
-        if isinstance(made, OpCalled):
-            return next(out.storage for out in made.outputs if out.tensor == tensor)
-        return made.storage if isinstance(made, LeafCreated) else -1 - tensor
+        if isinstance(maker, OpCalled):
+            return next(out.storage for out in maker.outputs if out.tensor == tensor)
+        return maker.storage if isinstance(maker, LeafCreated) else -1 - tensor
 
     def _storage_number(self, storage: int) -> int:
         return self.storages[self.own_storage.get(storage, storage)]
@@ -378,8 +378,8 @@ class _Cut:
 
     def group(self, event: GroupEntered) -> AnyEvent:
         key = event.name, event.kind
-        held = event.tensors if event.tensors or key in self.told else self.state.held.get(key, ())
-        self.told.add(key)
+        held = event.tensors if event.tensors or key in self.listed else self.state.held.get(key, ())
+        self.listed.add(key)
         return replace(event, tensors=tuple(None if one is None else self.tensors.get(one) for one in held))
 
 

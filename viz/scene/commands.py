@@ -60,15 +60,15 @@ def span(read: Reading, command: Command) -> tuple[int, int]:
 
 
 def _command(
-    read: Reading, values: Table, place: Place, spec: tuple[str, Any, ChangeKind | None], found: Command
+    read: Reading, values: Table, place: Place, spec: tuple[str, Any, ChangeKind | None], command: Command
 ) -> Document:
     ident, after, changed = spec
-    event = read.facts.trace.events[found.base] if found.base is not None else None
-    start, end = span(read, found)
+    event = read.facts.trace.events[command.base] if command.base is not None else None
+    start, end = span(read, command)
     result: Document = {
-        "id": ident, "kind": found.kind, "label": found.kind, "code": None, "after": after, "start": start, "end": end,
-        "root": None, "roots": [], "shape": None, "gradient": None, "implicit": False,
-        "retain_graph": found.retain_graph, "create_graph": found.create_graph, "inputs": None, "changed": changed,
+        "id": ident, "kind": command.kind, "label": command.kind, "code": None, "after": after,
+        "start": start, "end": end, "root": None, "roots": [], "shape": None, "gradient": None, "implicit": False,
+        "retain_graph": command.retain_graph, "create_graph": command.create_graph, "inputs": None, "changed": changed,
         "error": None,
     }  # fmt: skip
     if event is None:
@@ -92,6 +92,6 @@ def _command(
         failed = next((e for e in read.facts.errors if e.call == event.call), None)
         result["error"] = failed.message if failed is not None else None
     else:
-        leaf = found.leaf
+        leaf = command.leaf
         result["root"] = place(leaf) if leaf is not None else None
     return result

@@ -63,18 +63,18 @@ def _is_sound(read: Reading) -> bool:
     return read.once(("sound",), lambda: nonfinite.roots_are_finite(read.facts))
 
 
-def opens(trace: Trace, scene: Scene, told: list[Chapter]) -> int | None:
+def opens(trace: Trace, scene: Scene, chapters: list[Chapter]) -> int | None:
     """The time at which the program is shown first: at its error, else at the first wrong value, else at the first
     thing that is told; of a graph whose boxes are coloured by their gradients, when all of these have come.
 
     Where what backward starts from is sound, wrong values of forward were thrown away: then the first wrong gradient.
     """
     sound = _is_sound(reading(trace))
-    stopped = [c for c in told if c["kind"] == "error"]
-    wrong = [c for c in told if sound and c["kind"] in NONFINITE_GRADIENT]
-    born = [c for c in told if c["kind"] in EXPLODING | NONFINITE]
+    stopped = [c for c in chapters if c["kind"] == "error"]
+    wrong = [c for c in chapters if sound and c["kind"] in NONFINITE_GRADIENT]
+    born = [c for c in chapters if c["kind"] in EXPLODING | NONFINITE]
     passed = [phase["end"] for phase in scene["phases"] if phase["kind"] == "backward" and scene["norms"] is not None]
-    return next((c["step"] for c in [*stopped, *wrong, *born, *told]), max(passed, default=None))
+    return next((c["step"] for c in [*stopped, *wrong, *born, *chapters]), max(passed, default=None))
 
 
 def _of(facts: Facts, code: Code) -> str:

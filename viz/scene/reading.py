@@ -68,11 +68,11 @@ class Reading:
     def norm(self, value: int) -> float | None:
         """The norm of a value of the trace; None if it has no elements there, such as a complex one."""
 
-        def made() -> float | None:
+        def computed() -> float | None:
             held = self.facts.trace.value(value)
             return None if held.damaged else text.norm(held.stats)
 
-        return self.once(("norm", value), made)
+        return self.once(("norm", value), computed)
 
     def sent(self, event: VjpRun, op: OpCalled) -> list[sentences.Sent]:
         """The gradients that a rule sends, with the names of their receivers."""

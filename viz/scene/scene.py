@@ -133,7 +133,7 @@ class _Scene:
         self.wire(len(graph))
         edges = [self.edge(key, graph, placed) for *_, key in graph.edges(keys=True)]
         line = self.line
-        self.findings = self.found()
+        self.findings = self.problems()
         changed = {change["command"]: change["kind"] for change in self.changes if change["command"] is not None}
         listed = commands(self.read, self.values, self.shown_place, self.edits, changed)
         edited = [command for command in listed if command["changed"] and command["start"] < len(line.steps)]
@@ -402,7 +402,7 @@ class _Scene:
             **written,
         }
 
-    def found(self) -> list[Finding]:
+    def problems(self) -> list[Finding]:
         """The problems that raised no error, each at a node and from the end of a step on."""
         steps = self.line.steps
         findings: list[Finding] = []
@@ -473,21 +473,21 @@ class _Scene:
 
     # -- around the graph -----------------------------------------------------------------------------------------
 
-    def program(self, given: Mapping[str, Any]) -> Program:
+    def program(self, fields: Mapping[str, Any]) -> Program:
         program: Program = {
             "id": "", "title": "", "question": "", "crumbs": [], "legacy": False, "chapters": [],
             "files": [{"name": name, "text": code} for name, code in self.trace.files.items()],
         }  # fmt: skip
-        return cast("Program", {**program, **given})
+        return cast("Program", {**program, **fields})
 
-    def revision(self, given: Mapping[str, Any]) -> Revision:
+    def revision(self, fields: Mapping[str, Any]) -> Revision:
         revision: Revision = {
             "id": "", "number": 0, "label": "as recorded", "base": None, "doubt": self.doubt(),
             "recomputed": str(self.trace.meta.get("recomputed", "")),
         }  # fmt: skip
         if self.trace.meta.get("rerun"):
             revision["ran"] = True
-        return cast("Revision", {**revision, **given})
+        return cast("Revision", {**revision, **fields})
 
     def doubt(self) -> Doubt | None:
         at = self.trace.meta.get("doubt")

@@ -42,11 +42,11 @@ def outline(read: Reading) -> dict[str, Any]:
 
 
 def retold(
-    told: Sequence[Chapter], recorded: Sequence[Chapter], before: Reading, now: Reading, edits: Mapping[str, Any],
+    chapters: Sequence[Chapter], recorded: Sequence[Chapter], before: Reading, now: Reading, edits: Mapping[str, Any],
     scene: Scene,
 ) -> list[Chapter]:  # fmt: skip
     """The chapters of an edited program.  `recorded` are those of the recording `before`, of which each names its step;
-    `told` the same with the elements of the `scene` of `now`.
+    `chapters` the same with the elements of the `scene` of `now`.
 
     A chapter that may have changed asks nothing, because its answer was written for the recording.  One that no longer
     happens has the reason as `gone`; one that tells of what an edit may have changed has as `now` what its step does in
@@ -55,7 +55,7 @@ def retold(
     """
     stop = problem_story.stopped(scene["error"], scene["steps"], now.facts) if scene["error"] is not None else None
     after = _After(before, now, edits, stop)
-    result = list(after.chapters(told, recorded))
+    result = list(after.chapters(chapters, recorded))
     if stop is None or any(one["step"] == stop["step"] for one in result):
         return result
     place = len(result)
@@ -82,11 +82,11 @@ class _After:
         """The steps of the revision."""
         return {key: step for step, key in enumerate(_keys(self.now, self.edits))}
 
-    def chapters(self, told: Sequence[Chapter], recorded: Sequence[Chapter]) -> Iterator[Chapter]:
+    def chapters(self, chapters: Sequence[Chapter], recorded: Sequence[Chapter]) -> Iterator[Chapter]:
         """Each chapter with its time in the revision; one without a step shares the fate of the one before it."""
         same = _same_until(self.before, self.now)
         end, time, gone = 0, 0, ""
-        for chapter, one in zip(told, recorded, strict=True):
+        for chapter, one in zip(chapters, recorded, strict=True):
             step = None
             if one["step"] is not None:
                 end = one["step"]

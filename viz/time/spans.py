@@ -183,21 +183,21 @@ def optimizer_steps(drawing: Drawing) -> frozenset[str]:
     return frozenset(group for group in grouping.calls if grouping.kin.get(group) in kinds)
 
 
-def _kept(found: Sequence[Span]) -> list[Span]:
+def _kept(spans: Sequence[Span]) -> list[Span]:
     """The phases, and the spans in them of more than one step, as many rows of them as there may be."""
-    rows = Counter(span.row for span in found if span.end - span.start > 1)
+    rows = Counter(span.row for span in spans if span.end - span.start > 1)
     most, count = 0, 0
     while rows[most + 1] and (most == 0 or count + rows[most + 1] <= MOST_SPANS):
         most += 1
         count += rows[most]
-    return _renumbered(found, [span.row == 0 or (span.end - span.start > 1 and span.row <= most) for span in found])
+    return _renumbered(spans, [span.row == 0 or (span.end - span.start > 1 and span.row <= most) for span in spans])
 
 
-def _renumbered(found: Sequence[Span], keep: Iterable[bool]) -> list[Span]:
+def _renumbered(spans: Sequence[Span], keep: Iterable[bool]) -> list[Span]:
     """The spans to keep.  Around a span of several steps is none of one, so that none loses the one around it."""
     places: dict[int, int] = {}
     kept: list[Span] = []
-    for place, (span, stays) in enumerate(zip(found, keep, strict=True)):
+    for place, (span, stays) in enumerate(zip(spans, keep, strict=True)):
         if not stays:
             continue
         places[place] = len(kept)

@@ -181,7 +181,7 @@ class _Player:
         self.line.marks.append((self.now - 1, "set", phases.label(self.facts, self.call, event.stack, event)))
         if fresh is not None:
             self.refreshed(event)
-            if link := self.drawing.given.get(fresh):
+            if link := self.drawing.data_links.get(fresh):
                 self.exists(link.id, self.now)
                 step.flows.append(Flow(link, False, event.value))
         elif card is not None:

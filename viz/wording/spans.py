@@ -66,7 +66,7 @@ class _Ways:
     def __init__(self, drawing: Drawing, line: Timeline) -> None:
         self.drawing, self.line, self.facts = drawing, line, drawing.facts
         self.updates = optimizer_steps(drawing)
-        self.made: dict[int, int] = {}  # by tensor: the step that made it
+        self.makers: dict[int, int] = {}  # by tensor: the step that made it
         self.used: dict[int, int] = {}  # by tensor: the last step that uses it
         self.rule: dict[tuple[int, int], int] = {}  # by call and node: the step in which its rule ran
         self.gradients: dict[tuple[int, End], _Gradient] = defaultdict(_Gradient)
@@ -82,7 +82,7 @@ class _Ways:
                 self.used.update(
                     (i.tensor, k) for i in event.inputs if i.tensor is not None and k > self.used.get(i.tensor, -1)
                 )
-                self.made.update((out.tensor, k) for out in event.outputs if out.tensor not in self.made)
+                self.makers.update((out.tensor, k) for out in event.outputs if out.tensor not in self.makers)
             elif isinstance(event, VjpRun):
                 self.rule[event.call, event.node] = k
                 for nr, upstream in enumerate(event.upstream):
@@ -147,7 +147,7 @@ class _Ways:
                 continue
             last = event
             for one in event.inputs:
-                if one.tensor is None or self.made.get(one.tensor, -1) >= span.start:
+                if one.tensor is None or self.makers.get(one.tensor, -1) >= span.start:
                     continue
                 fact = facts.tensors.get(one.tensor)
                 if fact is not None and fact.event < first and not self.is_held(one):
