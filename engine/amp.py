@@ -253,4 +253,4 @@ def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
 def _as_it_is(function: Any, device_type: Any) -> Any:
     if not isinstance(device_type, str):
         raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
-    return (lambda given: given) if function is None else function
+    return (lambda function: function) if function is None else function

@@ -84,4 +84,4 @@ def tensorboard_trace_handler(dir_name: str, *_: Any, **__: Any) -> Callable[[An
 
     >>> tensorboard_trace_handler("log")(None)
     """
-    return lambda found: None
+    return lambda profile: None

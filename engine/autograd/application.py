@@ -152,32 +152,32 @@ class Call:
             raise errors.runtime(NOT_RETURNED, node=self.node)
         return dirty, {id(t) for t in context.non_differentiable}
 
-    def output(self, made: Tensor, nr: int, written: bool, carries: bool, count: int) -> Tensor:
+    def output(self, tensor: Tensor, nr: int, written: bool, carries: bool, count: int) -> Tensor:
         """An output with its history: of this node, or none."""
-        ours = id(made) in self.ours
+        ours = id(tensor) in self.ours
         if not carries:
-            if not made._requires_grad:
-                return made
+            if not tensor._requires_grad:
+                return tensor
             if ours:
-                return detach(made)
-            made._node, made._nr, made._requires_grad = None, 0, False
-            return made
+                return detach(tensor)
+            tensor._node, tensor._nr, tensor._requires_grad = None, 0, False
+            return tensor
         if written:
-            return self.rebased(made, nr, count)
+            return self.rebased(tensor, nr, count)
         if ours:
-            made = _alias(made)
-        if made._view is not None:
-            made._view.limit("several" if count > 1 else "custom", f"Output {nr} of {self.cls.__name__}")
-            made._view.version = made._storage.version
-        made._comes_from(self.node, nr)
-        return made
+            tensor = _alias(tensor)
+        if tensor._view is not None:
+            tensor._view.limit("several" if count > 1 else "custom", f"Output {nr} of {self.cls.__name__}")
+            tensor._view.version = tensor._storage.version
+        tensor._comes_from(self.node, nr)
+        return tensor
 
-    def rebased(self, made: Tensor, nr: int, count: int) -> Tensor:
+    def rebased(self, tensor: Tensor, nr: int, count: int) -> Tensor:
         """An input that forward wrote in place: its history goes through this node from now on."""
-        view = made._view
-        if view is None and made._requires_grad and made._node is None:
+        view = tensor._view
+        if view is None and tensor._requires_grad and tensor._node is None:
             raise errors.runtime(
-                "a leaf Variable that requires grad has been used in an in-place operation.", tensors=(made,)
+                "a leaf Variable that requires grad has been used in an in-place operation.", tensors=(tensor,)
             )
         if view is not None:
             if count > 1:
@@ -185,10 +185,10 @@ class Call:
             if view.base._requires_grad and view.base._node is None:
                 raise errors.runtime(
                     "a view of a leaf Variable that requires grad is being used in an in-place operation.",
-                    tensors=(made, view.base),
+                    tensors=(tensor, view.base),
                 )
-        wrote(made, self.node, nr)
-        return made
+        wrote(tensor, self.node, nr)
+        return tensor
 
     # -- the recording --------------------------------------------------------------------------------------------
 

@@ -112,7 +112,7 @@ class CustomNode(Node):
     def own(self, upstream: list[Any], run: Any) -> list[Any]:
         """Run the user's backward; a cotangent (array, or Tensor with `create_graph`) per edge, None where none."""
         graph: bool = run.create_graph
-        arguments = [self.given(nr, gradient, graph) for nr, gradient in enumerate(upstream)]
+        arguments = [self.argument(nr, gradient, graph) for nr, gradient in enumerate(upstream)]
         active = slot.active
         if active is not None:
             active.enter_code("backward", [g for nr, g in enumerate(arguments) if nr not in self.others], node=self)
@@ -130,7 +130,7 @@ class CustomNode(Node):
                 active.leave_code(cotangents if completed else None, completed)
         return self.checked(cotangents, graph)
 
-    def given(self, nr: int, gradient: Any, graph: bool) -> Any:
+    def argument(self, nr: int, gradient: Any, graph: bool) -> Any:
         """A gradient as backward is given it."""
         shape, dtype = (self.metas or ())[nr]
         if gradient is not None:
@@ -139,21 +139,21 @@ class CustomNode(Node):
             return None
         return tensor_of(xp.zeros(shape, dtype=dtype))
 
-    def checked(self, found: tuple[Any, ...], graph: bool) -> list[Any]:
+    def checked(self, cotangents: tuple[Any, ...], graph: bool) -> list[Any]:
         """What backward returned, as one cotangent per edge; torch's errors where it does not fit."""
         count = len(self.needs_input_grad)
-        while len(found) > count and found[-1] is None:
-            found = found[:-1]
-        if len(found) != count:
+        while len(cotangents) > count and cotangents[-1] is None:
+            cotangents = cotangents[:-1]
+        if len(cotangents) != count:
             raise errors.runtime(
                 f"function {self.name()} returned an incorrect number of gradients (expected {count}, got "
-                f"{len(found)})",
+                f"{len(cotangents)})",
                 f"Backstep: {self.cls.__name__}.forward took {count} argument(s) besides ctx, and backward "
                 "returns one gradient for each, None for those that are not tensors.",
                 node=self,
             )
         edges = []
-        for place, gradient in enumerate(found):
+        for place, gradient in enumerate(cotangents):
             if place not in self.places:
                 if gradient is not None:
                     raise errors.runtime(

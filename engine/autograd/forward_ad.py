@@ -217,12 +217,12 @@ def _pushed(out: Tensor, points: list[Tensor], tangents: list[Tensor], graph: bo
     return tangent if keeps else tangent.detach()
 
 
-def _after(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> None:
+def _after(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], results: Any) -> None:
     """Push the tangents of the arguments of an op to its results."""
-    if mode.dual is None or not op.rules or (not isinstance(made, tuple) and any(made is a for a in args)):
+    if mode.dual is None or not op.rules or (not isinstance(results, tuple) and any(results is a for a in args)):
         return
     result = pushed(op, args, kwargs)
-    for out, tangent in zip(made if isinstance(made, tuple) else (made,), result or (), strict=False):
+    for out, tangent in zip(results if isinstance(results, tuple) else (results,), result or (), strict=False):
         if tangent is not None:
             out._tangent = (mode.dual, tangent)
 

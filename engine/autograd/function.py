@@ -189,14 +189,14 @@ class Function(metaclass=FunctionMeta):
         )
 
     @classmethod
-    def _run_backward(cls, ctx: Any, given: list[Any]) -> Any:
+    def _run_backward(cls, ctx: Any, gradients: list[Any]) -> Any:
         """The user's backward, or vjp: two names for one thing."""
         if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
                 "implement one of them."
             )
-        return (cls.vjp if cls.vjp is not Function.vjp else cls.backward)(ctx, *given)
+        return (cls.vjp if cls.vjp is not Function.vjp else cls.backward)(ctx, *gradients)
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:

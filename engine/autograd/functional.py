@@ -153,10 +153,10 @@ class _Task:
             if not tensor.requires_grad:
                 raise errors.runtime(WITHOUT_GRAD[kind].format(place))
 
-    def filled(self, found: Sequence[Tensor | None], like: Sequence[Tensor], stage: str) -> tuple[Tensor, ...]:
+    def filled(self, gradients: Sequence[Tensor | None], like: Sequence[Tensor], stage: str) -> tuple[Tensor, ...]:
         """Gradients with zeros where none came; in strict mode torch's error."""
         result = []
-        for place, (gradient, other) in enumerate(zip(found, like, strict=True)):
+        for place, (gradient, other) in enumerate(zip(gradients, like, strict=True)):
             if gradient is None:
                 if self.strict:
                     raise errors.runtime(UNUSED[stage].format(place))

@@ -116,10 +116,10 @@ class _Check:
     """One call of gradcheck."""
 
     def __init__(self, func: Callable[..., Any], inputs: Any, eps: float, atol: float, rtol: float) -> None:
-        self.func, self.given = func, _listed(inputs)
+        self.func, self.values = func, _listed(inputs)
         self.eps, self.atol, self.rtol = eps, atol, rtol
-        self.places = [i for i, v in enumerate(self.given) if isinstance(v, Tensor) and v.requires_grad]
-        self.targets: list[Tensor] = [self.given[i] for i in self.places]
+        self.places = [i for i, v in enumerate(self.values) if isinstance(v, Tensor) and v.requires_grad]
+        self.targets: list[Tensor] = [self.values[i] for i in self.places]
 
     def inputs(self) -> None:
         """Raise torch's errors for inputs that cannot be checked, and warn of those that hardly can."""
@@ -136,7 +136,7 @@ class _Check:
     def numerical(self, outputs: Any) -> list[list[Any]]:
         """A matrix per input and differentiable output."""
         wanted = [nr for nr, out in enumerate(_floats(outputs)) if out.requires_grad]
-        matrices = [numerical_jacobian(self.func, self.given, place, self.eps) for place in self.places]
+        matrices = [numerical_jacobian(self.func, self.values, place, self.eps) for place in self.places]
         if not wanted:
             if any((matrix != 0).any() for column in matrices for matrix in column):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
@@ -167,7 +167,7 @@ class _Check:
 
     def forward(self, outputs: Any) -> None:
         """The same for forward mode, of all floating outputs."""
-        numerical = [numerical_jacobian(self.func, self.given, place, self.eps) for place in self.places]
+        numerical = [numerical_jacobian(self.func, self.values, place, self.eps) for place in self.places]
         count = len(_floats(outputs))
         for column, (place, target) in enumerate(zip(self.places, self.targets, strict=True)):
             rows = [self.pushed(place, element) for element in range(target._array.size)]
@@ -178,7 +178,7 @@ class _Check:
     def pushed(self, place: int, element: int) -> list[Any]:
         """What a step in one element does to each floating output, by forward mode."""
         with dual_level():
-            arguments = list(self.given)
+            arguments = list(self.values)
             for other, target in zip(self.places, self.targets, strict=True):
                 tangent = xp.zeros(target._array.shape, dtype=target._array.dtype)
                 if other == place:
@@ -206,7 +206,7 @@ class _Check:
     def undefined(self, count: int) -> None:
         """Rules work where no gradient comes, to one output or to all."""
         for missing in [None, *(range(count) if count > 1 else ())]:
-            outputs = _differentiable(self.func(*self.given))
+            outputs = _differentiable(self.func(*self.values))
             roots = [UndefinedGrad.apply(o) if missing in (None, nr) else o for nr, o in enumerate(outputs)]
             zeros = [tensor_of(xp.zeros_like(o._array)) for o in outputs]
             try:
@@ -263,7 +263,7 @@ def gradcheck(
     try:
         check = _Check(func, inputs, eps, atol, rtol)
         check.inputs()
-        outputs = func(*check.given)
+        outputs = func(*check.values)
         if check_backward_ad:
             check.backward(outputs, check_grad_dtypes, nondet_tol)
         if check_forward_ad:

@@ -221,7 +221,7 @@ class _All:
         if len(self.nodes) < len(edges):
             raise AssertionError("Expected gradient function to be set")
         self.run: Any = None
-        self.found: list[Any] = []
+        self.gradients: list[Any] = []
         self.left = 0
 
     def asked_for(self, node: Any) -> bool:
@@ -233,14 +233,14 @@ class _All:
 
         def arrived(gradient: Tensor) -> None:
             if self.run is not current.run:
-                self.run, self.found = current.run, [None] * len(self.nodes)
+                self.run, self.gradients = current.run, [None] * len(self.nodes)
                 self.left = sum(self.run is not None and self.run.will_run(node) for node in self.nodes)
                 if self.run is not None and any(self.asked_for(node) for node in self.nodes):
                     raise RuntimeError(NO_LEAVES)
-            self.found[place] = gradient
+            self.gradients[place] = gradient
             self.left -= 1
             if not self.left:
-                gradients, self.run, self.found = self.found, None, []
+                gradients, self.run, self.gradients = self.gradients, None, []
                 self.fn(gradients)
 
         return arrived

@@ -35,9 +35,9 @@ NO_INDUCED = (
 FORWARD = "Error detected in {}. Traceback of forward call that caused the error:\n{}"
 
 
-def _note_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> None:
+def _note_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], results: Any) -> None:
     if mode.anomaly:
-        first = made[0] if isinstance(made, tuple) else made
+        first = results[0] if isinstance(results, tuple) else results
         if first._node is not None:
             note(first._node)
 

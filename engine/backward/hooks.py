@@ -16,23 +16,23 @@ from ..arrays.session import slot
 from ..tensor.tensor import Tensor, tensor_of
 
 
-def as_tensor(gradient: Any, given: Mapping[int, Tensor]) -> Tensor:
+def as_tensor(gradient: Any, passed: Mapping[int, Tensor]) -> Tensor:
     """The Tensor of a gradient's array; if the user passed this array, the user's own Tensor."""
-    known = given.get(id(gradient))
+    known = passed.get(id(gradient))
     return tensor_of(gradient) if known is None else known
 
 
 class Hooks:
-    """Runs hooks on gradients, which are Tensors if `graph` is true, else arrays; `given` has the Tensors that the user
-    passed, by the id of their array."""
+    """Runs hooks on gradients, which are Tensors if `graph` is true, else arrays; `passed` has the Tensors that the
+    user passed, by the id of their array."""
 
-    def __init__(self, graph: bool, given: Mapping[int, Tensor] = MappingProxyType({})) -> None:
+    def __init__(self, graph: bool, passed: Mapping[int, Tensor] = MappingProxyType({})) -> None:
         self.graph = graph
-        self.given = given
+        self.passed = passed
 
     def shown(self, gradient: Any) -> Any:
         """A gradient as the user's hook sees it."""
-        return gradient if gradient is None or self.graph else as_tensor(gradient, self.given)
+        return gradient if gradient is None or self.graph else as_tensor(gradient, self.passed)
 
     def inner(self, gradient: Any) -> Any:
         """The result of a hook in the loop's form: an array, or a Tensor with a graph."""
@@ -81,17 +81,17 @@ class Hooks:
                 current = self.taken(hook, result, current, node, "after", None)
         return current
 
-    def taken(self, hook: Any, found: Any, current: list[Any], node: Any, place: str, leaf: Any) -> list[Any]:
+    def taken(self, hook: Any, result: Any, current: list[Any], node: Any, place: str, leaf: Any) -> list[Any]:
         """The gradients that a hook of a node returned instead of those it received."""
-        if not isinstance(found, tuple):
-            raise TypeError(f"expected tuple, but hook returned '{type(found).__name__}'")
-        if len(found) != len(current):
+        if not isinstance(result, tuple):
+            raise TypeError(f"expected tuple, but hook returned '{type(result).__name__}'")
+        if len(result) != len(current):
             raise errors.runtime(
-                f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(found)}, but expected "
+                f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(result)}, but expected "
                 f"{len(current)})"
             )
         values = []
-        for nr, (new, old) in enumerate(zip(found, current, strict=True)):
+        for nr, (new, old) in enumerate(zip(result, current, strict=True)):
             if new is not None:
                 self.check(hook, new, old)
             inner = self.inner(new)
@@ -100,13 +100,13 @@ class Hooks:
                 slot.active.hook(leaf, None if leaf is not None else node, place, nr, self.raw(old), self.raw(inner))
         return values
 
-    def check(self, hook: Any, found: Any, gradient: Any) -> None:
+    def check(self, hook: Any, result: Any, gradient: Any) -> None:
         """Raise torch's error if the result of a hook does not fit as a gradient here."""
-        if not isinstance(found, Tensor):
-            raise TypeError(f"expected Variable, but hook returned '{type(found).__name__}'")
+        if not isinstance(result, Tensor):
+            raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
         if gradient is None:
             raise errors.runtime("can't replace a None gradient with a non-None value")
-        have, want = found._array, self.raw(gradient)
+        have, want = result._array, self.raw(gradient)
         if have.dtype != want.dtype:
             raise errors.runtime(
                 f"hook '{_name(hook)}' has changed the type of value (was torch.{dtype_of(want).legacy} got "
@@ -125,18 +125,18 @@ def accumulated(tensor: Tensor) -> None:
             raise errors.runtime("Tensor post accumulate grad hooks should return None.", tensors=(tensor,))
 
 
-def ran(hook: Callable[..., Any], place: str, given: tuple[Any, ...], **where: Any) -> Any:
+def ran(hook: Callable[..., Any], place: str, arguments: tuple[Any, ...], **where: Any) -> Any:
     """The result of a hook, whose ops are recorded between CodeEntered and CodeLeft."""
     active = slot.active
     if active is None:
-        return hook(*given)
-    parts = [part if isinstance(part, tuple) else (part,) for part in given]
+        return hook(*arguments)
+    parts = [part if isinstance(part, tuple) else (part,) for part in arguments]
     flat = [one for part in parts for one in part]
     active.enter_code(place, flat, split=len(parts[0]) if len(parts) > 1 else 0, **where)
     results: Sequence[Any] | None = None
     completed = False
     try:
-        result = hook(*given)
+        result = hook(*arguments)
         results = None if result is None else result if isinstance(result, tuple) else (result,)
         completed = all(one is None or isinstance(one, Tensor) for one in results or ())
         return result

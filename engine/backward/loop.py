@@ -97,7 +97,7 @@ class _Run:
     """The state of one backward pass."""
 
     def __init__(
-        self, waiting: Any, wanted: Any, taken: Any, accumulate: bool, keep: bool, create_graph: bool, given: Any
+        self, waiting: Any, wanted: Any, taken: Any, accumulate: bool, keep: bool, create_graph: bool, passed: Any
     ) -> None:
         self.waiting = waiting
         self.arrived: dict[Any, Any] = {}
@@ -108,7 +108,7 @@ class _Run:
         self.create_graph = create_graph
         self.root: Any = None
         self.ready: list[Any] = []
-        self.hooks = Hooks(create_graph, given)
+        self.hooks = Hooks(create_graph, passed)
         self.sums: set[Any] = set()  # places whose sum is our own: nobody else refers to it
 
     def will_run(self, node: Any) -> bool:

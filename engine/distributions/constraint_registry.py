@@ -33,7 +33,7 @@ class ConstraintRegistry:
         Raises TypeError for what is no constraint.
         """
         if factory is None:
-            return lambda given: self.register(constraint, given)
+            return lambda own: self.register(constraint, own)
         kind = type(constraint) if isinstance(constraint, Constraint) else constraint
         if not isinstance(kind, type) or not issubclass(kind, Constraint):
             raise TypeError(f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}")

@@ -226,10 +226,10 @@ def sum_rightmost(value: Tensor, count: int) -> Tensor:
     return value if count == 0 else value.reshape((*value.shape[:-count], -1)).sum(-1)
 
 
-def one_of(**given: Any) -> None:
+def one_of(**parameters: Any) -> None:
     """Raise torch's ValueError unless exactly one of two parameters is given."""
-    if sum(value is not None for value in given.values()) != 1:
-        first, second = given
+    if sum(value is not None for value in parameters.values()) != 1:
+        first, second = parameters
         raise ValueError(f"Either `{first}` or `{second}` must be specified, but not both.")
 
 

@@ -124,11 +124,11 @@ class _Call:
             "grad": grads[carrying[0] if carrying else 0] if grads else None, "grads": grads,
         }  # fmt: skip
         for name in op.inputs:
-            self.values[name], self.values[f"{name}_sizes"] = self.given(name)
+            self.values[name], self.values[f"{name}_sizes"] = self.symbol_of(name)
         self.cotangents: dict[str, Any] = {}
         """What the rules that were run gave."""
 
-    def given(self, name: str) -> tuple[Any, Any]:
+    def symbol_of(self, name: str) -> tuple[Any, Any]:
         """The symbol (number, list) and the sizes of an input."""
         if name not in self.op.lists:
             value = self.inputs.get(name)
@@ -150,7 +150,7 @@ class _Call:
             return self.named(target, symbol)
         return self.formula_of(target, said, symbol)
 
-    def formula_of(self, target: str, said: Sequence[tuple[Printer, str]], found: Symbol | None) -> Formula:
+    def formula_of(self, target: str, said: Sequence[tuple[Printer, str]], symbol: Symbol | None) -> Formula:
         """The formula in both styles, with what its names stand for."""
         (printer, text), (_, tex) = said
         terms = {f"{self.labels[target][0]}\u0304": target}
@@ -161,7 +161,7 @@ class _Call:
             if not barred and (says := self.role(key)):
                 printer.explain(label, says)
         terms |= {TEXT.hat(self.labels[name][0]): name for name in printer.hatted}
-        return Formula(target, text, tex, found, terms, printer.words)
+        return Formula(target, text, tex, symbol, terms, printer.words)
 
     def role(self, key: str) -> str:
         """What a result is that has no name of its own and is not the one that the op is called for."""
@@ -184,13 +184,13 @@ class _Call:
             cotangent = sum_to_size(cotangent, size=shape)
         return cotangent
 
-    def named(self, target: str, found: Symbol | None = None) -> Formula:
+    def named(self, target: str, symbol: Symbol | None = None) -> Formula:
         """A named function of what the rule reads."""
         rule = self.op.rules[target.partition("[")[0]]
         needs = [self.values[need] for need in inspect.signature(rule).parameters]
         read = [v for need in needs for v in (need if isinstance(need, list) else [need]) if isinstance(v, Symbol)]
         read = list({v.name: v for v in read}.values())
-        why = "its formula depends on the values" if found is None else "written out it would be too long to be read"
+        why = "its formula depends on the values" if symbol is None else "written out it would be too long to be read"
         said = []
         for style in (TEXT, TEX):
             printer = Printer(style, self.labels)
@@ -198,17 +198,17 @@ class _Call:
             name = f"{self.name} backward"
             said.append((printer, f"{printer.bar(target)} = {style.function(name)}({arguments})"))
             printer.explain(style.function(name), f"what the rule of {self.name} computes: {why}")
-        return self.formula_of(target, said, found)
+        return self.formula_of(target, said, symbol)
 
-    def written(self, target: str, shape: Sizes, found: Symbol, style: Style) -> tuple[Printer, str]:
+    def written(self, target: str, shape: Sizes, symbol: Symbol, style: Style) -> tuple[Printer, str]:
         """`x̄ = …`, with indices where they say more, and can."""
         printer = Printer(style, self.labels)
-        if wants_indices(found) and shape:
+        if wants_indices(symbol) and shape:
             try:
-                return printer, printer.indexed(target, shape, found)
+                return printer, printer.indexed(target, shape, symbol)
             except NoIndices:
                 printer = Printer(style, self.labels)
-        return printer, f"{printer.bar(target)} = {printer.plain(found)}"
+        return printer, f"{printer.bar(target)} = {printer.plain(symbol)}"
 
 
 def _labels(letters: Mapping[str, str]) -> dict[str, tuple[str, bool]]:

@@ -41,7 +41,7 @@ class _Call:
         self.leaves.append(leaf)  # alive, so that its id stays its own
         return leaf
 
-    def given(self, value: Any) -> Any:
+    def returned(self, value: Any) -> Any:
         """A result as the caller gets it: with history where something else than our own leaves is in it."""
         if not isinstance(value, Tensor) or not value.requires_grad:
             return value
@@ -137,9 +137,9 @@ def grad_and_value(func: Callable[..., Any], argnums: Places = 0, has_aux: bool 
                     "you wanted to use the vjp or jacrev APIs instead?"
                 )
             leaves, shape = flatten(wanted)
-            gradients = unflatten([call.given(s) for s in _slopes([output], leaves)], shape)
-        value = call.given(output)
-        return (gradients, (value, mapped(call.given, aux))) if has_aux else (gradients, value)
+            gradients = unflatten([call.returned(s) for s in _slopes([output], leaves)], shape)
+        value = call.returned(output)
+        return (gradients, (value, mapped(call.returned, aux))) if has_aux else (gradients, value)
 
     return derived
 
@@ -200,10 +200,10 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         graph = is_grad_enabled() if create_graph is None else create_graph
         again = _Call()
         again.own = call.own
-        return unflatten([again.given(s) for s in _slopes(outputs, inputs, weights, graph)], nested)
+        return unflatten([again.returned(s) for s in _slopes(outputs, inputs, weights, graph)], nested)
 
-    shown = mapped(call.given, output)
-    return (shown, back, mapped(call.given, aux)) if has_aux else (shown, back)
+    shown = mapped(call.returned, output)
+    return (shown, back, mapped(call.returned, aux)) if has_aux else (shown, back)
 
 
 def _need_tensors(name: str, outputs: Sequence[Any]) -> None:
@@ -244,9 +244,9 @@ def jvp(
         _need_tensors(name, outputs)
         inputs, moves = flatten(taken)[0], flatten(tangents)[0]
         pushed = [_pushed(call, out, inputs, moves) for out in outputs]
-    slopes = unflatten([call.given(p) for p in pushed], shape)
-    shown = mapped(call.given, output)
-    return (shown, slopes, mapped(call.given, aux)) if has_aux else (shown, slopes)
+    slopes = unflatten([call.returned(p) for p in pushed], shape)
+    shown = mapped(call.returned, output)
+    return (shown, slopes, mapped(call.returned, aux)) if has_aux else (shown, slopes)
 
 
 def _pushed(call: _Call, out: Tensor, inputs: Sequence[Tensor], moves: Sequence[Tensor]) -> Tensor:
@@ -281,9 +281,9 @@ def jacrev(
             outputs, shape = flatten(output)
             _need_tensors("jacrev(f, *primals)", outputs)
             inputs, nested = flatten(wanted)
-            rows = [unflatten([call.given(b) for b in _blocks(out, inputs)], nested) for out in outputs]
+            rows = [unflatten([call.returned(b) for b in _blocks(out, inputs)], nested) for out in outputs]
         matrices = unflatten(rows, shape)
-        return (matrices, mapped(call.given, aux)) if has_aux else matrices
+        return (matrices, mapped(call.returned, aux)) if has_aux else matrices
 
     return derived
 

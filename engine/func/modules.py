@@ -61,14 +61,14 @@ def _all(module: Module) -> dict[str, Tensor]:
     }  # fmt: skip
 
 
-def _tied(module: Module, given: dict[str, Any]) -> dict[str, Any]:
+def _tied(module: Module, tensors: dict[str, Any]) -> dict[str, Any]:
     """The given tensors under all names that their places have."""
     names: dict[int, list[str]] = {}
     for name, tensor in _all(module).items():
         names.setdefault(id(tensor), []).append(name)
-    state = dict(given)
+    state = dict(tensors)
     for tied in names.values():
-        values = [given[name] for name in tied if name in given]
+        values = [tensors[name] for name in tied if name in tensors]
         if len({id(v) for v in values}) > 1:
             raise ValueError(
                 f"functional_call got multiple values for keys {sorted(tied)}, which are tied. Consider using "
@@ -79,10 +79,10 @@ def _tied(module: Module, given: dict[str, Any]) -> dict[str, Any]:
     return state
 
 
-def _need_all(module: Module, given: dict[str, Any]) -> None:
+def _need_all(module: Module, tensors: dict[str, Any]) -> None:
     known = _all(module)
     wrong = []
-    for label, names in (("Unexpected", given.keys() - known.keys()), ("Missing", known.keys() - given.keys())):
+    for label, names in (("Unexpected", tensors.keys() - known.keys()), ("Missing", known.keys() - tensors.keys())):
         if names:
             listed = ", ".join(repr(name) for name in sorted(names))
             wrong.append(f"{label} key(s): {listed}.")
@@ -92,11 +92,11 @@ def _need_all(module: Module, given: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _replaced(module: Module, given: dict[str, Any]) -> Iterator[None]:
+def _replaced(module: Module, tensors: dict[str, Any]) -> Iterator[None]:
     """Inside, the module has other tensors."""
     before: list[tuple[dict[str, Any], str, Any]] = []
     try:
-        for name, value in given.items():
+        for name, value in tensors.items():
             path, _, last = name.rpartition(".")
             holder = _holder(module.get_submodule(path), last)
             before.append((holder, last, holder.get(last, _absent)))

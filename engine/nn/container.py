@@ -200,16 +200,16 @@ class ModuleList(_Listed):
         return f"{self._get_name()}(\n  " + "\n  ".join(indented(line) for line in lines) + "\n)"
 
 
-def _pairs(given: Any, owner: str, name: str) -> Iterator[tuple[Any, Any]]:
+def _pairs(entries: Any, owner: str, name: str) -> Iterator[tuple[Any, Any]]:
     """The items of a mapping, or of a sequence of pairs, checked as torch checks them."""
-    if not isinstance(given, Iterable):
+    if not isinstance(entries, Iterable):
         raise TypeError(
-            f"{owner}.update should be called with an iterable of key/value pairs, but got {type(given).__name__}"
+            f"{owner}.update should be called with an iterable of key/value pairs, but got {type(entries).__name__}"
         )
-    if isinstance(given, (Mapping, ModuleDict, ParameterDict)):
-        yield from given.items()
+    if isinstance(entries, (Mapping, ModuleDict, ParameterDict)):
+        yield from entries.items()
         return
-    for place, pair in enumerate(given):
+    for place, pair in enumerate(entries):
         if not isinstance(pair, Iterable):
             raise TypeError(f"{name} update sequence element #{place} should be Iterable; is{type(pair).__name__}")
         if not isinstance(pair, Sequence) or len(pair) != 2:

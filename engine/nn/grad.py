@@ -16,10 +16,10 @@ Sizes = tuple[int, ...]
 
 
 def _steps(
-    rank: int, grad: Tensor, sizes: Sequence[int], kernel: Sequence[int], given: Sequence[Ints], groups: int
+    rank: int, grad: Tensor, sizes: Sequence[int], kernel: Sequence[int], numbers: Sequence[Ints], groups: int
 ) -> tuple[Sizes, Sizes, Sizes]:
     """Stride, padding and dilation, a number for each dimension.  Raises RuntimeError for shapes that do not fit."""
-    stride, padding, dilation = (each(one, rank) for one in given)
+    stride, padding, dilation = (each(one, rank) for one in numbers)
     sizes, kernel = tuple(sizes), tuple(kernel)
     if sizes[1] != kernel[1] * groups:
         raise runtime(
@@ -41,18 +41,18 @@ def _steps(
 
 
 def _of_input(
-    rank: int, sizes: Sequence[int], weight: Tensor, grad: Tensor, given: Sequence[Ints], groups: int
+    rank: int, sizes: Sequence[int], weight: Tensor, grad: Tensor, numbers: Sequence[Ints], groups: int
 ) -> Tensor:
-    steps = _steps(rank, grad, sizes, weight.shape, given, groups)
+    steps = _steps(rank, grad, sizes, weight.shape, numbers, groups)
     kernel = tuple(weight.shape)
     result: Tensor = cv.by_input(grad, weight, tuple(sizes), kernel, *steps, False, (0,) * rank, groups)
     return result
 
 
 def _of_weight(
-    rank: int, input: Tensor, kernel: Sequence[int], grad: Tensor, given: Sequence[Ints], groups: int
+    rank: int, input: Tensor, kernel: Sequence[int], grad: Tensor, numbers: Sequence[Ints], groups: int
 ) -> Tensor:
-    steps = _steps(rank, grad, input.shape, kernel, given, groups)
+    steps = _steps(rank, grad, input.shape, kernel, numbers, groups)
     result: Tensor = cv.by_weight(grad, input, tuple(kernel), *steps, False, groups)
     return result
 

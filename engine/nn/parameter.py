@@ -219,16 +219,16 @@ def is_lazy(param: Any) -> bool:
     return isinstance(param, _Uninitialized)
 
 
-def _share(made: Tensor, data: Tensor | None) -> None:
-    """Make `made` the same elements as `data`, with one version for both, and no history."""
+def _share(parameter: Tensor, data: Tensor | None) -> None:
+    """Make `parameter` the same elements as `data`, with one version for both, and no history."""
     source = fills.empty(0) if data is None else data
     recorder = slot.active
     if recorder is None or source.grad_fn is not None or not recorder.is_within_call(source):
-        made.__dict__.update(source.detach().__dict__)
+        parameter.__dict__.update(source.detach().__dict__)
         return
     with unrecorded():  # `Parameter(torch.randn(3))`: nobody else has what was made for it, so that it is the leaf
-        made.__dict__.update(detach(source).__dict__)
-    made._id, made._seen, made._value = source._id, source._seen, source._value
+        parameter.__dict__.update(detach(source).__dict__)
+    parameter._id, parameter._seen, parameter._value = source._id, source._seen, source._value
     source._id = -1
 
 

@@ -215,35 +215,35 @@ class State:
                     if first not in (self._modules if rest else own):
                         unexpected_keys.append(key)
 
-    def _load_one(self, name: str, key: str, mine: Tensor, given: Any, local: dict[str, Any]) -> str | None:
+    def _load_one(self, name: str, key: str, mine: Tensor, value: Any, local: dict[str, Any]) -> str | None:
         """Write one tensor; the complaint where it does not fit."""
-        if not isinstance(given, Tensor):
+        if not isinstance(value, Tensor):
             return (
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
-                f"checkpoint but received {type(given)}"
+                f"checkpoint but received {type(value)}"
             )
-        if mine.dim() == 0 and tuple(given.shape) == (1,):
-            given = given[0]
-        if given.shape != mine.shape:
+        if mine.dim() == 0 and tuple(value.shape) == (1,):
+            value = value[0]
+        if value.shape != mine.shape:
             return (
-                f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in "
+                f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, the shape in "
                 f"current model is {mine.shape}."
             )
         try:
             if local.get("assign_to_params_buffers", False):
                 if isinstance(mine, Parameter):
-                    if isinstance(given, Parameter):
-                        given.requires_grad_(mine.requires_grad)
+                    if isinstance(value, Parameter):
+                        value.requires_grad_(mine.requires_grad)
                     else:
-                        given = Parameter(given, requires_grad=mine.requires_grad)
-                setattr(self, name, given)
+                        value = Parameter(value, requires_grad=mine.requires_grad)
+                setattr(self, name, value)
             else:
                 with no_grad():
-                    mine.copy_(given)
+                    mine.copy_(value)
         except Exception as error:  # noqa: BLE001 (torch reports whatever a copy raises together with the rest)
             return (
                 f'While copying the parameter named "{key}", whose dimensions in the model are {mine.size()} and whose '
-                f"dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}."
+                f"dimensions in the checkpoint are {value.size()}, an exception occurred : {error.args}."
             )
         return None
 

@@ -245,9 +245,9 @@ def _like_right_side(attrs: Attrs, first: Sizes, right: Sizes) -> Sizes:
     return (*broadcast(attrs, first[:-2], right[:-many]), *right[-many:])
 
 
-def _beside(attrs: Attrs, one: Sizes, given: Sizes) -> Sizes:
-    """That of the right sides `given` of a system, in as many batches as both have."""
-    return (*broadcast(attrs, one[:-2], given[:-2]), *given[-2:])
+def _beside(attrs: Attrs, one: Sizes, other: Sizes) -> Sizes:
+    """The sizes `other` of the right sides of a system, in as many batches as both have."""
+    return (*broadcast(attrs, one[:-2], other[:-2]), *other[-2:])
 
 
 SOLUTION = "A⁻¹ B, without the inverse: the X with A X = B"
@@ -349,7 +349,7 @@ def _by_cholesky_factor(
 cholesky_solve = op(
     "cholesky_solve", _cholesky_solve, PLAIN,
     Presentation(
-        shape=lambda attrs, given, factor: _beside(attrs, factor, given), name="solve_cholesky",
+        shape=lambda attrs, other, factor: _beside(attrs, factor, other), name="solve_cholesky",
         word="the X with A X = B, from the Cholesky factor of A",
     ),
     self=lambda grad, input2, upper: cholesky_solve(grad, input2, upper),

@@ -70,16 +70,16 @@ def _scatter_add(self: Array, index: Array, src: Array, dim: int) -> None:
     xp.add.at(out, along(out, index, dim), _corner(lines(src), index))
 
 
-def _read(node: str, found: Any, index: Sizes, src: Sizes) -> Any:
+def _read(node: str, read: Any, index: Sizes, src: Sizes) -> Any:
     """What was read for `src`; torch has no gradient for a source of which the index used a part."""
     if not node:
-        return found
+        return read
     if (index or (1,)) != (src or (1,)):
         raise RuntimeError(
             f"Function {node}Backward0 returned an invalid gradient at index 1 - got {list(index)} but expected shape "
             f"compatible with {list(src)}"
         )
-    return found if index == src else reshape(found, src)
+    return read if index == src else reshape(read, src)
 
 
 def _no_derivative(name: str) -> Any:

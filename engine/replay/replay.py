@@ -131,7 +131,7 @@ class Interpreter:
             if (number is None) != (tensor is None):
                 run.doubted(NONE_GIVEN)
             if number is not None and tensor is None:
-                tensor = tensor_of(xp.zeros_like(run.array(run.blocks.made.get(number))))
+                tensor = tensor_of(xp.zeros_like(run.array(run.blocks.values.get(number))))
             if number is not None and tensor is not None:
                 run.live[number] = tensor
         recorder, enabled, depth = run.recorder, mode.enabled, run.recorder.depth

@@ -92,9 +92,9 @@ class Run:
     def tensor(self, number: int) -> Tensor:
         """The live tensor of an id."""
         tensor = self.live.get(number)
-        if tensor is None and number in self.blocks.made:
+        if tensor is None and number in self.blocks.values:
             self.doubted(NOT_DONE)
-            tensor = self.live[number] = tensor_of(self.array(self.blocks.made[number]))
+            tensor = self.live[number] = tensor_of(self.array(self.blocks.values[number]))
         if tensor is None:
             raise ValueError(f"a command uses {self.name(number)} before the program makes it: move it further down")
         return tensor

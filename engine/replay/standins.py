@@ -27,7 +27,7 @@ from .user_code import Block
 class Interpreter(Protocol):
     """What does again the events of a trace."""
 
-    def block(self, block: Block, given: Sequence[Tensor | None]) -> None:
+    def block(self, block: Block, tensors: Sequence[Tensor | None]) -> None:
         """Do again what code of the user's did, with other tensors in the place of those that it was given."""
 
 
@@ -77,17 +77,17 @@ class StandIns:
         runs = self.blocks.of_node.get(record.node, ()) if record is not None else ()
         return bool(runs) and all(None not in block.entered.given for block in runs)
 
-    def output(self, event: OpCalled, nr: int, given: Sequence[Tensor], ctx: Any) -> Tensor:
+    def output(self, event: OpCalled, nr: int, inputs: Sequence[Tensor], ctx: Any) -> Tensor:
         """One output of forward: an input that was written or returned as it was, what forward made of it, or the
         recorded value."""
         out = event.outputs[nr]
         place = next((i for i, argument in enumerate(event.inputs) if argument.tensor == out.tensor), None)
         if place is not None:
-            ctx.mark_dirty(given[place])
-            return given[place]
+            ctx.mark_dirty(inputs[place])
+            return inputs[place]
         result = self.run.live.get(out.tensor)
         if result is None:
-            for argument, tensor in zip(event.inputs, given, strict=True):
+            for argument, tensor in zip(event.inputs, inputs, strict=True):
                 if argument.tensor == out.view_of and tensor._array.shape == out.shape:
                     return tensor
             result = tensor_of(self.run.array(out.value))
@@ -96,9 +96,9 @@ class StandIns:
             ctx.mark_non_differentiable(*ctx.non_differentiable, result)
         return result
 
-    def saved(self, event: OpCalled, made: Sequence[Tensor]) -> list[Tensor]:
+    def saved(self, event: OpCalled, outputs: Sequence[Tensor]) -> list[Tensor]:
         """What forward saved: inputs, outputs, and what else it computed."""
-        numbers = {out.tensor: tensor for out, tensor in zip(event.outputs, made, strict=True)}
+        numbers = {out.tensor: tensor for out, tensor in zip(event.outputs, outputs, strict=True)}
         values = []
         for item in event.node.saved if event.node is not None else ():
             known = None if item.tensor is None else numbers.get(item.tensor, self.run.live.get(item.tensor))
@@ -211,8 +211,8 @@ class StandIns:
     def hook(self, block: Block, borrowed: bool) -> Callable[..., Any]:
         """What stands for a hook, wherever it stands."""
 
-        def hook(*given: Any) -> Any:
-            flat = [one for part in given for one in (part if isinstance(part, tuple) else (part,))]
+        def hook(*arguments: Any) -> Any:
+            flat = [one for part in arguments for one in (part if isinstance(part, tuple) else (part,))]
             results = self.done(block, flat, borrowed)
             if results is None or block.entered.place == "tensor":
                 return results and results[0]
@@ -222,7 +222,7 @@ class StandIns:
 
     # -- both -----------------------------------------------------------------------------------------------------
 
-    def done(self, block: Block, given: Sequence[Tensor | None], borrowed: bool) -> tuple[Any, ...] | None:
+    def done(self, block: Block, tensors: Sequence[Tensor | None], borrowed: bool) -> tuple[Any, ...] | None:
         """Do again what a block did; what it returns.  What it made in another call stays that call's."""
         self.ran.add(block)
         if borrowed and block.is_hook:
@@ -231,7 +231,7 @@ class StandIns:
             self.run.doubted(OTHER_MODE)
         known = dict(self.run.live) if borrowed else None
         try:
-            self.interpreter.block(block, given)
+            self.interpreter.block(block, tensors)
             left = block.left
             if left is None or not left.completed:
                 raise self.error(block)

@@ -39,7 +39,7 @@ class Blocks:
         self.packs: dict[int, Block] = {}  # by their own index
         self.unpacks: dict[tuple[int | None, int], list[Block]] = {}  # by node and place
         self.loose: dict[int, Block] = {}  # forwards by their own index, after which there was no op: an error came
-        self.made: dict[int, int] = {}  # the value of each tensor that was first met inside
+        self.values: dict[int, int] = {}  # the value of each tensor that was first met inside
         open_: list[CodeEntered] = []
         done: list[Block | None] = [None]  # the forward that ended last, at each depth
         for event in events:
@@ -47,9 +47,9 @@ class Blocks:
                 open_.append(event)
                 done.append(None)
             elif isinstance(event, LeafCreated) and (open_ or event.source in ("gradient", "saved")):
-                self.made.setdefault(event.tensor, event.value)
+                self.values.setdefault(event.tensor, event.value)
             elif isinstance(event, OpCalled) and open_ and event.inplace is None:
-                self.made.update({out.tensor: out.value for out in event.outputs})
+                self.values.update({out.tensor: out.value for out in event.outputs})
                 self.take(event, done)
             elif isinstance(event, CodeLeft) and open_:
                 entered = open_.pop()

@@ -173,11 +173,11 @@ def edge_of(value: Any) -> tuple[Any, int]:
     return gradient_edge(value) or (None, 0)
 
 
-def _several(op: Op, args: Any, statics: Any, made: tuple[Any, ...], node: Node | None, promoted: Any) -> Any:
+def _several(op: Op, args: Any, statics: Any, results: tuple[Any, ...], node: Node | None, promoted: Any) -> Any:
     """The outputs of an op that has more than one."""
     carriers = op.traits.differentiable
     outputs: list[Tensor] = []
-    for result in made:
+    for result in results:
         out: Tensor = _new(Tensor)
         out._array = result if type(result) is ndarray else as_array(result)
         out._requires_grad = False
@@ -218,10 +218,10 @@ def _swap(noted: bool) -> None:
 slot.swap = _swap
 
 
-def _infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> None:
+def _infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], results: Any) -> None:
     """In inference mode results are inference tensors, unless they share the storage of others."""
     if mode.inference:
-        for tensor in made if isinstance(made, tuple) else (made,):
+        for tensor in results if isinstance(results, tuple) else (results,):
             if tensor._shared is None:
                 tensor._shared = InferenceStorage()
 
@@ -229,10 +229,10 @@ def _infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> 
 AFTER.append(_infer)
 
 
-def _pack(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], made: Any) -> None:
+def _pack(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], results: Any) -> None:
     """Within saved_tensors_hooks, the saved tensors of a new node are packed."""
     if mode.packing and mode.enabled:
-        first = made[0] if isinstance(made, tuple) else made
+        first = results[0] if isinstance(results, tuple) else results
         node = first._node
         if node is not None and node.own is None and node.saved:
             node.saved = tuple(packed(node, v, i) if i in node.plan.tensors else v for i, v in enumerate(node.saved))

@@ -199,7 +199,7 @@ def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
     return _as(two, function)
 
 
-def _as(made: Any, function: Callable[..., Any]) -> Any:
+def _as(fast: Any, function: Callable[..., Any]) -> Any:
     """The fast function of an op, under the name of the general one."""
-    made.__name__, made.__qualname__, made.__doc__ = function.__name__, function.__qualname__, function.__doc__
-    return made
+    fast.__name__, fast.__qualname__, fast.__doc__ = function.__name__, function.__qualname__, function.__doc__
+    return fast

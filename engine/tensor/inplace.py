@@ -189,11 +189,11 @@ def report_joint(active: Any, view: Tensor, writer: str) -> None:
         active.op(JOINT, (path.base,), {"path": path.path, "writer": writer}, (path.base,), path.base._node, path.base)
 
 
-def share_data(source: Tensor, made: Tensor) -> None:
-    """`made` is `source.data`: a recording reports, for each, the writes through the other."""
-    own = made._storage.recorded  # its facts are those of the memory that it joins
-    made._storage.join(source._storage)
-    made._storage.source = weakref.ref(source)
+def share_data(source: Tensor, alias: Tensor) -> None:
+    """`alias` is `source.data`: a recording reports, for each, the writes through the other."""
+    own = alias._storage.recorded  # its facts are those of the memory that it joins
+    alias._storage.join(source._storage)
+    alias._storage.source = weakref.ref(source)
     source._storage.shared().recorded.extend(own)
 
 

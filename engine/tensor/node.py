@@ -210,22 +210,22 @@ class Node(_Rare):
                 if storage is not None and storage.version != version:
                     raise self._changed(kept, self.plan.names[place], storage.version, version)
 
-    def _changed(self, kept: Any, name: str, found: int, expected: int) -> RuntimeError:
+    def _changed(self, kept: Any, name: str, version: int, expected: int) -> RuntimeError:
         own = isinstance(kept, SavedResult)
         maker = self.name() if own else kept._node and kept._node.name()
         note = (
             f"Backstep: {self.name()} saved {name!r} of shape {list(kept._array.shape)} in forward; since then it was "
-            f"written in place {found - expected} time(s). Write out of place (x = x + 1), or change a clone."
+            f"written in place {version - expected} time(s). Write out of place (x = x + 1), or change a clone."
         )
         return errors.runtime(
-            changed_message(kept, maker, found, expected), note, node=self, tensors=() if own else (kept,)
+            changed_message(kept, maker, version, expected), note, node=self, tensors=() if own else (kept,)
         )
 
     def __repr__(self) -> str:
         return f"<{self.name().rpartition('::')[2]} object at 0x{id(self):x}>"
 
 
-def changed_message(kept: Any, maker: str | None, found: int, expected: int) -> str:
+def changed_message(kept: Any, maker: str | None, version: int, expected: int) -> str:
     """torch's message for a saved tensor that was written since; the node named `maker` computed it."""
     view = getattr(kept, "_view", None)
     if maker and view is not None and view.base._requires_grad and view.path[-1][2] is None:
@@ -234,7 +234,7 @@ def changed_message(kept: Any, maker: str | None, found: int, expected: int) -> 
     origin = f", which is output {kept._nr} of {shown}," if maker else ""
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{dtype_of(kept._array).legacy} {list(kept._array.shape)}]{origin} is at version {found}; expected "
+        f"[torch.{dtype_of(kept._array).legacy} {list(kept._array.shape)}]{origin} is at version {version}; expected "
         f"version {expected} instead. {HINT_SHOWN if mode.anomaly else HINT}"
     )
 

@@ -187,9 +187,9 @@ class Packed:
 
     @property
     def _array(self) -> Array:
-        return self.found()._array
+        return self.unpacked()._array
 
-    def found(self) -> Tensor:
+    def unpacked(self) -> Tensor:
         """The result of the unpack hook."""
         active = None if self.sequence is None else slot.active
         tensor: Any = None
@@ -212,7 +212,7 @@ class Packed:
 
     def tensor(self, node: Node | None) -> Tensor:
         """The same, with the history of the packed tensor."""
-        unpacked = self.found()
+        unpacked = self.unpacked()
         if not self.requires:
             return unpacked
         out: Tensor = _new(Tensor)

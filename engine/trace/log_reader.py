@@ -158,11 +158,11 @@ def _in_the_same_rounds(events: tuple[AnyEvent, ...], base: Trace) -> tuple[AnyE
     )
 
 
-def _loop_variable(found: Any) -> LoopVariable:
+def _loop_variable(entry: Any) -> LoopVariable:
     """A loop's variable as the recorder noted it; a replay takes it from the recording."""
-    if isinstance(found, LoopVariable):
-        return found
-    depth, line, name, value = found
+    if isinstance(entry, LoopVariable):
+        return entry
+    depth, line, name, value = entry
     return LoopVariable(depth, line, name, written(value))
 
 
@@ -377,11 +377,11 @@ class _Reader:
                 else:
                     yield Input(label, self.tensors[tensor], extra)
 
-    def edge(self, given: Input) -> Edge | None:
-        if given.tensor is None or not self.requires.get(given.tensor):
+    def edge(self, argument: Input) -> Edge | None:
+        if argument.tensor is None or not self.requires.get(argument.tensor):
             return None
-        maker = self.makers.get(given.tensor)
-        return Edge(None, given.tensor) if maker is None else Edge(maker[0], None, maker[1])
+        maker = self.makers.get(argument.tensor)
+        return Edge(None, argument.tensor) if maker is None else Edge(maker[0], None, maker[1])
 
     def node(self, op: Any, sequence: int, needs: int, inputs: Any, edges: Any, outputs: Any) -> NodeRecord:
         plan = op.plan(needs)
@@ -472,12 +472,12 @@ class _Reader:
         return HookRan(at, stack, call, number, before, after, node, place, nr)
 
     def code(self, at: int, stack: int, call: int | None, place: str, tensor: int | None, sequence: int | None, nr: int,
-             given: Any, split: int) -> AnyEvent:  # fmt: skip
+             values: Any, split: int) -> AnyEvent:  # fmt: skip
         number = None if tensor is None else self.tensors[tensor]
         node = None if sequence is None else self.within.get(sequence)
         if node is None and sequence is not None:
             node = self.nodes[sequence]
-        return CodeEntered(at, stack, call, place, number, node, nr, self.several(given), split)
+        return CodeEntered(at, stack, call, place, number, node, nr, self.several(values), split)
 
     def left(self, at: int, stack: int, results: Any, completed: bool) -> AnyEvent:
         return CodeLeft(at, stack, None if results is None else self.several(results), completed)
@@ -516,7 +516,7 @@ class _Reader:
     def leave(self, at: int, stack: int) -> AnyEvent:
         return GroupLeft(at, stack)
 
-    def made(self, at: int, stack: int, make: Callable[..., AnyEvent], *fields: Any) -> AnyEvent:
+    def of_library(self, at: int, stack: int, make: Callable[..., AnyEvent], *fields: Any) -> AnyEvent:
         """The event of a recorder of another library, which says how its entries are read."""
         return make(self, at, stack, *fields)
 
@@ -530,7 +530,7 @@ HANDLERS: dict[str, Callable[..., AnyEvent]] = {
     "escape": _Reader.escape, "error": _Reader.error, "warning": _Reader.warning, "end": _Reader.end,
     "refresh": _Reader.refresh, "outside": _Reader.outside, "data": _Reader.data, "raised": _Reader.raised,
     "enter": _Reader.enter, "leave": _Reader.leave, "code": _Reader.code, "left": _Reader.left,
-    "print": _Reader.printed, "made": _Reader.made,
+    "print": _Reader.printed, "made": _Reader.of_library,
 }  # fmt: skip
 """The method that reads an entry, by its kind; outside of the reader, which would otherwise refer to itself and keep
 the whole recording alive."""

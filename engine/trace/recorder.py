@@ -180,16 +180,16 @@ class Recorder:
         )
 
     def custom(
-        self, name: str, seen: Any, outputs: Any, node: Any, written: Any, saved: Any, given: tuple[bool, ...]
+        self, name: str, seen: Any, outputs: Any, node: Any, written: Any, saved: Any, tensors: tuple[bool, ...]
     ) -> None:
         """A custom Function ran: `seen` are its inputs as returned by `see`, `written` the one that it wrote in place,
-        `saved` its saved tensors, `given` says which of its arguments are tensors."""
+        `saved` its saved tensors, `tensors` says which of its arguments are tensors."""
         results = tuple([self.tensors.result(out, written) for out in outputs])
         values = tuple([(t._id, t._value) if self.knows(t) else (None, self.store.add_copy(t._array)) for t in saved])
         sequence, needs = (-1, 0) if node is None else (node.sequence_nr, 1)
         statics: dict[str, Any] = {"function": name, "saved": values}
-        if not all(given):
-            statics["tensors"] = given
+        if not all(tensors):
+            statics["tensors"] = tensors
         if node is not None and node.name() != f"{name}Backward":
             statics["node"] = node.name()
         self.log.append(
@@ -211,16 +211,16 @@ class Recorder:
         self.log.append(("grad_set", self.stack(2), self.see(tensor)[0], value, self.tensors.gradient(grad)))
 
     def start(
-        self, function: str, roots: Any, gradients: Any, given: Any, inputs: Any, *,
+        self, function: str, roots: Any, gradients: Any, passed: Any, inputs: Any, *,
         keep: bool, graph: bool, legacy: bool, anomaly: bool,
     ) -> int:  # fmt: skip
-        """A backward call begins; returns its number.  `given` are the gradients as the user passed them, None where
+        """A backward call begins; returns its number.  `passed` are the gradients as the user passed them, None where
         there is none."""
-        own = [g for g in given if hasattr(g, "_storage")]
+        own = [g for g in passed if hasattr(g, "_storage")]
         if self.call is None:
             self.tensors.begin_backward(own)
         tensors = [self.see(root)[0] for root in roots]
-        sources = [self.see(g)[0] if hasattr(g, "_storage") else g for g in given]
+        sources = [self.see(g)[0] if hasattr(g, "_storage") else g for g in passed]
         self.hand_out(own)
         values = [self.store.add_copy(g) for g in gradients]
         places = None if inputs is None else [self.see(t)[0] for t in inputs]
@@ -266,13 +266,13 @@ class Recorder:
         self.log.append(("hook", -1, self.call, number, *values, sequence, place, nr))
 
     def enter_code(
-        self, place: str, given: Any, *, tensor: Any = None, node: Any = None, sequence: int | None = None, nr: int = 0,
-        split: int = 0, source: str = "gradient",
+        self, place: str, arguments: Any, *, tensor: Any = None, node: Any = None, sequence: int | None = None,
+        nr: int = 0, split: int = 0, source: str = "gradient",
     ) -> None:  # fmt: skip
-        """User code begins, called with `given`: its ops are recorded."""
+        """User code begins, called with `arguments`: its ops are recorded."""
         if source == "gradient" and place != "forward":  # its arguments are recorded like any others
-            self.hand_out(given)
-        numbers = [None if g is None else self.see(g, source)[0] for g in given]
+            self.hand_out(arguments)
+        numbers = [None if g is None else self.see(g, source)[0] for g in arguments]
         owner = None if tensor is None else self.see(tensor)[0]
         sequence = sequence if node is None else node.sequence_nr
         self.log.append(("code", -1, self.call, place, owner, sequence, nr, numbers, split))

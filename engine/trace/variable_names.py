@@ -112,15 +112,15 @@ class Binder:
             known = self._climbs[id(frames)] = frames, climb, climb.names()
         return known[1:]
 
-    def numbered(self, found: Binding) -> Binding:
+    def numbered(self, binding: Binding) -> Binding:
         """The names with the iteration of a comprehension, `h[2]`; without names if the count could be wrong.  Call it
         once for the result of each iteration: several ops may compute one element.
         """
-        if found.counted is None:
-            return found
-        number = self._round(found.counted, found.element)
-        names = (None if n is None or number is None else n.replace("[#]", f"[{number}]", 1) for n in found.names)
-        return replace(found, names=tuple(names), counted=None)
+        if binding.counted is None:
+            return binding
+        number = self._round(binding.counted, binding.element)
+        names = (None if n is None or number is None else n.replace("[#]", f"[{number}]", 1) for n in binding.names)
+        return replace(binding, names=tuple(names), counted=None)
 
     def _count(self, place: tuple[object, ...]) -> int:
         number = self._counts.get(place, -1) + 1
@@ -370,17 +370,17 @@ class Naming:
             self.root(event, frames)
         elif isinstance(event, BackwardEnded):
             results = [t for t in event.results if t is not None]
-            self.made("grad", results, self.calls.pop(event.call, ()))
+            self.computed("grad", results, self.calls.pop(event.call, ()))
         elif isinstance(event, LeafCreated):
             if event.name is not None:
                 self.name(event.tensor, event.name)
             elif event.source in ("seen", "DataLoader", "gradient"):
                 self.strangers.add(event.tensor)
             elif event.source != "grad":
-                self.made("leaf", [event.tensor], frames)
+                self.computed("leaf", [event.tensor], frames)
         elif isinstance(event, OpCalled) and self.is_written(event, frames):
             self.meet(event, frames)
-            self.made(event.name, [out.tensor for out in event.outputs], frames)
+            self.computed(event.name, [out.tensor for out in event.outputs], frames)
         elif isinstance(event, ErrorRaised) and event.call is None and self.at and _raised_in(event, self.at[-1]):
             self.run = []  # the expression has no result
 
@@ -423,20 +423,20 @@ class Naming:
             return
         self.changed.add(tensor)
 
-    def made(self, kind: str, made: list[int], frames: tuple[Frame, ...]) -> None:
+    def computed(self, kind: str, tensors: list[int], frames: tuple[Frame, ...]) -> None:
         """Tensors that one event computed at `frames`."""
-        if not frames or not made:
+        if not frames or not tensors:
             return
         if frames != self.at:
             if self.at and frames[: len(self.at)] == self.at:
                 self.run = []  # the call is still running, in user code: it has no result yet
             self.settle()
             self.at = frames
-        binding = self.binder.binding(frames, len(made))
+        binding = self.binder.binding(frames, len(tensors))
         if binding is not None and _INNER.match(kind) and (whole := _indexed(binding.names)) is not None:
-            binding = replace(binding, names=(whole, *[None] * (len(made) - 1)))
+            binding = replace(binding, names=(whole, *[None] * (len(tensors) - 1)))
         if binding is not None:
-            self.run.append((kind, made, binding))
+            self.run.append((kind, tensors, binding))
 
     def settle(self) -> None:
         """Name the results of one expression, which has ended."""

@@ -141,7 +141,7 @@ class _Place:
     """What the graph holds instead of a saved tensor: per backward pass the tensor, None once it was given away."""
 
     def __init__(self) -> None:
-        self.found: weakref.WeakKeyDictionary[Any, Tensor | None] = weakref.WeakKeyDictionary()
+        self.tensors: weakref.WeakKeyDictionary[Any, Tensor | None] = weakref.WeakKeyDictionary()
 
 
 class _Argument:
@@ -193,9 +193,9 @@ class _Frame:
         run: Any = settings.group or current.run or _Alone()
         if run not in self.counts:
             self.rerun(run)
-        if place.found.get(run) is None:
+        if place.tensors.get(run) is None:
             raise CheckpointError(TWICE.format(OVERLAP if settings.group is not None else ""))
-        tensor, place.found[run] = place.found[run], None
+        tensor, place.tensors[run] = place.tensors[run], None
         assert tensor is not None
         return tensor
 
@@ -226,7 +226,7 @@ class _Frame:
             return kept
         place = self.places[number]()
         if place is not None:
-            place.found[run] = kept
+            place.tensors[run] = kept
         if self.early_stop and number + 1 == len(self.places):
             raise _Enough
         return kept
@@ -240,7 +240,7 @@ class _Frame:
         wrong = ""
         for number, (reference, fact) in enumerate(zip(self.places, self.facts, strict=True)):
             place = reference()
-            tensor = None if place is None else place.found.get(run)
+            tensor = None if place is None else place.tensors.get(run)
             if tensor is not None and _facts(tensor) != fact:
                 wrong += f"tensor at position {number}:\nsaved metadata: {fact}\n"
                 wrong += f"recomputed metadata: {_facts(tensor)}\n"
@@ -268,11 +268,11 @@ def run(
     around, around_again = context_fn()
     state = get_rng_state() if preserve_rng_state else None
 
-    def again(*given: Any) -> None:
+    def again(*arguments: Any) -> None:
         with fork_rng(enabled=state is not None), around_again:
             if state is not None:
                 set_rng_state(state)
-            function(*given, **kwargs)
+            function(*arguments, **kwargs)
 
     if not mode.enabled:
         return function(*args, **kwargs)

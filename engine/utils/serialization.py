@@ -108,20 +108,20 @@ KINDS: dict[str, type[Tensor]] = {"tensor": Tensor, "parameter": Parameter, "buf
 NESTED: dict[str, type] = {"dict": dict, "ordered": OrderedDict, "list": list, "tuple": tuple, "size": Size}
 
 
-def _packed(value: Any, found: list[Any]) -> Any:
-    """The nesting as JSON, tensors and arrays by their number in `found`."""
+def _packed(value: Any, members: list[Any]) -> Any:
+    """The nesting as JSON, tensors and arrays by their number in `members`."""
     if isinstance(value, (Tensor, np.ndarray)):
-        found.append(arrays.to_numpy(value._array) if isinstance(value, Tensor) else value)
+        members.append(arrays.to_numpy(value._array) if isinstance(value, Tensor) else value)
         if not isinstance(value, Tensor):
-            return {"kind": "array", "at": len(found) - 1}
+            return {"kind": "array", "at": len(members) - 1}
         kind = next((name for name in ("parameter", "buffer") if isinstance(value, KINDS[name])), "tensor")
-        return {"kind": kind, "at": len(found) - 1, "requires_grad": value.requires_grad}
+        return {"kind": kind, "at": len(members) - 1, "requires_grad": value.requires_grad}
     if isinstance(value, dict):
         kind = "ordered" if isinstance(value, OrderedDict) else "dict"
-        return {"kind": kind, "items": [[_packed(k, found), _packed(v, found)] for k, v in value.items()]}
+        return {"kind": kind, "items": [[_packed(k, members), _packed(v, members)] for k, v in value.items()]}
     if isinstance(value, (list, tuple)):
         kind = "list" if isinstance(value, list) else "size" if isinstance(value, Size) else "tuple"
-        return {"kind": kind, "items": [_packed(item, found) for item in value]}
+        return {"kind": kind, "items": [_packed(item, members) for item in value]}
     if value is None or isinstance(value, (bool, int, float, str, np.generic, arrays.dtype, arrays.device)):
         return {"kind": "plain", "value": encode(value)}
     raise TypeError(
@@ -130,20 +130,20 @@ def _packed(value: Any, found: list[Any]) -> Any:
     )
 
 
-def _unpacked(data: Any, found: dict[str, Any], where: Any) -> Any:
+def _unpacked(data: Any, members: dict[str, Any], where: Any) -> Any:
     kind = data["kind"]
     if kind == "module":
         warn(
             f"The file holds the state_dict of a {data['class']}, which load gives back: a file that is safe to load "
             "makes no class. Make the module, and give it the numbers by load_state_dict()."
         )
-        return _unpacked(data["state"], found, where)
+        return _unpacked(data["state"], members, where)
     if kind == "plain":
         return decode(data["value"])
     if kind == "array":
-        return found[f"a{data['at']}"]
+        return members[f"a{data['at']}"]
     if kind in KINDS:
-        tensor = creation.from_numpy(found[f"a{data['at']}"])
+        tensor = creation.from_numpy(members[f"a{data['at']}"])
         tensor = tensor if where is None else tensor.to(where)
         if kind == "parameter":
             return Parameter(tensor, data["requires_grad"])
@@ -151,5 +151,5 @@ def _unpacked(data: Any, found: dict[str, Any], where: Any) -> Any:
         return tensor.requires_grad_() if data["requires_grad"] else tensor
     items = data["items"]
     if kind in ("dict", "ordered"):
-        return NESTED[kind]((_unpacked(k, found, where), _unpacked(v, found, where)) for k, v in items)
-    return NESTED[kind](_unpacked(item, found, where) for item in items)
+        return NESTED[kind]((_unpacked(k, members, where), _unpacked(v, members, where)) for k, v in items)
+    return NESTED[kind](_unpacked(item, members, where) for item in items)

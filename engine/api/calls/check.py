@@ -60,11 +60,11 @@ def whole(dim: Any) -> int:
     raise TypeError(f"dim must be an int, not {type(dim).__name__}")
 
 
-def sizes_of(given: tuple[Any, ...]) -> tuple[int, ...]:
+def sizes_of(sizes: tuple[Any, ...]) -> tuple[int, ...]:
     """Sizes given as several numbers, or as one sequence of them."""
-    if len(given) == 1 and isinstance(given[0], Sequence):
-        given = tuple(given[0])
-    return tuple(_size(n) for n in given)
+    if len(sizes) == 1 and isinstance(sizes[0], Sequence):
+        sizes = tuple(sizes[0])
+    return tuple(_size(n) for n in sizes)
 
 
 def _size(number: Any) -> Any:

@@ -188,14 +188,14 @@ TWO = "Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do no
 """What is said of functions of one tensor and of two, element by element; the second with its other errors."""
 
 
-def with_example(doc: str, name: str, plain: str = "", told: str = ONE, source: str = "") -> str:
-    """The text of a function with what is `told` of shapes and errors, torch's name (`source`, where it is another)
-    and the example, where there is one; the name is that behind `torch.`.
+def with_example(doc: str, name: str, plain: str = "", shapes: str = ONE, source: str = "") -> str:
+    """The text of a function with its `shapes` and errors, torch's name (`source`, if it is another) and its example,
+    if it has one; `name` is the part after `torch.`.
 
     `plain` is what the example is of where the function has none of its own: `cos` for `cos_`, which returns the same.
     """
     doc = f"{doc}\n\n" + fill(
-        f"{told}  Source: torch.{source or name}.", 120, initial_indent=INDENT, subsequent_indent=INDENT
+        f"{shapes}  Source: torch.{source or name}.", 120, initial_indent=INDENT, subsequent_indent=INDENT
     )
     of = name if name in CALLS else plain
     if of not in CALLS:

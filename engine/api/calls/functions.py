@@ -127,10 +127,10 @@ CHECKED: dict[str, tuple[Check, str]] = {}
 """Of these, the ones that take some dtypes alone: what looks at them, and torch's name of the kernel."""
 
 
-def _named(function: Function, name: str, told: str = ONE) -> Function:
+def _named(function: Function, name: str, shapes: str = ONE) -> Function:
     function.__name__ = function.__qualname__ = name
     units = "; angles are radians" if name in ANGLES else ""
-    function.__doc__ = with_example(f"torch.{name}, elementwise{units}.", name, told=told)
+    function.__doc__ = with_example(f"torch.{name}, elementwise{units}.", name, shapes=shapes)
     return function
 
 

@@ -126,13 +126,13 @@ def written(out: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -
     return type(values)(*out) if several and hasattr(values, "_fields") else out
 
 
-def _check_memory(name: str, targets: list[Tensor], given: list[Tensor]) -> None:
+def _check_memory(name: str, targets: list[Tensor], inputs: list[Tensor]) -> None:
     """Raise torch's error where one place in memory would be written twice, or be read after it was written."""
     for target in targets:
         data = target._array
         if any(n > 1 and not step for n, step in zip(data.shape, data.strides, strict=True)):
             raise errors.runtime(OVERLAP.format("more than one element of the written-to tensor refers"))
-        if name in PICKING and any(xp.may_share_memory(data, tensor._array) for tensor in given):
+        if name in PICKING and any(xp.may_share_memory(data, tensor._array) for tensor in inputs):
             raise errors.runtime(OVERLAP.format("some elements of the input tensor and the written-to tensor refer"))
 
 

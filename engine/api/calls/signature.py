@@ -161,12 +161,12 @@ class Signature:
                 place += 1
         return functools.partial(self._strangers, name, kwargs, count) if left else None
 
-    def _too_many(self, name: str, given: int) -> TypeError:
+    def _too_many(self, name: str, count: int) -> TypeError:
         if self.least != self.most:
-            text = f"from {self.least} to {self.most} positional arguments but {given} were"
+            text = f"from {self.least} to {self.most} positional arguments but {count} were"
         else:
-            ending, were = "s"[self.most == 1 :], "was" if given == 1 else "were"
-            text = f"{self.most} positional argument{ending} but {given} {were}"
+            ending, were = "s"[self.most == 1 :], "was" if count == 1 else "were"
+            text = f"{self.most} positional argument{ending} but {count} {were}"
         return TypeError(f"{name}() takes {text} given")
 
     def _missing(self, name: str, first: int) -> TypeError:
@@ -174,12 +174,12 @@ class Signature:
         ending = "s" if len(missing) == 1 else ""  # torch's own plural
         return TypeError(f"{name}() missing {len(missing)} required positional argument{ending}: {', '.join(missing)}")
 
-    def _strangers(self, name: str, kwargs: Mapping[str, Any], given: int) -> TypeError:
+    def _strangers(self, name: str, kwargs: Mapping[str, Any], count: int) -> TypeError:
         places = {p.name: place for place, p in enumerate(self.parameters)}
         for key in kwargs:
             if key not in places:
                 return TypeError(f"{name}() got an unexpected keyword argument '{key}'")
-            if places[key] < given:
+            if places[key] < count:
                 return TypeError(f"{name}() got multiple values for argument '{key}'")
         return TypeError("invalid keyword arguments")
 
@@ -364,7 +364,7 @@ class Handed:
         words = written.split()
         self.name = function.__name__ if ":" in words[0] else words.pop(0)
         star = words.index("*") if "*" in words else len(words)
-        self.given = [word.partition(":")[0].partition(">")[0] for word in words if word != "*"]
+        self.names = [word.partition(":")[0].partition(">")[0] for word in words if word != "*"]
         self.handed = [
             Parameter(word.rpartition(">")[2], place > star) for place, word in enumerate(words) if word != "*"
         ]
@@ -379,7 +379,7 @@ class Handed:
         values = dict(zip(self.own, args, strict=False)) | dict(kwargs)
         if not self.needed <= values.keys():
             return None
-        for place, (name, parameter) in enumerate(zip(self.given, self.handed, strict=True)):
+        for place, (name, parameter) in enumerate(zip(self.names, self.handed, strict=True)):
             if name not in values or (values[name] is None and parameter.may_be_none):
                 continue
             if not parameter.fits(values[name], False):

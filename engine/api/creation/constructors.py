@@ -120,17 +120,17 @@ def _of_tensor(name: str, which: dtype | None, other: Tensor, placed: bool) -> T
     return result
 
 
-def _are_sizes(given: tuple[Any, ...]) -> bool:
+def _are_sizes(arguments: tuple[Any, ...]) -> bool:
     """Several numbers, a Size, or a lone int, be it numpy's."""
-    data = given[0]
-    if len(given) > 1 or isinstance(data, Size):
+    data = arguments[0]
+    if len(arguments) > 1 or isinstance(data, Size):
         return True
     whole = hasattr(data, "__index__") and not isinstance(data, (bool, Tensor))
     return whole and getattr(data, "shape", ()) == () and getattr(data, "dtype", int64.numpy).kind in "iu"
 
 
-def _sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
-    sizes = sizes_of(given)
+def _sizes(arguments: tuple[Any, ...]) -> tuple[int, ...]:
+    sizes = sizes_of(arguments)
     if any(size < 0 for size in sizes):
         raise errors.runtime(f"Trying to create tensor with negative dimension {min(sizes)}: {list(sizes)}")
     return sizes

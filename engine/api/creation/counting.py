@@ -211,7 +211,7 @@ def _triangle(name: str, kept: Any) -> Any:
     function.__name__ = function.__qualname__ = name
     text = "Shapes: numbers -> (2, K) of K places.  Raises RuntimeError for a negative size."
     doc = f"Row and column indices of the elements that torch.{name[:4]} keeps of a row x col matrix."
-    function.__doc__ = with_example(doc, name, told=text)
+    function.__doc__ = with_example(doc, name, shapes=text)
     return function
 
 

@@ -27,17 +27,17 @@ __all__ = [
 ]
 
 
-def shape_given(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+def shape_given(function: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
     """The shape that a user gives as several numbers, as one sequence, or as `size=`."""
     if size is not None:
-        given = (size,)
-    if not given:
+        sizes = (size,)
+    if not sizes:
         raise TypeError(f'{function}() missing 1 required positional arguments: "size"')
-    shape = sizes_of(given)
+    shape = sizes_of(sizes)
     listed: tuple[Any, ...] = shape
     for n in listed:
         if not isinstance(n, int):
-            if len(given) == 1 and not isinstance(given[0], (list, tuple)):
+            if len(sizes) == 1 and not isinstance(sizes[0], (list, tuple)):
                 raise TypeError(
                     f"{function}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}"
                 )

@@ -52,9 +52,9 @@ def written(call: Call) -> Tensor:
 
 
 def both(
-    name: str, build: Callable[..., Call], doc: str, told: str
+    name: str, build: Callable[..., Call], doc: str, shapes: str
 ) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
-    """The function and the in-place method of what `build` makes of the user's arguments; `told` are the shapes."""
+    """The function and the in-place method of what `build` makes of the user's arguments, of these `shapes`."""
 
     def function(input: Tensor, *args: Any, **named: Any) -> Tensor:
         need_tensor(input, name)
@@ -69,7 +69,7 @@ def both(
         scatter.__name__ = scatter.__qualname__ = called
         said = doc if scatter is function else f"{name}, written into the tensor."
         scatter.__doc__ = with_example(
-            said, called, told=told, source="" if scatter is function else f"Tensor.{called}"
+            said, called, shapes=shapes, source="" if scatter is function else f"Tensor.{called}"
         )
         scatter.__signature__ = signature(build)
     return function, method

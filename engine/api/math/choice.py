@@ -160,7 +160,7 @@ def _integral(op: Callable[..., Any], name: str, kernel: str = "") -> Callable[.
         return op(input, other)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = with_example(f"torch.{name}, on integers and booleans.", name, told=WHOLE)
+    function.__doc__ = with_example(f"torch.{name}, on integers and booleans.", name, shapes=WHOLE)
     return function
 
 

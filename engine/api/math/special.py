@@ -112,7 +112,7 @@ def of_two(
         return op(input, other)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = with_example(f"torch.special.{name}, elementwise.", f"special.{name}", told=TWO.format(""))
+    function.__doc__ = with_example(f"torch.special.{name}, elementwise.", f"special.{name}", shapes=TWO.format(""))
     return function
 
 

@@ -48,20 +48,20 @@ def need_float(kernel: str, dtype: Any) -> None:
         raise _not_implemented(kernel, dtype)
 
 
-def even(shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
+def even(shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
     """Draws from [0, 1) in a floating dtype."""
     need_float("check_uniform_bounds", dtype)
     if dtype.itemsize >= 4:
-        return stream(given).random(shape, dtype=dtype.name)
-    return stream(given).random(shape, dtype="float32").astype(dtype)
+        return stream(generator).random(shape, dtype=dtype.name)
+    return stream(generator).random(shape, dtype="float32").astype(dtype)
 
 
-def standard(shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
+def standard(shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
     """Standard normal draws in a floating dtype."""
     need_float("normal_kernel_cpu", dtype)
     if dtype.itemsize >= 4:
-        return stream(given).standard_normal(shape, dtype=dtype.name)
-    return stream(given).standard_normal(shape, dtype="float32").astype(dtype)
+        return stream(generator).standard_normal(shape, dtype=dtype.name)
+    return stream(generator).standard_normal(shape, dtype="float32").astype(dtype)
 
 
 # -- new tensors --------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def randn_like(
     return new_leaf(standard(input._array.shape, wanted, generator), "randn_like", requires_grad, where)
 
 
-def whole(low: int, high: int, shape: tuple[int, ...], dtype: Any, given: Any) -> Any:
+def whole(low: int, high: int, shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
     """Even draws from the integers low, ..., high - 1."""
     if high <= low:
         raise errors.runtime(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -142,7 +142,7 @@ def whole(low: int, high: int, shape: tuple[int, ...], dtype: Any, given: Any) -
         for name, number in (("from", low), ("to - 1", high - 1)):
             if not limits.min <= number <= limits.max:
                 raise errors.runtime(f"{name} is out of bounds for {errors.C_NAMES[arrays.BY_NUMPY[dtype].name]}")
-    return stream(given).integers(low, high, size=shape).astype(dtype, copy=False)
+    return stream(generator).integers(low, high, size=shape).astype(dtype, copy=False)
 
 
 @takes_out
@@ -357,21 +357,21 @@ def _check_weights(weights: Any, in_turn: bool) -> None:
     raise errors.runtime(f"invalid multinomial distribution (encountering probability {what})")
 
 
-def _with_replacement(weights: Any, count: int, given: Any) -> Any:
+def _with_replacement(weights: Any, count: int, generator: Any) -> Any:
     """The inverse of the distribution function at even draws, row by row: rows are set apart by adding 2 to each."""
     rows = weights.reshape(-1, weights.shape[-1])
     steps = rows.cumsum(axis=1)
     steps /= steps[:, -1:]
     apart = 2.0 * xp.arange(len(rows))[:, None]
-    draws = given.random((len(rows), count))
+    draws = generator.random((len(rows), count))
     places = xp.searchsorted((steps + apart).ravel(), (draws + apart).ravel(), side="right").reshape(draws.shape)
     places -= rows.shape[1] * xp.arange(len(rows))[:, None]
     return places.reshape(*weights.shape[:-1], count)
 
 
-def _without_replacement(weights: Any, count: int, given: Any) -> Any:
+def _without_replacement(weights: Any, count: int, generator: Any) -> Any:
     """The first to arrive where each place waits for an exponential time of its rate."""
-    waits = given.exponential(size=weights.shape)
+    waits = generator.exponential(size=weights.shape)
     with xp.errstate(divide="ignore"):
         times = waits / weights
     return xp.argsort(times, axis=-1, kind="stable")[..., :count]

@@ -72,9 +72,9 @@ default_generator = Generator()
 default_generator.seed()
 
 
-def generator(given: Generator | None = None) -> np.random.Generator:
+def generator(own: Generator | None = None) -> np.random.Generator:
     """The numpy generator that draws: that of the user's `generator=`, or the default one."""
-    return (default_generator if given is None else given)._stream
+    return (default_generator if own is None else own)._stream
 
 
 def manual_seed(seed: int) -> Generator:

@@ -111,13 +111,13 @@ def _place(name: str, input: Tensor, dim: int) -> int:
     return place
 
 
-def _middle(name: str, input: Tensor, dim: int | None, keepdim: bool, ops: tuple[Any, Any], made: Any) -> Any:
+def _middle(name: str, input: Tensor, dim: int | None, keepdim: bool, ops: tuple[Any, Any], pair: Any) -> Any:
     need_tensor(input, name)
     whole, along = ops
     place = None if dim is None else _place(name, input, dim)
     if input.dtype.name == "bool":
         raise refused("median_cpu", input)
-    return whole(input) if place is None else made(*along(input, dim=place, keepdim=keepdim))
+    return whole(input) if place is None else pair(*along(input, dim=place, keepdim=keepdim))
 
 
 @takes_out
@@ -340,8 +340,8 @@ def unique_consecutive(
     return _asked(sr.unique_consecutive(input, dim=place), return_inverse, return_counts)
 
 
-def _asked(found: Any, inverse: bool, counts: bool) -> Any:
-    asked = (found[0], *((found[1],) if inverse else ()), *((found[2],) if counts else ()))
+def _asked(results: Any, inverse: bool, counts: bool) -> Any:
+    asked = (results[0], *((results[1],) if inverse else ()), *((results[2],) if counts else ()))
     return asked if len(asked) > 1 else asked[0]
 
 

@@ -223,9 +223,9 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tu
     return parts
 
 
-def _number(given: Any) -> Any:
+def _number(sections: Any) -> Any:
     """How many parts, where a tensor without dimensions says so; else what was given."""
-    return whole(given) if isinstance(given, Tensor) and not given._array.ndim else given
+    return whole(sections) if isinstance(sections, Tensor) and not sections._array.ndim else sections
 
 
 def _chunked(input: Tensor, chunks: int, dim: int) -> Any:
@@ -315,7 +315,7 @@ def _span(input: Tensor, dim: int, start: int, end: int) -> Tensor:
     return sh.slice_(input, dim, first, max(first, last))
 
 
-def _side_split(name: str, least: int, dim: int, told: str) -> Any:
+def _side_split(name: str, least: int, dim: int, shapes: str) -> Any:
     def function(
         input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
     ) -> tuple[Tensor, ...]:
@@ -339,7 +339,7 @@ def _side_split(name: str, least: int, dim: int, told: str) -> Any:
 
     function.__name__ = function.__qualname__ = name
     doc = f"Parts along dimension {dim}: a number of equal parts, or parts that end at given indices."
-    function.__doc__ = with_example(doc, name, told=f"Shapes: {told}, or a number that does not divide D.")
+    function.__doc__ = with_example(doc, name, shapes=f"Shapes: {shapes}, or a number that does not divide D.")
     return function
 
 

@@ -309,16 +309,16 @@ def expand(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     return sh.expand(input, expanded(input, wanted, shape))
 
 
-def expanded(input: Tensor, given: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+def expanded(input: Tensor, sizes: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
     """The sizes that `shape` is expanded to, checked."""
-    extra = len(given) - len(shape)
+    extra = len(sizes) - len(shape)
     if extra < 0:
         raise errors.runtime(
-            f"expand(torch.{dtype_of(input._array).legacy}{{{list(shape)}}}, size={list(given)}): the number of sizes "
-            f"provided ({len(given)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+            f"expand(torch.{dtype_of(input._array).legacy}{{{list(shape)}}}, size={list(sizes)}): the number of sizes "
+            f"provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     result = []
-    for place, n in enumerate(given):
+    for place, n in enumerate(sizes):
         present = 1 if place < extra else shape[place - extra]
         if n == -1:
             if place < extra:
@@ -329,7 +329,7 @@ def expanded(input: Tensor, given: tuple[int, ...], shape: tuple[int, ...]) -> t
         elif n != present and present != 1:
             raise errors.runtime(
                 f"The expanded size of the tensor ({n}) must match the existing size ({present}) at non-singleton "
-                f"dimension {place}.  Target sizes: {list(given)}.  Tensor sizes: {list(shape)}"
+                f"dimension {place}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
             )
         result.append(n)
     return tuple(result)

@@ -252,10 +252,10 @@ class ComposeTransform(Transform):
         return reduce(add, terms)
 
     def forward_shape(self, shape: Sequence[int]) -> Any:
-        return reduce(lambda found, part: part.forward_shape(found), self.parts, shape)
+        return reduce(lambda sizes, part: part.forward_shape(sizes), self.parts, shape)
 
     def inverse_shape(self, shape: Sequence[int]) -> Any:
-        return reduce(lambda found, part: part.inverse_shape(found), reversed(self.parts), shape)
+        return reduce(lambda sizes, part: part.inverse_shape(sizes), reversed(self.parts), shape)
 
     def __repr__(self) -> str:
         return "ComposeTransform(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"

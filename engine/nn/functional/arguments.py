@@ -130,8 +130,8 @@ def flat(input: Tensor, function: str, message: str) -> Tensor:
     return so.unsqueeze(input, input._array.ndim - 1)
 
 
-def line(made: Tensor) -> Tensor:
-    return so.squeeze_dim(made, made._array.ndim - 2)
+def line(tensor: Tensor) -> Tensor:
+    return so.squeeze_dim(tensor, tensor._array.ndim - 2)
 
 
 def checked_argument(function: str, input: Tensor) -> str:

@@ -612,9 +612,9 @@ def ctc_loss(
     return reduced(losses, reduction)
 
 
-def _lengths(given: Any, name: str) -> Any:
+def _lengths(lengths: Any, name: str) -> Any:
     """Lengths as an array of integers, given as a tensor or a sequence."""
-    data = given._array if isinstance(given, Tensor) else xp.asarray(given)
+    data = lengths._array if isinstance(lengths, Tensor) else xp.asarray(lengths)
     if data.dtype.kind not in "iu":
         raise errors.runtime(f"{name} must be integral")
     return data.astype("int64", copy=False).reshape(-1)

@@ -36,14 +36,14 @@ __all__ = [
 ]
 
 
-def _normalized_shape(function: str, input: Tensor, given: Any, star: str) -> tuple[int, ...]:
+def _normalized_shape(function: str, input: Tensor, sizes: Any, star: str) -> tuple[int, ...]:
     """`normalized_shape`, checked against the last dimensions of `input`."""
     need_tensor(input, function)
-    if not isinstance(given, Sequence):
+    if not isinstance(sizes, Sequence):
         raise TypeError(
-            f"{function}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {type(given).__name__}"
+            f"{function}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {type(sizes).__name__}"
         )
-    wanted = tuple(int(n) for n in given)
+    wanted = tuple(int(n) for n in sizes)
     if not wanted:
         raise errors.runtime(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "

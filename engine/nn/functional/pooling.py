@@ -327,11 +327,11 @@ def _unpooled_size(
     return sizes
 
 
-def _need_same_shape(shape: list[int], found: list[int]) -> None:
-    if shape != found:
+def _need_same_shape(shape: list[int], other: list[int]) -> None:
+    if shape != other:
         raise errors.runtime(
             f"Expected shape of indices to be same as that of the input tensor ({shape}) but got indices tensor with "
-            f"shape: {found}"
+            f"shape: {other}"
         )
 
 

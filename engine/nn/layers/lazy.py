@@ -83,10 +83,10 @@ class LazyModuleMixin:
             if is_lazy(tensor) and value is not None and not is_lazy(value):
                 tensor.materialize(value.shape)
 
-    def _load_one(self: Any, name: str, key: str, mine: Tensor, given: Any, local: dict[str, Any]) -> str | None:
-        if is_lazy(mine) and is_lazy(given):
+    def _load_one(self: Any, name: str, key: str, mine: Tensor, value: Any, local: dict[str, Any]) -> str | None:
+        if is_lazy(mine) and is_lazy(value):
             return None
-        complaint: str | None = super()._load_one(name, key, mine, given, local)  # type: ignore[misc]  # of the module that mixes this in
+        complaint: str | None = super()._load_one(name, key, mine, value, local)  # type: ignore[misc]  # of the module that mixes this in
         return complaint
 
     def _save_to_state_dict(self: Any, destination: Any, prefix: str, keep_vars: bool) -> None:

@@ -243,8 +243,8 @@ class InstanceNorm3d(_InstanceNorm):
     dims = 3
 
 
-def _shape(given: Any) -> tuple[int, ...]:
-    return (given,) if isinstance(given, int) else tuple(given)
+def _shape(sizes: Any) -> tuple[int, ...]:
+    return (sizes,) if isinstance(sizes, int) else tuple(sizes)
 
 
 class LayerNorm(_Affine):

@@ -55,41 +55,41 @@ class Weights:
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
         return cls(*(module._parameters.get(name + end) for name in names))
 
-    def given(self, x: Any) -> Any:
+    def project(self, x: Any) -> Any:
         """What the input adds to the gates."""
         return linear(x, self.ih, self.bias_ih)
 
 
-def _now(given: Any) -> Any:
+def _now(projected: Any) -> Any:
     """What the input adds: computed, or to be computed now."""
-    return given() if callable(given) else given
+    return projected() if callable(projected) else projected
 
 
 def rnn(activation: Callable[[Any], Any]) -> Step:
-    """h' = activation(given + W_hh h + b_hh)."""
+    """h' = activation(projected + W_hh h + b_hh)."""
 
-    def step(weights: Weights, given: Any, state: State) -> State:
-        return (activation(linear(state[0], weights.hh, weights.bias_hh) + _now(given)),)
+    def step(weights: Weights, projected: Any, state: State) -> State:
+        return (activation(linear(state[0], weights.hh, weights.bias_hh) + _now(projected)),)
 
     return step
 
 
-def lstm(weights: Weights, given: Any, state: State) -> State:
+def lstm(weights: Weights, projected: Any, state: State) -> State:
     """c' = f c + i g; h' = o tanh(c')."""
     hidden, cell = state
-    i, f, g, o = (linear(hidden, weights.hh, weights.bias_hh) + _now(given)).unsafe_chunk(4, 1)
+    i, f, g, o = (linear(hidden, weights.hh, weights.bias_hh) + _now(projected)).unsafe_chunk(4, 1)
     cell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
     hidden = sigmoid(o) * tanh(cell)
     return (hidden if weights.hr is None else linear(hidden, weights.hr)), cell
 
 
-def gru(weights: Weights, given: Any, state: State) -> State:
-    """n = tanh(given + r (W_hn h + b_hn)); h' = n + z (h - n)."""
+def gru(weights: Weights, projected: Any, state: State) -> State:
+    """n = tanh(projected + r (W_hn h + b_hn)); h' = n + z (h - n)."""
     (hidden,) = state
-    r_given, z_given, n_given = _now(given).unsafe_chunk(3, 1)
+    r_input, z_input, n_input = _now(projected).unsafe_chunk(3, 1)
     r, z, n = linear(hidden, weights.hh, weights.bias_hh).unsafe_chunk(3, 1)
-    new = tanh(n_given + n * sigmoid(r + r_given))
-    return ((hidden - new) * sigmoid(z + z_given) + new,)
+    new = tanh(n_input + n * sigmoid(r + r_input))
+    return ((hidden - new) * sigmoid(z + z_input) + new,)
 
 
 STEPS: dict[str, Step] = {
@@ -97,12 +97,12 @@ STEPS: dict[str, Step] = {
 }  # fmt: skip
 
 
-def taken(step: Step, number: int, weights: Weights, given: Any, state: State) -> State:
+def taken(step: Step, number: int, weights: Weights, projected: Any, state: State) -> State:
     """One step; a recording has its ops as a group."""
     if (active := slot.active) is None:
-        return step(weights, given, state)
+        return step(weights, projected, state)
     with active.within(f"step {number}"):
-        return step(weights, given, state)
+        return step(weights, projected, state)
 
 
 def run(
@@ -113,7 +113,7 @@ def run(
     `data` is (steps, batch, size); where `sizes` are given it is packed, with so many rows per step.
     """
     step = STEPS[mode]
-    projected = weights.given(data)
+    projected = weights.project(data)
     if sizes is not None:
         return _packed(step, weights, projected, state, sizes, backwards)
     parts = projected.unbind(0)
@@ -126,11 +126,11 @@ def run(
 
 
 def _packed(
-    step: Step, weights: Weights, given: Any, state: State, sizes: list[int],
+    step: Step, weights: Weights, projected: Any, state: State, sizes: list[int],
     backwards: bool,
 ) -> tuple[Any, State]:  # fmt: skip
     """Sequences end early: forwards the shorter ones leave on the way, backwards they come in on the way."""
-    parts = given.split(sizes)
+    parts = projected.split(sizes)
     whole = state
     outs: list[Any] = []
     if backwards:
@@ -498,7 +498,7 @@ class RNNCellBase(Module):
         _check_sizes(self, x, states)
         weights = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         # A cell of torch's looks at its state first: the order in which backward runs.
-        following = STEPS[mode](weights, lambda: weights.given(x), tuple(states))
+        following = STEPS[mode](weights, lambda: weights.project(x), tuple(states))
         return tuple(state.squeeze(0) for state in following) if alone else following
 
 

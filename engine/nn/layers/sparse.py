@@ -19,7 +19,7 @@ class _Table(Module):
     """What both share: the table, and the row that is no word."""
 
     def _begin(
-        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, given: Tensor | None, frozen: bool,
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, weight: Tensor | None, frozen: bool,
         device: Any, dtype: Any,
     ) -> None:  # fmt: skip
         self.num_embeddings = num_embeddings
@@ -29,15 +29,15 @@ class _Table(Module):
                 raise AssertionError(f"{self._letter}adding_idx must be within num_embeddings")
             padding_idx %= num_embeddings
         self.padding_idx = padding_idx
-        if given is None:
+        if weight is None:
             with unrecorded():
                 self.weight = fresh(num_embeddings, embedding_dim, dtype=dtype, device=device)
                 self.weight.requires_grad = not frozen
                 self.reset_parameters()
         else:
-            if list(given.shape) != [num_embeddings, embedding_dim]:
+            if list(weight.shape) != [num_embeddings, embedding_dim]:
                 raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
-            self.weight = Parameter(given, requires_grad=not frozen)
+            self.weight = Parameter(weight, requires_grad=not frozen)
 
     _letter = "P"
 

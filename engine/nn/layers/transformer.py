@@ -34,12 +34,12 @@ Maybe = Tensor | None
 Activation = str | Callable[[Tensor], Tensor]
 
 
-def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
-    if not isinstance(given, str):
-        return given
-    if given not in ("relu", "gelu"):
-        raise errors.runtime(f"activation should be relu/gelu, not {given}")
-    return F.relu if given == "relu" else F.gelu
+def _activation(activation: Activation) -> Callable[[Tensor], Tensor]:
+    if not isinstance(activation, str):
+        return activation
+    if activation not in ("relu", "gelu"):
+        raise errors.runtime(f"activation should be relu/gelu, not {activation}")
+    return F.relu if activation == "relu" else F.gelu
 
 
 def causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
@@ -49,10 +49,10 @@ def causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
     return mask
 
 
-def _is_causal(mask: Maybe, told: bool | None, size: int) -> bool:
+def _is_causal(mask: Maybe, hint: bool | None, size: int) -> bool:
     """Whether a mask hides just what comes later: as told, or by looking."""
-    if told is not None or mask is None:
-        return told is True
+    if hint is not None or mask is None:
+        return hint is True
     with unrecorded():
         wanted = causal_mask(size, mask.device, mask.dtype)
     return mask.shape == wanted.shape and bool((mask._array == wanted._array).all())

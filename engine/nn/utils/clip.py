@@ -25,8 +25,8 @@ def _quiet(function: Quiet) -> Quiet:
     return no_grad()(function)
 
 
-def _listed(given: Tensor | Iterable[Tensor]) -> list[Tensor]:
-    return [given] if isinstance(given, Tensor) else list(given)
+def _listed(tensors: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
 
 
 def _gradients(parameters: Iterable[Tensor]) -> list[Tensor]:

@@ -42,7 +42,7 @@ SEVERAL = (
 
 class _Cache:
     depth = 0
-    found: dict[tuple[int, str], Tensor] = {}  # noqa: RUF012 (replaced as a whole, never shared)
+    weights: dict[tuple[int, str], Tensor] = {}  # noqa: RUF012 (replaced as a whole, never shared)
 
 
 cache = _Cache()
@@ -66,7 +66,7 @@ def cached() -> Iterator[None]:
     finally:
         cache.depth -= 1
         if not cache.depth:
-            cache.found = {}
+            cache.weights = {}
 
 
 def _keep(module: Module, name: str, tensor: Any) -> None:
@@ -242,9 +242,9 @@ def _own_property(module: Module, name: str) -> None:
         if not cache.depth:
             return parametrization()
         key = (id(self), name)
-        if key not in cache.found:
-            cache.found[key] = parametrization()
-        return cache.found[key]
+        if key not in cache.weights:
+            cache.weights[key] = parametrization()
+        return cache.weights[key]
 
     def put(self: Any, value: Any) -> None:
         self.parametrizations[name].right_inverse(value)

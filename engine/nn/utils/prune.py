@@ -114,14 +114,14 @@ class BasePruningMethod(ABC):
         setattr(module, name, original)
 
 
-def _scores(given: Tensor | None, tensor: Tensor, what: str) -> Tensor:
-    if given is None:
+def _scores(scores: Tensor | None, tensor: Tensor, what: str) -> Tensor:
+    if scores is None:
         return tensor
-    if given.shape != tensor.shape:
+    if scores.shape != tensor.shape:
         raise AssertionError(
-            f"importance_scores should have the same shape as {what}, got {given.shape} vs {tensor.shape}"
+            f"importance_scores should have the same shape as {what}, got {scores.shape} vs {tensor.shape}"
         )
-    return given
+    return scores
 
 
 def _taken_off(module: Module, name: str) -> BasePruningMethod | None:

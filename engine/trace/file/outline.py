@@ -353,9 +353,9 @@ def row_sum(key: str, data: bytes) -> int:
     return zlib.crc32(data, zlib.crc32(key.encode()))
 
 
-def _whole(key: Any, data: Any, told: Any, most: int) -> bytes:
+def _whole(key: Any, data: Any, expected: Any, most: int) -> bytes:
     """The bytes of a row.  Raises ValueError where they do not fit their checksum, or are more than that."""
-    if not isinstance(data, bytes) or row_sum(str(key), data) != told:
+    if not isinstance(data, bytes) or row_sum(str(key), data) != expected:
         raise ValueError("the row is damaged")
     opened = zlib.decompressobj()
     content = opened.decompress(data, most)

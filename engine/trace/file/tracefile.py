@@ -358,10 +358,10 @@ class _Batch:
         self._columns = columns
         self.waiting: list[Any] = []  # the columns of row after row
 
-    def add(self, row: Row, told: int) -> None:
+    def add(self, row: Row, checksum: int) -> None:
         """Take a row, with the checksum that it ends with."""
         self.waiting += row
-        self.waiting.append(told)
+        self.waiting.append(checksum)
         if len(self.waiting) >= self._full:
             self.write()
 
@@ -616,9 +616,9 @@ class _File(Database):
         if together > MOST_TEXTS:
             raise self.damaged(f"{table} has {together:,.0f} bytes, beyond the limits of docs/trace-format.md")
 
-    def _is_sound(self, table: str, key: Any, text: str, told: int) -> bool:
+    def _is_sound(self, table: str, key: Any, text: str, expected: int) -> bool:
         """Whether a row fits its checksum; what is lost where it does not is noted."""
-        is_sound = told == checksum(key, text)
+        is_sound = expected == checksum(key, text)
         if not is_sound:
             self.lost.append(_LOST[table])
         return is_sound

@@ -178,29 +178,29 @@ def default_collate(batch: Any) -> Any:
     raise _strange(type(first))
 
 
-def _mapping(first: Any, found: dict[Any, Any]) -> Any:
+def _mapping(first: Any, fields: dict[Any, Any]) -> Any:
     try:
         if isinstance(first, MutableMapping):
             result = copy.copy(first)
-            result.update(found)
+            result.update(fields)
             return result
-        return type(first)(found)
+        return type(first)(fields)
     except TypeError:
-        return found
+        return fields
 
 
-def _sequence(first: Any, found: list[Any]) -> Any:
+def _sequence(first: Any, items: list[Any]) -> Any:
     if isinstance(first, tuple):
-        return found
+        return items
     try:
         if isinstance(first, MutableSequence):
             result = copy.copy(first)
-            for place, item in enumerate(found):
+            for place, item in enumerate(items):
                 result[place] = item
             return result
-        return type(first)(found)
+        return type(first)(items)
     except TypeError:
-        return found
+        return items
 
 
 def _strange(kind: object) -> TypeError:
