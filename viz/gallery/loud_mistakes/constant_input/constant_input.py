@@ -3,4 +3,4 @@ import engine as torch
 w = torch.tensor([1., 2], requires_grad=True)
 x = torch.tensor([3., 4])
 loss = (w * x).sum()
-found = torch.autograd.grad(loss, x)
+grads = torch.autograd.grad(loss, x)

@@ -3,5 +3,5 @@ import engine as torch
 w = torch.tensor([1., 2], requires_grad=True)
 x = torch.tensor([3., 4], requires_grad=True)
 loss = (w * x).sum()
-found = torch.autograd.grad(loss, x)
-print(found)
+grads = torch.autograd.grad(loss, x)
+print(grads)

@@ -3,5 +3,5 @@ import engine as torch
 w = torch.tensor([1., 2], requires_grad=True)
 b = torch.tensor([5., 5], requires_grad=True)
 loss = (w * w).sum()
-found = torch.autograd.grad(loss, [w, b], allow_unused=True)
-print(found)
+grads = torch.autograd.grad(loss, [w, b], allow_unused=True)
+print(grads)
