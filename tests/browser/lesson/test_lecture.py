@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from viz.server.lesson.course import SKELETON
 
 from ..conftest import App, View
@@ -129,13 +131,16 @@ def test_graph_has_all_the_room_above_the_caption_px_by_px(app: App, view_of: Ca
     assert hall.js(rows) > 0.75
 
 
-def test_hall_sees_neither_the_notes_nor_the_answer_of_a_lesson(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
-) -> None:
+@pytest.fixture
+def lesson(start: Callable[..., App], tmp_path: Path) -> App:
+    """The skeleton of a lesson, run."""
     (tmp_path / "lesson.py").write_text(SKELETON, "utf-8")
-    app = start("run", "lesson.py", cwd=tmp_path)
-    hall = view_of(app)
-    hall.open(f"{app.address.removeprefix(app.origin).lstrip('/')}&present=1")
+    return start("run", "lesson.py", cwd=tmp_path)
+
+
+def test_hall_sees_neither_the_notes_nor_the_answer_of_a_lesson(lesson: App, view_of: Callable[[App], View]) -> None:
+    hall = view_of(lesson)
+    hall.open(f"{lesson.address.removeprefix(lesson.origin).lstrip('/')}&present=1")
     for number, key in ((1, ""), (1, "PageDown"), (2, "PageDown"), (2, "PageDown")):
         if key:
             hall.page.keyboard.press(key)
@@ -145,12 +150,10 @@ def test_hall_sees_neither_the_notes_nor_the_answer_of_a_lesson(
 
 
 def test_student_sees_the_answer_in_the_source_once_the_question_is_answered(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+    lesson: App, view_of: Callable[[App], View]
 ) -> None:
-    (tmp_path / "lesson.py").write_text(SKELETON, "utf-8")
-    app = start("run", "lesson.py", cwd=tmp_path)
-    view = view_of(app)
-    view.open(app.address.removeprefix(app.origin).lstrip("/"))
+    view = view_of(lesson)
+    view.open(lesson.address.removeprefix(lesson.origin).lstrip("/"))
     program = view.page.locator("#code .program")
     view.until("document.querySelector('#code .program').innerText.includes('# ? What does')")
     assert "# + 2 0" not in program.inner_text() and "# - 1 0" not in program.inner_text()
