@@ -14,10 +14,10 @@ from .error_context import Case
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """The tensor by which a later graph hangs on an earlier one: its name, and the code that uses it ("": unknown).
+    """The tensor that links a later graph to an earlier one: its name, and the code that uses it ("" if unknown).
 
-    `said` is what to call it in a sentence: its name, or what gave it.  `is_tensor`: whether the name is surely that of
-    the tensor, not of a tuple that has it.
+    `said` is what a sentence calls it: its name, or the expression that computed it.  `is_tensor` says whether the name
+    certainly belongs to the tensor, and not to a tuple that contains it.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Carried:
 
 
 def carried(case: Case, earlier: CallFact) -> Carried | None:
-    """The first tensor from before a backward call that the graph of the failing call was made with."""
+    """The first tensor from before an earlier backward call that the graph of the failing call uses."""
     if case.call is None or not case.call.event.roots:
         return None
     facts, todo = case.facts, [case.call.event.roots[0].tensor]
@@ -62,8 +62,8 @@ def _described(case: Case, tensor: int, maker: OpCalled, user: OpCalled) -> Carr
 
 
 def _passed_on(case: Case, maker: OpCalled, user: OpCalled) -> tuple[str, Frame | None]:
-    """The outermost name that a call which made the tensor binds and a call which uses it is given, as `self.state` of
-    `out, self.state = self.rnn(x, self.state)`; and the call that uses it."""
+    """The outermost name that is bound by a call which computes the tensor and passed to a call which uses it, such as
+    `self.state` in `out, self.state = self.rnn(x, self.state)`; and the call that uses it."""
     sources, stacks = Sources(case.facts.trace.files), case.facts.trace.stacks
     if maker.stack < 0 or user.stack < 0:
         return "", None
@@ -76,7 +76,7 @@ def _passed_on(case: Case, maker: OpCalled, user: OpCalled) -> tuple[str, Frame 
 
 
 def _targets(sources: Sources, frame: Frame) -> list[str]:
-    """What the result of the expression at a frame is bound to."""
+    """The names to which the result of the expression at a frame is bound."""
     file, node = sources.file(frame.file), sources.node(frame)
     above = file.above.get(node) if node is not None else None
     if not isinstance(above, ast.Assign):

@@ -1,4 +1,4 @@
-"""Layers of which many units are 0 for every example: no gradient comes through them, and none changes that.  Pure."""
+"""Layers with many units that are 0 for every example: no gradient passes these, so they stay dead.  Pure."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ..reading.source_text import source
 from .finding import Finding
 
 UNITS, EXAMPLES = 8, 16
-"""Units of a layer, and inputs of each of them, below which nothing is said: few inputs leave some units at 0."""
+"""The fewest units of a layer, and the fewest examples, for a finding: with few examples every net has units at 0."""
 SHARE = 0.8
-"""The part of a layer's units that is dead in no sound network: where inputs are much alike it may be two thirds."""
+"""The share of dead units that no sound network reaches: if its inputs are very similar, it may have two thirds."""
 
 
 def dead_units(facts: Facts) -> list[Finding]:
-    """One finding per line of the program, for the call of it that has the most dead units.
+    """One finding per line of the program, for its call with the most dead units.
 
-    Only calls that record a gradient count, and only those of whose result all elements are known.  Cost: linear in
-    the elements of these results.
+    Only calls count that are part of a graph and whose results are recorded with all elements.  Cost: linear in the
+    elements of these results.
     """
     worst: dict[int, tuple[float, int, int, int]] = {}  # by stack: share, dead units, all of them, op
     for index, dead, units in _layers(facts):
@@ -49,7 +49,7 @@ def _layers(facts: Facts) -> Iterator[tuple[int, int, int]]:
 
 
 def _dimension(facts: Facts, event: OpCalled, dimensions: int) -> int:
-    """Along which dimension the units of a layer lie: its channels after a convolution, else its features."""
+    """The dimension of a layer's units: the channels of a convolution, else the features."""
     first = next(argument for argument in event.inputs if argument.tensor is not None)
     maker = facts.producer(first.tensor, first.version) if first.tensor is not None else None
     is_convolved = maker is not None and "conv" in facts.ops[maker].event.name

@@ -20,7 +20,7 @@ from ..schema.edits import Edits
 
 @dataclass(frozen=True)
 class Case:
-    """The error event and its trace; `edits` are those that made the trace."""
+    """The error event and its trace; `edits` are those with which the trace was replayed."""
 
     facts: Facts
     drawing: Drawing
@@ -69,7 +69,7 @@ class Case:
         return self.named(self.tensors[-1] if self.tensors else None)
 
     def part(self, tensor: int | None) -> str:
-        """The user's name of a tensor; of a view without one, whose part it is."""
+        """The user's name of a tensor; for a view without a name, the tensor that it is a part of."""
         name = self.facts.name(tensor) if tensor is not None else None
         if name is not None or tensor is None:
             return name or "the tensor"
@@ -80,7 +80,7 @@ class Case:
         return self.facts.written(stack)
 
     def called(self, stack: int) -> str:
-        """The name of the function that the expression at a stack calls, without what stands before its dot."""
+        """The name of the function that the expression at a stack calls, without the object before the dot."""
         frame = self.facts.frame(stack)
         node = Sources(self.facts.trace.files).node(frame) if frame is not None else None
         function = node.func if isinstance(node, ast.Call) else None
@@ -88,9 +88,9 @@ class Case:
 
     @property
     def line(self) -> str:
-        """The program's own line at which the error came up."""
+        """The program's own line that raised the error."""
         return self.facts.quoted(self.facts.frame_of(self.event))
 
 
 Answer = tuple[str, str, Edits | None]
-"""Why it came about, the smallest fix, and the edits that make it where edits can."""
+"""The reason, the smallest fix, and the edits that make it, if edits can."""

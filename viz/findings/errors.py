@@ -25,14 +25,14 @@ from .error_context import Answer, Case
 from .fixes import edited
 
 MOST_NAMED = 4
-"""Tensors that are named one by one; of more, the first and how many there are."""
+"""The most tensors that are named one by one; of more, the sentence names the first and counts the rest."""
 MOST_NUMBERS = 16
-"""Elements of a gradient up to which the one that an edit passes is written out."""
+"""The most elements of a gradient that is written out in a fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """An error event with its place, reason and remedy; `edits` in the browser's form where an edit mends it."""
+    """An error event with its place, reason and remedy; `edits`, in the browser's form, if an edit fixes it."""
 
     event: ErrorRaised
     at: str | None
@@ -42,7 +42,7 @@ class Explained:
 
 
 def explain(facts: Facts, drawing: Drawing, edits: Mapping[str, Any] | None = None) -> Explained | None:
-    """The last error of a trace, explained; `edits` are those that made the trace."""
+    """The last error of a trace, explained; `edits` are those with which the trace was replayed."""
     if not facts.errors:
         return None
     event = facts.errors[-1]
@@ -98,7 +98,7 @@ def _second_backward(case: Case) -> Answer:
 
 
 def _was_updated(case: Case, earlier: CallFact) -> str:
-    """The name of a leaf that was written since an earlier backward call; "" where none was."""
+    """The name of a leaf that was written since an earlier backward call; "" if there is none."""
     for op in case.facts.ops:
         leaf = op.event.inplace
         later = earlier.start < op.event.index < case.event.index
@@ -143,7 +143,7 @@ def _seed_shape(case: Case) -> Answer:
 
 
 def fitted(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """A gradient in the wanted shape that keeps what was given: broadcast, or cut or filled with zeros.
+    """A gradient in the wanted shape with the numbers of this one: broadcast, or else cut or padded with zeros.
 
     >>> fitted(np.array([1.0, 0.0]), (2, 2)).tolist()
     [[1.0, 0.0], [1.0, 0.0]]
@@ -222,13 +222,13 @@ def _left_as(case: Case, leaf: int) -> Escaped | None:
 
 
 def _whole(name: str) -> Answer:
-    """The root is made of whole numbers alone."""
+    """The root is computed from integers only."""
     why = f"{name} holds integers, or True and False: they cannot change a little, so they have no gradient."
     return why, "Start from a tensor computed from a floating-point leaf that requires a gradient.", None
 
 
 def _switched_off(case: Case, where: str, cut: OpCalled, name: str) -> Answer:
-    """Gradients were off at an op: by which line, and how they come back."""
+    """Gradients were off at an op: the line that switched them off, and how to switch them on."""
     events = case.facts.trace.events[: cut.index]
     off = next((e for e in reversed(events) if isinstance(e, ModeChanged) and not e.grad_enabled), None)
     if off is None or case.called(off.stack) != "set_grad_enabled":
@@ -240,7 +240,7 @@ def _switched_off(case: Case, where: str, cut: OpCalled, name: str) -> Answer:
 
 
 def _frozen(case: Case, name: str, frozen: Sequence[int]) -> Answer:
-    """All that a root was computed from was frozen: which tensors, and by which lines."""
+    """All inputs of a root were frozen: the tensors, and the lines that froze them."""
     lines = dict.fromkeys(case.written(case.facts.tensors[leaf].flags[-1].stack) for leaf in frozen)
     known = [case.named(leaf) for leaf in frozen]
     names = text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and {len(known) - 1} more"
@@ -268,7 +268,7 @@ def _derivative(case: Case, root: int | None) -> Answer | None:
 
 
 def _cut(facts: Facts, root: int) -> OpCalled | None:
-    """The nearest op behind `root` that had an input with gradient and gave none on."""
+    """The nearest op before `root` with an input that requires a gradient and a result that does not."""
     todo, seen = [root], {root}
     while todo:
         tensor = todo.pop(0)
@@ -303,7 +303,7 @@ def _leaves(facts: Facts, root: int) -> list[int]:
 
 
 _TYPED = {"+": "+", "−": "-", "×": "*", "÷": "/", "**": "**"}
-"""The signs of ops with an augmented assignment, as it is typed."""
+"""The signs of ops that have an augmented assignment, and how it is typed."""
 
 
 def _saved_changed(case: Case) -> Answer:
@@ -378,7 +378,7 @@ def _no_inputs(case: Case) -> Answer:
 
 
 def _integer_leaf(case: Case) -> Answer:
-    """What is made so is not there yet, so that nothing can be called on it; what is asked later is there."""
+    """An integer leaf that should require a gradient.  Without a tensor, the call that creates it has failed."""
     why = (
         "A gradient says what happens when a number changes a little. Integers, and True and False, cannot change "
         "a little."
@@ -442,7 +442,7 @@ def _several_views(case: Case) -> Answer:
 
 
 def _out_of_place(case: Case, name: str) -> str:
-    """The write that was refused as an assignment of a new tensor: `top = top * 10` for the program's `top *= 10`."""
+    """The refused write, as an assignment of a new tensor: `top = top * 10` for the program's `top *= 10`."""
     frame = case.facts.frame_of(case.event)
     written = source(case.facts.trace, frame) if frame is not None else ""
     try:
@@ -623,7 +623,7 @@ def _weight(case: Case, tensor: int | None) -> str:
 
 
 def _operand(case: Case, tensor: int | None, unknown: str) -> str:
-    """What an operand is called: by its name, that of its base, or the expression that computed it."""
+    """The name of an operand: its own, that of its base, or the expression that computed it."""
     if tensor is None:
         return unknown
     weight = _weight(case, tensor)
@@ -633,7 +633,7 @@ def _operand(case: Case, tensor: int | None, unknown: str) -> str:
     op = case.facts.ops[maker].event if maker is not None else None
     frame, failing = case.facts.frame(op.stack) if op is not None else None, case.facts.frame_of(case.event)
     if op is not None and frame is not None and failing is not None and frame.line == failing.line:
-        plain = case.written(op.stack)  # a name that the line binds is bound by nothing: the line failed
+        plain = case.written(op.stack)  # the line failed, so it has bound no name
         return plain if frame.col > failing.col else f"the result of {labels.written_name(op)}"
     return case.facts.name(tensor) or (case.written(op.stack) if op is not None else "") or unknown
 
@@ -739,7 +739,7 @@ _ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
     "interrupted": _interrupted,
     "other": _other,
 }
-"""Who explains an error of a kind."""
+"""The function that explains an error, by its kind."""
 
 
 def _root(case: Case) -> tuple[tuple[int, ...], str]:

@@ -14,12 +14,12 @@ NONFINITE: frozenset[Kind] = NONFINITE_GRADIENT | {"nan", "inf"}
 EXPLODING: frozenset[Kind] = frozenset({"growth", "divergence"})
 ADDING_UP: frozenset[Kind] = frozenset({"sum", "not-zeroed"})
 OFTEN_MEANT: frozenset[Kind] = frozenset({"sum", "tie", "kink"})
-"""What is meant as often as not: marked on the graph, and not told."""
+"""Kinds that are often intended: marked on the graph, without a chapter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong though nothing was raised: at which event, where, why, and what helps ("": unknown).
+    """A problem that raised no error: its event, place, reason, and fix ("" if unknown).
 
     `label`, `why` and `fix` are for people.
     """

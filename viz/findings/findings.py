@@ -18,7 +18,7 @@ from .zeroing import cleared, not_zeroed
 
 
 def findings(facts: Facts) -> list[Finding]:
-    """What is wrong though nothing was raised: first what is not finite and what grew, then the rest as it happened.
+    """The problems that raised no error: first non-finite and growing values, then the others in order of events.
 
     Cost: linear in the events.
     """
@@ -27,8 +27,8 @@ def findings(facts: Facts) -> list[Finding]:
 
 
 def _silent(facts: Facts) -> Iterator[Finding]:
-    """The first finding of each kind at an event.  Where a gradient was not zeroed before an update, that says more
-    than that it adds up."""
+    """The first finding of each kind at an event.  "Not zeroed before an update" replaces "adds up" for the same
+    gradient, because it says more."""
     mixed = not_zeroed(facts)
     known: set[tuple[int, Kind]] = {(finding.event, "sum") for finding in mixed}
     learning = unreached(facts), unlisted(facts), zero_gradients(facts), vanishing(facts), cleared(facts)

@@ -13,7 +13,7 @@ from .error_context import Case
 
 
 def edited(case: Case, call: CallFact | None, **changes: Any) -> Edits | None:
-    """The edits so far, with one backward call changed; None where the call is not a command of its own."""
+    """The edits so far, with one backward call changed; None if the call is not a command of its own."""
     if call is None:
         return None
     ran = list(commands(case.facts.trace))
@@ -34,7 +34,7 @@ def edited(case: Case, call: CallFact | None, **changes: Any) -> Edits | None:
 
 
 def in_order(specs: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The places of edited commands in the order in which they run; one without a place runs last."""
+    """The indices of edited commands in the order in which they run; a command without a place runs last."""
     after = [spec.get("after") for spec in specs]
     return sorted(range(len(specs)), key=lambda i: float("inf") if after[i] is None else float(after[i] or 0))
 

@@ -44,14 +44,15 @@ _REMEDIES: Mapping[str, str] = {
     "": "", "row": "", "deviation": _ONE, "logarithm": _LOG, "division": _DIVIDE, "root": _ROOT, "overflow": _OVERFLOWS,
     "power": "A negative or fractional power has no finite derivative at 0: keep its base away from 0.",
 }  # fmt: skip
-"""What helps, by what is known of the op (`nonfinite` of engine/ops/presentation.py)."""
+"""The fix, by the reason in the op's declaration (`nonfinite` in engine/ops/presentation.py)."""
 _MASKED = (
     "The upstream gradient is 0 there (a mask or where() discarded the value), but 0 · inf is nan. "
     "Put in a harmless value *before* this op, as in `torch.where(ok, x, 1.0)`."
 )
 _GRADIENT: Mapping[NonFinite, Kind] = {"nan": "nan-gradient", "inf": "inf-gradient"}
 _NEAR = 1e-3
-"""The share of the largest number from which on a product of the largest inputs counts as past it: sums add up."""
+"""The share of the dtype's largest number above which a product of the largest inputs counts as an overflow: the terms
+of a sum add up."""
 _FLAT = "Fix the op that produced the inf: this one only multiplied it."
 _GIVEN = "inf ÷ inf, inf − inf and 0 · inf are nan. Fix the op that produced the inf."
 _KEPT = "Fix the op that produced the {kind} in the forward pass: backward only passes it on."
@@ -59,9 +60,9 @@ _OVERFLOW = "The largest {dtype} number is {most}: keep the numbers before this 
 
 
 def findings(facts: Facts) -> list[Finding]:
-    """The births of the first inf and the first nan, forward and backward, as they happened.
+    """The ops that produced the first inf and the first nan, forward and backward, in order of events.
 
-    A value that is infinite because the program wrote an infinity (a mask of -inf) was not born.
+    A value that is infinite because the program wrote an infinity (a mask of -inf) does not count.
     Cost: one look at each recorded value.
     """
     search = _Search(facts)
@@ -81,7 +82,7 @@ def findings(facts: Facts) -> list[Finding]:
 
 
 def roots_are_finite(facts: Facts) -> bool:
-    """Whether every tensor that a backward call started from held numbers only."""
+    """Whether all roots of backward calls were finite."""
     held = (facts.tensors[root].values for root in facts.roots if root in facts.tensors)
     return not any(_kinds(facts.trace.value(index)) for values in held for index in values.values())
 
@@ -92,7 +93,7 @@ class _Search:
         self.known: dict[int, frozenset[NonFinite]] = {}
 
     def kinds(self, index: int | None) -> frozenset[NonFinite]:
-        """Which of nan and inf a value has."""
+        """The kinds that a value contains: nan, inf, both or none."""
         if index is None:
             return frozenset()
         if index not in self.known:
@@ -129,7 +130,7 @@ class _Search:
         return [i.scalar for i in event.inputs if i.tensor is None] + list(event.attrs.values())
 
     def origin(self, event: OpCalled, kind: NonFinite) -> str | None:
-        """The name of an input that no op computed and that has a nan; an infinity in one is the program's own."""
+        """The name of an input with a nan that no op computed.  An infinity in such an input is intended."""
         for argument in event.inputs:
             if argument.tensor is None or kind != "nan" or argument.tensor in self.facts.owner:
                 continue
@@ -157,7 +158,8 @@ class _Search:
             yield self.finding(_GRADIENT[kind], event, called, f"first {kind} gradient: {name}", why, fix)
 
     def reason(self, event: VjpRun, called: OpCalled, kind: NonFinite, came: float | None) -> tuple[str, str]:
-        """Why a VJP gives what nobody gave it, and what helps; `came` is what came from above at the place."""
+        """The reason why a VJP sends a non-finite gradient without receiving one, and the fix; `came` is the upstream
+        gradient of that element."""
         born = f"The {kind} comes from the local derivative"
         fix, steep = _remedy(called), labels.presentation(called).nonfinite == "root"
         if came == 0.0:
@@ -178,23 +180,23 @@ class _Search:
         return born, fix
 
     def remedy(self, event: OpCalled, kind: NonFinite, value: int, dtype: str) -> str:
-        """What helps where an op gives what did not go in."""
+        """The fix for an op that gives a non-finite value without receiving one."""
         overflows = labels.presentation(event).largest is not None
         if kind == "inf" and not overflows and self.largest(self.inputs(event)) ** 2 > _NEAR * _most(dtype):
             return _too_large(dtype)
         return _remedy(event)
 
     def inputs(self, event: OpCalled) -> list[int | None]:
-        """The values of the tensors that went into an op."""
+        """The values of an op's inputs."""
         return [self.facts.value(i.tensor, i.version) for i in event.inputs if i.tensor is not None]
 
     def largest(self, values: Iterable[int | None]) -> float:
-        """The largest finite number of some values, without its sign."""
+        """The largest finite magnitude in some values."""
         held = [self.facts.trace.value(index) for index in values if index is not None]
         return max((abs(float(value.stats[key])) for value in held for key in ("min", "max")), default=0.0)
 
     def is_masked(self, called: OpCalled, before: int) -> bool:
-        """Whether what an op gave went straight into a where() or a mask, which threw a part of it away."""
+        """Whether the result of an op went straight into a where() or a mask, which discarded a part of it."""
         facts, outs = self.facts, {out.tensor for out in called.outputs}
         return any(
             labels.presentation(op.event).chooses and any(i.tensor in outs for i in op.event.inputs)
@@ -215,7 +217,7 @@ class _Search:
     # -- one element ----------------------------------------------------------------------------------------------
 
     def example(self, event: OpCalled, value: int, kind: NonFinite) -> str:
-        """`: 0 ÷ 0 = nan at [1]`, for the first such element; "" where it cannot be written in numbers."""
+        """`: 0 ÷ 0 = nan at [1]`, for the first such element; "" if it cannot be written in numbers."""
         name, result = labels.written_name(event), self.facts.trace.value(value).array
         if not labels.presentation(event).elementwise or result is None or event.inplace is not None:
             return ""
@@ -230,7 +232,7 @@ class _Search:
         return f": {written} = {text.number(result[place])}{_at(place)}"
 
     def empty_row(self, event: OpCalled) -> str:
-        """`All 10 numbers of s[3, 0, :] are −inf`, of the first such row; "" where none can be seen."""
+        """`All 10 numbers of s[3, 0, :] are −inf`, of the first such row; "" if none is in the recorded values."""
         index = next(iter(self.inputs(event)), None) if labels.presentation(event).nonfinite == "row" else None
         array = self.facts.trace.value(index).array if index is not None else None
         if array is None or not array.ndim:
@@ -246,7 +248,7 @@ class _Search:
         return f"All {array.shape[axis]} numbers of {name}[{', '.join(place)}] are −inf"
 
     def slope(self, event: VjpRun, called: OpCalled, kind: NonFinite) -> tuple[str, float | None]:
-        """What came from above at the first such element and what the inputs are there; and that number alone."""
+        """The upstream gradient and the inputs at the first such element, in words; and the upstream gradient alone."""
         bad = next((c for c in event.cotangents if kind in self.kinds(c)), None)
         plain = labels.presentation(called).elementwise and bad is not None and len(event.upstream) == 1
         above_of = event.upstream[0] if plain else None
@@ -283,7 +285,7 @@ class _Search:
 
 
 def _remedy(event: OpCalled) -> str:
-    """What helps where an op, or its slope, leaves the finite numbers; "" where that is not known."""
+    """The fix for an op whose result or derivative is not finite; "" if there is none."""
     known, dtype = labels.presentation(event), event.outputs[0].dtype
     most = "" if known.largest is None else text.number(math.floor(10 * known.largest(_most(dtype))) / 10)
     return _REMEDIES[known.nonfinite].format(name=labels.written_name(event), dtype=dtype, most=most)

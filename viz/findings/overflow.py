@@ -1,4 +1,4 @@
-"""Where numbers that finally overflow started to grow: the cause of an explosion, not its last step.  Pure."""
+"""The op where numbers that later overflow started to grow: the cause of an explosion, not its last step.  Pure."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from ..reading.facts import CallFact, Facts
 from .finding import NONFINITE_GRADIENT, Finding
 
 LARGE = 1e4
-"""A size that numbers of a sound program seldom have: where one first passes it, an explosion begins."""
+"""A magnitude that values of a sound program rarely reach: the first value above it begins an explosion."""
 
 LEAP = 10
-"""How many times as large as the one before a loss is that explodes."""
+"""The factor between one loss and the next in a run whose loss explodes."""
 
 FEWEST = 3
-"""Losses, one after the other, that tell it."""
+"""The fewest losses in a row from which this is concluded."""
 
 HUGE = 1e12
-"""The size of an input from which on an op overflows because of it, not because of what it is."""
+"""The magnitude of an input above which an overflow is due to the input, not to the op."""
 
 
 def growth(facts: Facts, born: list[Finding]) -> list[Finding]:
-    """The op with which the numbers passed `LARGE` that made the first inf or nan, where it is one that overflowed;
-    where none is born, the loss that grows from update to update.
+    """The op at which the values behind the first inf or nan passed `LARGE`, if that is an overflow; without an inf or
+    nan, the loss that grows from update to update.
 
-    From each op the way goes back to what gave its largest input; from an update of a parameter to the loss whose
-    gradient it was made with.  Cost: linear in the events.
+    The search goes back from each op to the op that computed its largest input, and from an update of a parameter to
+    the loss of its gradient.  Cost: linear in the events.
     """
     start = next((f for f in born if f.kind not in NONFINITE_GRADIENT), None)
     event = facts.trace.events[start.event] if start is not None else None
@@ -52,7 +52,7 @@ def growth(facts: Facts, born: list[Finding]) -> list[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class _Stop:
-    """An op on the way back, the largest number that goes into it, and that comes out."""
+    """An op on the way back, with the largest magnitudes of its inputs and of its result."""
 
     event: OpCalled
     into: float
@@ -68,7 +68,7 @@ class _Search:
                 self.arrivals[event.tensor].append(event)
 
     def size(self, value: int | None) -> float:
-        """The largest finite number of a value, without its sign."""
+        """The largest finite magnitude in a value."""
         if value is None:
             return 0.0
         held = self.facts.trace.value(value)
@@ -80,7 +80,7 @@ class _Search:
         return float(sizes.max()) if sizes.size else 0.0
 
     def largest(self, event: OpCalled) -> tuple[tuple[int, int] | None, float]:
-        """The input with the largest number, as (tensor, version), and that number."""
+        """The input with the largest magnitude, as (tensor, version), and that magnitude."""
         sizes = {
             (i.tensor, i.version): self.size(self.facts.value(i.tensor, i.version))
             for i in event.inputs
@@ -90,7 +90,7 @@ class _Search:
         return best, sizes[best] if best is not None else 0.0
 
     def back(self, event: OpCalled) -> Iterator[_Stop]:
-        """The ops on the way back, as long as what goes into them is large."""
+        """The ops on the way back, as long as their inputs are large."""
         seen: set[int] = set()
         now: OpCalled | None = event
         while now is not None and now.index not in seen:
@@ -104,14 +104,14 @@ class _Search:
             now = self.loss(before) if before is not None and before.inplace is not None else before
 
     def loss(self, update: OpCalled) -> OpCalled | None:
-        """The op that made the loss, of the backward call whose gradient a leaf was last updated with."""
+        """The op that computed the loss of the gradient with which a leaf was last updated."""
         arrivals = self.arrivals[update.inplace] if update.inplace is not None else []
         last = bisect_left(arrivals, update.index, key=lambda e: e.index) - 1
         call = self.facts.calls.get(arrivals[last].call) if last >= 0 else None
         return self.root(call) if call is not None else None
 
     def diverging(self) -> list[Finding]:
-        """The first loss that an update made `LEAP` times as large, where so did all that follow."""
+        """The first loss that an update made `LEAP` times as large, if all later updates did the same."""
         lines: dict[int, list[tuple[OpCalled, float]]] = defaultdict(list)
         for call in self.facts.calls.values():
             root = self.root(call) if len(call.event.roots) == 1 else None

@@ -1,6 +1,6 @@
-"""What is wrong with a whole run, found in its overview: over depth, over iterations, in losses and updates.  Pure.
+"""Problems of a whole run, found in its overview: across depth, across iterations, in losses and updates.  Pure.
 
-Every threshold is far outside what healthy runs show; a finding tells how often, from where on, and by how much.
+Every threshold is far outside the values of healthy runs; a finding says how often, since when, and by how much.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from ..run.overview import Overview
 from ..schema.run import RunFindingKind
 
 FEWEST = 10
-"""Iterations below which nothing is said of how a run goes on."""
+"""The fewest iterations for a finding about the course of a run."""
 LAYERS = 4
-"""Matrices below which nothing is said of depth."""
+"""The fewest weight matrices for a finding about depth."""
 DEPTH = 1e4
-"""How many times smaller, or larger, a gradient is in the first layers than in the last: sound networks of six to fifty
-layers stay below a hundred."""
+"""The factor between the gradients of the first and the last layers: sound networks of six to fifty layers stay below a
+hundred."""
 MOST_RATIO, LEAST_RATIO = 1e-1, 1e-6
 """Update / weight: about 1e-3 is usual (Karpathy, CS231n notes, "Ratio of weights:updates"; Cockpit shows the same)."""
 STILL = 1e-3
-"""By what part of itself a loss moves that stalls."""
+"""The relative change below which a loss stalls."""
 GROWTH = 1e3
-"""How many times larger gradients become in a run that explodes."""
+"""The factor by which gradients grow in a run that explodes."""
 ONE_SIGN = 0.5
-"""The part of a gradient's norm that its mean makes up where all elements go one way."""
+"""The share of a gradient's norm that comes from its mean if almost all elements have the same sign."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFinding:
-    """Something that is wrong with a run: at which column of its overview, in which row (None: the loss), why, and what
-    helps.  `label`, `why` and `fix` are for people."""
+    """A problem of a run: the column of its overview, the row (None: the loss), the reason and the fix.  `label`, `why`
+    and `fix` are for people."""
 
     kind: RunFindingKind
     column: int
@@ -45,10 +45,10 @@ class RunFinding:
 
 
 def run_findings(run: Overview) -> list[RunFinding]:
-    """What is wrong with a run, the worst first.  Cost: linear in the cells of the overview.
+    """The problems of a run, the worst first.  Cost: linear in the cells of the overview.
 
-    Nothing that follows from another finding is told beside it: after a nan all is nan, and where gradients fade on
-    their way, updates are small.
+    Consequences of another finding are left out: after a nan everything is nan, and if gradients vanish, updates are
+    small.
     """
     result = next(filter(None, (list(search(run)) for search in _WORST)), [])
     dead = list(_dead(run))
@@ -77,7 +77,7 @@ def _nonfinite_loss(run: Overview) -> Iterator[RunFinding]:
 
 
 def _has_loss(run: Overview) -> np.ndarray:
-    """The columns whose root is known: a nan there is a value, elsewhere it stands for nothing."""
+    """The columns whose root is known: a nan there is a value; elsewhere it means that there is none."""
     return np.array(run.rooted, dtype=bool)
 
 
@@ -103,9 +103,9 @@ def _nonfinite_gradient(run: Overview) -> Iterator[RunFinding]:
 
 
 def _depth(run: Overview) -> Iterator[RunFinding]:
-    """Where gradients fade or grow from the last layers to the first, by the slope of a line through their logarithms.
+    """Gradients that vanish or explode from the last layers to the first, by the slope of a line through their logs.
 
-    The size of a gradient is that of its typical element, so that large layers and small ones compare.
+    The size of a gradient is that of its typical element, so that large and small layers can be compared.
     """
     rows = [k for k, one in enumerate(run.parameters) if len(one.shape) > 1 and one.size > 1]
     if len(rows) < LAYERS:
@@ -119,7 +119,7 @@ def _depth(run: Overview) -> Iterator[RunFinding]:
     logs = np.where(whole, logs, 0.0)
     depth = np.arange(len(rows)) - (len(rows) - 1) / 2
     slopes = depth @ logs / (depth @ depth)
-    change = slopes * (len(rows) - 1)  # by how many powers of ten the first layer is below the last, by that line
+    change = slopes * (len(rows) - 1)  # how many powers of ten lie between the last layer and the first on that line
     ends = logs[-1] - logs[0]
     for sign, verb in ((1, "shrink"), (-1, "grow")):
         far = np.flatnonzero((sign * change > np.log10(DEPTH)) & (sign * ends > np.log10(DEPTH)))
@@ -202,7 +202,7 @@ def _updates(run: Overview) -> Iterator[RunFinding]:
     with np.errstate(invalid="ignore"):
         large = [k for k in enough if (ratio[k] > MOST_RATIO).sum() > np.isfinite(ratio[k]).sum() / 2]
         small = [k for k in enough if (ratio[k] < LEAST_RATIO).sum() > np.isfinite(ratio[k]).sum() * 0.9]
-    if len(large) > len(enough) / 2:  # of one small matrix Adam's first steps are that large, and no harm
+    if len(large) > len(enough) / 2:  # for one small matrix, Adam's first steps are that large without harm
         row = max(large, key=lambda k: float(np.nanmedian(ratio[k])))
         column = int(np.flatnonzero(ratio[row] > MOST_RATIO)[0])
         why = (
@@ -224,7 +224,7 @@ def _updates(run: Overview) -> Iterator[RunFinding]:
 
 
 def _flips(run: Overview) -> Iterator[RunFinding]:
-    """A gradient of which most goes one way, and the other way in the next iteration, without getting smaller."""
+    """A gradient that has mostly one sign, and in the next iteration mostly the other, without getting smaller."""
     mean, norm, ratio = run.rows["mean"], run.rows["norm"], run.rows["ratio"]
     rows = []
     for row, one in enumerate(run.parameters):
@@ -249,7 +249,7 @@ def _flips(run: Overview) -> Iterator[RunFinding]:
 
 
 def _dead(run: Overview) -> Iterator[RunFinding]:
-    """Parameters whose gradients are zero from an iteration on to the end, while there is a loss to lower."""
+    """Parameters whose gradients are zero from some iteration to the end, although the loss is not zero."""
     norm, wrong = run.rows["norm"], run.rows["nonfinite"]
     ends: list[tuple[int, int]] = []
     for row in range(len(run.parameters)):
@@ -275,7 +275,7 @@ def _dead(run: Overview) -> Iterator[RunFinding]:
 
 
 def _is_solved(run: Overview, columns: np.ndarray) -> bool:
-    """Whether nothing is left to learn: the loss itself is zero."""
+    """Whether there is nothing left to learn, because the loss is zero."""
     return bool(np.all(run.loss[columns] == 0))
 
 

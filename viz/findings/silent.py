@@ -1,7 +1,7 @@
 """Problems without an error, each with its place and a proof in the numbers of this run.  Pure.
 
-None of these is an error in every program (a sum over batches is meant to add up), so each says what happened, in
-numbers, and what to write if it was not meant.
+None of these is a mistake in every program (gradients of several batches may be meant to add up), so each finding says
+what happened, in numbers, and what to write if that was not intended.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ..reading.stale_values import unseen
 from .finding import Finding, Kind
 
 WHOLE = 120
-"""Characters up to which an expression is quoted whole where its end says what matters."""
+"""The most characters of an expression that is quoted whole, because its end is the part that matters."""
 
 
 def findings(facts: Facts) -> Iterator[Finding]:
@@ -60,7 +60,7 @@ class _Search:
         return self.facts.ops[self.facts.op_at[called.index]].id
 
     def runs(self) -> Iterator[tuple[VjpRun, OpCalled]]:
-        """Every VJP with one gradient coming in, and the op that it belongs to."""
+        """Every VJP that receives one gradient, with its op."""
         for event in self.trace.events:
             called = self.called(event) if isinstance(event, VjpRun) and len(event.upstream) == 1 else None
             if isinstance(event, VjpRun) and called is not None and event.upstream[0] is not None:
@@ -69,15 +69,15 @@ class _Search:
     # -- gradients that add up ------------------------------------------------------------------------------------
 
     def sums(self) -> Iterator[Finding]:
-        """The first gradient per tensor that is added to one of an earlier call, in a place where both are something.
+        """For each tensor, the first gradient that is added to one of an earlier call, if both are nonzero somewhere.
 
-        Passes that fill one place after the other, as those of single elements do, add nothing up; and adding up the
-        gradients of several losses, none of them looked at alone, is what `.grad` is for.
+        Calls that fill one element after the other do not add up, and adding up the gradients of several losses,
+        without looking at one of them alone, is the purpose of `.grad`.
         """
         first: dict[int, int] = {}
         between: dict[int, int] = defaultdict(int)  # calls that added to it since the first
         calls: set[int] = set()
-        looked: set[int] = set()  # gradients that were printed, or left for Python in another way
+        looked: set[int] = set()  # gradients that were printed, or read into Python in another way
         for event in self.trace.events:
             if isinstance(event, Escaped):
                 looked.add(event.tensor)
@@ -99,8 +99,8 @@ class _Search:
             between[event.tensor] += earlier != event.call
 
     def again(self, event: Accumulated, earlier: int) -> bool:
-        """Whether a call brings what the earlier one brought: it starts where that did or in what that computed,
-        or its gradient is the same."""
+        """Whether a call repeats an earlier one: it starts at the same root or at a gradient that the earlier call
+        computed, or its gradient is the same."""
         call, other = self.facts.calls[event.call], self.facts.calls[earlier]
         roots = {root.tensor for root in other.event.roots}
         if call.order > other.order or any(root.tensor in roots for root in call.event.roots):
@@ -110,7 +110,7 @@ class _Search:
         return not held.damaged and bool(np.array_equal(held.sample, came.sample))
 
     def meet(self, before: int, added: int) -> bool:
-        """Whether two gradients have an element in common that is not 0."""
+        """Whether two gradients are both nonzero in some element."""
         held, came = self.trace.value(before), self.trace.value(added)
         if held.array is None or came.array is None:
             return True
@@ -121,7 +121,7 @@ class _Search:
         call = self.facts.calls[event.call].event
         by, before = self.written(call.stack), self.written(self.facts.calls[earlier].event.stack)
         came = f"from {before}" if before else "from an earlier call"
-        if by and by == before:  # a line of a loop
+        if by and by == before:  # a line in a loop
             came, by = f"from an earlier {by}", "the next run of this line"
         if between:
             came += f" and {text.count(between, 'later call')}"
@@ -132,14 +132,14 @@ class _Search:
         kept = " zero_grad() does not reset it, because it is not a leaf." if event.retained else ""
         fix = f"If you want only the latest gradient, set `{name}.grad = None` before the call.{kept}"
         if event.before is not None and any(self.facts.owner.get(root.tensor) == event.tensor for root in call.roots):
-            fix = (  # emptied before the call, it would be gone when it is called upon
+            fix = (  # the call starts from `.grad`, which must not be cleared before it
                 "If you want only the latest gradient, take it out first: "
                 f"`g = {name}.grad; {name}.grad = None; g.backward()`. "
                 "Or use torch.autograd.grad, which does not touch `.grad`."
             )
         return Finding("sum", event.index, None, f"{name}.grad adds up", why, fix, self.line(call.stack))
 
-    # -- writes that no version counts ----------------------------------------------------------------------------
+    # -- writes that the version counter does not count -----------------------------------------------------------
 
     def behind_back(self) -> Iterator[Finding]:
         """A node that runs on a saved value which was changed through .data or numpy since it was saved."""
@@ -173,14 +173,14 @@ class _Search:
         )
 
     def as_recorded(self, event: VjpRun, called: OpCalled) -> str:
-        """The first cotangent from the values of forward."""
+        """The first cotangent, computed from the values of the forward pass."""
         upstream = self.trace.value(event.upstream[0]).array if event.upstream[0] is not None else None
         name = called.node.inputs[0] if called.node is not None and called.node.inputs else None
         cotangent = self.pulled(called, name, upstream)
         return "" if cotangent is None else text.elements(cotangent)
 
     def pulled(self, called: OpCalled, name: str | None, upstream: Any, wide: bool = False) -> np.ndarray | None:
-        """The cotangent of one input, computed anew; None where that cannot be done."""
+        """The cotangent of one input, computed again; None if that is not possible."""
         values = arguments(self.facts, called) if name is not None and upstream is not None else None
         if values is None or name is None:
             return None
@@ -192,7 +192,7 @@ class _Search:
         except Exception:  # noqa: BLE001  a rule may need what a trace does not keep: then there is no proof
             return None
 
-    # -- ways that are cut ----------------------------------------------------------------------------------------
+    # -- paths that are cut ---------------------------------------------------------------------------------------
 
     def half(self) -> Iterator[Finding]:
         """An op of a tensor and of its own detached copy."""
@@ -221,7 +221,7 @@ class _Search:
         return Finding("cut", event.index, self.at(called), "one path is cut", why, fix, self.line(called.stack))
 
     def copies(self) -> Iterator[Finding]:
-        """A leaf that torch.tensor() made of a tensor with a past."""
+        """A leaf that torch.tensor() made from a tensor of the graph."""
         for event in self.trace.events:
             if not isinstance(event, Escaped) or event.kind != "tensor":
                 continue
@@ -250,7 +250,7 @@ class _Search:
             )
 
     def inner(self) -> Iterator[Finding]:
-        """`.grad` of a tensor that is no leaf was looked at: of each name the first time."""
+        """The program read `.grad` of a tensor that is not a leaf: for each name the first time."""
         names: set[str] = set()
         sources = Sources(self.trace.files)
         for event in self.trace.events:
@@ -273,7 +273,7 @@ class _Search:
             op = self.facts.ops[producer] if producer is not None else None
             came = self.arrived(op.event, event.index) if op is not None else []
             passed = f" The gradient {self.brief(came[-1])} passed through it and went on." if came else ""
-            by = self.written(op.event.stack, WHOLE) if op is not None else ""  # its end is what made it no leaf
+            by = self.written(op.event.stack, WHOLE) if op is not None else ""  # its end says why it is not a leaf
             why = f"{name} was computed ({by or 'by an op'}), so it is not a leaf, and `{name}.grad` is None.{passed}"
             other = " (the existing call is on another tensor of this name)" if self.asked_of(name, tensor) else ""
             fix = (
@@ -295,14 +295,14 @@ class _Search:
         return any(other != tensor and self.trace.names.get(other) == name for other in self.facts.retained)
 
     def arrived(self, called: OpCalled, before: int) -> list[int | None]:
-        """The upstream gradients of an op's node until an event."""
+        """The upstream gradients that an op's node received before an event."""
         node = called.node.node if called.node is not None else None
         return [e.upstream[0] for e in self.trace.events[:before] if isinstance(e, VjpRun) and e.node == node]
 
     # -- choices, types and shapes --------------------------------------------------------------------------------
 
     def choices(self) -> Iterator[Finding]:
-        """Where a function has no slope and another one would have chosen another."""
+        """Points at which a function has no derivative, and a similar function uses another value."""
         for event, called in self.runs():
             first = called.inputs[0]
             index = self.facts.value(first.tensor, first.version) if first.tensor is not None else None
@@ -340,7 +340,7 @@ class _Search:
         return Finding(kind, event.index, self.at(called), label, why, fix, self.line(called.stack))
 
     def casts(self) -> Iterator[Finding]:
-        """A gradient of another type, which lost something when it was cast."""
+        """A gradient that was cast to another type and changed its value."""
         for event in self.trace.events:
             for root in event.roots if isinstance(event, BackwardStarted) else ():
                 source = self.facts.tensors.get(root.source) if root.source is not None else None
@@ -363,7 +363,7 @@ class _Search:
                 yield Finding("cast", first.index, f"t{root.tensor}", label, why, fix, self.line(event.stack))
 
     def spread(self) -> Iterator[Finding]:
-        """A column against a row of as many: every pair instead of each with its own."""
+        """A column combined with a row of the same length: every pair of elements instead of each with its own."""
         for event in self.trace.events:
             if not isinstance(event, OpCalled) or event.call is not None or len(event.inputs) < 2:
                 continue
@@ -391,7 +391,7 @@ class _Search:
             return
 
     def narrow(self, tensor: int | None, version: int) -> np.ndarray | None:
-        """The value of an input; of one that was expanded for the op, as it was before."""
+        """The value of an input, before it was expanded for the op."""
         if tensor is None:
             return None
         producer = self.facts.producer(tensor, version)
@@ -402,7 +402,7 @@ class _Search:
         return self.trace.value(index).array if index is not None else None
 
     def rounded(self) -> Iterator[Finding]:
-        """A gradient that float16 cannot write down and that became 0."""
+        """A gradient that became 0 because it is too small for float16."""
         for event, called in self.runs():
             upstream = self.trace.value(event.upstream[0] or 0).array
             if upstream is None or upstream.dtype != np.float16 or called.node is None:

@@ -23,17 +23,17 @@ from ..reading.source_text import source
 from .finding import Finding
 
 PLAIN = frozenset({"item", "numpy", "tolist"})
-"""Ways in which numbers leave the graph for Python or numpy, from where no gradient comes back."""
+"""Calls that take numbers out of the graph, to Python or numpy, through which no gradient comes back."""
 MOST_NAMED = 4
-"""Parameters that are named one by one; of more, the first and how many there are."""
+"""The most parameters that are named one by one; of more, the sentence names the first and counts the rest."""
 
 
 def unreached(facts: Facts) -> list[Finding]:
-    """One finding per place where the way from the loss back to parameters of an optimiser is cut.
+    """One finding per place at which the path from the loss to parameters of an optimiser is cut.
 
-    A parameter that requires no gradient is frozen on purpose, and one that no optimiser holds may be trained by other
-    means: neither is a finding.  A program that stopped with an error may not have come to what would reach them.
-    Cost: linear in the events.
+    A parameter that requires no gradient is frozen on purpose, and one that no optimiser holds may be trained in
+    another way: neither is a finding.  A program that stopped with an error may not have run the code that would reach
+    them.  Cost: linear in the events.
     """
     held = _in_optimisers(facts)
     if not held.known or facts.errors:
@@ -58,10 +58,10 @@ def unreached(facts: Facts) -> list[Finding]:
 
 
 def unlisted(facts: Facts) -> list[Finding]:
-    """One finding for leaves that a module met only while it ran, that receive gradients, and that nothing trains.
+    """One finding for leaves that a module uses without listing them, that receive gradients, and that nothing trains.
 
-    What a module lists is known before it runs.  A leaf that no optimiser of the program holds may be trained by hand:
-    what is written in place is no finding.  Cost: linear in the events.
+    The parameters that a module lists are known before it runs.  A leaf that no optimiser holds may be trained by hand,
+    so one that is written in place is not a finding.  Cost: linear in the events.
     """
     held = _in_optimisers(facts)
     if not held.known or facts.errors:
@@ -90,7 +90,7 @@ def unlisted(facts: Facts) -> list[Finding]:
 
 @dataclass(slots=True)
 class _Held:
-    """What optimisers hold: tensors in order, how many more that nothing uses, and the class of the first."""
+    """The tensors that optimisers hold, in order, the number of others that nothing uses, and the first one's class."""
 
     known: dict[int, None] = field(default_factory=dict)
     unknown: int = 0
@@ -109,7 +109,7 @@ def _in_optimisers(facts: Facts) -> _Held:
 
 
 def _missed(facts: Facts, held: _Held, reached: set[int]) -> list[int]:
-    """Parameters of modules that receive gradients, that no optimiser holds, and that nobody writes."""
+    """Parameters of modules that receive gradients, that no optimiser holds, and that the program never writes."""
     written: set[int | None] = set()
     for event in facts.trace.events:
         if isinstance(event, OpCalled):
@@ -121,13 +121,13 @@ def _missed(facts: Facts, held: _Held, reached: set[int]) -> list[int]:
 
 
 def names_of(facts: Facts, tensors: Sequence[int]) -> str:
-    """Parameters by name; of many, the first and how many more there are."""
+    """The names of parameters; of many, the first and the number of the others."""
     known = [facts.name(tensor) or "a parameter without a name" for tensor in tensors]
     return text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and {len(known) - 1} more parameters"
 
 
 class _Unreached:
-    """Follows tensors forwards to what cuts them off, and the loss back to everything that it was computed from."""
+    """Follows tensors forward to the op that cuts them off, and the loss back to everything it was computed from."""
 
     def __init__(self, facts: Facts, optimizer: str) -> None:
         self.facts = facts
@@ -138,7 +138,7 @@ class _Unreached:
         self.left = self._left()
 
     def _behind_roots(self) -> set[int]:
-        """The ops that some root of a backward call was computed with, whether or not gradients flow there."""
+        """The ops from which roots of backward calls were computed, whether or not gradients flow through them."""
         todo = list(self.facts.roots)
         seen, ops = set(todo), set[int]()
         while todo:
@@ -151,8 +151,8 @@ class _Unreached:
         return ops
 
     def _cuts(self) -> dict[int, int]:
-        """By tensor, the first op on the way from it to the loss that gives no gradient back; none where no way leads
-        there.  From the last op to the first, so that each is looked at once."""
+        """By tensor, the first op on its path to the loss that passes no gradient back; no entry without such a path.
+        Goes from the last op to the first, so that each is visited once."""
         cuts: dict[int, int] = {}
         for index in reversed(range(len(self.facts.ops))):
             event = self.facts.ops[index].event
@@ -167,7 +167,7 @@ class _Unreached:
         return cuts
 
     def _left(self) -> dict[int, Escaped]:
-        """By tensor, where numbers that were computed with it first left the graph."""
+        """By tensor, the event in which numbers computed from it first left the graph."""
         escapes: dict[int, Escaped] = {}
         for event in self.facts.trace.events:
             if isinstance(event, Escaped) and event.kind in PLAIN:
@@ -208,7 +208,7 @@ class _Unreached:
         return Finding("unreached", op.event.index, op.id, label, why, fix, self.facts.line_number(op.event.stack))
 
     def gone(self, away: Escaped, tensors: list[int], label: str, why: str, stay: str) -> Finding:
-        """What is computed with them leaves the graph as plain numbers."""
+        """The finding for tensors whose results leave the graph as plain numbers."""
         them = "them" if len(tensors) > 1 else "it"
         written = self.facts.written(away.stack)
         where = f" at {written}" if written else ""
@@ -245,7 +245,7 @@ _AS = {"item": "a Python number", "numpy": "an array", "tolist": "a list"}
 
 
 def _why(op: OpFact) -> tuple[str, str]:
-    """How an op cuts the way back, and what to write instead."""
+    """How an op cuts the backward path, and what to write instead."""
     if op.event.name in ("detach", "data"):
         return "cuts the path to the loss", f"Remove the {op.event.name}."
     if not all(is_float(out.dtype) for out in op.event.outputs):

@@ -1,4 +1,4 @@
-"""Where a gradient fades or grows on its way back through the steps of a loop, or equal layers.  Pure."""
+"""Gradients that vanish or explode on their way back through the steps of a loop or through equal layers.  Pure."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ..reading.source_text import source
 from .finding import Finding
 
 FEWEST = 8
-"""Runs of an op, one behind the other, that tell it."""
+"""The fewest runs of an op, one after the other, from which this is concluded."""
 MILLION = 1e6
-"""How many times smaller, or larger, the gradient has to become: what is a millionth of the rest is lost beside it in
-float32."""
+"""The factor by which the gradient has to shrink or grow: in float32, a number is lost beside one a million times as
+large."""
 STEADY = 0.95
-"""How far from 1 the ratio of a run's norm to the one before typically is."""
+"""The ratio of a run's norm to that of the one before is typically below this, or above its inverse."""
 
 
 def vanishing(facts: Facts) -> list[Finding]:
-    """One finding per line whose repeated op gives on a gradient that fades to a millionth, or grows a million times.
+    """One finding per line whose repeated op shrinks the gradient to a millionth, or makes it a million times as large.
 
-    The runs are those of one op on one line within a backward call, each on the way of the one before.
+    The runs are those of one op on one line within a backward call, each on the path of the one before.
     Cost: linear in the events, and in the elements of the gradients that repeated ops receive.
     """
     chains: dict[int, list[_Chain]] = defaultdict(list)
@@ -40,7 +40,7 @@ def vanishing(facts: Facts) -> list[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """The runs of one op on one line: what each received, in the order of the backward pass."""
+    """The runs of one op on one line: the gradients that they received, in the order of the backward pass."""
 
     stack: int
     events: tuple[VjpRun, ...]
@@ -52,19 +52,19 @@ class _Chain:
 
     @property
     def ratio(self) -> float:
-        """What a run typically leaves of the norm."""
+        """The typical factor between the norms of one run and the next."""
         return median(b / a for a, b in zip(self.norms, self.norms[1:], strict=False) if a)
 
     @property
     def change(self) -> float:
-        """How many times smaller or larger the norm becomes."""
+        """The factor by which the norm shrinks or grows in all."""
         first, last = self.norms[0], self.norms[-1]
         small, large = min(first, last), max(first, last)
         return large / small if small else float("inf")
 
     @property
     def is_steady(self) -> bool:
-        """Whether the change is one of many steps: a flat function that sends zeros at once is another finding."""
+        """Whether the change happens in many steps: a flat function that sends zeros at once is another finding."""
         if not self.norms[0] or self.change < MILLION:
             return False
         if not self.norms[-1] and min(filter(None, self.norms)) > self.norms[0] / MILLION:
@@ -73,7 +73,7 @@ class _Chain:
 
 
 def _chains(facts: Facts, call: CallFact) -> Iterator[_Chain]:
-    """The chains of a backward call along which the gradient fades or grows."""
+    """The chains of a backward call along which the gradient vanishes or explodes."""
     runs: dict[tuple[int, str], list[VjpRun]] = defaultdict(list)
     for index in call.vjps:
         event = facts.trace.events[index]
@@ -94,9 +94,9 @@ def _norm(facts: Facts, values: Sequence[int | None]) -> float:
 
 
 def _is_one_behind_the_other(facts: Facts, call: CallFact, chain: _Chain) -> bool:
-    """Whether each run got its gradient through the one before: terms of a sum with ever smaller weights do not."""
+    """Whether each run received its gradient through the one before: the terms of a sum do not."""
     members = {event.node for event in chain.events}
-    through: dict[int, int] = defaultdict(int)  # by node: of how many members a gradient came through, in a row
+    through: dict[int, int] = defaultdict(int)  # by node: through how many members in a row its gradient has come
     for index in call.vjps:
         event = facts.trace.events[index]
         if not isinstance(event, VjpRun):

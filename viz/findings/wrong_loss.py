@@ -12,8 +12,8 @@ from .finding import Finding, Kind
 
 
 def wrong_losses(facts: Facts) -> list[Finding]:
-    """The first loss of each of these kinds: nll_loss of what was normalised over another dimension than that of the
-    classes; nll_loss of probabilities without a logarithm; and a cross entropy that gets probabilities for scores.
+    """The first loss of each of these kinds: nll_loss after a softmax over a dimension that is not the classes';
+    nll_loss of probabilities without a logarithm; and a cross entropy that receives probabilities instead of scores.
 
     Cost: linear in the ops.
     """
@@ -25,7 +25,7 @@ def wrong_losses(facts: Facts) -> list[Finding]:
 
 
 def _softmax(facts: Facts, op: OpCalled) -> OpCalled | None:
-    """The log_softmax that an op is, or the softmax that it takes the logarithm of."""
+    """The op itself if it is log_softmax, or the softmax of which it takes the logarithm."""
     name, argument = labels.written_name(op), op.inputs[0]
     if name == "log_softmax":
         return op

@@ -13,13 +13,13 @@ from .finding import Finding
 from .untrained import names_of
 
 FEWEST = 2
-"""Calls that must have brought nothing but zeros: after the first one a weight of 0 may have moved."""
+"""The fewest calls that must have brought only zeros: after the first one, a weight of 0 may have changed."""
 
 
 def zero_gradients(facts: Facts) -> list[Finding]:
-    """One finding per op that a gradient other than 0 comes to and that sends zeros to parameters, every time.
+    """One finding per op that receives a nonzero gradient and sends only zeros to parameters, in every call.
 
-    Only what an optimiser holds counts, and only what every call reached with zeros alone.  Cost: linear in the events.
+    Only parameters count that an optimiser holds and that every call reached with zeros.  Cost: linear in the events.
     """
     held = {t for e in facts.trace.events if isinstance(e, GroupEntered) for t in e.tensors if t is not None}
     added: dict[int, list[Accumulated]] = defaultdict(list)
@@ -35,7 +35,7 @@ def zero_gradients(facts: Facts) -> list[Finding]:
     for tensor, op in _stops(facts, set(still)).items():
         by_stop.setdefault(op, []).append(tensor)
     dead = {op for op in by_stop if _is_dead(facts, op)}
-    stops = [op for op in by_stop if op in dead or not dead or not _takes_zeros(facts, op)]  # what dead ones gave is 0
+    stops = [op for op in by_stop if op in dead or not dead or not _takes_zeros(facts, op)]  # dead ones gave 0
     return [_finding(facts, op, by_stop[op], len(added[by_stop[op][0]])) for op in sorted(stops)]
 
 
@@ -47,12 +47,12 @@ def _is_zero(facts: Facts, value: int | None) -> bool:
 
 
 def _stops(facts: Facts, still: set[int]) -> dict[int, int]:
-    """By tensor, the op of the first call at which its gradient became 0: one that got another and sends only zeros."""
+    """By tensor, the op of the first call that received a nonzero gradient and sent only zeros towards it."""
     call = next(iter(facts.calls.values()))
     stops: dict[int, int] = {}
     if all(_is_zero(facts, facts.value(root.tensor, facts.tensors[root.tensor].first)) for root in call.event.roots):
-        return stops  # a loss of 0: there is nothing left to learn
-    stop_of: dict[int, int] = {}  # by node that got zeros, the op that began it
+        return stops  # the loss is 0: there is nothing left to learn
+    stop_of: dict[int, int] = {}  # by node that received zeros, the op that began it
     for index in call.vjps:
         event = facts.trace.events[index]
         op = facts.op_of_node.get(event.node) if isinstance(event, VjpRun) else None
@@ -95,7 +95,7 @@ def _inputs(facts: Facts, op: int) -> list[int | None]:
 
 
 def _is_dead(facts: Facts, op: int) -> bool:
-    """Whether an op that is flat below 0 was given nothing else."""
+    """Whether all inputs of an op that is flat below 0 lie there."""
     return labels.is_rectifier(facts.ops[op].event) and all(
         value is not None and float(facts.trace.value(value).stats["max"]) < 0 for value in _inputs(facts, op)
     )

@@ -10,10 +10,10 @@ from .finding import Finding
 
 
 def not_zeroed(facts: Facts) -> list[Finding]:
-    """The first gradient that is added to one of an earlier value of its leaf, and that an update then uses.
+    """The first gradient that is added to one of an earlier value of its leaf, if an update then uses the sum.
 
-    Adding up over several calls before one update is what `.grad` is for, and is no finding.  Nor is a sum that is
-    zeroed before anybody uses it, such as what the loss of a GAN's generator leaves in the discriminator.
+    Adding up over several calls before one update is the purpose of `.grad`, and not a finding.  Neither is a sum that
+    is zeroed before it is used, such as the gradient that the loss of a GAN's generator leaves in the discriminator.
     """
     updated = set(facts.elsewhere("updated"))  # leaves that were changed since their gradient arrived,
     received = set(updated)  # of those whose gradient was not zeroed or replaced since
@@ -50,13 +50,13 @@ def not_zeroed(facts: Facts) -> list[Finding]:
 
 
 def cleared(facts: Facts) -> list[Finding]:
-    """The first step of an optimiser that finds no gradient, where those of all that it holds were cleared unused.
+    """The first step of an optimiser that finds no gradient because those of all its parameters were cleared unused.
 
-    Gradients that nobody wants, such as what a GAN's generator leaves in the discriminator, are cleared too: those come
-    anew before the step.  Cost: linear in the events and in what each step holds.
+    Unwanted gradients, such as those that a GAN's generator leaves in the discriminator, are cleared too, but new ones
+    come before the step.  Cost: linear in the events and in the parameters of each step.
     """
     arrived: dict[int, Accumulated] = {}  # leaves with a gradient that was not used so far
-    lost: dict[int, tuple[Accumulated, Event]] = {}  # leaves whose gradient was cleared unused: how it came, and went
+    lost: dict[int, tuple[Accumulated, Event]] = {}  # leaves whose gradient was cleared unused: the two events
     held: dict[tuple[str, int], tuple[int | None, ...]] = {}
     for event in facts.trace.events:
         if isinstance(event, GroupEntered) and event.kind.endswith(".step"):
@@ -82,12 +82,12 @@ def cleared(facts: Facts) -> list[Finding]:
 
 
 def _clears(facts: Facts, event: OpCalled | Refreshed) -> bool:
-    """Whether a write leaves nothing but zeros."""
+    """Whether a write leaves only zeros."""
     return _is_zero(facts, event.outputs[0].value if isinstance(event, OpCalled) else event.value)
 
 
 def _is_zero(facts: Facts, value: int | None) -> bool:
-    """Whether a value is nothing but zeros; so is none at all."""
+    """Whether a value has only zeros, or does not exist."""
     if value is None:
         return True
     kept = facts.trace.value(value)
