@@ -16,7 +16,7 @@ from .steps import Phase
 _TARGET = re.compile(r"^[\w.\[\], ]+ = ")
 """The target of an assignment."""
 WHOLE = 160
-"""The characters of a call that the timeline receives: how many of them fit depends on its width."""
+"""The most characters of a call that the timeline receives; its width decides how many of them it shows."""
 _CALLS = re.compile(r"\b(?:backward|grad)\(")
 """A call for gradients; not `zero_grad()` or `no_grad()`."""
 _CALLED = re.compile(r"(?:\w+\.)*(\w+)\(")

@@ -8,7 +8,7 @@ from ..reading.facts import Facts
 
 
 def reached(facts: Facts, event: BackwardStarted) -> tuple[dict[int, int], set[int]]:
-    """Contributions that each op waits for, by op, and the leaves.  Cost: linear in the edges that are reached."""
+    """The number of gradients that each op waits for, by op, and the leaves.  Cost: linear in the edges reached."""
     missing: dict[int, int] = {}
     leaves: set[int] = set()
     todo: list[int] = []
@@ -36,8 +36,8 @@ def reached(facts: Facts, event: BackwardStarted) -> tuple[dict[int, int], set[i
 
 
 def behind(facts: Facts, tensor: int, event: int) -> int | None:
-    """The op that a gradient for a tensor goes to: the one that gave it its values, or, where that is not recorded, the
-    one behind it; None for a leaf."""
+    """The op that receives a gradient for a tensor: the one that computed its values or, if that has no node, the last
+    one before it that has; None for a leaf."""
     producer = facts.made_by(tensor, event)
     if producer is None or facts.node(producer) is not None:
         return producer
@@ -59,9 +59,9 @@ def op_behind(facts: Facts, edge: Edge) -> int | None:
 def _only_to(
     facts: Facts, event: BackwardStarted, missing: dict[int, int], leaves: set[int]
 ) -> tuple[dict[int, int], set[int]]:
-    """Only what lies on the way to the inputs that the call asks for.
+    """Keeps the ops on a path to the inputs that the call asks for.
 
-    A gradient for an intermediate tensor is taken where it arrives: the op that made the tensor need not run.
+    A gradient for an intermediate tensor is taken where it arrives: the op that computed the tensor need not run.
     """
     inputs = set(event.inputs or ())
     makers = {behind(facts, t, event.index) for t in inputs}

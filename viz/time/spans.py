@@ -14,17 +14,18 @@ from ..schema.scene import PhaseKind
 from .steps import Step, Timeline
 
 MOST_SPANS = 2_000
-"""Spans above which the innermost rows are left out: more cannot be told apart, and the scene stays small."""
+"""The most spans before the innermost rows are left out: more could not be told apart, and the scene stays small."""
 
 Path = tuple[Any, ...]
-"""Of a step, outermost first: the phase that it belongs to, then groups."""
+"""The spans around a step, outermost first: its phase, then groups."""
 
 
 @dataclass(slots=True)
 class Span:
-    """Steps `start` to `end` (exclusive) that are one thing at a level; `row` 0 are phases, which cover all steps.
+    """Steps `start` to `end` (exclusive) that are one unit at a level; the spans of `row` 0 are phases, which cover all
+    steps.
 
-    `within` is the place of the span around it in the list, `group` the group whose call or whose backward it is.
+    `within` is the index of the span around it in the list, `group` the group whose call or backward it is.
     """
 
     start: int
@@ -37,7 +38,7 @@ class Span:
 
 
 def spans(drawing: Drawing, line: Timeline) -> list[Span]:
-    """The spans of a trace, each behind the one around it.  Cost: linear in the steps times the depth of the groups.
+    """The spans of a trace, each after the one around it.  Cost: linear in the steps times the depth of the groups.
 
     An accumulation belongs to the rule before it, which sent the gradient, wherever its leaf is drawn.  An optimiser's
     step and a statement that only writes, such as `opt.zero_grad()`, are phases of their own.
@@ -106,7 +107,7 @@ def _paths(drawing: Drawing, line: Timeline) -> list[Path]:
 
 
 def _section(drawing: Drawing, step: Step, groups: tuple[str, ...], updates: frozenset[str]) -> tuple[Any, ...]:
-    """What tells the phase of a step from that of another."""
+    """The key of a step's phase: steps of one phase have equal keys."""
     if step.call is not None:
         return "call", step.call
     update = next((group for group in groups if group in updates), None)
@@ -117,7 +118,7 @@ def _section(drawing: Drawing, step: Step, groups: tuple[str, ...], updates: fro
 
 
 def _above(sections: Sequence[tuple[Any, ...]], groups: Sequence[tuple[str, ...]]) -> frozenset[str]:
-    """The groups around several phases, as the function that trains: no phase has them in it."""
+    """The groups around several phases, such as the function that trains: they are in no phase."""
     first: dict[str, int] = {}
     above: set[str] = set()
     run, before = 0, None
@@ -132,7 +133,7 @@ def _above(sections: Sequence[tuple[Any, ...]], groups: Sequence[tuple[str, ...]
 def _inner(
     drawing: Drawing, section: tuple[Any, ...], groups: tuple[str, ...], above: frozenset[str]
 ) -> tuple[str, ...]:
-    """The groups in a phase.  The parts in which many parameters are drawn are no part of the program."""
+    """The groups in a phase; in an update, without those that only collect parameters in the picture."""
     match section:
         case ("line", *_):
             return ()
@@ -143,7 +144,7 @@ def _inner(
 
 
 def _join(drawing: Drawing, line: Timeline, sections: list[tuple[Any, ...]]) -> None:
-    """Give a statement that writes the ops that it ran before: `p -= lr * p.grad` multiplies first."""
+    """Join a statement that writes with the ops that it ran before: `p -= lr * p.grad` multiplies first."""
     section = sections[-1]
     k = len(sections) - 2
     while k >= 0 and sections[k] == ("forward",) and ("line", *_statement(drawing, line.steps[k])) == section:
@@ -152,15 +153,15 @@ def _join(drawing: Drawing, line: Timeline, sections: list[tuple[Any, ...]]) -> 
 
 
 def _statement(drawing: Drawing, step: Step) -> tuple[str, int] | tuple[()]:
-    """The file and line of the program that a step comes from; empty where it is not known."""
+    """The file and line of the program that a step comes from; empty if unknown."""
     facts = drawing.facts
     frame = facts.frame(facts.trace.events[step.event].stack)
     return (frame.file, frame.line) if frame is not None else ()
 
 
 def writes(drawing: Drawing, step: Step) -> int | None:
-    """The leaf whose gradient or values a step writes; None where it does not, or writes what is not trained, such as
-    the running mean of a batch norm."""
+    """The leaf whose gradient or values a step writes; None if it does not write, or writes a tensor that is not
+    trained, such as the running mean of a batch norm."""
     if step.kind != "write":
         return None
     facts = drawing.facts
@@ -184,7 +185,7 @@ def optimizer_steps(drawing: Drawing) -> frozenset[str]:
 
 
 def _kept(spans: Sequence[Span]) -> list[Span]:
-    """The phases, and the spans in them of more than one step, as many rows of them as there may be."""
+    """The phases, and in them the spans of more than one step, in as many rows as `MOST_SPANS` allows."""
     rows = Counter(span.row for span in spans if span.end - span.start > 1)
     most, count = 0, 0
     while rows[most + 1] and (most == 0 or count + rows[most + 1] <= MOST_SPANS):
@@ -194,7 +195,7 @@ def _kept(spans: Sequence[Span]) -> list[Span]:
 
 
 def _renumbered(spans: Sequence[Span], keep: Iterable[bool]) -> list[Span]:
-    """The spans to keep.  Around a span of several steps is none of one, so that none loses the one around it."""
+    """The spans to keep.  A span of one step never contains one of several, so no span loses the one around it."""
     places: dict[int, int] = {}
     kept: list[Span] = []
     for place, (span, stays) in enumerate(zip(spans, keep, strict=True)):

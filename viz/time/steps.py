@@ -12,8 +12,7 @@ from ..schema.scene import MarkKind, PhaseKind, StepKind
 from ..schema.values import Track
 
 BEGIN = 0.0005
-"""A backward call begins when its first step moves, this much after the pause before it: the pause shows the state
-before."""
+"""A backward call begins when its first step moves, this long after the pause, which shows the state before."""
 HALF = 0.5
 """Half a step before the end of a backward step the rule has run: its saved tensors are freed, its cotangents are on
 their way."""

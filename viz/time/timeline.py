@@ -101,7 +101,7 @@ class _Player:
     def step(
         self, kind: StepKind, event: Any, at: str | None, name: str, op: int | None = None, own: Phase | None = None
     ) -> Step:
-        """Append a step, in the phase that it belongs to (`own`: in this one)."""
+        """Append a step to its phase, or to the phase `own`."""
         line = self.line
         call = self.call.call if self.call is not None else None
         group: PhaseKind = "backward" if call is not None else "write" if kind == "write" else "forward"
@@ -205,7 +205,7 @@ class _Player:
         self.rest()
         written = event.inplace is not None and (
             event.inplace in self.facts.behind or self.facts.is_leaf(event.inplace, event.outputs[0].version)
-        )  # of a write to `.data`, the card of its tensor, which does not know about the write
+        )  # for a write to `.data`, the card of its tensor, whose version does not count the write
         cards = [self.drawing.cards.get((o.tensor, o.version)) for o in event.outputs]
         at = self.facts.ops[index].id
         step = self.step("write" if written else "forward", event, at, written_name(event), index)
@@ -403,8 +403,8 @@ class _Player:
         self.call, self.stale = self.outer.pop() if self.outer else None, True
 
     def over(self, event: BackwardEnded) -> None:
-        """Nothing waits for a call that has ended: tensors whose gradients `autograd.grad` returned have them, although
-        nothing accumulates them; the others received nothing, as after an undefined gradient."""
+        """Nothing waits for a call that has ended: the tensors whose gradients `autograd.grad` returned are done,
+        although nothing accumulates them; the others received nothing, as after an undefined gradient."""
         assert self.call is not None
         if self.call.function == "grad":
             for tensor, result in zip(self.call.inputs or (), event.results, strict=False):
@@ -416,7 +416,7 @@ class _Player:
                 self.state(element, self.now, "idle")
 
     def damaged(self, event: Damaged) -> None:
-        """The end of a damaged file: a step stands for the rest."""
+        """The end of a damaged file: one step represents the rest."""
         text = "damaged in the file"
         own = Phase("forward", text, self.now, self.now, None, event.stack) if self.call is None else None
         self.step("error", event, None, text, own=own)

@@ -16,7 +16,7 @@ from ..reading.jacobian import jacobian
 from ..schema.values import Line, Tone
 
 TERMS = 64
-"""Products in one sum up to which it is written out."""
+"""The most products of a sum that is written out."""
 
 
 def line(label: str, cells: list[str], tone: Tone = "plain", total: str | None = None) -> Line:
@@ -24,7 +24,7 @@ def line(label: str, cells: list[str], tone: Tone = "plain", total: str | None =
 
 
 def value_line(label: str, value: Value, tone: Tone = "plain") -> Line:
-    """All elements of a small value, else its shape, norm and range, or how many are True."""
+    """All elements of a small value; of a larger one its shape, norm and range, or how many elements are True."""
     if value.array is not None and value.array.size <= text.SMALL:
         result = line(label, [text.number(v) for v in value.array.reshape(-1)], tone)
         return {**result, "cols": value.array.shape[-1]} if value.array.ndim > 1 else result
@@ -43,7 +43,7 @@ def value_line(label: str, value: Value, tone: Tone = "plain") -> Line:
 
 
 def forward_lines(facts: Facts, event: OpCalled) -> list[Line]:
-    """What went in and what came out."""
+    """The inputs and the results of an op."""
     trace, lines = facts.trace, []
     for argument in event.inputs:
         if argument.tensor is None:
@@ -60,7 +60,7 @@ def forward_lines(facts: Facts, event: OpCalled) -> list[Line]:
 def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun, held: Mapping[int, int] | None = None) -> list[Line]:
     """Upstream gradient, local derivatives, and the cotangent of each input as sums of products.
 
-    `held`: the values that the rule was given instead of those of forward.
+    `held` has the values that the rule received instead of those of the forward pass.
     """
     trace = facts.trace
     lines = [value_line("upstream", trace.value(u), "upstream") for u in event.upstream if u is not None]
@@ -91,8 +91,8 @@ def _single(trace: Trace, event: VjpRun) -> np.ndarray | None:
 
 
 def _products(name: str, whose: str, matrix: np.ndarray, upstream: np.ndarray, cotangent: Value) -> list[Line]:
-    """One line of local derivatives where each element has one way at most, and its derivative is its factor.  Else a
-    sum of products for each element that has a way.
+    """One line of local derivatives if each element has at most one path and its derivative is its factor; else a sum
+    of products for each element that has a path.
     """
     ways = [np.flatnonzero(column) for column in matrix.T]
     if _is_factor(matrix) and all(len(used) <= 1 for used in ways):
@@ -120,15 +120,15 @@ def _products(name: str, whose: str, matrix: np.ndarray, upstream: np.ndarray, c
 
 
 def _is_factor(matrix: np.ndarray) -> bool:
-    """Whether it is told which upstream gradient a derivative multiplies: that in the same place, the only one, or, of
-    1, whichever came."""
+    """Whether it is clear which upstream gradient a derivative multiplies: the one at the same index, the only one, or,
+    if the derivative is 1, any."""
     rows, columns = np.nonzero(matrix)
     ones = bool((matrix[rows, columns] == 1).all())
     return len(matrix) == 1 or ones or (matrix.shape[0] == matrix.shape[1] and bool((rows == columns).all()))
 
 
 def _factor(value: float) -> str:
-    """In brackets where its sign would follow another one."""
+    """The number, in brackets if its sign would follow another sign."""
     written = text.number(value)
     return f"({written})" if written.startswith("-") else written
 
@@ -145,7 +145,7 @@ def place(flat: int, shape: tuple[int, ...]) -> str:
 
 
 def _summed(name: str, before: Value, after: Value) -> list[Line]:
-    """What broadcasting repeated is summed."""
+    """The line for the sum over the dimensions that were broadcast."""
     extra = len(before.shape) - len(after.shape)
     dims = list(range(extra)) + [
         i + extra for i, n in enumerate(after.shape) if n == 1 and before.shape[i + extra] != 1

@@ -13,14 +13,14 @@ from ..reading.facts import Facts
 from ..reading.labels import index_label, presentation, scaled_sign, shown_attrs, written_name
 
 MOST_OPERANDS = 4
-"""Operands that are written out; of more, the first and the last."""
+"""The most operands that are written out; of more, only the first and the last."""
 SHORT = 28
-"""Characters of an expression that stands for what a node saved."""
+"""The most characters of an expression that names a saved value."""
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
 def called(tensor: int | None, facts: Facts, otherwise: str = "") -> str:
-    """The user's name of a tensor, or what it is."""
+    """The user's name of a tensor, or a description of it."""
     if tensor is None:
         return "a number"
     return facts.name(tensor) or otherwise or unnamed(tensor, facts)
@@ -31,9 +31,9 @@ def value(trace: Trace, index: int | None) -> str:
 
 
 def written(event: OpCalled, facts: Facts, operand: Callable[[Input, Facts], str] | None = None) -> str:
-    """The expression that an op stands for, with names and small values: `x × 2`, `sum(z, dim=1)`, `a[0]`.
+    """The expression of an op, with names and small values: `x × 2`, `sum(z, dim=1)`, `a[0]`.
 
-    `operand` is how each tensor is written; as `_operand` has it where none is given.
+    `operand` writes one tensor; the default is `_operand`.
     """
     operand = operand or _operand
     parts = [operand(i, facts) for i in event.inputs if i.tensor is not None or i.scalar is not None]
@@ -62,7 +62,7 @@ def written(event: OpCalled, facts: Facts, operand: Callable[[Input, Facts], str
 
 
 def closed(operand: str) -> str:
-    """In brackets where a sign or a word would be read with the operator.
+    """The operand, in brackets if its sign or a word in it could be read together with the operator.
 
     >>> closed("-2"), closed("a × b"), closed("sum(z, dim=1)"), closed("[1 2]")
     ('(-2)', '(a × b)', 'sum(z, dim=1)', '[1 2]')
@@ -74,17 +74,17 @@ def closed(operand: str) -> str:
 
 
 def _operand(argument: Input, facts: Facts) -> str:
-    """As `_short`; what has neither a name nor few elements by a short expression."""
+    """As `_short`, but a tensor without a name and with many elements is written as a short expression."""
     return _named(argument, facts) or _by_its_op(argument.tensor, facts) or unnamed(argument.tensor, facts)
 
 
 def _short(argument: Input, facts: Facts) -> str:
-    """A tensor by its name, its value where that is short, or the op that gave it; a number as it is."""
+    """The name of a tensor, its value if that is short, or the op that computed it; a number as it is."""
     return _named(argument, facts) or unnamed(argument.tensor, facts)
 
 
 def _named(argument: Input, facts: Facts) -> str | None:
-    """A tensor by its name, or its value where that is short; a number as it is."""
+    """The name of a tensor, or its value if that is short; a number as it is."""
     if argument.tensor is None:
         return text.scalar(argument.scalar)
     name = facts.name(argument.tensor)
@@ -101,7 +101,7 @@ def _named(argument: Input, facts: Facts) -> str | None:
 
 
 def unnamed(tensor: int | None, facts: Facts) -> str:
-    """What a tensor without a name is called: `the result of to(dtype=float32)`; what no op gave `a 2×3 tensor`."""
+    """A description of a tensor without a name: `the result of to(dtype=float32)`, or without an op, `a 2×3 tensor`."""
     fact = facts.tensors.get(tensor) if tensor is not None else None
     if fact is None:
         return "a tensor"
@@ -114,14 +114,14 @@ def unnamed(tensor: int | None, facts: Facts) -> str:
 
 
 def saved_name(saved: Saved, event: OpCalled, facts: Facts) -> str:
-    """What the node of an op saved, as the user knows it: its name, a number, few elements, else what it is to the op,
-    in the words of its card."""
+    """A saved value as the user knows it: its name, a number, a few elements, or else its role in the op, in the words
+    of its card."""
     if saved.tensor is None:
         return text.scalar(saved.scalar)
     name = facts.name(saved.tensor)
     if saved.name.startswith("result") and saved.value is not None:
         held = facts.trace.value(saved.value)
-        if held.dtype.startswith("int"):  # of max and the poolings: where the winners were
+        if held.dtype.startswith("int"):  # for max and the poolings: where the largest elements were
             return f"{'the index' if text.size(held.shape) == 1 else 'the indices'} {text.brief(held)}"
     if name is None and saved.value is not None and text.size(facts.trace.value(saved.value).shape) <= 4:
         return value(facts.trace, saved.value)
@@ -131,14 +131,14 @@ def saved_name(saved: Saved, event: OpCalled, facts: Facts) -> str:
 
 
 def _by_its_op(tensor: int | None, facts: Facts) -> str | None:
-    """`expand(guess, 3×3)` for what that op gave, where it is short and nobody wrote to it since."""
+    """The op that computed a tensor, as `expand(guess, 3×3)`, if that is short and the tensor was not written since."""
     fact = facts.tensors.get(tensor) if tensor is not None else None
     op = fact.producers.get(fact.first) if fact is not None and len(fact.values) == 1 else None
     return made_by(op, facts) if op is not None and len(facts.ops[op].event.outputs) == 1 else None
 
 
 def made_by(op: int, facts: Facts) -> str | None:
-    """The expression of an op where it is short, and names what it takes."""
+    """The expression of an op, if it is short and names its inputs."""
     unknown = []
 
     def operand(argument: Input, facts: Facts) -> str:
@@ -152,6 +152,6 @@ def made_by(op: int, facts: Facts) -> str | None:
 
 
 def _is_result(tensor: int | None, facts: Facts) -> bool:
-    """Whether an op gave a tensor what it holds in the end."""
+    """Whether an op wrote the value that a tensor has at the end."""
     fact = facts.tensors.get(tensor) if tensor is not None else None
     return fact is not None and fact.producers.get(fact.last) is not None

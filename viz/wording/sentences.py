@@ -36,21 +36,21 @@ from ..time.steps import Flow, Step
 from .names import called, closed, made_by, saved_name, unnamed, value, written
 
 MOST_RESULTS = 3
-"""Results of one op that are written out; of more, the first ones and how many follow."""
+"""The most results of one op that are written out; of more, the first ones and the number of the others."""
 FIRST = 140
-"""Characters of an error's message up to which all of it is said; of a longer one, the first sentence."""
+"""The most characters of an error's message that is quoted whole; of a longer one, the first sentence."""
 _GRAD = re.compile(r"\bgrad\(|\bbackward\(")
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 ROUNDED = 5
-"""Roundings of its type by which the product of two numbers may be from the one that stands for it,"""
+"""How many roundings of its type the product of two numbers may be away from the recorded number,"""
 NEAR = 1e-4
-"""and what four written digits do not tell, as a share of it."""
+"""and the relative difference that four written digits do not show."""
 MOST_OPS = 4
-"""Ops of the program's own code that are written out in the step that runs them."""
+"""The most ops of the program's own code that are written out in the step that runs them."""
 
 
 def say(step: Step, drawing: Drawing) -> str:
-    """The sentence of a step.  It names tensors as the program and its cards do, and has the numbers where they are
+    """The sentence of a step.  It names tensors as the program and the cards do, and quotes the numbers if there are
     few."""
     facts = drawing.facts
     event = facts.trace.events[step.event]
@@ -80,7 +80,7 @@ def say(step: Step, drawing: Drawing) -> str:
 
 
 def first_of(message: str) -> str:
-    """What is said of an error where there is room for little: all of a short message, else its first sentence.
+    """The text of an error for a small place: all of a short message, else its first sentence.
 
     >>> first_of("No such thing. Use another.")
     'No such thing. Use another'
@@ -113,7 +113,7 @@ def _forward(event: OpCalled, facts: Facts) -> str:
 
 
 def _each(parts: Sequence[str]) -> list[str]:
-    """Each once: `a` for the two of `a * a`."""
+    """The parts, each once: `a` for both operands of `a * a`."""
     return list(dict.fromkeys(parts))
 
 
@@ -135,25 +135,25 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
 
 
 def _its_saved(saved: Sequence[Saved]) -> str:
-    """`Its saved tensor is`, `Its saved values are`: what a node keeps for its rule, with its verb."""
+    """`Its saved tensor is` or `Its saved values are`: the noun for the values that a node keeps, with its verb."""
     kind = "tensor" if all(one.tensor is not None for one in saved) else "value"
     places = {(one.tensor, one.scalar if one.tensor is None else None) for one in saved}
     return f"Its saved {kind} is" if len(places) == 1 else f"Its saved {kind}s are"
 
 
 def _returned(event: VjpRun, facts: Facts) -> str:
-    """What `autograd.grad` gives to the program, where this is the last that it does."""
+    """The gradients that `autograd.grad` returns to the program, if this is the last step of the call."""
     call, events = facts.calls.get(event.call), facts.trace.events
     if call is None or call.vjps[-1:] != [event.index] or call.end >= len(events):
         return ""
     frame = facts.frame(call.event.stack)
     if frame is not None and not _GRAD.search(source(facts.trace, frame)):
-        return ""  # it is not the program that calls it, but gradcheck or jacobian, which return something else
+        return ""  # called by gradcheck or jacobian, not by the program: they return something else
     ended = events[call.end]
     if any(isinstance(e, ErrorRaised) for e in events[call.end + 1 : call.end + 2]):
         return ""  # it raised instead
     if not isinstance(ended, BackwardEnded) or any(isinstance(e, OpCalled) for e in events[event.index : call.end]):
-        return ""  # with create_graph the sums come behind it, as steps of their own
+        return ""  # with create_graph the sums follow, as steps of their own
     gradients = []
     for result in ended.results[:MOST_RESULTS]:
         fact = facts.tensors.get(result) if result is not None else None
@@ -169,8 +169,8 @@ def _returned(event: VjpRun, facts: Facts) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What goes to one input of an op, by its place in the node record: `name` is what receives it, `is_leaf` whether
-    that is a leaf, `end` the node or the leaf, `op` what gave a tensor that has no name."""
+    """The gradient for one input of an op, by its place in the node record: `name` is its receiver, `is_leaf` whether
+    that is a leaf, `end` the node or the leaf, `op` the op that computed a receiver without a name."""
 
     slot: int
     value: str
@@ -182,7 +182,7 @@ class Sent:
 
 
 def _ways(event: VjpRun, op: OpCalled, facts: Facts) -> list[str]:
-    """`3 to h and to the leaf w`: one for each value that goes out."""
+    """`3 to h and to the leaf w`: an entry for each value that is sent."""
     names: dict[str, list[tuple[str, object]]] = {}
     for one in sent(event, op, facts):
         name = f"the leaf {one.name}" if one.is_leaf and one.name else one.name or "a leaf"
@@ -191,7 +191,7 @@ def _ways(event: VjpRun, op: OpCalled, facts: Facts) -> list[str]:
 
 
 def sent(event: VjpRun, op: OpCalled, facts: Facts) -> list[Sent]:
-    """What a rule sends, with the names of what receives it: two of one name are told apart by what made them."""
+    """The gradients that a rule sends, with their receivers; two of one name are told apart by their ops."""
     by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
     several = sum(cotangent is not None for cotangent in event.unsummed) > 1
     receivers = [
@@ -205,7 +205,7 @@ def sent(event: VjpRun, op: OpCalled, facts: Facts) -> list[Sent]:
     ways = {(one.name, one.end, one.value) for one in receivers}
     named = Counter(name for name, _, _ in ways)
     ended, valued = Counter((name, end) for name, end, _ in ways), Counter((name, value) for name, _, value in ways)
-    for one in receivers:  # is there one of this name with another end and another value? Counted, as there may be many
+    for one in receivers:  # is there another end and value under this name? Counted, because there may be many
         alike = named[one.name] - ended[one.name, one.end] - valued[one.name, one.value] + 1 > 0
         expression = made_by(one.op, facts) if alike and one.op is not None else None
         parts.append(replace(one, name=f"{one.name} of {expression}") if expression else one)
@@ -217,7 +217,7 @@ def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts,
     tensor, name = argument.tensor, called(argument.tensor, facts, " ").strip()
     behind = facts.op_of_node.get(edge.node) if edge is not None and edge.node is not None else None
     node = facts.node(behind) if behind is not None else None
-    is_leaf = edge is not None and edge.leaf is not None  # not the tensor: one that was written to is a leaf no more
+    is_leaf = edge is not None and edge.leaf is not None  # not the tensor: after a write it is no longer a leaf
     if name:
         name += facts.mark(tensor, argument.version)
     elif not is_leaf:
@@ -230,7 +230,7 @@ def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts,
 
 
 def _counted(places: Sequence[tuple[str, object]]) -> list[str]:
-    """`to the leaf a twice` for one that comes two times, `to each of two MulBackward0` for two of one name."""
+    """`to the leaf a twice` for a receiver that occurs twice, `to each of two MulBackward0` for two with one name."""
     times = {1: "", 2: " twice"}
     parts = []
     for name in _each([name for name, _ in places]):
@@ -244,7 +244,7 @@ def _counted(places: Sequence[tuple[str, object]]) -> list[str]:
 
 
 def own(event: AnyEvent, facts: Facts) -> str:
-    """What code of the program's own did in the step of an event: hooks, the forward and backward of its Functions."""
+    """The work of the program's own code in the step of an event: hooks, and the forward and backward of Functions."""
     return "".join(_ran(ran, facts) for ran in facts.own.at.get(event.index, ()))
 
 
@@ -261,7 +261,7 @@ def _ran(ran: Ran, facts: Facts) -> str:
     tensor = ran.entered.tensor
     where = called(tensor, facts, "a leaf") if tensor is not None else record.name if record else "a node"
     if ran.entered.place == "accumulated":
-        return ""  # what it does stands in steps of its own
+        return ""  # its ops are steps of their own
     turned = [
         f"turns {value(facts.trace, hook.before)} into {value(facts.trace, hook.after)}" for hook in ran.turned
     ]  # fmt: skip
@@ -270,7 +270,7 @@ def _ran(ran: Ran, facts: Facts) -> str:
 
 
 def _computed(ops: Sequence[OpCalled], facts: Facts) -> str:
-    """`runs 2 ops: gradient × 10 = [10 0] and exp(x) = [1 1]`; empty where there was none."""
+    """`runs 2 ops: gradient × 10 = [10 0] and exp(x) = [1 1]`; "" without ops."""
     if not ops:
         return ""
     listed = [f"{written(op, facts)} = {value(facts.trace, op.outputs[0].value)}" for op in ops[:MOST_OPS]]
@@ -284,13 +284,13 @@ def _accumulated(event: Accumulated, facts: Facts, mark: str) -> str:
 
 
 def _along(leaves: Sequence[int], leaf: int, facts: Facts) -> str:
-    """Which other leaves have the same tensor as their `.grad`."""
+    """The other leaves that have the same tensor as their `.grad`."""
     others = [f"{called(one, facts, 'a leaf')}.grad" for one in leaves if one != leaf]
     return f" {text.join(others)} {'is' if len(others) == 1 else 'are'} the same tensor." if others else ""
 
 
 def _added(event: Accumulated, facts: Facts, mark: str) -> str:
-    """`mark` is what follows the name of the leaf on its card."""
+    """The sentence of an accumulation.  `mark` follows the name of the leaf on its card."""
     trace, name = facts.trace, facts.name(event.tensor)
     added, after = value(trace, event.added), value(trace, event.after)
     if not name:
@@ -307,7 +307,7 @@ def _added(event: Accumulated, facts: Facts, mark: str) -> str:
 
 
 def _equals(trace: Trace, event: Accumulated) -> str:
-    """`=` where the elements as they are written add up to those that are written behind it, else `≈`."""
+    """`=` if the written digits of the summands add up to the written digits of the sum, else `≈`."""
     known = [i for i in (event.before, event.added, event.after) if i is not None]
     before, added, after = (trace.value(i).array for i in known) if len(known) == 3 else (None, None, None)
     if before is None or added is None or after is None or after.size > text.SMALL:
@@ -337,8 +337,8 @@ def _grad_set(event: GradSet, facts: Facts) -> str:
 
 
 def flow_text(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> tuple[str | None, str | None]:
-    """What is written where a gradient travels: the value, of one element with its arithmetic; and of several elements
-    the arithmetic of the single path that a gradient takes, which is true of its cells only.
+    """The text beside a travelling gradient: the value, for one element with its arithmetic; and for several elements
+    the arithmetic of the only path that the gradient takes, which holds for the cells of that path.
 
     `matrix` is the local Jacobian (output cells, input cells), or None.
     """
@@ -352,7 +352,7 @@ def flow_text(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> tuple[str 
 
 
 def _path(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> str | None:
-    """The arithmetic of the only path on which a gradient travels; None where there are several, or none."""
+    """The arithmetic of the only path on which a gradient travels; None if there are several, or none."""
     if not flow.back or flow.upstream is None or flow.value is None or matrix is None:
         return None
     cotangent, upstream = trace.value(flow.value).array, trace.value(flow.upstream).array
@@ -360,14 +360,14 @@ def _path(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> str | None:
         return None
     rows = np.flatnonzero(upstream)
     columns = np.flatnonzero(matrix[rows[0]]) if len(rows) == 1 else rows[:0]
-    if len(columns) != 1 or np.count_nonzero(cotangent) > 1:  # not where a nan was born beside the path
+    if len(columns) != 1 or np.count_nonzero(cotangent) > 1:  # not if a nan arises beside the path
         return None
     local, one = matrix[rows[0], columns[0]], upstream.reshape(-1)[rows[0]]
     return _product(float(local), float(one), float(cotangent.reshape(-1)[columns[0]]), name_of(cotangent.dtype))
 
 
 def _product(local: float, upstream: float, result: float, dtype: str) -> str | None:
-    """`2 · 3 = 6`; what the type cannot write down as `1.49e-8 → 0 in float16`; None where it is no such product.
+    """`2 · 3 = 6`; `1.49e-8 → 0 in float16` if the type cannot hold the product; None if it is not a product.
 
     >>> _product(2.0, 3.0, 6.0, "float32"), _product(1e-4, 1e-4, 0.0, "float16"), _product(2.0, 3.0, 7.0, "float32")
     ('2 · 3 = 6', '1e-8 → 0 in float16', None)

@@ -17,15 +17,15 @@ from ..time.steps import Step, Timeline
 from .names import called
 
 MOST = 2
-"""Tensors, gradients or receivers of a span that are told one by one; of more, how many."""
+"""The most tensors, gradients or receivers of a span that are named one by one; of more, their number."""
 
 End = tuple[int | None, int | None, int]
-"""Where a gradient goes: the node, or else the leaf, and which output of the node."""
+"""The receiver of a gradient: the node, or else the leaf, and the number of the node's output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The sentence of a span; `norm` is that of the largest gradient that comes to it, None where none does."""
+    """The sentence of a span; `norm` is that of the largest gradient that it receives, None if it receives none."""
 
     text: str
     norm: float | None
@@ -38,7 +38,7 @@ def said(spans: Sequence[Span], drawing: Drawing, line: Timeline) -> list[Said]:
 
 
 def short(label: str) -> str:
-    """The name of a group without its class and without how often it came; of one that is only numbered, with it.
+    """The name of a group without its class and its iteration; a group that has only a number keeps its class.
 
     >>> short("blocks.3: Block · round 4"), short("0: Linear"), short("step = 2")
     ('blocks.3', 'Linear 0', 'step = 2')
@@ -49,19 +49,19 @@ def short(label: str) -> str:
 
 @dataclass(slots=True)
 class _Gradient:
-    """What comes to one place in one call: `parts` are (step, value) of each that sends there, `total` their sum."""
+    """The gradient of one receiver in one call: `parts` has (step, value) of each summand, `total` their sum."""
 
     parts: list[tuple[int, int]] = field(default_factory=list)
     total: int | None = None
 
     def of(self, parts: Sequence[tuple[int, int]]) -> int | None:
-        """The sum of some of the parts, as a trace value; None where it is recorded nowhere."""
+        """The sum of some of the parts, as a trace value; None if it is not recorded."""
         return parts[0][1] if len(parts) == 1 else self.total if len(parts) == len(self.parts) else None
 
 
 class _Ways:
-    """Where values and gradients go between steps: which step makes and which one last uses a tensor, what comes to
-    each node."""
+    """The paths of values and gradients between steps: the step that computes a tensor, the last step that uses it, and
+    the gradients that each node receives."""
 
     def __init__(self, drawing: Drawing, line: Timeline) -> None:
         self.drawing, self.line, self.facts = drawing, line, drawing.facts
@@ -92,7 +92,7 @@ class _Ways:
                     self.gradients[event.call, _end(edge)].parts.append((k, value))
 
     def end_of(self, tensor: int, event: int) -> End | None:
-        """Where a gradient for a root goes."""
+        """The receiver of a root's gradient."""
         op = behind(self.facts, tensor, event)
         node = self.facts.node(op) if op is not None else None
         if op is None or node is None:
@@ -135,7 +135,7 @@ class _Ways:
         return f"{name} turns {self.listed(taken)} into {self.listed(results)}."
 
     def crossing(self, span: Span) -> tuple[list[int], list[int]]:
-        """The tensors, not counting parameters, that a span takes from before and that it leaves to what follows."""
+        """The tensors, without parameters, that a span takes from earlier steps and that it leaves to later ones."""
         facts, events = self.facts, self.facts.trace.events
         first = events[self.line.steps[span.start].event].index
         taken: dict[int, None] = {}
@@ -158,7 +158,7 @@ class _Ways:
         return list(taken), list(results)
 
     def is_held(self, argument: Input) -> bool:
-        """Whether an argument is a parameter or a buffer, which a module has and is not given."""
+        """Whether an argument is a parameter or a buffer, which a module holds itself."""
         assert argument.tensor is not None
         name = self.facts.name(argument.tensor) or ""
         leaf = self.facts.tensors[argument.tensor].leaf is not None
@@ -191,7 +191,7 @@ class _Ways:
         return f"{short(span.label)} receives {self.amounts(coming)}{sends}{received}."
 
     def coming(self, span: Span) -> list[int | None]:
-        """What comes to a span from outside, as trace values; None for a sum that is recorded nowhere."""
+        """The gradients that a span receives from outside, as trace values; None for a sum that is not recorded."""
         events = self.facts.trace.events
         values: list[int | None] = []
         for k in self.steps(span):
@@ -206,7 +206,7 @@ class _Ways:
         return values
 
     def going(self, span: Span) -> dict[str, list[int | None]]:
-        """What a span sends on, by the name of what receives it; what it accumulates into leaves is not among it."""
+        """The gradients that a span sends, by the names of their receivers, without those it accumulates in leaves."""
         events = self.facts.trace.events
         ends: dict[tuple[int, End], Edge] = {}
         for k in self.steps(span):
@@ -226,7 +226,7 @@ class _Ways:
         return receivers
 
     def receiver(self, span: Span, edge: Edge) -> str:
-        """The name of what a gradient goes to, as one sees it from a span: a group beside it, a tensor, or an op."""
+        """The name of a gradient's receiver, as seen from a span: a group beside it, a tensor, or an op."""
         grouping = self.drawing.grouping
         op = self.facts.op_of_node.get(edge.node) if edge.node is not None else None
         if op is None:
@@ -241,7 +241,7 @@ class _Ways:
         return name or (node.name if node is not None else event.name)
 
     def amounts(self, values: Sequence[int | None], as_before: bool = False) -> str:
-        """`a gradient of norm 0.12`, `the gradient 1`; where a norm was told before, the number alone."""
+        """`a gradient of norm 0.12`, `the gradient 1`; only the number if the sentence has mentioned a norm before."""
         known = self.known(values)
         if not values:
             return "no gradient"
@@ -266,18 +266,18 @@ class _Ways:
         return text.brief(self.facts.trace.value(value))
 
     def is_large(self, value: int) -> bool:
-        """Whether a gradient is told by its norm: all but a single number."""
+        """Whether a gradient is described by its norm: all except single numbers."""
         return text.size(self.facts.trace.value(value).shape) != 1
 
     def known(self, values: Sequence[int | None]) -> list[int]:
-        """Those of which the trace has elements: complex ones it has not."""
+        """The values of which the trace has elements; it has none of complex ones."""
         return [value for value in values if value is not None and not self.facts.trace.value(value).damaged]
 
     def norm(self, value: int) -> float:
         return text.norm(self.facts.trace.value(value).stats)
 
     def received(self, span: Span) -> str:
-        """`; its 12 parameters get theirs`: the leaves into whose gradients a span adds."""
+        """`; its 12 parameters get theirs`: the leaves to whose gradients a span adds."""
         events = self.facts.trace.events
         added: dict[int, bool] = {}
         for k in self.steps(span):
@@ -293,7 +293,7 @@ class _Ways:
         return f"; {its}{len(added)} parameters {'add theirs to .grad' if any(added.values()) else 'get theirs'}"
 
     def write(self, span: Span) -> str:
-        """What a statement does to leaves: an update of their values, or another `.grad`."""
+        """The effect of a statement on leaves: an update of their values, or of their `.grad`."""
         events, steps = self.facts.trace.events, [self.line.steps[k] for k in self.steps(span)]
         written = [(leaf, step) for step in steps if (leaf := writes(self.drawing, step)) is not None]
         name = short(span.label)

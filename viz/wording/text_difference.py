@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Lines of the other text that this one has not: they would stand before the line `before` (from 1)."""
+    """Lines that only the other text has: they would stand before the line `before` (from 1)."""
 
     before: int
     lines: tuple[str, ...]
@@ -16,14 +16,14 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """`added` are the numbers (from 1) of the lines that the other text has not."""
+    """`added` are the numbers (from 1) of the lines that only this text has."""
 
     added: tuple[int, ...]
     gone: tuple[Gone, ...]
 
 
 def changed(other: str, text: str) -> Changed:
-    """What `text` has that `other` has not, and the reverse.
+    """The lines that only `text` has, and those that only `other` has.
 
     >>> changed("a = 1\\nb = 2\\n", "a = 1\\nb = 3\\n")
     Changed(added=(2,), gone=(Gone(before=2, lines=('b = 2',)),))
