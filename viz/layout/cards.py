@@ -20,9 +20,9 @@ from .sheet import Size
 HEAD = 38
 """Height of a card's head, above its rows."""
 FOOT = 8
-"""Height that is free below the last row of a card."""
+"""Free height below the last row of a card."""
 PAD = 10
-"""Width that is free at the left and the right of a card's rows."""
+"""Free width at the left and at the right of a card's rows."""
 CELL_ROW = 34
 """Height of a line of cells, with the gap below it."""
 LABEL = 22
@@ -33,59 +33,59 @@ CHIPS = 28
 STRIP_WIDTH = 212
 COLUMN = 46
 WIDEST_COLUMN = 80
-"""Width of a cell with its gap past which the numbers of a row lie too far apart to be read as one."""
+"""Largest width of a cell with its gap: further apart, the numbers of a row are not read as one row."""
 FEW_COLUMNS = {1: 76, 2: 68, 3: 62}
-"""Where there are few, there is room for longer numbers: a sign and four digits at the least zoom of a whole graph."""
+"""Width of a cell by the number of columns: a few have room for a sign and four digits at the least zoom of a graph."""
 NARROWEST = 100
 LEAST = 12 / 13
-"""A zoom down to which small text of the graph has its size; below it keeps its px (assets/js/geometry/text.mjs)."""
+"""The zoom below which small text of the graph keeps its size in px (assets/js/geometry/text.mjs)."""
 GROWN = 1.53
-"""Width of a name at the least zoom of a whole graph against its estimate."""
+"""Width of a name at the least zoom of a whole graph, relative to its estimate."""
 GROWN_NAME = 1.46
-"""The same of a name in the semi-bold letters of the first line."""
+"""The same for a name in the semi-bold letters of the first line."""
 BADGE = 21
-"""How far a badge reaches into an op, with some air: no name stands under one."""
+"""How far a badge reaches into an op, with some margin: names end before it."""
 OP_SHIFT = 14.0
-"""How far from its middle values and gradients meet an op: about as far as the rows of the cards beside it."""
+"""Distance from an op's middle at which values and gradients meet it: about that of the rows of the cards beside it."""
 BUNDLE = 16
-"""Height of the bundle of lines from cell to cell that goes around a card, where there is room for it."""
+"""Height of the bundle of wires from cell to cell that runs around a card, if there is room for it."""
 CLEAR = 6
-"""How far that bundle keeps from its card, and from the next one below."""
+"""Distance of that bundle from its card, and from the next card below."""
 HALO, WIRES = 14.0, float(BUNDLE + 2 * CLEAR)
-"""How far below a card a way keeps so as not to touch what runs there: the halo of a step's own node, and the bundle of
-lines from cell to cell."""
+"""Distance that a route keeps below a card: from the halo of the active node, and from the bundle of wires from cell to
+cell."""
 SEED_LABEL = "gradient you pass"
-"""The label of the row in which the seed gradient stands."""
+"""The label of the row with the seed gradient."""
 DOT = 18
-"""Distance of the dots for parameters on a folded group, across and down."""
+"""Distance between the dots for parameters on a folded group, horizontally and vertically."""
 DOT_LINES = 2
-"""Lines of dots at most; the last one says how many more there are."""
+"""The most lines of dots; the last one gives the number of the others."""
 DOTS_PAD = 11
-"""Width that is free at the left and the right of the dots."""
+"""Free width at the left and at the right of the dots."""
 CELLS = 30
-"""Cells in a line of the strip of a stack at most."""
+"""The most cells in a line of a stack's strip."""
 CELL_LINE = 20
-"""Distance of two lines of such cells."""
+"""Distance between two lines of such cells."""
 STACK_WIDTH = 260
-"""Least width of a stack, so that each cell of its strip can be hit."""
+"""Least width of a stack, so that each cell of its strip can be clicked."""
 WIDEST_GROUP = 280
-"""Width up to which a folded group grows with the shapes that it takes and gives."""
+"""Largest width of a folded group that grows with the shapes of its inputs and results."""
 QUIET = 54.0
-"""Height of a folded group that no gradient comes to: its name, and what it consists of."""
+"""Height of a folded group that receives no gradient: its name, and its contents in a line."""
 MOST_CHIPS = 2
 NAME = 25
-"""Characters of an expression up to which it names the tensor that it gives."""
+"""The most characters of an expression that names its result."""
 SHORT = 10
-"""Characters of one that stands for a saved value."""
+"""The most characters of an expression that names a saved value."""
 
 
 def grown(zoom: float) -> float:
-    """How much larger text is in the plane at a zoom than at 1."""
+    """How much larger text is in the plane at a zoom than at zoom 1."""
     return max(1.0, LEAST / zoom)
 
 
 def cells(shape: Sequence[int]) -> tuple[int, int]:
-    """Rows and columns of cells: a matrix in its shape, three dimensions row under row; (0, 0) is a heat strip.
+    """Rows and columns of cells: a matrix has its shape, three dimensions are rows of rows; (0, 0) is a heat strip.
 
     >>> cells(()), cells((4,)), cells((2, 3)), cells((2, 2, 3)), cells((5, 5))
     ((1, 1), (1, 4), (2, 3), (4, 3), (0, 0))
@@ -100,7 +100,7 @@ def cells(shape: Sequence[int]) -> tuple[int, int]:
 
 
 def rows(item: Item, drawing: Drawing) -> list[RowSize]:
-    """The rows of a card, without tracks.  The gradient has its row from the start: nothing shifts when it comes."""
+    """The rows of a card, without tracks.  The gradient has its row from the start: nothing shifts when it arrives."""
     if item.kind != "tensor" or item.tensor is None:
         return []
     facts, tensor = drawing.facts, item.tensor
@@ -117,16 +117,16 @@ def rows(item: Item, drawing: Drawing) -> list[RowSize]:
 
 
 def card_size(label: str, sub: str, card_rows: Sequence[RowSize], zoom: float = 1.0) -> Size:
-    """The natural size of a tensor card; with a `zoom` below 1, the size in which its text has room there as well.
+    """The natural size of a tensor card; with a `zoom` below 1, the size in which its text fits at that zoom too.
 
-    Name and shape have room at the least zoom of a whole graph too.
+    Name and shape fit at the least zoom of a whole graph as well.
     """
     much = grown(zoom)
     columns = max((row["cols"] for row in card_rows), default=0)
     pitch = min(much * FEW_COLUMNS.get(columns, COLUMN), WIDEST_COLUMN)
     strip = any(row["cols"] == 0 for row in card_rows)
     head = much * (text.width(label) + text.width(sub, "sub")) + 58
-    shape, _, role = sub.partition(" · ")  # the role gives its room to the shape
+    shape, _, role = sub.partition(" · ")  # the role leaves its room to the shape
     least = 0.0 if role else GROWN_NAME * text.width(label) + GROWN * text.width(shape, "sub") + 38
     seed = any(row["key"] == "seed" for row in card_rows)
     passed = much * text.width(SEED_LABEL + " (edit)", "sub") + 36 if seed else 0
@@ -139,7 +139,7 @@ def card_size(label: str, sub: str, card_rows: Sequence[RowSize], zoom: float = 
 
 
 def card_anchors(size: Size, card_rows: Sequence[RowSize]) -> Anchors:
-    """Values meet a card at its value row, gradients at `.grad` (coming back) or at the seed (setting out)."""
+    """Values meet a card at its value row; gradients arrive at `.grad` and start from the seed."""
     at: dict[str, float] = {}
     y = HEAD - size[1] / 2
     for row in card_rows:
@@ -153,13 +153,13 @@ def card_anchors(size: Size, card_rows: Sequence[RowSize]) -> Anchors:
 
 
 def passing_height(size: Size, card_rows: Sequence[RowSize]) -> float:
-    """How far below its middle a gradient leaves the card of a root that passes it on: in a call from another root."""
+    """How far below the middle a gradient leaves the card of a root, if a call from another root passes through it."""
     return card_anchors(size, [row for row in card_rows if row["key"] != "seed"]).left_back
 
 
 def under(card_rows: Sequence[RowSize]) -> float:
-    """How far below a card the ways between lines keep, of one through which gradients go: it may glow, and the lines
-    from its last row run around it where that is one line of cells, a value in several columns or a gradient."""
+    """The distance that routes between lines keep below a card with gradients: it may glow, and the wires of its last
+    row run around it if that is one line of cells, a value in several columns or a gradient."""
     wired = [row for row in card_rows[-1:] if row["rows"] == 1 and (row["cols"] > 1 or row["key"] != "value")]
     return WIRES if wired else HALO
 
@@ -167,13 +167,13 @@ def under(card_rows: Sequence[RowSize]) -> float:
 def op_size(label: str, sub: str, saved: bool, zoom: float = 1.0) -> Size:
     """The natural size of an op; `zoom` as in `card_size`."""
     longest = grown(zoom) * max(len(label), len(sub))
-    wide = GROWN * text.width(sub, "sub") + 17  # of letters that are wide, as in MmBackward0
+    wide = GROWN * text.width(sub, "sub") + 17  # wide letters, as in MmBackward0
     named = GROWN_NAME * text.width(label) + 2 * BADGE
     return max(NARROWEST, 22 + round(8 * longest), round(wide), round(named)), 56 + (CHIPS if saved else 0)
 
 
 def op_anchors() -> Anchors:
-    """Values above the middle of an op, gradients below it, on both sides."""
+    """On both sides of an op, values above the middle and gradients below it."""
     return Anchors(-OP_SHIFT, OP_SHIFT, -OP_SHIFT, OP_SHIFT)
 
 
@@ -186,8 +186,8 @@ def stub_size(label: str, zoom: float = 1.0) -> Size:
 def group_size(
     label: str, zoom: float = 1.0, dots: int = 0, is_quiet: bool = False, shapes: str = "", cells: int = 0
 ) -> Size:
-    """The natural size of a folded group with so many parameters, or of one that no gradient comes to (`is_quiet`),
-    between tensors of some `shapes`; of a stack of groups with so many `cells`; `zoom` as in `card_size`."""
+    """The natural size of a folded group with `dots` for its parameters, or of one that receives no gradient
+    (`is_quiet`), between tensors of these `shapes`; of a stack with a strip of `cells`; `zoom` as in `card_size`."""
     much, name = grown(zoom), text.width(label)
     wide = max(much, GROWN) * text.width(shapes, "sub") + 46
     least = STACK_WIDTH if cells else 0.0
@@ -198,7 +198,7 @@ def group_size(
 
 
 def saved_chips(op: int, facts: Facts) -> list[Chip]:
-    """What an op saved, short enough for its pill; more than two become one chip."""
+    """The saved values of an op, short enough for its pill; more than two become one chip."""
     record = facts.ops[op].event.node
     if record is None or not record.saved:
         return []
@@ -209,7 +209,7 @@ def saved_chips(op: int, facts: Facts) -> list[Chip]:
         else:
             shown = facts.name(saved.tensor) or _saved_expression(saved.tensor, facts)
             whole = saved.value is not None and facts.trace.value(saved.value).dtype.startswith("int")
-            result = "indices" if whole else "result"  # of max and the poolings: where the winners were
+            result = "indices" if whole else "result"  # for max and the poolings: where the largest elements were
             shown = shown or (
                 result if saved.name.startswith("result") else input_place(facts.ops[op].event, saved.name)
             )
@@ -224,7 +224,7 @@ def saved_chips(op: int, facts: Facts) -> list[Chip]:
 
 
 def input_place(event: OpCalled, name: str) -> str:
-    """Which of an op's tensors an input is that has no name and no short expression."""
+    """`input 2`: the place of an op's input that has no name and no short expression."""
     tensors = [i.name for i in event.inputs if i.tensor is not None]
     return f"input {tensors.index(name) + 1}" if len(tensors) > 1 and name in tensors else "input"
 
@@ -265,23 +265,23 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
 
 
 def _kind(fact: TensorFact) -> str:
-    """What a tensor is called that has no name and no short expression."""
+    """A description of a tensor without a name and without a short expression."""
     if fact.shape:
         return "tensor"
     return "truth value" if fact.dtype.removeprefix("torch.") == "bool" else "number"
 
 
 def _is_in_module(event: OpCalled, facts: Facts) -> bool:
-    """Whether an op is a step of a module of a library, which the same expression called."""
+    """Whether an op is a step of a library's module that the same expression called."""
     before = facts.trace.events[max(0, event.index - 50) : event.index]
     entered = next((one for one in reversed(before) if isinstance(one, GroupEntered)), None)
     return entered is not None and entered.stack == event.stack
 
 
 def expression_of(tensor: int, facts: Facts) -> str:
-    """What the program wrote for a tensor without a name, where that is short: `y.sum()`; else "".
+    """The program's expression for a tensor without a name, if it is short: `y.sum()`; else "".
 
-    One that was written to since is still called by what made it: after `y[:2].mul_(10)` it is `y[:2]`.
+    After a write it is still the expression that created the tensor: after `y[:2].mul_(10)` it is `y[:2]`.
     """
     fact = facts.tensors.get(tensor)
     op = fact.producers.get(fact.first) if fact is not None else None

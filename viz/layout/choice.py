@@ -34,19 +34,19 @@ log = logging.getLogger("backstep")
 NAMES = ("layered", "layered-own", *simple.OFFERS)
 """The layouts of the menu; `layered-own` is the second layout, without Graphviz."""
 AT_HAND = 160
-"""Nodes and lanes of one group up to which dot runs in this process."""
+"""The most nodes and lanes of a group for which dot runs in this process."""
 FOR_WORKER = 900
-"""Nodes and lanes of one group up to which dot is tried at all: past it, its time grows with the square."""
+"""The most nodes and lanes of a group for which dot is tried: beyond, its time grows with the square."""
 TIME_LIMIT = 0.6
 """Seconds that the worker has for one group."""
 START_LIMIT = 5.0
 """Seconds that the worker has for its first answer, with its start."""
 GROUPS = 1024, 16 << 20
-"""Groups whose places are remembered: how many, and their bytes."""
+"""The groups whose positions are cached: how many, and how many bytes."""
 PICTURES = 48, 32 << 20
-"""Whole pictures that are remembered: an edit of numbers changes none, and an opening tries several."""
+"""The whole pictures that are cached: an edit of numbers changes none, and an opening tries several."""
 PLACE, DRAWN = 500, 800
-"""Bytes of one place of a group, and of a node or an edge of a picture, with what it is remembered by."""
+"""Bytes of one position of a group, and of a node or an edge of a picture, with their keys."""
 _READ = ("size", "anchors", "under", "group", "line")
 _READ_OF_EDGES = ("origin", "argument")
 
@@ -54,9 +54,9 @@ _READ_OF_EDGES = ("origin", "argument")
 def layout(graph: nx.DiGraph, name: str = "layered") -> Placed:
     """Positions, boxes and routes; the same graph always gives the same picture.
 
-    See `layouts.layered.place` for the attributes that are read; with `graph.graph["view"]` (width and height
-    in px) the layered layouts are broken into lines for such a view.  Raises LayoutRefused where a layout of networkx
-    would take too long, ValueError for an unknown name or a graph with a cycle.
+    See `layered.layered.place` for the attributes that are read; with `graph.graph["view"]` (width and height in px)
+    the layered layouts are broken into lines for such a view.  Raises LayoutRefused if a layout of networkx would take
+    too long, ValueError for an unknown name or a graph with a cycle.
     """
     key = (name, _structure(graph))
     known = _pictures.get(key)
@@ -76,7 +76,7 @@ def _layout(graph: nx.DiGraph, name: str) -> Placed:
 
 
 def _structure(graph: nx.DiGraph) -> Hashable:
-    """All that a layout reads of a graph."""
+    """Everything that a layout reads from a graph."""
     about = graph.graph
     edges = graph.edges(keys=True, data=True) if graph.is_multigraph() else graph.edges(data=True)
     return (
@@ -88,17 +88,17 @@ def _structure(graph: nx.DiGraph) -> Hashable:
 
 
 def shown(graph: nx.DiGraph, name: str = "layered") -> tuple[Placed, str | None]:
-    """As `layout`, of any graph and for any name; where another layout had to serve, why.
+    """As `layout`, for any graph and any name; and if another layout had to be used, the reason.
 
-    The last of them has nothing that could fail: a graph in plain rows is worth more than an error.
+    The last fallback cannot fail: a graph in plain rows is better than an error.
     """
     try:
         return layout(graph, name), None
     except LayoutRefused as refusal:
         why = str(refusal)
-    except Exception as error:  # noqa: BLE001  whatever went wrong, another layout serves
+    except Exception as error:  # noqa: BLE001  whatever went wrong, another layout is used
         known = name in ("", *NAMES)
-        if known:  # a name that nobody knows comes from a mistyped address
+        if known:  # an unknown name comes from a mistyped address
             log.warning("layout %r: %s", name, error)
         why = f"The layout {name} cannot place this graph, so it is drawn in layers." if known else str(error)
     flat = nx.MultiDiGraph(graph) if graph.is_multigraph() else nx.DiGraph(graph)
@@ -118,7 +118,7 @@ def shown(graph: nx.DiGraph, name: str = "layered") -> tuple[Placed, str | None]
 
 
 def positions(graph: nx.DiGraph, name: str = "layered") -> dict[Hashable, Point]:
-    """As networkx's layouts: a graph in, a dict of positions out.
+    """The positions by node, as networkx's layouts return them.
 
     >>> positions(nx.DiGraph([("a", "b")]), "layered-own")["a"]
     (0.0, 0.0)
@@ -132,7 +132,7 @@ def routes(graph: nx.DiGraph, name: str = "layered") -> dict[Hashable, list[Poin
 
 
 def _enclose(graph: nx.DiGraph, placed: Placed) -> None:
-    """Boxes around the members of open groups, for layouts that know no groups."""
+    """Boxes around the members of open groups, for layouts that do not know groups."""
     within = graph.graph.get("within", {})
     for node, data in graph.nodes(data=True):
         (x, y), (w, h) = placed.positions[node], data.get("size", layered.SIZE)
@@ -157,13 +157,13 @@ _drawing = threading.Lock()
 
 
 def forget() -> None:
-    """Lay out anew what is asked for again: so that it can be compared and measured."""
+    """Empty the caches, so that a layout can be compared and measured."""
     _pictures.clear()
     _groups.clear()
 
 
 def _places(graph: Ranked) -> list[float]:
-    """Heights by dot, where it can be had."""
+    """Heights by dot, if dot is available and fast enough, else by the second layout."""
     return _remembered("dot", graph, _find)
 
 
@@ -172,7 +172,7 @@ def _own(graph: Ranked) -> list[float]:
 
 
 def _remembered(way: str, graph: Ranked, find: Callable[[Ranked], list[float]]) -> list[float]:
-    """Heights by structure: a repeated block costs a look-up."""
+    """Heights, cached by structure: a repeated block costs one look-up."""
     key = (way, graph)
     known = _groups.get(key)
     return list(_groups.put(key, find(graph)) if known is None else known)
@@ -191,7 +191,7 @@ def _find(graph: Ranked) -> list[float]:
 
 
 class Worker:
-    """The process that runs dot: started when first needed, kept warm, ended when it takes too long."""
+    """The process that runs dot: started when first needed, kept alive, and ended when it takes too long."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
@@ -199,7 +199,7 @@ class Worker:
         self._busy = threading.Lock()
 
     def places(self, graph: Ranked, limit: float | None = None) -> list[float] | None:
-        """Heights by dot, or None where it failed or ran over `limit` seconds (default: TIME_LIMIT)."""
+        """Heights by dot, or None if it failed or took more than `limit` seconds (default: TIME_LIMIT)."""
         task = {
             "ranks": graph.ranks, "heights": graph.heights, "lanes": sorted(graph.lanes), "edges": graph.edges,
             "level": sorted(graph.level), "arguments": graph.arguments, "sides": graph.sides,
@@ -236,7 +236,7 @@ class Worker:
 
 
 def _pump(process: subprocess.Popen[str], answers: queue.Queue[str]) -> None:
-    """Hand on each line of the worker: reading with a time limit needs a thread on every platform."""
+    """Pass on each line of the worker: reading with a time limit needs a thread on every platform."""
     try:
         for line in process.stdout or ():
             answers.put(line)

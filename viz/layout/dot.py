@@ -10,18 +10,18 @@ from .layered.ranked_graph import GAP, LOW_GAP, Ranked, separated
 
 try:
     import pygraphviz
-except ImportError:  # no wheel for this platform: the second layout serves
+except ImportError:  # no wheel for this platform: the second layout is used
     pygraphviz = None
 
 POINTS = 72.0
 """Layout units per inch: dot's sizes are in inches, its positions in points."""
 
 LEVEL = 100
-"""Weight of the edges that are to run level, against 1 of an edge between two boxes."""
+"""Weight of the edges that should run level; an edge between two boxes has 1."""
 HEAVIER = 20
-"""Weight of an edge that is drawn against one that only keeps an order."""
+"""Weight of an edge that is drawn; one that only keeps an order has 1."""
 LONGER, SOME = 1.5, 40.0
-"""How much further edges may climb in an order with more arguments in theirs."""
+"""How much more the edges of an order with more arguments in place may climb: a factor, and layout units."""
 
 
 def is_available() -> bool:
@@ -29,9 +29,9 @@ def is_available() -> bool:
 
 
 def places(graph: Ranked) -> list[float]:
-    """The height (y) of each node: in dot's order, or in one with more arguments in theirs where that is no longer.
+    """The height (y) of each node: in dot's order, or in one with more arguments in place if it climbs little more.
 
-    Raises RuntimeError where pygraphviz is missing.
+    Raises RuntimeError if pygraphviz is missing.
     """
     if pygraphviz is None:
         raise RuntimeError("pygraphviz is not installed")
@@ -47,7 +47,7 @@ def places(graph: Ranked) -> list[float]:
 def _placed(graph: Ranked, layers: list[list[int]] | None) -> list[float]:
     """Heights in dot's order, or in that of `layers`.
 
-    dot gets the lanes as nodes of their own, so that its ranks are ours; from its answer only the heights are used.
+    dot receives the lanes as nodes, so that its ranks are ours; of its answer only the heights are used.
     """
     drawing = pygraphviz.AGraph(strict=False, directed=True)
     drawing.graph_attr.update(rankdir="LR", nodesep=str(GAP / POINTS), ranksep="0.5", splines="false")

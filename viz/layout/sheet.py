@@ -16,9 +16,9 @@ Box = tuple[float, float, float, float]
 COLUMN_GAP = 36.0
 WIDEST_GAP = 52.0
 LEVEL, SLOPE = 60.0, 0.12
-"""A climb up to which the gap is enough, and how much wider it gets past that."""
+"""The highest climb for which the normal gap is enough, and how much wider the gap becomes for each unit above that."""
 FAR = 200.0
-"""How much wider than what stands in it a column is that has more than one place for it."""
+"""Extra width of a column above which its vertices stand at one of its borders, not in the middle."""
 PORT_GAP = 24.0
 PAD = 14.0
 HEAD = 34.0
@@ -36,7 +36,7 @@ class Sheet:
     edges: dict[tuple[int, int], None] = field(default_factory=dict)
 
     def chains(self, ends: list[tuple[int, int]], origins: list[Hashable]) -> None:
-        """A lane in each rank that an edge passes; edges of one origin from one vertex share them."""
+        """A lane in each rank that an edge passes through; edges of one origin from one vertex share lanes."""
         self.ranks = list(self.rank)
         for (a, b), origin in zip(ends, origins, strict=True):
             chain = self.lane.setdefault((a, origin), [])
@@ -64,13 +64,13 @@ class Sheet:
         )  # fmt: skip
 
     def is_way(self, i: int) -> bool:
-        """Whether it only keeps room for an edge."""
+        """Whether a vertex only keeps room for an edge."""
         return i >= self.members
 
     def widen(
         self, y: list[float], sizes: list[Size], nominal: list[Size], holds: list[float], part: list[int]
     ) -> None:
-        """Move neighbours out of the way of open groups, in their own ranks only; a group stays where it is held."""
+        """Move neighbours out of the way of open groups, only in their own ranks; the groups keep the held heights."""
         grown = {i for i in part if i < len(sizes) and sizes[i][1] != nominal[i][1]}
         high = {i: sizes[i][1] if i < len(sizes) else LANE for i in part}
         up = {i: holds[i] if i in grown else high[i] / 2 for i in part}
@@ -101,7 +101,7 @@ class Sheet:
                 y[i] = level + (high[i] / 2 - up[i])
 
     def columns(self, sizes: list[Size], y: list[float], part: Sequence[int]) -> dict[int, Point]:
-        """(left, right) of each rank's column of a part; where routes climb far, there is more room between two."""
+        """(left, right) of each rank's column of a part, with more room between two if routes climb far."""
         climb: dict[int, float] = defaultdict(float)
         inside = set(part)
         for a, b in self.edges:
@@ -122,9 +122,9 @@ class Sheet:
         return columns
 
     def centres(self, sizes: list[Size], columns: dict[int, Point], part: Sequence[int]) -> dict[int, float]:
-        """Where vertices stand in their columns: in the middle; where that is far from the border, at one of both.
+        """The positions of vertices in their columns: in the middle, or in a much wider column at one of its borders.
 
-        That is the left one beside an open group, near what they come from; the right one of what comes from nothing.
+        That is the left border beside an open group, near the vertices' sources; the right one for those without any.
         """
         reached = {b for _, b in self.edges}
         result = {}
@@ -138,12 +138,12 @@ class Sheet:
 
 @dataclass(slots=True)
 class Piece:
-    """What hangs together, placed, with all that is in its groups: centres, boxes of groups, routes, a box around it.
+    """A placed connected part with the contents of its groups: centres, boxes of groups, routes, and a box around it.
 
-    Routes there and back both run from left to right.  `ins` and `outs` are the heights of ports, by origin; of the
-    edges `entering` come from one at the left border, `leaving` go to one at the right: these ends lie outside the box.
-    A group cut by a line has several boxes.  What is in groups is `inside`, each with how far it is moved, until `flat`
-    puts all of it here: so that nothing is moved again in each group around it.
+    Routes there and back both run from left to right.  `ins` and `outs` are the heights of ports, by origin; the edges
+    `entering` come from a port at the left border, `leaving` go to one at the right: these ends lie outside the box.
+    A group cut by a line has several boxes.  `inside` has the contents of groups, each with its shift, until `flat`
+    adds them all here: so nothing is moved again for each group around it.
     """
 
     at: dict[Hashable, Point] = field(default_factory=dict)
@@ -157,7 +157,7 @@ class Piece:
     inside: list[tuple[Piece, float, float]] = field(default_factory=list)
 
     def moved(self, dx: float, dy: float) -> Piece:
-        """Elsewhere."""
+        """The piece, moved."""
         return Piece(
             {vertex: (x + dx, y + dy) for vertex, (x, y) in self.at.items()},
             {group: [moved(box, dx, dy) for box in boxes] for group, boxes in self.boxes.items()},
@@ -168,7 +168,7 @@ class Piece:
         )  # fmt: skip
 
     def flat(self) -> Piece:
-        """With all that is inside among its own."""
+        """The piece with the contents of its groups among its own."""
         todo, self.inside = self.inside[::-1], []
         while todo:
             piece, dx, dy = todo.pop()
@@ -180,7 +180,7 @@ class Piece:
         return self
 
     def reach(self, left: float, right: float) -> None:
-        """Let the edges that end in ports reach the borders."""
+        """Extend the edges that end in ports to the borders."""
         for key in self.entering:
             go, back = self.routes[key]
             self.routes[key] = clean([(left, go[0][1]), *go[1:]]), clean([(left, back[0][1]), *back[1:]])
@@ -189,7 +189,7 @@ class Piece:
             self.routes[key] = clean([*go[:-1], (right, go[-1][1])]), clean([*back[:-1], (right, back[-1][1])])
 
     def take(self, other: Piece) -> None:
-        """Add what another one has."""
+        """Add the contents of another piece."""
         self.at.update(other.at)
         self.boxes.update(other.boxes)
         self.routes.update(other.routes)
@@ -214,7 +214,7 @@ def shifted(points: Sequence[Point], dx: float, dy: float) -> list[Point]:
 
 
 def clean(points: list[Point]) -> list[Point]:
-    """Without points that repeat or lie on the line between their neighbours."""
+    """The points without repetitions and without those that lie on the line between their neighbours."""
     kept: list[Point] = []
     for point in points:
         if kept and abs(kept[-1][0] - point[0]) < 0.01 and abs(kept[-1][1] - point[1]) < 0.01:

@@ -16,12 +16,12 @@ from .sheet import Point
 SEED = 7
 GAP = 24.0
 WIDE = 1.6
-"""Width of what stands in rows, against the side of a square of its area."""
+"""Width of a picture in rows, relative to the side of a square of the same area."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A layout of the menu: up to `limit` nodes, and why no more."""
+    """A layout of the menu: the most nodes (`limit`), and the reason for that limit."""
 
     run: Callable[[nx.DiGraph], dict[Hashable, Any]]
     limit: int
@@ -53,13 +53,13 @@ OFFERS: dict[str, Offer] = {
 
 
 class LayoutRefused(Exception):
-    """A layout that would take too long on this graph; the text says what to do."""
+    """A layout would take too long on this graph; the text says what to do."""
 
 
 def place(graph: nx.DiGraph, name: str) -> Placed:
     """Positions by a layout of networkx, scaled until no boxes overlap, with straight edges.
 
-    Raises LayoutRefused past the layout's limit, ValueError for a name that is not offered.
+    Raises LayoutRefused above the layout's limit, ValueError for a name that is not offered.
     """
     offer = OFFERS.get(name)
     if offer is None:
@@ -83,7 +83,7 @@ def place(graph: nx.DiGraph, name: str) -> Placed:
 
 
 def rows(graph: nx.DiGraph) -> Placed:
-    """The nodes in their order, row under row, with straight edges: for every graph, also one with a cycle."""
+    """The nodes in their order, row under row, with straight edges: for every graph, even one with a cycle."""
     placed = Placed()
     size = {node: graph.nodes[node].get("size", SIZE) for node in graph}
     wide = WIDE * math.sqrt(sum((w + GAP) * (h + GAP) for w, h in size.values()))
@@ -98,7 +98,7 @@ def rows(graph: nx.DiGraph) -> Placed:
 
 
 def join(graph: nx.DiGraph, placed: Placed) -> None:
-    """Straight edges between nodes that have their places."""
+    """Straight edges between placed nodes."""
     edges = graph.edges(keys=True) if graph.is_multigraph() else ((u, v, (u, v)) for u, v in graph.edges())
     twins: dict[tuple[Hashable, Hashable], int] = {}
     for u, v, key in edges:
@@ -116,12 +116,12 @@ def _point(xy: np.ndarray) -> Point:
 
 
 def apart(at: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Scale positions (n, 2) until boxes of `size` (n, 2) are apart; what coincides is first pushed along a line."""
+    """Scale positions (n, 2) until boxes of `size` (n, 2) are apart; coinciding ones are first pushed along a line."""
     n = len(at)
     if n < 2:
         return at * 0.0
     at = (at - at.mean(axis=0)) / max(float(np.ptp(at, axis=0).max()), 1e-9)
-    at = at + np.arange(n)[:, None] * 1e-6  # no two points at one place, whatever the layout gave
+    at = at + np.arange(n)[:, None] * 1e-6  # no two points coincide, whatever the layout returned
     scale = float(np.sqrt((size[:, 0] * size[:, 1]).sum()) * 1.3)
     at = at * scale
     for _ in range(60):
@@ -135,7 +135,7 @@ def apart(at: np.ndarray, size: np.ndarray) -> np.ndarray:
 
 
 def _overlap(at: np.ndarray, size: np.ndarray) -> np.ndarray | None:
-    """How far to push each box, or None where none overlap."""
+    """How far to push each box, or None if none overlap."""
     between = at[:, None, :] - at[None, :, :]
     room = (size[:, None, :] + size[None, :, :]) / 2 - np.abs(between)
     np.einsum("iik->ik", room)[:] = -1.0
@@ -151,7 +151,7 @@ def _overlap(at: np.ndarray, size: np.ndarray) -> np.ndarray | None:
 
 
 def ends(graph: nx.DiGraph, positions: dict[Hashable, Point], u: Hashable, v: Hashable) -> tuple[Point, Point]:
-    """Where the straight line between two boxes leaves the one and enters the other."""
+    """The points at which the straight line between two boxes leaves the one and enters the other."""
     return _border(graph, positions, u, v), _border(graph, positions, v, u)
 
 

@@ -10,34 +10,34 @@ from .layered.layered import SIZE, Placed, Places, Plan, place
 from .sheet import Size, around
 
 WHOLE = 0.612
-"""A graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same."""
+"""A graph that fits at this zoom or a larger one is shown whole: its text still has 12 px."""
 HAIR = 0.003
-"""A little room at the border."""
+"""A small margin at the border."""
 LARGE = 1.0
-"""A zoom past which nothing is won."""
+"""The zoom above which a larger picture has no advantage."""
 EASY = 0.76
-"""A zoom from which on one line is kept: reading on in it is easier than in the next."""
+"""The zoom from which on a picture stays in one line: reading on in a line is easier than in the next one."""
 EACH = 0.15
-"""How much more zoom narrower lines must give, for each line more and for each group that goes on in another one."""
+"""How much more zoom is needed for each further line, and for each group that continues in another line."""
 EACH_OF_BOXES = 0.06
-"""The same of a picture that is a row of boxes, the parts of a model: the next line is found as in a text."""
+"""The same for a picture that is a row of boxes, the parts of a model: its next line is easy to find, as in a text."""
 LOW = (1.24, 0.705)
-"""A lower screen against the view: at 1280 x 720 px no panel stands beside the stage."""
+"""The view on a lower screen, relative to this one: at 1280 x 720 px there is no panel beside the stage."""
 LESS = 0.8
-"""To what part of its zoom on such a screen a picture that is whole may shrink by further lines."""
+"""The share of its zoom on such a screen that a whole picture must keep with more lines."""
 ZOOMS = (1.0, 0.9, 0.82, 0.75, 0.7, WHOLE + HAIR)
-"""Those at which the lines of a picture are tried to be as wide as the view."""
+"""The zooms that are tried: at each, lines are as wide as the view."""
 MOST_NODES = 120
-"""Past that no picture is seen whole anyway."""
+"""The most nodes of a picture that can be seen whole."""
 
 
 def placed(graph: nx.DiGraph, places: Places) -> Placed:
-    """The picture in lines as the nodes' attribute `line` (row and line) says, or as wide as `graph.graph["limit"]`;
-    without these as it is largest in a view.
+    """The picture in the lines of the nodes' attribute `line` (row and line), or as wide as `graph.graph["limit"]`;
+    without these, in the lines that make it largest in a view.
 
-    The view is `graph.graph["view"]`, width and height in px; with `line` goes the limit of that picture.
-    In one line where that is large enough, or where no view is given.  Where nothing makes it whole in the view, it is
-    at least no wider, so that one follows it downwards only; a ribbon that would need too many lines stays one.
+    The view is `graph.graph["view"]`, width and height in px; `line` comes with the limit of its picture.  The picture
+    is in one line if that is large enough, or if there is no view.  If it cannot be whole in the view, it is at least
+    no wider, so that one follows it downwards only; a ribbon that would need too many lines stays in one.
     """
     lines, limit = nx.get_node_attributes(graph, "line"), graph.graph.get("limit", math.inf)
     plan = Plan(limit, lines) if lines or math.isfinite(limit) else None
@@ -56,7 +56,7 @@ def placed(graph: nx.DiGraph, places: Places) -> Placed:
         over = extent(graph, result)[0] - limit
         if (
             over > 0 and zoom(graph, result, view) < WHOLE
-        ):  # a line for itself may be wider than in the unbroken picture
+        ):  # a line on its own may be wider than in the unbroken picture
             result = place(graph, places, Plan(limit - over))
         more = _breaks(result) - _breaks(best)
         size = zoom(graph, result, view)
@@ -74,12 +74,12 @@ def lower(view: Size) -> Size:
 
 
 def _breaks(placed: Placed) -> int:
-    """How often one has to read on elsewhere: in a further line, and in one that begins within a group once more."""
+    """How often one has to read on in another place: for each further line, and again if it begins within a group."""
     return max(len(set(placed.lines.values())) - 1, 0) + sum(len(boxes) - 1 for boxes in placed.parts.values())
 
 
 def zoom(graph: nx.DiGraph, placed: Placed, view: Size) -> float:
-    """The zoom at which all of a picture is in a view of that size."""
+    """The zoom at which a whole picture fits into a view of that size."""
     return min(*zooms(graph, placed, view), LARGE)
 
 

@@ -1,4 +1,4 @@
-"""A process that runs dot, so that a graph that is hard to draw can be given up: `python -m viz.layout.worker`.
+"""A process that runs dot, so that a graph that takes too long can be abandoned: `python -m viz.layout.worker`.
 
 One JSON object per line, each way: {ranks, heights, lanes, edges, level, arguments, sides} in, {places} or {error} out.
 """
@@ -14,7 +14,7 @@ from .layered.ranked_graph import Ranked
 
 def main() -> None:
     out = sys.stdout
-    sys.stdout = sys.stderr  # Graphviz and its fonts may write warnings: the answer has its line for itself
+    sys.stdout = sys.stderr  # Graphviz and its fonts may write warnings: the answer has a line of its own
     for line in sys.stdin:
         task = json.loads(line)
         try:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def unhurried() -> Iterator[None]:
-    """No garbage collection meanwhile: among thousands of fresh lists it runs often and finds nothing."""
+    """No garbage collection inside: among thousands of new lists it would run often and find nothing."""
     enabled = gc.isenabled()
     gc.disable()
     try:

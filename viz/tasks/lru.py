@@ -16,7 +16,7 @@ class Lru(Generic[K, V]):
     """A dictionary of the entries used last: at most `most`, of `limit` bytes in all as `weigh` says of each; safe to
     use from several threads.
 
-    The entry used last stays whatever it costs: what is looked at is not computed anew for each question about it.
+    The entry used last stays, however large: the one on the screen is not computed again for each question about it.
     """
 
     def __init__(self, most: float, limit: float = math.inf, weigh: Callable[[K, V], int] | None = None) -> None:
@@ -37,7 +37,7 @@ class Lru(Generic[K, V]):
     def put(self, key: K, value: V) -> V:
         """Keeps the value, and forgets those used longest ago until the rest is within the limit."""
         weight = self._weigh(key, value)
-        forgotten = []  # let go of outside of the lock: taking a large one apart takes its time
+        forgotten = []  # released outside of the lock: freeing a large one takes time
         with self._lock:
             forgotten.append(self._entries.pop(key, None))
             self._entries[key] = (value, weight)

@@ -14,16 +14,16 @@ V = TypeVar("V")
 
 
 class SingleFlight:
-    """One run per key at a time, each in the thread that asked first; other keys are not held up."""
+    """One run per key at a time, in the thread that asked first; other keys do not wait for it."""
 
     def __init__(self) -> None:
         self._running: dict[Hashable, Future[Any]] = {}
         self._lock = threading.Lock()
 
     def cached(self, cache: Lru[K, V], key: K, work: Callable[[], V]) -> V:
-        """What the cache has under the key; where it has nothing, what `work` gives, which it has from then on.
+        """The cached value of the key; without one, the result of `work`, which is then cached.
 
-        What is cached never waits.  An error of `work` goes to all who waited for it, and is not kept.
+        A cached value never waits.  An error of `work` goes to all who waited for it, and is not kept.
         """
         known = cache.get(key)
         if known is not None:
@@ -47,7 +47,7 @@ class SingleFlight:
         finally:
             with self._lock:
                 del self._running[id(cache), key]
-            del mine  # an error holds this frame: without this they would hold each other, and all that `work` had
+            del mine  # an error holds this frame: otherwise they would hold each other, and everything that `work` had
 
 
 def _outcome(running: Future[V]) -> V:

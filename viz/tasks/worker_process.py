@@ -22,7 +22,7 @@ def started(module: str, text: bool = False) -> subprocess.Popen[Any]:
 
 
 def ended(process: subprocess.Popen[Any]) -> int:
-    """Ends the process, and gives its status."""
+    """Ends the process, and returns its status."""
     process.kill()
     status = process.wait()
     for stream in (process.stdin, process.stdout):

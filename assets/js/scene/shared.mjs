@@ -4,9 +4,9 @@
 // viz.layout.cards
 /** Height of a card's head, above its rows. */
 export const HEAD = 38;
-/** Height that is free below the last row of a card. */
+/** Free height below the last row of a card. */
 export const FOOT = 8;
-/** Width that is free at the left and the right of a card's rows. */
+/** Free width at the left and at the right of a card's rows. */
 export const PAD = 10;
 /** Height of a line of cells, with the gap below it. */
 export const CELL_ROW = 34;
@@ -14,29 +14,29 @@ export const CELL_ROW = 34;
 export const LABEL = 22;
 /** Height of a heat strip, with the gap below it. */
 export const STRIP = 46;
-/** Width of a cell with its gap past which the numbers of a row lie too far apart to be read as one. */
+/** Largest width of a cell with its gap: further apart, the numbers of a row are not read as one row. */
 export const WIDEST_COLUMN = 80;
-/** How far a badge reaches into an op, with some air: no name stands under one. */
+/** How far a badge reaches into an op, with some margin: names end before it. */
 export const BADGE = 21;
-/** Height of the bundle of lines from cell to cell that goes around a card, where there is room for it. */
+/** Height of the bundle of wires from cell to cell that runs around a card, if there is room for it. */
 export const BUNDLE = 16;
-/** How far that bundle keeps from its card, and from the next one below. */
+/** Distance of that bundle from its card, and from the next card below. */
 export const CLEAR = 6;
-/** The label of the row in which the seed gradient stands. */
+/** The label of the row with the seed gradient. */
 export const SEED_LABEL = "gradient you pass";
-/** Distance of the dots for parameters on a folded group, across and down. */
+/** Distance between the dots for parameters on a folded group, horizontally and vertically. */
 export const DOT = 18;
-/** Lines of dots at most; the last one says how many more there are. */
+/** The most lines of dots; the last one gives the number of the others. */
 export const DOT_LINES = 2;
-/** Width that is free at the left and the right of the dots. */
+/** Free width at the left and at the right of the dots. */
 export const DOTS_PAD = 11;
-/** Cells in a line of the strip of a stack at most. */
+/** The most cells in a line of a stack's strip. */
 export const CELLS = 30;
-/** Distance of two lines of such cells. */
+/** Distance between two lines of such cells. */
 export const CELL_LINE = 20;
 
 // viz.layout.views
-/** A graph that fits at this zoom or a larger one is shown whole: its text is 12 px all the same. */
+/** A graph that fits at this zoom or a larger one is shown whole: its text still has 12 px. */
 export const WHOLE = 0.612;
 
 // viz.reading.text

@@ -1,7 +1,7 @@
-"""Arguments from top to bottom: of orders within the ranks that cross as few edges one with more ops fed as written.
+"""Arguments from top to bottom: an order within the ranks with no more crossings, and more arguments in their order.
 
-Where two arguments of an op stand the wrong way round, what hangs on the one changes places with what hangs on the
-other: first as much as is joined to the op only through them, then what they alone come from, then they themselves.
+If two arguments of an op are in the wrong order, their branches change places: first all nodes that are joined to the
+op only through them, then only the nodes that they alone are computed from, then only the two.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from math import comb
 from .ranked_graph import Ranked, crossings
 
 MOST = 160
-"""Nodes and lanes, and pairs of arguments, up to which an order is looked for,"""
+"""The most nodes and lanes, and pairs of arguments, for which an order is searched,"""
 TRIES = 100
-"""and how many orders are looked at: for each all crossings are counted."""
+"""and the most orders that are tried: for each, all crossings are counted."""
 
 Layers = list[list[int]]
 
 
 def ordered(graph: Ranked, layers: Layers) -> Layers:
-    """The ranks, each in its order, with no more crossings and as many arguments in order as is found."""
+    """The ranks, each in an order with no more crossings than before and as many arguments in order as can be found."""
     count = len(graph.sides) + sum(comb(len(order), 2) for order in graph.arguments)
     if not 0 < count <= MOST or len(graph.ranks) > MOST:
         return layers
@@ -38,13 +38,13 @@ def ordered(graph: Ranked, layers: Layers) -> Layers:
             cost, left = _cost(graph, trial), left - 1
             if cost < least:
                 best, least = trial, cost
-                wrong = deque(pairs)  # what was in the way of another pair may be gone
+                wrong = deque(pairs)  # an obstacle to another pair may be gone
                 break
     return best
 
 
 def _cost(graph: Ranked, layers: Layers) -> tuple[int, int]:
-    """Crossings, and arguments that stand the wrong way round."""
+    """The number of crossings, and of arguments in the wrong order."""
     place = _places(layers)
     crossed = sum(place[upper] > place[lower] for upper, lower in graph.sides)
     wrong = sum(place[upper] > place[lower] for order in graph.arguments for upper, lower in combinations(order, 2))
@@ -82,7 +82,7 @@ def _reached(neighbours: Mapping[int, Sequence[int]], start: int, without: Colle
 
 
 def _exchanged(layers: Layers, upper: Collection[int], lower: Collection[int]) -> Layers:
-    """In the places of both first the one, then the other."""
+    """The ranks with two branches exchanged: in the positions of both, first the one, then the other."""
     pairs = []
     for layer in layers:
         ours = iter([*(n for n in layer if n in upper), *(n for n in layer if n in lower)])
@@ -91,7 +91,7 @@ def _exchanged(layers: Layers, upper: Collection[int], lower: Collection[int]) -
 
 
 def _turned(layers: Layers, nodes: Collection[int]) -> Layers:
-    """Some nodes upside down, in their places."""
+    """The ranks with some nodes in reverse order, in the same positions."""
     pairs = []
     for layer in layers:
         ours = iter([n for n in reversed(layer) if n in nodes])

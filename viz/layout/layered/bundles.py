@@ -10,20 +10,20 @@ from typing import NamedTuple, TypeVar
 from ..sheet import Point, clean
 
 STEEP = 90.0
-"""A climb from which on ways are steep, and by how much two of them run side by side at least."""
+"""The least climb of a steep route, and the least height over which two of them run side by side."""
 NEAR = 6.0
-"""So close ways cannot be told apart,"""
+"""Routes this close cannot be told apart,"""
 STEP = 9.0
-"""and so far apart they are drawn,"""
+"""so they are drawn this far apart,"""
 CLIMB = 24.0
-"""as far as this is left for the climb of each."""
+"""if that leaves this width for the climb of each."""
 
 Key = TypeVar("Key", bound=Hashable)
 Routes = dict[Key, tuple[list[Point], list[Point]]]
 
 
 class Steep(NamedTuple):
-    """A climb over a gap between columns; `gap` is where that begins and ends."""
+    """A climb in a gap between columns; `gap` has the beginning and the end of the gap."""
 
     gap: Point
     start: float
@@ -31,12 +31,12 @@ class Steep(NamedTuple):
 
     @property
     def rank(self) -> float:
-        """What climbs to the highest place climbs first, what falls to the lowest falls first: so they do not cross."""
+        """The order in a bundle: the route to the highest point climbs first, to the lowest falls first: none cross."""
         return (self.start + self.end) * (1.0 if self.end < self.start else -1.0)
 
 
 def apart(routes: Routes[Key], gaps: Sequence[Point]) -> Routes[Key]:
-    """The routes (from left to right) with bundles of steep ways spread over the gaps in which they climb."""
+    """The routes (from left to right), with bundles of steep routes spread over the gaps in which they climb."""
     known = set(gaps)
     users: dict[Steep, set[Hashable]] = defaultdict(set)
     for key, pair in routes.items():
@@ -54,7 +54,7 @@ def _steep(a: Point, b: Point, gaps: set[Point]) -> Steep | None:
 
 
 def _windows(users: Mapping[Steep, set[Hashable]]) -> dict[Steep, Point]:
-    """Where in its gap each way of a bundle climbs."""
+    """The part of the gap in which each route of a bundle climbs."""
     rooms: dict[tuple[Point, bool], list[Steep]] = defaultdict(list)
     for steep in users:
         rooms[steep.gap, steep.end < steep.start].append(steep)
@@ -69,7 +69,7 @@ def _windows(users: Mapping[Steep, set[Hashable]]) -> dict[Steep, Point]:
 
 
 def _bundles(ways: Sequence[Steep]) -> list[list[Steep]]:
-    """What follows one on the other too closely."""
+    """The groups of climbs that are too close to each other."""
     bundles: list[list[Steep]] = []
     for steep in ways:
         if bundles and _are_near(bundles[-1][-1], steep):
@@ -80,7 +80,7 @@ def _bundles(ways: Sequence[Steep]) -> list[list[Steep]]:
 
 
 def _are_near(one: Steep, other: Steep) -> bool:
-    """Whether two ways in one gap run side by side too closely."""
+    """Whether two routes in one gap run side by side too closely."""
     (low, high), (bottom, top) = sorted(one[1:]), sorted(other[1:])
     shared = min(high, top) - max(low, bottom)
     climb = (high - low + top - bottom) / 2

@@ -1,8 +1,8 @@
-"""Left to right in ranks, group by group: columns, boxes and routes that pass through no box but those they belong to.
+"""Left to right in ranks, group by group: columns, boxes, and routes that cross only the boxes they belong to.
 
-Each open group is laid out for itself, edges over its border enter and leave by ports, and in the layout around it
-the group has its folded size until order and heights are found.  Then its column is widened and its neighbours in that
-column move apart: so a fold changes no order, and elsewhere nothing moves but sideways as a whole.
+Each open group is laid out on its own.  Edges that cross its border use ports, and in the layout around it the group
+has its folded size until order and heights are known.  Then its column is widened and its neighbours in the column move
+apart: a fold changes no order, and everything else only moves sideways as a whole.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Places = Callable[[Ranked], list[float]]
 SIZE: Size = (116.0, 56.0)
 FOLDED: Size = (200.0, 76.0)
 APART = 34.0
-"""Room between parts of a group that do not hang together."""
+"""Distance between parts of a group that no edge joins."""
 LONG = 12
-"""Steps of a way from which on it is drawn level; a shorter one stands in the middle of what comes to it."""
+"""The fewest steps of a path that is drawn level; the nodes of a shorter one are centred on their sources."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How the picture stands in lines: no wider than `limit`, or as `lines` says (row and line by node)."""
+    """How the picture is divided into lines: no wider than `limit`, or as in `lines` (row and line by node)."""
 
     limit: float = math.inf
     lines: Mapping[Hashable, tuple[int, int]] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Plan:
 class Placed:
     """Positions (centres) by node, boxes by open group, routes of values and of gradients by edge key.
 
-    `lines` has row and line by node where the picture stands in several, `parts` the boxes of groups that these cut.
+    `lines` has row and line by node if there are several lines, `parts` the boxes of groups that are cut by them.
     """
 
     positions: dict[Hashable, Point] = field(default_factory=dict)
@@ -58,21 +58,21 @@ class Placed:
 
 
 def place(graph: nx.DiGraph, places: Places, plan: Plan | None = None) -> Placed:
-    """Positions and routes of a directed acyclic graph (multi or not), in lines as `plan` says (default: in one).
+    """Positions and routes of a directed acyclic graph (multi or not), in the lines of `plan` (default: one line).
 
-    Node attributes: `size` (w, h), `anchors`, `under` (how far below it the ways between lines keep), `group` (the
-    innermost open group).  `graph.graph["within"]` has the
-    group around each open group, outer ones first.  An edge's `origin` names what travels (default: its source): edges
-    of one origin share their way.  Its `argument` says which one of its target it is: they enter in that order from top
-    to bottom where that costs no crossing.  Raises ValueError for a graph with a cycle.
+    Node attributes: `size` (w, h), `anchors`, `under` (the distance that routes between lines keep below it), `group`
+    (the innermost open group).  `graph.graph["within"]` has the group around each open group, outer ones first.  An
+    edge's `origin` names the value that travels (default: its source): edges of one origin share their route.  Its
+    `argument` is its number among the arguments of its target: they enter in that order from top to bottom if that
+    costs no crossing.  Raises ValueError for a graph with a cycle.
     """
     return _Layered(graph, places, plan or Plan()).placed()
 
 
 class _Layered:
-    """A layout at work: of a whole graph, or of the `nodes` in one of its lines, with the ends of `edges` there.
+    """A layout in progress: of a whole graph, or of the `nodes` in one of its lines, with the ends of `edges` there.
 
-    Of two ports in `sides` the first one is best above the other.
+    Of two ports in `sides`, the first one should be above the other.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class _Layered:
         return self.collect(self.whole())
 
     def whole(self) -> Piece:
-        """The outermost room, with all that is in it."""
+        """The outermost group, with everything in it."""
         within = self.within
         path: dict[Hashable | None, list[Hashable | None]] = {None: [None]}
         for group, outer in within.items():
@@ -114,7 +114,7 @@ class _Layered:
             if group in began:
                 self.members[outer].append(group)
         local = self.split(path)
-        for group in path:  # outer ones first: they say by which ports the level line enters and leaves the inner ones
+        for group in path:  # outer ones first: they decide by which ports the level line enters inner ones
             if group is None or group in began:
                 spine = self.spine(group, local[group])
                 if within or len(spine) >= LONG or self.is_line:
@@ -146,9 +146,9 @@ class _Layered:
         return local
 
     def spine(self, group: Hashable | None, pieces: list[Part]) -> list[Step]:
-        """The longest way through a group: it is drawn level, and so is its way through the groups that it meets.
+        """The longest path through a group, which is drawn level, also in the groups that it passes through.
 
-        Notes in `through` by which ports (named by origin) it enters and leaves them.
+        Notes in `through` the ports (by origin) through which it enters and leaves them.
         """
         enter, leave = self.through.get(group, (None, None)) if group is not None else (None, None)
         steps = [(("in", o) if u is None else u, ("out", o) if v is None else v, o) for _, u, v, o in pieces]
@@ -161,7 +161,7 @@ class _Layered:
         return way
 
     def held(self, vertex: Hashable) -> float:
-        """How far below its top a vertex is held level: at the ports of the spine, else at its middle."""
+        """The height, from its top, at which a vertex is held level: that of the spine's ports, else its middle."""
         height = self.size(vertex)[1]
         if vertex not in self.within or vertex not in self.through:
             return height / 2
@@ -179,7 +179,7 @@ class _Layered:
         return size
 
     def room(self, group: Hashable | None, members: list[Hashable], edges: list[Part], depth: int) -> Piece:
-        """Lay out the direct members of a group: what hangs together for itself, in lines where it is too wide."""
+        """Lay out the direct members of a group: each connected part on its own, in lines if it is too wide."""
         index: dict[Hashable, int] = {m: i for i, m in enumerate(members)}
         ends: list[tuple[int, int]] = []
         for _, u, v, origin in edges:
@@ -222,7 +222,7 @@ class _Layered:
         self, group: Hashable | None, sheet: Sheet, y: list[float], sizes: list[Size],
         edges: Own, part: list[int],
     ) -> Piece:  # fmt: skip
-        """Columns, what is in the groups, and routes from border to border."""
+        """Columns, the contents of the groups, and routes from border to border."""
         columns = sheet.columns(sizes, y, part)
         centres = sheet.centres(sizes, columns, part)
         piece = Piece()
@@ -264,7 +264,7 @@ class _Layered:
         return piece if group is not None else piece.flat()
 
     def put(self, piece: Piece, vertex: Hashable, centre: Point) -> None:
-        """A node at its place; of a group its box and all that is in it."""
+        """Put a node at its position; for a group, its box and everything in it."""
         if vertex not in self.within:
             piece.at[vertex] = centre
             return
@@ -278,7 +278,7 @@ class _Layered:
         piece.inside.append((room, dx, dy))
 
     def arrange(self, group: Hashable | None, pieces: list[Piece], limit: float) -> Piece:
-        """The parts of a group from the top left corner of its room, in rows; those of the whole each in lines."""
+        """The parts of a group from its top left corner, in rows; each part of the outermost group in lines."""
         framed = group is not None
         before = 0.0 if not framed else PORT_GAP if any(piece.entering for piece in pieces) else PAD
         behind = 0.0 if not framed else PORT_GAP if any(piece.leaving for piece in pieces) else PAD
@@ -308,7 +308,7 @@ class _Layered:
         return room
 
     def in_lines(self, piece: Piece, row: int, limit: float) -> Piece:
-        """A part of the whole, broken where it is too wide, or where the plan says."""
+        """A part of the outermost group, broken into lines if it is too wide, or as the plan says."""
         if not self.plan.lines and not math.isfinite(limit):
             return piece
         wanted = {v: self.plan.lines[v][1] for v in piece.at if v in self.plan.lines}
@@ -317,7 +317,7 @@ class _Layered:
         return self.stacked(line) if line else piece
 
     def with_use(self, line: dict[Hashable, int]) -> dict[Hashable, int]:
-        """The lines where what stands alone, and is used in later ones only, stands in the first of those."""
+        """The lines, with each node that has no sources in the first line that uses it."""
         users: dict[Hashable, list[int]] = defaultdict(list)
         reached = {v for _, u, v, _ in self.edges if u in line}
         for _, u, v, _ in self.edges:
@@ -327,7 +327,7 @@ class _Layered:
         return earlier if set(earlier.values()) == set(line.values()) else line
 
     def stacked(self, line: Mapping[Hashable, int]) -> Piece:
-        """Nodes in their lines, each laid out for itself; an edge between two of them has an end in both."""
+        """Nodes in their lines, each laid out on its own; an edge between two lines has an end in both."""
         count = max(line.values()) + 1
         nodes: list[list[Hashable]] = [[] for _ in range(count)]
         for node in self.nodes:
@@ -353,7 +353,7 @@ class _Layered:
         return lines.stacked(pieces, over, {key: origin for key, _, _, origin in self.edges}, self.size, self.under)
 
     def parted(self, nodes: Sequence[Hashable], edges: Sequence[Part]) -> dict[Hashable, int]:
-        """Of each edge of a line in which of its parts it is, in the order in which these stand."""
+        """For each edge of a line, the part that it is in, numbered in the order of the parts."""
         joined = nx.Graph()
         joined.add_nodes_from(nodes)
         for _, u, v, origin in edges:
@@ -383,7 +383,7 @@ class _Layered:
     # -- all together ---------------------------------------------------------------------------------------------
 
     def collect(self, room: Piece) -> Placed:
-        """The outermost room, and of each group the box around all of its parts; the first node stands at (0, 0)."""
+        """The outermost group, and for each group the box around all of its parts; the first node is at (0, 0)."""
         origin = room.at[next(iter(self.graph))] if len(self.graph) else (0.0, 0.0)
         room = room.moved(-origin[0], -origin[1])
         return Placed(

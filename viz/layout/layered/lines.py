@@ -1,9 +1,9 @@
-"""A chain too long for a screen, in lines as text is: a layered picture cut between columns, line under line.
+"""A chain too long for a screen, broken into lines like text: a layered picture cut between columns, line under line.
 
-Where it is cut is found in the unbroken picture; then each line is laid out for itself, so that it is as high as what
-stands in it.  What goes on in a later line leaves at the right, runs back under its line, down the left margin past the
-lines between, and enters where it is wanted, or is shorter (`turns`); what travels from one place shares its way.  A
-group that goes on in the next line has a box in each, which is open where it is cut.
+The cuts are chosen in the unbroken picture; then each line is laid out on its own, so that it is as high as its
+contents.  A route to a later line leaves at the right, runs back under its line and down the left margin past the lines
+between, and enters the line of its target, unless there is a shorter way (`turns`); routes from one source share their
+way.  A group that continues in the next line has a box in each, open where it is cut.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from .ranked_graph import LANE
 from .turns import INDENT, OUT, PAIR, STEP, Over, Way
 
 MOST = 8
-"""Lines at most: past that one cannot see the whole anyway, and a ribbon is followed more easily."""
+"""The most lines: beyond, the whole cannot be seen anyway, and a single line is easier to follow."""
 MOST_COLUMNS = 80
-"""Columns up to which breaks are looked for: it takes the square of their number."""
+"""The most columns for which breaks are searched: the cost is quadratic in their number."""
 CROSSED = 45.0
-"""What a route over a break costs, against the width that it saves."""
+"""Cost of a route across a break, in units of saved width."""
 CUT = 260.0
-"""What it costs to cut the box of a group."""
+"""Cost of cutting the box of a group."""
 WIDER = 50.0
-"""What it costs to be wider than the limit by one unit."""
+"""Cost of each unit of width above the limit."""
 HAIR = 0.01
-"""By so much a column is wider than what stands in it: ends of routes are computed in another order, and rounded so."""
+"""Extra width of a column: the ends of routes are computed in another order, and rounded differently."""
 ROOM = 9.0
-"""Between a line and the ways under it, and between these and the next line."""
+"""Distance between a line and the routes under it, and between these and the next line."""
 
 
 def numbers(
     piece: Piece, size: Callable[[Hashable], Size], limit: float, wanted: Mapping[Hashable, int]
 ) -> dict[Hashable, int]:
-    """The line of each node, in as few as are no wider than `limit`, or as narrow as they get; empty for one line.
+    """The line of each node, with as few lines as fit into `limit`, or as narrow as possible; empty for one line.
 
-    `wanted` are the lines of nodes in a picture that this one is to resemble.
+    `wanted` are the lines of nodes in a picture that this one should resemble.
     """
     boxes = {node: _box(centre, size(node)) for node, centre in piece.at.items()}
     columns = _columns(boxes.values(), [box for one in piece.boxes.values() for box in one])
@@ -52,7 +52,7 @@ def numbers(
 
 
 def _as_wanted(columns: Sequence[Point], boxes: Mapping[Hashable, Box], wanted: Mapping[Hashable, int]) -> list[int]:
-    """The last columns of lines that hold what they held before; a group that was cut is, when folded, in its first."""
+    """The last columns of lines with the same contents as before; a group that was cut is, if folded, in its first."""
     rights = [right for _, right in columns]
     line: dict[int, int] = {}
     for node, box in boxes.items():
@@ -87,7 +87,7 @@ def _breaks(piece: Piece, columns: Sequence[Point], limit: float) -> list[int]:
 
 
 def _width(columns: Sequence[Point], crossings: Sequence[int], ends: Sequence[int]) -> float:
-    """Of the widest line, with the ways beside it."""
+    """The width of the widest line, with the routes beside it."""
     last = len(columns) - 1
     return max(
         columns[b][1] - columns[a + 1][0] + _beside(crossings[b] if b < last else 0, crossings[a] if a >= 0 else 0)
@@ -101,7 +101,7 @@ def _box(centre: Point, size: Point) -> Box:
 
 
 def _columns(boxes: Iterable[Box], groups: Iterable[Box]) -> list[Point]:
-    """(left, right) of what stands one above the other, with the borders of groups beside it."""
+    """(left, right) of each column, with the borders of groups beside it."""
     columns: list[tuple[float, float]] = []
     for x0, _, x1, _ in sorted(boxes):
         if columns and x0 < columns[-1][1]:
@@ -117,7 +117,7 @@ def _columns(boxes: Iterable[Box], groups: Iterable[Box]) -> list[Point]:
 
 
 def _heights(piece: Piece, x: float) -> list[float]:
-    """Where routes pass a border between columns, from top to bottom; routes that share their way count once."""
+    """The heights at which routes cross a border between columns, from top to bottom; shared routes count once."""
     both = (points for pair in piece.routes.values() for points in pair)
     return sorted({round(_height(points, x), 1) for points in both if points[0][0] <= x < points[-1][0]})
 
@@ -154,17 +154,17 @@ def _ends(
 
 
 def _beside(leaving: int, entering: int) -> float:
-    """Room that the ways to and from other lines need beside a line; there are two to a pair."""
+    """The width that routes to and from other lines need beside a line; each pair has two."""
     return (OUT + STEP * leaving / 2 if leaving else 0.0) + (INDENT + STEP * entering / 2 if entering else 0.0)
 
 
 def sides(
     line: int, over: Sequence[Over], pieces: Sequence[Piece], parts: Sequence[Mapping[Hashable, int]]
 ) -> list[tuple[Hashable, Hashable]]:
-    """Pairs of ports at the borders of a line of which the first one is best above the other, or ways cross.
+    """Pairs of ports at the borders of a line of which the first one should be above the other, or routes cross.
 
-    The nearer line, and in it what leaves above, or the part that stands above (`parts`, by line and edge): so do ways
-    lie in one another.
+    First come the routes to the nearer line, and among these the ones that leave higher, or whose part is higher
+    (`parts`, by line and edge): so the routes are nested.
     """
     ins: dict[Hashable, tuple[float, ...]] = {}
     outs: dict[Hashable, tuple[float, ...]] = {}
@@ -180,9 +180,9 @@ def stacked(
     pieces: Sequence[Piece], over: Sequence[Over], origins: Mapping[Hashable, Hashable],
     size: Callable[[Hashable], Size], under: Callable[[Hashable], float],
 ) -> Piece:  # fmt: skip
-    """Lines under each other, and what goes on from one in another; `origins` has that of each edge.
+    """Lines one below the other, with the routes between them; `origins` has that of each edge.
 
-    So far under a node as `under` says, no way runs.
+    Routes keep the distance `under` below a node.
     """
     ways = _ways(pieces, over)
     left = {way.first for way in ways.values()}
@@ -212,14 +212,15 @@ def stacked(
 
 
 def _deepened(piece: Piece, size: Callable[[Hashable], Size], under: Callable[[Hashable], float]) -> Piece:
-    """A line so deep that the ways under it keep as far from its nodes as they must."""
+    """A line, deep enough that the routes under it keep their distance from its nodes."""
     x0, y0, x1, y1 = piece.box
     deep = (y + size(node)[1] / 2 + under(node) - ROOM for node, (_, y) in piece.at.items())
     return replace(piece, box=(x0, y0, x1, max(y1, *deep)))
 
 
 def _ways(pieces: Sequence[Piece], over: Sequence[Over]) -> turns.Ways:
-    """By origin and line.  Short ways run inside of long ones; of equals what leaves above, so that none cross."""
+    """The ways by origin and line.  Short ways run inside long ones; of two equally long ones, the one that leaves
+    higher is inside, so that none cross."""
     ways: turns.Ways = {}
     for key, origin, a, b in over:
         way = ways.get((origin, a)) or Way(a, b, pieces[a].routes[key][0][-1][1])
@@ -240,7 +241,7 @@ def _ways(pieces: Sequence[Piece], over: Sequence[Over]) -> turns.Ways:
 
 
 def _tops(pieces: Sequence[Piece], ways: turns.Ways) -> list[float]:
-    """How far down each line stands."""
+    """The y of the top of each line."""
     tops = [-pieces[0].box[1]]
     for number, (before, piece) in enumerate(pairwise(pieces)):
         count = sum(way.first == number for way in ways.values())
@@ -250,9 +251,9 @@ def _tops(pieces: Sequence[Piece], ways: turns.Ways) -> list[float]:
 
 
 def _joined(start: Sequence[Point], end: Sequence[Point], way: Way, line: int, bottom: float, side: int) -> list[Point]:
-    """A route to another line: of values (`side` 0) or of gradients (1), which runs above and inside of it."""
+    """A route to another line: of values (`side` 0), or of gradients (1), which runs above it and inside it."""
     into = way.into if line == way.first + 1 else way.margin
     right, left = way.out + (PAIR if side == 0 else 0.0), into - (PAIR if side == 1 else 0.0)
-    back = way.out < into  # then the gradient's is the outer one of both
+    back = way.out < into  # then the gradient's route is the outer one of the two
     channel = bottom + ROOM + STEP * way.place + (PAIR if (side == 0) != back else 0.0)
     return clean([*turns.leaving(start, right), (right, channel), (left, channel), *turns.entering(end, left)])

@@ -1,4 +1,4 @@
-"""Where edges attach: to the row of a card, side by side to an op, to the ports of an open group."""
+"""The points at which edges attach: the row of a card, side by side at an op, the ports of an open group."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .ranked_graph import LANE, LANE_GAP, spread
 Part = tuple[Hashable, Hashable | None, Hashable | None, Hashable]
 """A part of an edge inside one group: (edge, from, to, origin); None is a port."""
 Own = Sequence[tuple[Part, tuple[int, int]]]
-"""The parts of edges in a group with the vertices that they join."""
+"""The parts of edges inside a group, with the vertices that they join."""
 
 HAIR = 0.01
 SHIFT = 8.0
-"""How far the routes of values and of gradients lie from the middle between them."""
+"""Distance of the routes of values and of gradients from the middle between them."""
 BESIDE = 3.0
-"""The same where nothing else is to be told apart: in a lane, at a port."""
+"""The same in a lane and at a port, where no other route is near."""
 PITCH, FREE = 20.0, 16.0
-"""From one edge that enters an op to the next, and what of the op's height they leave free."""
+"""Distance between two edges that enter an op, and the part of the op's height that they leave free."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anchors:
-    """Where edges meet a node, as heights from its middle: values and gradients on its right and left side."""
+    """The heights, from a node's middle, at which edges meet it: values and gradients, on its right and left side."""
 
     right: float = -SHIFT
     right_back: float = SHIFT
@@ -37,15 +37,15 @@ class Anchors:
 
 
 class OfGradient(NamedTuple):
-    """What leaves the gradient that a card shows, not its value: its edges begin where gradients meet the card."""
+    """The origin of edges that leave the gradient of a card, not its value: they begin where gradients meet it."""
 
     card: Hashable
 
 
 class Ports:
-    """The heights at which edges meet the vertices of one group, whose own heights are `y`.
+    """The heights at which edges meet the vertices of one group, which are at the heights `y`.
 
-    `rooms` has the open groups in it, `anchors` says how a node is met, `place` which argument of an op an edge is.
+    `rooms` has the open groups in it, `anchors` those of each node, `place` the argument of an op that an edge is.
     """
 
     def __init__(
@@ -82,13 +82,13 @@ class Ports:
         return middle + anchors.left, middle + anchors.left_back
 
     def comes(self, a: int, origin: Hashable, b: int) -> float:
-        """The height of an edge from vertex `a` where it begins to climb to vertex `b`."""
+        """The height at which an edge from vertex `a` begins to climb to vertex `b`."""
         way = self.sheet.way(a, origin, b)
         return self.y[way[-1]] if way else sum(self.right(a, origin)) / 2
 
     def _fans(self, place: Mapping[Hashable, int], own: Own) -> dict[tuple[Hashable, int], float]:
-        """Where several edges enter one op: side by side, in the order in which they come; from one place, in that of
-        the arguments."""
+        """The heights at which several edges enter one op: side by side, in the order of their sources, and from one
+        source in the order of the arguments."""
         arriving: dict[int, list[tuple[float, int, int, Hashable]]] = defaultdict(list)
         for number, ((key, _, _, origin), (a, b)) in enumerate(own):
             vertex = self.sheet.vertices[b]
@@ -104,7 +104,7 @@ class Ports:
         return fans
 
     def levels(self, own: Own) -> dict[int, float]:
-        """The group's own ports at the heights of what they lead to, as far as there is room."""
+        """The group's own ports, at the heights of the vertices that they lead to, if there is room."""
         wanted: dict[str, dict[int, list[float]]] = {"in": defaultdict(list), "out": defaultdict(list)}
         for (key, u, v, origin), (a, b) in own:
             way = self.sheet.way(a, origin, b)
@@ -122,7 +122,7 @@ class Ports:
 
 
 def begun(way: Sequence[Point], y: float) -> list[Point]:
-    """A way that begins at another height of the same side of a card: with another climb, or with one more."""
+    """A route that begins at another height on the same side of a card: with another climb, or with one more."""
     (x, level), (beyond, after), *rest = way
     if abs(level - after) > HAIR:
         return [(x, y), (beyond, after), *rest]
@@ -133,7 +133,7 @@ def begun(way: Sequence[Point], y: float) -> list[Point]:
 
 
 def in_order(sheet: Sheet, own: Own, place: Mapping[Hashable, int]) -> list[list[int]]:
-    """Of each op of the group what its arguments come from in the rank before it, in their order (`place`, by edge)."""
+    """For each op of the group, the vertices in the rank before it that are its arguments, in order (`place`)."""
     ports: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for (key, _, v, origin), (a, b) in own:
         if v is not None and key in place:
@@ -143,7 +143,7 @@ def in_order(sheet: Sheet, own: Own, place: Mapping[Hashable, int]) -> list[list
 
 
 def from_cards(sheet: Sheet, own: Own) -> Iterator[tuple[int, int]]:
-    """What comes from the value of a card with what comes from its gradient, which stands below it."""
+    """Pairs of vertices: one reached from a card's value, one from its gradient, which is below the value."""
     ports: dict[int, tuple[dict[int, None], dict[int, None]]] = defaultdict(lambda: ({}, {}))
     for (_, u, _, origin), (a, b) in own:
         if u is not None:
@@ -153,5 +153,5 @@ def from_cards(sheet: Sheet, own: Own) -> Iterator[tuple[int, int]]:
 
 
 def straight(enters: bool, lanes: Sequence[float], start: float, end: float) -> Point:
-    """The heights of both ends of a route of which one is at the border of a line, where it may be at any height."""
+    """The heights of both ends of a route; an end at the border of a line may be at any height."""
     return (lanes[0] if lanes else end, end) if enters else (start, lanes[-1] if lanes else start)

@@ -1,6 +1,6 @@
 """The layered layout's plain data: nodes in ranks, with sizes, and edges between neighbouring ranks only.
 
-A `Ranked` graph is small, has integers for names and is JSON as it stands, so that a worker process can place it.
+A `Ranked` graph is small, has integers as names and can be written as JSON, so that a worker process can place it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from functools import cached_property
 from itertools import pairwise
 
 GAP = 22.0
-"""Room between two boxes of a rank, in layout units."""
+"""Distance between two boxes of a rank, in layout units."""
 LANE_GAP = 4.0
 LOW, LOW_GAP = 40.0, 12.0
-"""A box so low, as a stub is, stands closer."""
+"""A box up to this height, such as a stub, may be this close to the next."""
 LANE = 14.0
-"""Height of the lane in which an edge passes a rank."""
+"""Height of the lane in which an edge passes through a rank."""
 
 Step = tuple[Hashable, Hashable, Hashable]
 """From vertex to vertex of a group: (from, to, origin)."""
@@ -27,9 +27,9 @@ Step = tuple[Hashable, Hashable, Hashable]
 class Ranked:
     """`ranks` and `heights` by node; `lanes` are the nodes that only keep room for an edge; `edges` span one rank.
 
-    Of these, `level` ones are to run level before all others.  `arguments` has, for each op of several, the nodes that
+    The edges in `level` should run level before all others.  `arguments` has, for each op with several, the nodes that
     they come from: all in one rank, and best in that order from top to bottom.  `sides` are pairs in one rank of which
-    the first one must stand above the other, or edges cross: they begin or end so beside each other.
+    the first one must be above the other, because the edges that begin or end there would cross.
     """
 
     ranks: tuple[int, ...]
@@ -58,7 +58,7 @@ class Ranked:
         return before, after
 
     def components(self) -> list[list[int]]:
-        """The parts that no edge joins, each in order, by their first node."""
+        """The connected parts, each in order, sorted by their first nodes."""
         before, after = self.neighbours
         seen = [False] * len(self.ranks)
         parts: list[list[int]] = []
@@ -77,7 +77,7 @@ class Ranked:
         return parts
 
     def part(self, nodes: Sequence[int]) -> Ranked:
-        """The graph of some nodes, counted from 0 as they stand there, its first rank 0."""
+        """The graph of some nodes, numbered from 0 in the given order, with its first rank as 0."""
         if len(nodes) == len(self.ranks):
             return self
         number = {node: i for i, node in enumerate(nodes)}
@@ -98,7 +98,7 @@ class Ranked:
         return node not in self.lanes and self.heights[node] <= LOW
 
     def distance(self, upper: int, lower: int) -> float:
-        """Least distance between the centres of two nodes that are next to each other in a rank."""
+        """The least distance between the centres of two neighbours in a rank."""
         if upper in self.lanes and lower in self.lanes:
             return self.heights[upper] / 2 + self.heights[lower] / 2 + LANE_GAP
         gap = LOW_GAP if self.is_low(upper) or self.is_low(lower) else GAP
@@ -110,9 +110,8 @@ def ranks(
 ) -> list[int]:
     """Ranks by longest path; a node without sources moves next to its nearest target.
 
-    `first` and `last` are put before and behind all others of their part: an edge that leaves it must not go on past
-    its last column, where the border of what it stands in may be.  Edges must run from a lower to a higher place in
-    some order without cycles; ValueError where there is none.
+    `first` and `last` are put before and after all others of their part: an edge that leaves the part must not pass its
+    last column, where the border of a group may be.  Raises ValueError if the edges have a cycle.
     """
     after: dict[int, list[int]] = defaultdict(list)
     missing = [0] * count
@@ -149,7 +148,7 @@ def ranks(
 
 
 def _parts(count: int, after: Mapping[int, Sequence[int]]) -> list[list[int]]:
-    """What hangs together."""
+    """The connected parts, each a list of nodes."""
     root = list(range(count))
 
     def top(node: int) -> int:
@@ -168,7 +167,7 @@ def _parts(count: int, after: Mapping[int, Sequence[int]]) -> list[list[int]]:
 
 
 def spread(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
-    """The places nearest to `wanted` (least squares) in this order, neighbours at least `gaps` apart.
+    """The positions nearest to `wanted` (least squares) in this order, with neighbours at least `gaps` apart.
 
     Pool-adjacent-violators: linear, exact.
 
@@ -190,7 +189,7 @@ def spread(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
 
 
 def separated(graph: Ranked, layers: Sequence[Sequence[int]], wanted: Sequence[float]) -> list[float]:
-    """Places as near to `wanted` as the order within each rank and the sizes allow."""
+    """Positions as near to `wanted` as the order within each rank and the sizes allow."""
     placed = list(wanted)
     for layer in layers:
         gaps = [graph.distance(a, b) for a, b in pairwise(layer)]
@@ -200,7 +199,7 @@ def separated(graph: Ranked, layers: Sequence[Sequence[int]], wanted: Sequence[f
 
 
 def crossings(graph: Ranked, layers: list[list[int]]) -> int:
-    """Number of edge crossings between neighbouring ranks (a merge sort's inversions, counted with a binary tree)."""
+    """The number of edge crossings between neighbouring ranks (inversions, counted with a binary tree)."""
     place = {node: i for layer in layers for i, node in enumerate(layer)}
     _, after = graph.neighbours
     total = 0
@@ -227,7 +226,7 @@ def crossings(graph: Ranked, layers: list[list[int]]) -> int:
 
 
 def longest(steps: list[Step], start: Hashable | None, end: Hashable | None) -> list[Step]:
-    """The steps of the longest path, from `start` to `end` where they are given and joined; the first of equals."""
+    """The steps of the longest path, from `start` to `end` if these are given and joined; the first of equal ones."""
     after: dict[Hashable, list[Step]] = defaultdict(list)
     missing: dict[Hashable, int] = defaultdict(int)
     for step in dict.fromkeys(steps):

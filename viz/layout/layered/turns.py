@@ -1,8 +1,8 @@
-"""Where routes between lines turn: in the margins, or as soon as nothing blocks their way to the next line.
+"""The points at which routes between lines turn: in the margins, or as soon as nothing blocks the way to the next line.
 
-A way leaves its line straight down, to the right of what it comes from, where all below it is free, and it enters the
-next line straight down, to the left of what it leads to, where all above that is free.  Both are one problem: turned
-by half a turn, a way that enters is one that leaves.
+A way leaves its line straight down, to the right of its source, where everything below is free, and it enters the next
+line straight down, to the left of its target, where everything above is free.  Both are one problem: rotated by half a
+turn, a way that enters is a way that leaves.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ..sheet import Box, Piece, Point, Size
 INDENT = 18.0
 OUT = 8.0
 PAIR, STEP = 5.0, 12.0
-"""Between the ways of a value and of its gradient, and from one such pair to the next."""
+"""Distance between the ways of a value and of its gradient, and from one such pair to the next."""
 BESIDE = 20.0
-"""Between what a way comes from and where it turns: the head of an arrow has a place there."""
+"""Distance between the source of a way and its turn: there is room for an arrowhead."""
 AIR = 7.0
-"""Between an upright and what stands beside it."""
+"""Distance between a vertical piece and the things beside it."""
 SAVED = 30.0
-"""By so much a way turns before the margin, or it turns there."""
+"""The least distance from the margin for a turn before it; else a way turns in the margin."""
 HAIR = 2.0
 CLIMB = ((0.0, 0.0), (0.25, 0.156), (0.5, 0.5), (0.75, 0.844), (1.0, 1.0))
-"""How much of its height a curve between two levels has climbed after parts of its length."""
+"""The share of its height that a curve between two levels has climbed, by the share of its length."""
 
 Over = tuple[Hashable, Hashable, int, int]
 """An edge that leaves its line: (key, origin, its line, the line in which it arrives)."""
@@ -34,10 +34,10 @@ Over = tuple[Hashable, Hashable, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """What of one origin goes on from a line in later ones: the last of these, and where it runs.
+    """The way of one origin from a line to later ones: the last of these, and its course.
 
-    `slot` counts from the inside in the left margin, `place` the ways under its line from above.  From its line it goes
-    down at `out` (its gradient, its value beside it), and at `into` down into the next one (its value).
+    `slot` counts from the inside in the left margin, `place` counts the ways under its line from above.  From its line
+    it goes down at `out` (the gradient, with the value beside it), and at `into` down into the next one (the value).
     """
 
     first: int
@@ -54,15 +54,15 @@ class Way:
 
     @property
     def downs(self) -> tuple[float, float]:
-        """Where it leaves its channel."""
+        """The x at which it leaves its channel."""
         return self.into, self.margin if self.last > self.first + 1 else self.into
 
     def covers(self, x: float) -> bool:
-        """Whether its channel passes a place."""
+        """Whether its channel passes an x."""
         return min(*self.downs, self.out) < x < max(*self.downs, self.out)
 
     def crosses(self, other: Way) -> bool:
-        """Whether it crosses another one from the same line, between that and the next."""
+        """Whether it crosses another way from the same line, between that line and the next."""
         upper, lower = (self, other) if self.place < other.place else (other, self)
         return upper.covers(lower.out) or any(map(lower.covers, upper.downs))
 
@@ -74,7 +74,7 @@ def settled(
     ways: Mapping[tuple[Hashable, int], Way], pieces: Sequence[Piece], over: Sequence[Over],
     origins: Mapping[Hashable, Hashable], size: Callable[[Hashable], Size],
 ) -> Ways:  # fmt: skip
-    """The ways with the places where they turn: as near as no two of them cross."""
+    """The ways with their turns: as near as possible without two ways that cross."""
     turns = {
         one: replace(way, out=pieces[way.first].box[2] + OUT + STEP * way.place, into=way.margin)
         for one, way in ways.items()
@@ -103,7 +103,7 @@ def _take(ways: Ways, under: Sequence[tuple[Hashable, int]], one: tuple[Hashable
 
 
 class _Room:
-    """What stands in a line: its cards, its groups, and its routes by edge."""
+    """The contents of a line: its cards, its groups, and its routes by edge."""
 
     def __init__(self, piece: Piece, origins: Mapping[Hashable, Hashable], size: Callable[[Hashable], Size]) -> None:
         self.origins, self.routes = origins, dict(piece.routes)
@@ -115,7 +115,7 @@ class _Room:
 
     @cached_property
     def walls(self) -> dict[Hashable, list[Box]]:
-        """What is around each edge."""
+        """The boxes around the pieces of each edge."""
         return {key: [*_walls(go), *_walls(back)] for key, (go, back) in self.routes.items()}
 
     def out(self, origin: Hashable, key: Hashable, margin: float) -> float | None:
@@ -125,7 +125,7 @@ class _Room:
         return _nearest(back, go, margin, self.solid(origin), self.groups)
 
     def into(self, origin: Hashable, keys: Sequence[Hashable], margin: float) -> float | None:
-        """For all edges to the line at once: before they part."""
+        """The turn into the line, for all edges of an origin at once: before they part."""
         go, back = (_shared([self.routes[key][side] for key in keys]) for side in (0, 1))
         if not (go and back) or go[-1][0] - BESIDE < margin + SAVED:
             return None
@@ -134,11 +134,11 @@ class _Room:
         return None if turn is None else -turn
 
     def solid(self, origin: Hashable) -> list[Box]:
-        """What a way must not touch: its own edges it may."""
+        """The boxes that a way must not touch; it may touch its own edges."""
         return [*self.cards, *(box for key, own in self.walls.items() if self.origins[key] != origin for box in own)]
 
     def shorten(self, keys: Sequence[Hashable], x: float, enter: bool = False) -> None:
-        """Let edges turn at a place, where they enter the line or leave it."""
+        """Let edges turn at an x, where they enter the line or leave it."""
         for key in keys:
             go, back = self.routes[key]
             if enter:
@@ -152,23 +152,23 @@ class _Room:
 
 
 def leaving(way: Sequence[Point], x: float) -> list[Point]:
-    """A way up to where it turns; level from its last point before that."""
+    """A way up to its turn; level from its last point before that."""
     kept = [point for point in way if point[0] < x]
     return [*kept, (x, kept[-1][1])]
 
 
 def entering(way: Sequence[Point], x: float) -> list[Point]:
-    """A way from where it turns on."""
+    """A way from its turn on."""
     return _backwards(leaving(_backwards(way), -x))
 
 
 def _nearest(
     inner: Sequence[Point], outer: Sequence[Point], margin: float, solid: list[Box], groups: list[Box]
 ) -> float | None:
-    """The first place where two ways can go straight down, the outer one beside the inner one; None where that is
-    hardly before the margin.  Uprights touch neither what is solid nor groups, level pieces pass borders of groups.
+    """The first x at which two ways can go straight down, the outer one beside the inner one; None if that is close to
+    the margin.  Vertical pieces touch neither solid boxes nor groups; level pieces may cross the borders of groups.
     """
-    begin = max(min(x for x, _ in way) for way in (inner, outer))  # before that only one of the two is there
+    begin = max(min(x for x, _ in way) for way in (inner, outer))  # before that, there is only one of the two
     bases = sorted({begin} | {x for way in (inner, outer) for x, _ in way[:-1] if x > begin})
     for base, end in pairwise([*bases, margin]):
         starts = [max(point for point in way if point[0] <= base) for way in (inner, outer)]
@@ -181,7 +181,7 @@ def _nearest(
 
 
 def _free(x: float, boxes: Sequence[Box]) -> float:
-    """The first place from `x` on where two uprights are beside all boxes."""
+    """The first position from `x` on at which two vertical pieces touch no box."""
     for x0, _, x1, _ in sorted(boxes):
         if x0 - AIR < x + PAIR and x < x1 + AIR:
             x = x1 + AIR
@@ -193,7 +193,7 @@ def _meet(one: Box, other: Box) -> bool:
 
 
 def _walls(way: Sequence[Point]) -> Iterator[Box]:
-    """Boxes around the pieces of a way, around a climb several."""
+    """Boxes around the pieces of a way; a climb has several."""
     for (ax, ay), (bx, by) in pairwise(way):
         for (s, low), (e, high) in pairwise(CLIMB if abs(ay - by) > HAIR else ((0.0, 0.0), (1.0, 1.0))):
             y0, y1 = ay + (by - ay) * low, ay + (by - ay) * high
@@ -201,7 +201,7 @@ def _walls(way: Sequence[Point]) -> Iterator[Box]:
 
 
 def _shared(ways: Sequence[Sequence[Point]]) -> list[Point]:
-    """How far some ways that begin together are the same."""
+    """The common beginning of some ways."""
     first, *others = ways
     count = next((i for i, point in enumerate(first) if any(way[i : i + 1] != [point] for way in others)), len(first))
     return list(first[:count])
@@ -212,5 +212,5 @@ def _backwards(way: Sequence[Point]) -> list[Point]:
 
 
 def _turned(box: Box) -> Box:
-    """By half a turn."""
+    """The box, rotated by half a turn."""
     return -box[2], -box[3], -box[0], -box[1]
