@@ -214,3 +214,15 @@ def test_page_shows_the_rooms_as_they_are() -> None:
     text = make_architecture.PAGE.read_text(encoding="utf-8")
     assert make_architecture.page(text) == text, "python -m docs.make_architecture"
     assert make_architecture.PICTURE.read_text(encoding="utf-8") == make_architecture.picture()
+
+
+def test_walk_and_places_of_changes_are_in_the_code() -> None:
+    text = make_architecture.PAGE.read_text(encoding="utf-8")
+    walk = re.findall(r"^\d+\. \[[^]]+\]\(\.\./([^)]+)\), ([^:]+):", text, re.MULTILINE)
+    assert 10 <= len(walk) <= 15
+    for path, names in walk:
+        code = (ROOT / path).read_text(encoding="utf-8")
+        for name in re.findall(r"`(\w+)`", names):
+            assert re.search(rf"^\s*(export )?(def|class|function) {name}\b", code, re.MULTILINE), f"{path}: {name}"
+    places = re.findall(r"`((?:assets|docs|engine|viz)/[\w./]+)`", text)
+    assert [place for place in places if not (ROOT / place).exists()] == []
