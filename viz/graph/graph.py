@@ -46,7 +46,7 @@ class Link:
     """An edge into input `position` of op `op`, or (op None) from an op to the card of its output `position`.
 
     `tensor` and `version` say what flows; `slot` is the edge's position in the node record, None if no gradient can
-    travel. Without `value` only gradients travel (`histories`).
+    travel. Without `value` only gradients travel (`gradient_paths`).
     """
 
     id: str

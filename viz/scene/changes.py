@@ -21,7 +21,7 @@ from .reading import Reading, reading
 
 
 def changes(base: Trace, edits: Edits) -> list[Change]:
-    """`{command, leaf, kind, code, text}` of each thing that is otherwise than in the recording `base`.
+    """`{command, leaf, kind, code, text}` of each difference from the recording `base`.
 
     `kind` is "edited", "removed", "added" or "moved" (here, from elsewhere); `code` is the line that it is about, None
     for the start of the program.  Cost: linear in commands and places.
@@ -103,7 +103,7 @@ def _passes_none(read: Reading, recorded: Command) -> bool:
 
 
 def _passed(command: Command) -> str:
-    """The gradient of an edited call as Python would write it: of several roots a list, None where none is passed."""
+    """The gradient of an edited call as Python would write it: a list for several roots, None if none is passed."""
     several = len(command.roots) > 1 and isinstance(command.gradient, list)
     if not several:
         return _numbers(command.gradient)
@@ -115,7 +115,7 @@ def _names(read: Reading, tensors: tuple[int, ...]) -> str:
 
 
 def _numbers(values: Any) -> str:
-    """Nested lists as they are shown, if they are short."""
+    """Nested lists in the form of the app, if they are short."""
     array = np.asarray(values)
     return text.listing(array) if array.size <= text.SMALL and array.dtype.kind in "bif" else "with other numbers"
 

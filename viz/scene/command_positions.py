@@ -16,8 +16,8 @@ START = -1
 def places(trace: Trace) -> list[Place]:
     """The places of a recording, in order: `{after, code, makes}`, one for each run of events of one line.
 
-    `after` is what CommandSpec has under this name, `makes` the tensors that exist from there on.  Inside of a backward
-    call there is none, and what a command did is none either: commands move.
+    `after` is the field of this name in CommandSpec, `makes` has the tensors that exist from there on.  There is no
+    place inside a backward call, and none for the events of a command, because commands move.
     """
     read = reading(trace)
     return read.once(("positions",), lambda: _places(read))

@@ -26,7 +26,7 @@ def commands(
 ) -> list[Document]:
     """The user's instructions to autograd, with the ids and places of edits; `changed` says how a command differs.
 
-    A command that is not as in the program is labelled in the form that it would have there.
+    A changed command is labelled in the form that it would have in the program.
     """
     return [
         _command(read, values, place, (ident, after, changed.get(ident)), c) for ident, after, c in ran(read, edits)

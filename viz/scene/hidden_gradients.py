@@ -16,7 +16,7 @@ from .visible_graph import Visible
 
 
 class Within:
-    """Gives them step by step; `formulas` has those of the ops in folded groups, each once, because iterations of a
+    """Finds them step by step; `formulas` has those of the ops in folded groups, each once, because iterations of a
     loop share them.
 
     `values` are numbered as in the scene.
@@ -25,7 +25,7 @@ class Within:
     def __init__(self, read: Reading, seen: Visible, values: Table) -> None:
         self.read, self.trace, self.seen, self.values = read, read.facts.trace, seen, values
         self.formulas: list[list[Formula]] = []
-        self._numbers: dict[int, int] = {}  # by id: the reading keeps the formulas of a call, and gives them each time
+        self._numbers: dict[int, int] = {}  # by id: a reading returns the same object each time
         self._equal: dict[str, int] = {}
 
     def step(self, step: Step) -> InGroup:

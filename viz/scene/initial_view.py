@@ -86,7 +86,7 @@ def _opening(read: Reading, above: int) -> Opening:
 
 
 def _lasting(read: Reading, begin: Opening, size: float) -> Opening:
-    """The same without its lines, if the picture that they produce cannot be seen in its `size`."""
+    """The opening without its lines, if the picture in lines does not reach the zoom `size`."""
     if not begin.lines:
         return begin
     seen = Visible(read.facts, read.drawing, begin.folded, begin.lines, begin.limit, begin.folded)
@@ -96,9 +96,9 @@ def _lasting(read: Reading, begin: Opening, size: float) -> Opening:
 
 
 def _roomy(read: Reading, begin: Opening) -> Opening:
-    """The same with nodes as wide as their text is at the zoom to which its height brings the picture.
+    """The opening with nodes as wide as their text is at the zoom at which the picture's height fits.
 
-    So wide that in no view it becomes smaller by that, or smaller than is read with ease, and as many lines hold it.
+    They are only so wide that the picture shrinks in no view, stays legible, and needs no more lines.
     """
     seen = _zooms(read, begin)
     before = [min(pair) for pair in seen]
@@ -127,8 +127,8 @@ def _zooms(read: Reading, begin: Opening) -> list[Size]:
 
 
 def _ways(read: Reading, above: int) -> list[frozenset[str]]:
-    """Ways to fold a graph, from the most open on; without a story, calls of modules with parameters are folded too if
-    nothing else helps, inner ones first.
+    """Ways to fold a graph, beginning with the most open; without a story, calls of modules with parameters are folded
+    too if nothing else helps, inner ones first.
 
     The place of an error stays open.
     """
@@ -144,8 +144,8 @@ def _ways(read: Reading, above: int) -> list[frozenset[str]]:
 
 
 def _is_read_on(read: Reading, seen: Visible, graph: nx.MultiDiGraph, placed: choice.Placed) -> bool:
-    """Whether one reads on from round to round: all of them are open, each can be seen whole on a low screen too, and
-    each step together with the one before: where all add to one leaf, one would go back to it again and again."""
+    """Whether the picture can be read iteration by iteration: all are open, each can be seen whole on a low screen too,
+    and each step together with the one before.  If all add to one leaf, the view would return to it again and again."""
     grouping, alike = read.drawing.grouping, rounds(read.drawing).every
     innermost = alike.difference(group for one in alike for group in grouping.path(grouping.within[one]))
     if not innermost or not innermost <= placed.boxes.keys() or not alike.isdisjoint(seen.folded):

@@ -22,7 +22,7 @@ _BIRTHS: Mapping[Kind, str] = {
 
 
 def chapters(trace: Trace, scene: Scene) -> list[Chapter]:
-    """One chapter per finding and one for the error, in the order in which they happened; none where all is well.
+    """One chapter per finding and one for the error, in the order in which they happened; none without problems.
 
     The `kind` of a chapter is that of its finding, or "error".
     """
@@ -50,7 +50,7 @@ def _folded_around(scene: Scene, step: int) -> list[str]:
 
 
 def _sure(read: Reading) -> list[Finding]:
-    """The findings that are seldom meant, without an inf of the forward pass that did no harm."""
+    """The findings that are rarely intended, without an inf of the forward pass that did no harm."""
     sure = [finding for finding in read.findings if finding.kind not in OFTEN_MEANT]
     harmless = {finding.kind for finding in sure} & NONFINITE == {"inf"} and read.facts.roots
     if harmless and _is_sound(read):
@@ -59,15 +59,16 @@ def _sure(read: Reading) -> list[Finding]:
 
 
 def _is_sound(read: Reading) -> bool:
-    """Whether what backward starts from has no wrong values."""
+    """Whether all roots of backward calls are finite."""
     return read.once(("sound",), lambda: nonfinite.roots_are_finite(read.facts))
 
 
 def opens(trace: Trace, scene: Scene, chapters: list[Chapter]) -> int | None:
-    """The time at which the program is shown first: at its error, else at the first wrong value, else at the first
-    thing that is told; of a graph whose boxes are coloured by their gradients, when all of these have come.
+    """The time at which the program is shown first: its error, else the first wrong value, else the first chapter; in a
+    graph whose boxes are coloured by their gradients, the time when all of these have arrived.
 
-    Where what backward starts from is sound, wrong values of forward were thrown away: then the first wrong gradient.
+    If the roots of backward are finite, wrong values of the forward pass were discarded, and the first wrong gradient
+    counts.
     """
     sound = _is_sound(reading(trace))
     stopped = [c for c in chapters if c["kind"] == "error"]
@@ -103,7 +104,7 @@ def _found(finding: Finding, step: int, select: list[str], of: str) -> Chapter:
 
 
 def stopped(error: Error, steps: Sequence[StepOfScene], facts: Facts) -> Chapter:
-    """The chapter of the error that ended the program: where it stopped.  Why, and what helps, the inspector says."""
+    """The chapter of the error that ended the program: where it stopped.  The inspector has the reason and the fix."""
     code = steps[error["step"]]["from"] or steps[error["step"]]["code"] if steps else None
     of = _of(facts, code) if code is not None else ""
     where = f" in line {code['line']}{of}" if code is not None else ""

@@ -18,7 +18,7 @@ from .reading import Reading
 Place = tuple[int, int]
 """A file, by its index, and a line of it."""
 MOST_PRINTED = 100_000
-"""The most characters of all prints of a scene; of later ones only the number of lines is kept."""
+"""The most characters of all prints of a scene; for later ones only the number of lines is kept."""
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -89,7 +89,7 @@ def prints(read: Reading) -> list[Print]:
 
 
 def as_shown(text: str) -> str:
-    """A text as a terminal shows it: a line that was begun again, as a progress bar is, has its last form; no colours.
+    """A text as a terminal shows it, without colours: an overwritten line, such as a progress bar, has its last form.
 
     >>> as_shown("\\r 10%\\r 20%\\ndone\\r\\n")
     ' 20%\\ndone\\n'

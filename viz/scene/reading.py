@@ -167,15 +167,15 @@ class Reading:
 
 
 READINGS = 48, 256 << 20
-"""Readings that are remembered: their number, and their bytes with those of their traces."""
+"""The readings that are cached: their number, and their bytes with those of their traces."""
 EVENT = 2_000
-"""Bytes of an event with the values that it names, but for their elements."""
+"""Bytes of an event with the values that it names, without their elements."""
 READ = 4_500
 """Bytes of the data that is computed from an event."""
 
 
 def weight(trace: Trace) -> int:
-    """About how many bytes a trace takes; of one that is read from a file, only what is read of it at once.
+    """Roughly the bytes of a trace; for one that is read from a file, only of the part that is read at once.
 
     An estimate from the number of events and the elements of the values, because to look at each object takes longer
     than to make a scene; a test holds it against what Python says.
@@ -195,9 +195,9 @@ _flight = SingleFlight()
 
 
 def reading(trace: Trace) -> Reading:
-    """Facts, graph and timeline of a trace; those used last are remembered.
+    """Facts, graph and timeline of a trace; those used last are cached.
 
-    A reading holds its trace, so none may be stored where it lives as long as the trace.
+    A reading holds its trace, so it must not be stored in an object that lives as long as the trace.
     """
     return _flight.cached(_readings, trace, lambda: _read(trace))
 

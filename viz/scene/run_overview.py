@@ -54,7 +54,7 @@ def in_iterations(run: Run) -> list[RunFinding]:
 
 
 def _findings(run: Run, number: int) -> Sequence[Finding]:
-    """Those of a section; none of one that cannot be shown, since the file is damaged there."""
+    """The findings of a section; none if it cannot be shown because the file is damaged there."""
     try:
         return reading(run.trace(number)).findings
     except TraceFileError:
@@ -86,8 +86,8 @@ def _in_iteration(run: Run, number: int, one: Finding) -> RunFinding:
 def document(
     whole: Overview, program: str, version: int, size: int | None, flow: Overview | None = None
 ) -> RunOverview:
-    """The document of an overview, shown as `flow` where that is given.  Findings are searched in all columns, before
-    any are joined, and not in backward calls, which need not be of one loss."""
+    """The document of an overview, shown as `flow` if that is given.  Findings are searched in all columns, before any
+    are joined, and not in single backward calls, which need not belong to one loss."""
     shown = joined(flow or whole)
     quantities: Any = {name: [_numbers(row) for row in shown.rows[name]] for name in QUANTITIES}
     return {
@@ -127,7 +127,7 @@ def document(
 
 
 def _sources(kind: str) -> list[Kind]:
-    """Where numbers that are not finite come from: the graph of their iteration marks the first op that gives one."""
+    """A hint at the source of non-finite numbers: the graph of their iteration marks the first op that gives one."""
     known = {"loss-nonfinite": NONFINITE - NONFINITE_GRADIENT, "gradient-nonfinite": NONFINITE}
     return sorted(known.get(kind, frozenset()))
 
@@ -142,7 +142,7 @@ def _floats(values: np.ndarray) -> Iterable[float]:
 
 
 def _rounded(value: float) -> float | None:
-    """A number in few digits; null where there is none.
+    """A number in few digits; None if it is not finite.
 
     >>> _rounded(0.123456), _rounded(3.0), _rounded(float("nan"))
     (0.123, 3, None)

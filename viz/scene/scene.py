@@ -93,12 +93,12 @@ def scene(
     previous: Trace | None = None, fold_above: int = FOLD_ABOVE_TOLD, changes: Sequence[Change] = (),
     base: Trace | None = None,
 ) -> Told:  # fmt: skip
-    """The scene of a trace, deterministic and JSON as it stands.
+    """The scene of a trace: deterministic, and ready to be written as JSON.
 
-    `revision` and `program` fill those parts of the document; `edits` are those that made this trace, in the browser's
-    form, out of the recording `base`, and `changes` what they change (`changes.changes`); `folds` says of groups
-    whether they are folded (of others `opening.opening` does); `previous` is the trace whose values are shown as
-    ghosts.  Cost: linear in events and visible nodes.
+    `revision` and `program` fill those parts of the document; `edits`, in the browser's form, are those with which the
+    recording `base` was replayed to this trace, and `changes` their effects (`changes.changes`); `folds` has groups
+    that the user folded or opened (`initial_view.opening` decides about the others); `previous` is the trace whose
+    values are shown as ghosts.  Cost: linear in events and visible nodes.
     """
     with unhurried():
         builder = _Scene(trace, folds or {}, fold_above, layout, edits, changes)
@@ -270,7 +270,7 @@ class _Scene:
         return names if len(names) <= MOST_FAR else [*names[:MOST_FAR], "…"]
 
     def computed(self, member: str, with_ops: bool) -> Track[Any]:
-        """The states of a member of a folded group; that a leaf used there exists does not make the group exist."""
+        """The states of a member of a folded group; a leaf that is used there does not count, it may exist earlier."""
         track = self.track(member, "state", "future")
         item = self.drawing.items[member]
         if not with_ops or item.op is not None or item.role not in ("leaf", "constant"):
@@ -311,7 +311,7 @@ class _Scene:
     def through(
         self, link: Link, graph: nx.MultiDiGraph, placed: choice.Placed, back: Sequence[Point]
     ) -> list[Point] | None:
-        """The route of a gradient from a root that passes on those of others: not from the row of its own."""
+        """The route of a gradient that passes through a root: it does not begin at the row of the root's own one."""
         place = self.seen.shown[link.target]
         rows, (w, h), (x, y) = self.seen.rows.get(place, []), graph.nodes[place]["size"], placed.positions[place]
         on = (m.grad for *_, key in graph.out_edges(place, keys=True) for m in self.seen.merged[key])
@@ -348,9 +348,10 @@ class _Scene:
                 self.matrices[link.id] = jacobian.jacobian(self.facts, event, link.input, text.SMALL**2)
 
     def inside(self) -> Inside:
-        """All elements in the order of the program, those in folded groups too, by the place where each is shown.
+        """All elements in the order of the program, also those in folded groups, by the place where each is shown; and
+        the label of the active element in each step.
 
-        And the label of what is active in each step.  So that a story finds what it speaks of; not for the browser.
+        A story finds its elements here; not for the browser.
         """
         elements: list[Element] = []
         at = [step.at for step in self.line.steps]
@@ -429,9 +430,7 @@ class _Scene:
             {"step": c["start"], "kind": "edit", "label": f"{c['changed']}: {c['label']}"} for c in edited
         ]
         result += [{"step": k, "kind": kind, "label": label} for k, kind, label in self.line.marks]
-        shown_findings = [
-            finding for finding in self.findings if finding["kind"] not in ADDING_UP
-        ]  # meant as often as not
+        shown_findings = [finding for finding in self.findings if finding["kind"] not in ADDING_UP]  # often intended
         result += [
             {"step": finding["step"], "kind": "warning", "label": finding["label"]} for finding in shown_findings
         ]
@@ -549,7 +548,7 @@ def _sign(stats: Mapping[str, Any]) -> Sign:
 def _size(stats: Mapping[str, Any]) -> float:
     """How large a gradient is drawn, 0 to 1: by the logarithm of its norm, so that 1e-4 and 1e4 are both visible."""
     norm = stats["norm"]
-    if not isinstance(norm, (int, float)):  # inf and nan arrive all the same
+    if not isinstance(norm, (int, float)):  # inf and nan arrive too
         return 1.0
     if norm <= 0:
         return 0.0

@@ -1,8 +1,8 @@
 """A quantity over time: the results of one expression in every iteration, as one series.
 
-The states of a recurrent network are made by one expression, each in its round of the loop: the norms of their
-gradients, side by side, say how far back the loss is heard.  A leaf that several calls reach has a norm for each of
-them, and a loss that every round computes anew has its values.
+The states of a recurrent network are computed by one expression, one in each iteration of the loop: the norms of their
+gradients, side by side, show how far back the loss has an influence.  A leaf that several calls reach has a norm for
+each of them, and a loss that each iteration computes has its values.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _of_results(read: Reading, item: Item) -> Series | None:
 
 
 def _again(read: Reading, op: int) -> list[int]:
-    """The ops that the same code ran: at the same position of the call, each time that it was reached."""
+    """The ops that the same code ran: one for each time that this position of the call was reached."""
     facts, grouping = read.facts, read.drawing.grouping
     own = facts.ops[op].event
     alike = [
@@ -118,7 +118,7 @@ def _again(read: Reading, op: int) -> list[int]:
     ]  # fmt: skip
     nth: dict[str, int] = {}
     places: dict[int, int] = {}
-    for k in alike:  # a module may do the same several times in one call: then those in the same turn
+    for k in alike:  # a module may run the same op several times in one call: then those with the same number
         group = grouping.of.get(k)
         places[k] = 0
         if group in grouping.calls:
@@ -133,9 +133,9 @@ def _rounds(read: Reading, ops: Sequence[int]) -> list[str]:
 
 
 def _told_apart(rounds: Sequence[tuple[str, ...]], counted: Sequence[str]) -> list[str]:
-    """What tells rounds apart, `t = 3`: the names of the loops around each, without what is the same for all.
+    """The names that tell iterations apart, `t = 3`: the loops around each, without those that are the same for all.
 
-    Where two have the same, as in a comprehension, or a loop has no name that says more, all are `counted` instead.
+    If two have the same names, as in a comprehension, or a loop has no telling name, all are `counted` instead.
 
     >>> _told_apart([("step = 0", "t = 4"), ("step = 0", "t = 5")], ["round 1", "round 2"])
     ['t = 4', 't = 5']

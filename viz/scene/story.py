@@ -27,7 +27,7 @@ Key = tuple[str | None, str, str | None, int]
 
 
 def outline(read: Reading) -> dict[str, Any]:
-    """The tables of a story (`gallery.resolve`): a scene without a picture, all groups open."""
+    """The tables of a story (`chapters.resolve`): a scene without a picture, with all groups open."""
     items = read.drawing.items
     nodes = [
         {"id": ident, "kind": item.kind, "label": cards.head(item, read.drawing)[0],
@@ -48,10 +48,9 @@ def retold(
     """The chapters of an edited program.  `recorded` are those of the recording `before`, of which each names its step;
     `chapters` the same with the elements of the `scene` of `now`.
 
-    A chapter that may have changed asks nothing, because its answer was written for the recording.  One that no longer
-    happens has the reason as `gone`; one that tells of what an edit may have changed has as `now` what its step does in
-    this revision.  Where the program stops at an error that no chapter speaks of, one tells of it, and those that would
-    follow are gone.
+    A chapter that may have changed asks no question, because its answer was written for the recording.  One that no
+    longer happens has the reason as `gone`; one whose step an edit may have changed has the sentence of this revision
+    as `now`.  If the program stops at an error without a chapter, a new one describes it, and later ones are gone.
     """
     stop = problem_story.stopped(scene["error"], scene["steps"], now.facts) if scene["error"] is not None else None
     after = _After(before, now, edits, stop)
@@ -83,7 +82,7 @@ class _After:
         return {key: step for step, key in enumerate(_keys(self.now, self.edits))}
 
     def chapters(self, chapters: Sequence[Chapter], recorded: Sequence[Chapter]) -> Iterator[Chapter]:
-        """Each chapter with its time in the revision; one without a step shares the fate of the one before it."""
+        """Each chapter with its time in the revision; one without a step goes with the one before it."""
         same = _same_until(self.before, self.now)
         end, time, gone = 0, 0, ""
         for chapter, one in zip(chapters, recorded, strict=True):
@@ -105,7 +104,7 @@ class _After:
         return self.now.step_sentences[step]
 
     def gone(self, was: int, step: int | None, time: int) -> str:
-        """Why a step of the recording is not in the revision, after those that were found; "" if it is."""
+        """Why a step of the recording is not in the revision after `time`; "" if it is."""
         command = self.keys[was][0]
         if command is not None and command not in self.kept:
             return f"This no longer happens: you removed {self.written(command)}."
@@ -172,7 +171,7 @@ def _keys(read: Reading, edits: Mapping[str, Any] | None) -> list[Key]:
 
 
 def _same_until(before: Reading, now: Reading) -> float:
-    """How many steps, from the first on, are those of the recording in every detail."""
+    """How many steps, from the first one, equal those of the recording in every detail."""
     was, is_ = before.facts.trace, now.facts.trace
     pairs = enumerate(zip(was.values, is_.values, strict=False))
     same = next((i for i, (one, other) in pairs if not one.is_like(other)), math.inf)

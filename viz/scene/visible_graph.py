@@ -44,10 +44,10 @@ class Visible:
         self, facts: Facts, drawing: Drawing, folded: AbstractSet[str], lines: Lines | None = None,
         limit: float = math.inf, direct: AbstractSet[str] = frozenset(), zoom: float = 1.0,
     ) -> None:  # fmt: skip
-        """`lines` has row and line by element, where the picture is to stand as one with other folds does.
+        """`lines` has row and line by element if the picture should have the lines of one with other folds.
 
-        Into the groups `direct`, and what is in them, edges lead from a leaf itself and not from stubs.  At `zoom`
-        what is written has room.
+        Edges lead into the groups `direct`, and into their contents, from a leaf itself and not from stubs.  Texts fit
+        at `zoom`.
         """
         drawing, self.folded = with_runs(drawing, folded)
         self.facts, self.drawing, self.lines, self.limit, self.zoom = facts, drawing, lines or {}, limit, zoom
