@@ -35,7 +35,8 @@ def replay(trace: Trace, edits: Edits | None = None, watch: Callable[[int], None
     (None: none), and `meta["why"]` says so in words: a value left for Python that is another than in the recording
     (printing does not count), a hook did not run, and so on.  `watch` is called before each action with the number of
     entries recorded so far; what it raises ends the replay, so that a server can bound it.  Raises ValueError where an
-    edit does not fit (another shape, a command before what it needs).
+    edit does not fit (another shape, a command before what it needs), and for a recording with events that were not
+    seen.
 
     >>> import engine as torch
     >>> x = torch.tensor(2.0, requires_grad=True)
@@ -44,6 +45,11 @@ def replay(trace: Trace, edits: Edits | None = None, watch: Callable[[int], None
     >>> len(torch.replay(trace).events) == len(trace.events)
     True
     """
+    if trace.meta.get("unread"):
+        raise ValueError(
+            "Backstep itself has failed in reading an event of this recording, so it cannot be run again: "
+            "record the program again, and please report it"
+        )
     return Interpreter(Run(trace, edits or Edits())).trace(watch)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
@@ -62,10 +62,13 @@ from .summary import OnFile, Summary, sample_of, statistics
 from .variable_names import tensor_names
 
 JOINT = "copy_slices"
+FACTS = "facts about an event"
+"""What a recording loses if an entry of its log cannot be read."""
 
 
 class Dispensable:
-    """A `with` block whose exceptions cost `part` of a recording, not the recording: `say` hears of the first one.
+    """A `with` block whose exceptions cost `part` of a recording, not the recording: `say` hears of the first one, and
+    `fault` describes the last one.
 
     Those of the kind `fatal` are raised all the same.
 
@@ -76,6 +79,7 @@ class Dispensable:
 
     def __init__(self, part: str, say: Callable[[str], None], fatal: type[Exception] | None = None) -> None:
         self.part, self.say, self.fatal = part, say, fatal
+        self.fault = ""
         self._is_said = False
 
     def __enter__(self) -> None:
@@ -86,20 +90,21 @@ class Dispensable:
     ) -> bool:
         if not isinstance(error, Exception) or (self.fatal is not None and isinstance(error, self.fatal)):
             return False
+        self.fault = _described(error)
         if not self._is_said:
             self._is_said = True
-            self.say(_cost(self.part, error))
+            self.say(
+                f"The recording goes on without {self.part} that Backstep could not find ({self.fault}). "
+                "Please report it."
+            )
         return True
 
 
-def _cost(part: str, error: Exception) -> str:
-    """What a fault costs a recording, and where it is in our code."""
+def _described(error: Exception) -> str:
+    """An error of ours, and where it is in our code."""
     place = traceback.extract_tb(error.__traceback__)[-1:]
     where = f", {os.path.basename(place[0].filename)} line {place[0].lineno}" if place else ""
-    return (
-        f"The recording goes on without {part} that Backstep could not find ({type(error).__name__}: {error}{where}). "
-        "Please report it."
-    )
+    return f"{type(error).__name__}: {str(error)[:200]}{where}"
 
 
 def read(
@@ -115,7 +120,8 @@ def read(
 
     For a replay, `base` is the trace that was run again, and `seeds` map the new tensors to those of `base`.
     """
-    reader = _Reader(recording)
+    missing: list[str] = []
+    reader = _Reader(recording, Dispensable(FACTS, missing.append, None if base is None else Exception))
     if base is not None:
         reader.tensors = _Seeded(seeds or {}, 1 + max(tensors_of(base.events), default=-1))
     events = tuple(reader.read(entry) for entry in recording.log)
@@ -127,10 +133,9 @@ def read(
         stacks = tuple(places.stack(key, recording.codes) for key in recording.stacks)
         files = places.files
         events = tuple(_without_folders(event, places) for event in events)
-        missing: list[str] = []
         names = reader.named(tensor_names(events, stacks, files, Dispensable("a name", missing.append)))
         if missing:
-            meta = {**(meta or {}), "missing": missing}
+            meta = {**(meta or {}), **reader.unread_meta, "missing": missing}
             warnings.warn(f"backstep: {missing[0]}", RuntimeWarning, stacklevel=2)
     return Trace(
         events,
@@ -238,8 +243,8 @@ class _Reader:
 
     ops = REGISTRY  # for the entries of other recorders
 
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
+    def __init__(self, recording: Recording, facts: Dispensable) -> None:
+        self.recording, self.facts = recording, facts
         self.tensors: Ids | _Seeded = Ids()
         self.storages, self.nodes = Ids(), Ids()
         self.makers = Pairs()  # of the tensors that a node made: the node, and which of its outputs
@@ -253,7 +258,11 @@ class _Reader:
 
     def read(self, entry: tuple[Any, ...]) -> AnyEvent:
         kind, stack, *fields = in_full(entry)
-        event = HANDLERS[kind](self, self.index, stack, *fields)
+        event = None
+        with self.facts:
+            event = HANDLERS[kind](self, self.index, stack, *fields)
+        if event is None:
+            event = self.unread(kind, stack, fields)
         loops = self.recording.rounds.get(self.index)
         if loops:
             event = replace(event, loops=tuple(map(_loop_variable, loops)))
@@ -523,6 +532,85 @@ class _Reader:
     def end(self, at: int, stack: int, call: int, completed: bool, results: Any) -> AnyEvent:
         return BackwardEnded(at, stack, call, completed, self.several(results))
 
+    # -- in place of what cannot be read -------------------------------------------------------------------------------
+
+    def unread(self, kind: str, stack: int, fields: Sequence[Any]) -> AnyEvent:
+        """The event for an entry that cannot be read: it has what later entries build on, and says that it was not
+        seen."""
+        handler, given = (fields[0], fields[1:]) if kind == "made" else (HANDLERS[kind], fields)
+        instead = INSTEAD.get(handler)
+        if instead is not None:
+            return instead(self, self.index, stack, *given)
+        return WarningGiven(self.index, stack, "BackstepWarning", f"An event was not seen: {self.unseen['not_seen']}.")
+
+    @property
+    def unread_meta(self) -> dict[str, Any]:
+        """What a trace says of itself if an event of it was not seen."""
+        return {"unread": True} if self.facts.fault else {}
+
+    @property
+    def unseen(self) -> dict[str, Any]:
+        """What an op that could not be read has instead of its arguments."""
+        return {"not_seen": f"Backstep itself has failed in reading it ({self.facts.fault})"}
+
+    def unread_op(self, at: int, stack: int, name: str, refs: Any, statics: Any, results: Any, sequence: int,
+                  needs: int, inplace: int | None, call: int | None) -> AnyEvent:  # fmt: skip
+        op = REGISTRY.get(name, CUSTOM)
+        is_joint = name == JOINT and "writer" in (statics or {})
+        inputs = (Input("self", self.tensors[refs[0][0]], refs[0][1]),) if is_joint else tuple(self.inputs(op, refs))
+        own = [i for i in inputs if op is CUSTOM or i.name.partition("[")[0] in op.rules]
+        edges = tuple(self.edge(i) for i in own)
+        outputs = tuple(self.made_anyhow(*result) for result in written_out(results))
+        record = None
+        if sequence >= 0:
+            names = tuple(i.name for i in own)
+            record = NodeRecord(self.nodes[sequence], op.node_name, len(self.nodes) - 1, names, edges, ())
+            self.makers_of(outputs, record.node)
+        self.latest = self.inner = None  # the write of a base that comes next cannot be read either
+        written = None if inplace is None else self.tensors[inplace]
+        return OpCalled(at, stack, f"torch::{name}", inputs, self.unseen, outputs, record, written, call)
+
+    def made_anyhow(self, tensor: int, version: int, value: int, requires: bool, storage: int) -> Output:
+        """A tensor that an event makes."""
+        number = self.tensors[tensor]
+        self.requires[number], self.current[number], self.storage_of[number] = requires, value, storage
+        shape, dtype = self.shape(value)
+        return Output(number, version, value, shape, dtype, requires, self.storages[storage], None)
+
+    def makers_of(self, outputs: Sequence[Output], node: int) -> None:
+        """A node has made tensors."""
+        for nr, out in enumerate(outputs):
+            if out.requires_grad:
+                self.makers[out.tensor] = (node, nr)
+
+    def unread_leaf(self, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
+                    *_: Any) -> AnyEvent:  # fmt: skip
+        out = self.made_anyhow(tensor, version, value, requires, storage)
+        return OpCalled(at, stack, "torch::leaf", (), self.unseen, (out,), None, None, None)
+
+    def unread_accumulate(self, at: int, stack: int, call: int, tensor: int, grad: int, before: int | None,
+                          added: int, after: int, retained: bool) -> AnyEvent:  # fmt: skip
+        out = self.made_anyhow(grad, 0, after, False, grad)
+        return OpCalled(at, stack, "torch::accumulate", (), self.unseen, (out,), None, None, call)
+
+    def unread_start(self, at: int, stack: int, call: int, function: str, *_: Any) -> AnyEvent:
+        return BackwardStarted(at, stack, call, function, (), None, False, False)
+
+    def unread_end(self, at: int, stack: int, call: int, completed: bool, *_: Any) -> AnyEvent:
+        return BackwardEnded(at, stack, call, completed, ())
+
+    def unread_enter(self, at: int, stack: int, name: str, kind: str, *_: Any) -> AnyEvent:
+        return GroupEntered(at, stack, name, kind, ())
+
+    def unread_code(self, at: int, stack: int, call: int | None, place: str, *_: Any) -> AnyEvent:
+        return CodeEntered(at, stack, call, place, None, None, 0, (), 0)
+
+    def unread_left(self, at: int, stack: int, results: Any, completed: bool) -> AnyEvent:
+        return CodeLeft(at, stack, None, completed)
+
+    def unread_leave(self, at: int, stack: int) -> AnyEvent:
+        return GroupLeft(at, stack)
+
 
 HANDLERS: dict[str, Callable[..., AnyEvent]] = {
     "leaf": _Reader.leaf, "op": _Reader.op, "flag": _Reader.flag, "mode": _Reader.mode, "grad_set": _Reader.grad_set,
@@ -534,6 +622,14 @@ HANDLERS: dict[str, Callable[..., AnyEvent]] = {
 }  # fmt: skip
 """The method that reads an entry, by its kind; outside of the reader, which would otherwise refer to itself and keep
 the whole recording alive."""
+INSTEAD: dict[Callable[..., AnyEvent], Callable[..., AnyEvent]] = {
+    _Reader.op: _Reader.unread_op, _Reader.leaf: _Reader.unread_leaf, _Reader.accumulate: _Reader.unread_accumulate,
+    _Reader.start: _Reader.unread_start, _Reader.end: _Reader.unread_end, _Reader.enter: _Reader.unread_enter,
+    _Reader.code: _Reader.unread_code, _Reader.left: _Reader.unread_left,
+    _Reader.leave: _Reader.unread_leave,
+}  # fmt: skip
+"""For methods that read entries, and functions of other recorders: what gives the event if they fail.  Of any other,
+the trace has a warning."""
 
 
 def users_traceback(error: BaseException) -> str:

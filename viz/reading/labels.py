@@ -17,8 +17,8 @@ from engine.trace.messages import gradients_passed
 
 from . import text
 
-INNER = frozenset({"function", "path", "tensors", "writer"})
-"""Static arguments that come from the engine, not from the user."""
+INNER = frozenset({"function", "not_seen", "path", "tensors", "writer"})
+"""Static arguments that come from the engine or from the recorder, not from the user."""
 _OPERANDS = frozenset({"exponent", "other"})
 _DEFAULTS: Mapping[str, Any] = {
     "keepdim": False, "dim": None, "dtype": None, "correction": 1, "alpha": 1, "diagonal": 0,

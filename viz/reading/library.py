@@ -62,13 +62,13 @@ def about(trace: Trace, event: OpCalled) -> str:
     """The text about an op that only the library has: the first sentence of its documentation there, and that there is
     no formula; "" for any other."""
     entry = _library(trace)
+    if is_missing(event) and event.attrs.get("not_seen"):
+        return f"Not seen: {event.attrs['not_seen']}."
     if not entry or not is_missing(event):
         return ""
     sentence = str(entry["documentation"].get(event.name, ""))[:400]
     own = f"An op of {entry['name']} that Backstep's engine does not have: its numbers are shown, without a formula."
-    if event.attrs.get("not_seen"):
-        own = f"Not seen: {event.attrs['not_seen']}."
-    elif event.outputs and trace.value(event.outputs[0].value).damaged:
+    if event.outputs and trace.value(event.outputs[0].value).damaged:
         kind = event.outputs[0].dtype
         what = f"{kind} numbers" if kind.startswith("complex") else "numbers of such a tensor"
         own = f"An op of {entry['name']}. A trace cannot hold {what}: its shape is recorded."

@@ -23,7 +23,7 @@ import numpy as np
 from ...arrays.element_types import name_of
 from ...arrays.session import slot
 from ..events import OpCalled, Trace, Value, damaged_value, last_value
-from ..log_reader import Dispensable, _Reader, _without_folders, tensors_of, value_of
+from ..log_reader import FACTS, Dispensable, _Reader, _without_folders, tensors_of, value_of
 from ..module_names import best_name
 from ..recorder import Recorder
 from ..source import Places, Sources
@@ -110,7 +110,7 @@ class Stream:
         self.failure: BaseException | None = None
         self.missing: list[str] = []  # sentences about what a fault of ours has cost
         self.written = 0
-        self._reader = _Reader(recorder.recording)
+        self._reader = _Reader(recorder.recording, Dispensable(FACTS, self._lose, CannotWrite))
         self._texts: dict[str, str] = {}
         parts = ("a name", "a value", "a number of the run view")
         self._names, self._values, self._numbers = (Dispensable(part, self._lose, CannotWrite) for part in parts)
@@ -220,7 +220,9 @@ class Stream:
         return self.cut is not None and self.cut.kind in ("unwritable", "gone")
 
     def _with_cut(self, meta: dict[str, Any]) -> dict[str, Any]:
-        known = {**self.recorder.meta, **meta, **({"missing": self.missing} if self.missing else {})}
+        known = {**self.recorder.meta, **meta, **self._reader.unread_meta}
+        if self.missing:
+            known["missing"] = self.missing
         return known if self.cut is None else {**known, "cut": asdict(self.cut)}
 
     def _write_rest(self, progress: Callable[[int, int], None]) -> None:

@@ -184,6 +184,33 @@ def test_whatever_the_recorder_cannot_look_into_runs_as_without_it(monkeypatch: 
     assert {"aten::_fft_r2c", "aten::_sparse_addmm", "torch::SinBackward0"} <= found  # the last one was compiled
 
 
+def test_ops_that_cannot_be_read_are_nodes_that_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault in the bridge costs the arguments of an op, not its place in the graph nor what runs backwards."""
+    source = NET + "a = torch.ones(3, requires_grad=True)\nb = a * 2\nb[:1].mul_(3)\nb.sum().backward()\n"
+    whole = recorded_as_alone(source)
+    entries = importlib.import_module("viz.record.torch.entries")
+
+    def broken(*_: Any) -> None:
+        raise OverflowError("planted")
+
+    monkeypatch.setattr(entries, "counterpart_of", broken)
+    trace = recorded_as_alone(source)
+    assert [type(event) for event in trace.events] == [type(event) for event in whole.events]
+    assert [one for one in trace.events if isinstance(one, VjpRun)] == [
+        one for one in whole.events if isinstance(one, VjpRun)
+    ]
+    lost = [op for op in ops(trace) if "planted" in str(op.attrs.get("not_seen"))]
+    assert {"torch::convolution", "torch::CopySlices", "torch::addmm"} <= {op.name for op in lost}
+    for was, op in zip(ops(whole), ops(trace), strict=True):
+        assert [(o.tensor, o.shape) for o in op.outputs] == [(o.tensor, o.shape) for o in was.outputs]
+        assert leading(op) == leading(was)
+
+
+def leading(op: OpCalled) -> list[Any]:
+    """The edges of an op's node along which a gradient goes."""
+    return [] if op.node is None else [edge for edge in op.node.edges if edge is not None]
+
+
 def ops(trace: Trace) -> list[OpCalled]:
     return [event for event in trace.events if isinstance(event, OpCalled)]
 

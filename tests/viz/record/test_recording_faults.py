@@ -14,8 +14,11 @@ import pytest
 
 import engine
 from engine.arrays.session import slot
-from engine.trace.events import Trace
+from engine.replay.replay import replay
+from engine.trace import log_reader
+from engine.trace.events import OpCalled, Trace, WarningGiven
 from engine.trace.file import streaming
+from engine.trace.file.consistency import open_checked
 from engine.trace.file.measures import Meter
 from engine.trace.file.outline import BLOCK, outline_in_file
 from engine.trace.file.streaming import Cut, Stream
@@ -24,9 +27,12 @@ from engine.trace.record import record
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from engine.trace.variable_names import Binder, Naming
+from viz.reading.library import about
 from viz.record import missing_recording
 from viz.record.runner import run_script
 from viz.server.programs import from_file
+from viz.server.revisions import Computed
+from viz.server.store import Catalogue, Store
 
 from ..helpers.scripts import ROOT, SMALL, Capture, Script, kinds, raised, wait_for
 from .test_runner import DRIVER
@@ -225,15 +231,15 @@ loss.backward()
 """
 
 
-def recorded_beside(tmp_path: Path) -> tuple[Trace, list[str]]:
-    """The program above, recorded into a file as a script is; and what the user is told."""
+def recorded_beside(tmp_path: Path, text: str = NAMED) -> tuple[Trace, list[str]]:
+    """A program recorded into a file as a script is; and what the user is told."""
     file = tmp_path / "program.py"
-    file.write_text(NAMED)
+    file.write_text(text)
     said: list[str] = []
     recorder = Recorder()
     stream = Stream(recorder, str(tmp_path / "t.backstep"), Places(str(tmp_path)), say=said.append)
     stream.start()
-    exec(compile(NAMED, str(file), "exec"), {})
+    exec(compile(text, str(file), "exec"), {})
     stream.finish({})
     return open_trace(str(tmp_path / "t.backstep")), said
 
@@ -286,3 +292,70 @@ def test_fault_in_numbers_costs_the_numbers(
     assert kinds(trace) == kinds(whole) and trace.names == whole.names
     assert len(said) == 1 and f"without {part} that" in said[0]
     assert said[0] in from_file(tmp_path / "t.backstep").about["note"]
+
+
+WRITTEN = """import engine as torch
+x = torch.tensor([1., 2.], requires_grad=True)
+w = torch.tensor([3., 4.], requires_grad=True)
+y = x * w
+y[0:1].mul_(3)
+h = y.relu()
+h.register_hook(lambda g: g * 2)
+loss = (h * h).sum()
+loss.backward()
+w.grad.zero_()
+with torch.no_grad():
+    w -= 0.1 * w.grad
+print(loss.item())
+"""
+
+
+def broken_at(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reading of one entry of a log fails."""
+    for kind, real in list(log_reader.HANDLERS.items()):
+
+        def handler(reader: Any, at: int, *fields: Any, real: Any = real) -> Any:
+            if at == place:
+                raise KeyError("planted")
+            return real(reader, at, *fields)
+
+        monkeypatch.setitem(log_reader.HANDLERS, kind, handler)
+        if real in log_reader.INSTEAD:
+            monkeypatch.setitem(log_reader.INSTEAD, handler, log_reader.INSTEAD[real])
+
+
+def test_fault_in_reading_an_entry_costs_that_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever it is, the trace fits together and is as long; a write of a view and of its base are lost together."""
+    whole, _ = recorded_beside(tmp_path, WRITTEN)
+    assert {"CodeEntered", "HookRan", "ModeChanged", "Escaped", "Accumulated"} <= set(kinds(whole))
+    for place in range(len(whole.events)):
+        (tmp_path / "t.backstep").unlink()
+        with monkeypatch.context() as patch:
+            broken_at(place, patch)
+            trace, said = recorded_beside(tmp_path, WRITTEN)
+        open_checked(str(tmp_path / "t.backstep"), 1000)
+        lost = trace.events[place]
+        assert isinstance(lost, type(whole.events[place]) | OpCalled | WarningGiven)
+        changed = [a.index for a, b in zip(whole.events, trace.events, strict=True) if type(a) is not type(b)]
+        assert changed in ([], [place]) and "incomplete" not in trace.meta
+        assert len(said) == 1 and "without facts about an event" in said[0] and trace.meta["missing"] == said
+
+
+def test_op_that_could_not_be_read_is_a_node_that_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, _ = recorded_beside(tmp_path)
+    (tmp_path / "t.backstep").unlink()
+    place = next(event.index for event in whole.events if isinstance(event, OpCalled))
+    broken_at(place, monkeypatch)
+    trace, _ = recorded_beside(tmp_path)
+    monkeypatch.undo()
+    was, lost = whole.events[place], trace.events[place]
+    assert isinstance(was, OpCalled) and isinstance(lost, OpCalled) and was.node is not None and lost.node is not None
+    assert (lost.inputs, lost.outputs, lost.node.edges) == (was.inputs, was.outputs, was.node.edges)
+    assert trace.events[place + 1 :] == whole.events[place + 1 :]
+    assert about(trace, lost).startswith("Not seen: Backstep itself has failed in reading it (KeyError: 'planted', ")
+    program = from_file(tmp_path / "t.backstep")
+    store = Store(Catalogue([program]), Computed())
+    scene = store.scene(store.revision(program.id, None), None, {}, "").json()
+    assert lost.name == "torch::mul" and "mul 2" in {node["label"] for node in scene["nodes"]}
+    with pytest.raises(ValueError, match="it cannot be run again"):
+        replay(trace)

@@ -36,7 +36,7 @@ from engine.trace.events import (
     VjpRun,
 )
 from engine.trace.file.argument_types import first_misfit
-from engine.trace.log_reader import users_traceback
+from engine.trace.log_reader import INSTEAD, _Reader, users_traceback
 from engine.trace.messages import message_of
 
 from .calls import FOREACH, Call, Held, plain
@@ -364,3 +364,57 @@ def leave(reader: Any, at: int, stack: int) -> AnyEvent:
 
 def end(reader: Any, at: int, stack: int, call: int, completed: bool, results: Any) -> AnyEvent:
     return BackwardEnded(at, stack, call, completed, several(reader, results))
+
+
+# -- in place of entries that cannot be read ---------------------------------------------------------------------------
+
+
+def unread(reader: Any, at: int, stack: int, name: str, refs: Sequence[tuple[str, int, int]], results: Sequence[Result],
+           node: Any, inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
+    """An op with its inputs and outputs, whose arguments and saved tensors are not known."""
+    rest = None if node is None else (*node[:3], ())
+    return hidden(reader, at, stack, name, refs, reader.unseen, results, rest, inplace, during)
+
+
+def unread_op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, Any]],
+              results: Sequence[Result], node: Any, inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
+    refs = refs_of(arguments)
+    return unread(reader, at, stack, call.name, refs, results, node, inplace, during)
+
+
+def refs_of(arguments: list[tuple[str, Any]]) -> list[tuple[str, int, int]]:
+    return [(name, one.number, one.version) for name, one in flat_inputs(arguments)]
+
+
+def unread_hidden(reader: Any, at: int, stack: int, name: str, refs: Any, attrs: Any, results: Any, node: Any,
+                  inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
+    return unread(reader, at, stack, name, refs, results, node, inplace, during)
+
+
+def unread_joint(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, Any]], steps: Any,
+                 base: tuple[int, int], part: int, result: Result, node: Any,
+                 during: int | None) -> AnyEvent:  # fmt: skip
+    refs = [("self", *base), *refs_of(arguments)[1:]]
+    return unread(reader, at, stack, "CopySlices", refs, [result], node, result[0], during)
+
+
+def unread_retaken(reader: Any, at: int, stack: int, steps: Any, base: tuple[int, int], result: Result, node: Any,
+                   during: int | None) -> AnyEvent:  # fmt: skip
+    return unread(reader, at, stack, node[1], [("self", *base)], [result], node, None, during)
+
+
+def unread_custom(reader: Any, at: int, stack: int, refs: Any, attrs: dict[str, Any], results: Any, node: Any,
+                  during: int | None) -> AnyEvent:  # fmt: skip
+    return unread(reader, at, stack, str(attrs["function"]), refs, results, node, None, during)
+
+
+def unread_data_given(reader: Any, at: int, stack: int, tensor: int, version: int, result: Result) -> AnyEvent:
+    return unread(reader, at, stack, "data", [("self", tensor, version)], [result], None, None, None)
+
+
+INSTEAD |= {
+    op: unread_op, hidden: unread_hidden, joint: unread_joint, retaken: unread_retaken, custom: unread_custom,
+    data_given: unread_data_given, leaf: _Reader.unread_leaf, accumulate: _Reader.unread_accumulate,
+    start: _Reader.unread_start, end: _Reader.unread_end, enter: _Reader.unread_enter, code: _Reader.unread_code,
+    left: _Reader.unread_left, leave: _Reader.unread_leave,
+}  # fmt: skip
