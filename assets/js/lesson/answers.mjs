@@ -7,6 +7,10 @@ const UNFORESEEN = {
   kind: "unforeseen", title: "This change is not in the lesson",
   text: "A lesson holds the replays of the most likely changes: each one-hot gradient, ones, zeros, none, the flags of each call, some pairs of these, and what its chapters propose. For any other change, install Backstep with `pip install backstep` and run the program with it.",
 };
+const FAR = {
+  kind: "unforeseen", title: "Changes of this iteration are not in the lesson",
+  text: "The lesson holds the replays of the iteration that it opens with, and of as many around it as fit. For changes of this one, install Backstep with `pip install backstep` and open the recording with it.",
+};
 const ELSEWHERE = { kind: "elsewhere", title: "This part of the run is not in the lesson", text: "Open the recording with `backstep open` to see all of it." };
 const NO_RUN = { title: "The whole run is not in the lesson", text: "Open the recording with `backstep open` to see all of its iterations." };
 
@@ -42,7 +46,7 @@ export class Answers {
     const named = edits ?? this.namedBy(section, revision);
     if (isNone(named)) return { scene: this.nearest(section, folds ?? {}), edits: null };
     const found = section.edited.find((one) => same(one.edits, named));
-    if (!found) return { problem: { ...UNFORESEEN, ways: [] } };
+    if (!found) return { problem: { ...(section.edited.length ? UNFORESEEN : FAR), ways: [] } };
     return found.problem ? { problem: { ...found.problem, ways: [] } } : { scene: changed(section.base, found.scene), edits: found.edits };
   }
 

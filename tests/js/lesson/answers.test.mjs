@@ -32,6 +32,13 @@ test("edits are found whatever the order of their keys; others are answered with
   assert.ok(!same([1, [2]], [1, { 0: 2 }]) && !same({ a: 1 }, { b: 1 }) && !same(null, {}));
 });
 
+test("an iteration without changes of its own says that they are those of others", () => {
+  const far = { ...section, edited: [] };
+  const run = new Answers({ programs: { p: { opens: 0, sections: { 0: section, 9: far } } } });
+  assert.equal(run.scene(ask({ edits: edits([3]) })).problem.title, "This change is not in the lesson");
+  assert.equal(run.scene(ask({ section: 9, edits: edits([1, 0]) })).problem.title, "Changes of this iteration are not in the lesson");
+});
+
 test("of the packed ways to fold that obey the latest wish the most similar one is shown", () => {
   const one = answers();
   assert.deepEqual(one.scene(ask({})).scene.folded, ["g1", "g2"]);

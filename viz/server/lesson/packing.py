@@ -7,7 +7,7 @@ foreseen, and the details of all their elements.  assets/js/lesson/answers.mjs a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -21,13 +21,23 @@ MOST_FOLDS = 24
 """The most pictures of a section with other groups folded."""
 
 
+Tell = Callable[[int], None]
+"""Hears how many changes have been replayed so far."""
+
+
+def nobody(_replayed: int) -> None:
+    """Does not listen."""
+
+
 class Lesson:
     """The contents of one lesson while they are packed; `room` is the rest of ROOM, `spare` a part of it for later."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, tell: Tell = nobody) -> None:
         self.store = store
+        self.tell = tell
         self.room = ROOM
         self.spare = 0
+        self.replayed = 0
 
     def packed(self, program: str, also: Sequence[Json] = (), section: int | None = None) -> Json:
         """A program, opening at a section of its run, and the one without its mistake; `also` has further edits of that
@@ -46,8 +56,8 @@ class Lesson:
         return {"opens": program, "programs": {program: {"opens": number, "sections": sections, "run": None}}}
 
     def program(self, program: str, also: Sequence[Json] = (), section: int | None = None) -> Json:
-        """The section that it opens with, and further likely requests about it; then the others that fit, the nearest
-        first."""
+        """The section that it opens with, and further likely requests about it; then the others that fit, and the
+        edits of these, the nearest first."""
         scene = self.store.scene(self.store.revision(program, None, section=section), None, {}, "").json()
         opens, count = (scene["section"]["at"], scene["section"]["count"]) if scene["section"] else (None, 1)
         first = self.recorded(program, opens)
@@ -60,6 +70,9 @@ class Lesson:
             if self.room <= 0:
                 break
             sections[str(number)] = self.recorded(program, number)
+        for number in _nearest(opens or 0, count):
+            if self.room > 0:
+                self.replay(sections[str(number)], program, number, foreseen(sections[str(number)]["base"], pairs=0))
         return {"opens": opens, "sections": sections, "run": run}
 
     def run(self, program: str, scene: Mapping[str, Any]) -> Json | None:
@@ -79,8 +92,7 @@ class Lesson:
         return found
 
     def extend(self, found: Json, program: str, number: int | None, also: Sequence[Json]) -> None:
-        """Adds scenes to a section, as differences from its base: `drawn` with other groups folded, and `edited` (edits
-        and scene, or why there is none) with the details that `changed`, by revision and element."""
+        """Adds scenes to a section, as differences from its base: `drawn` with other groups folded, and its edits."""
         recorded, base = self.store.revision(program, None, section=number), found["base"]
         for scene in self.drawn(recorded, base):
             new = {one: known for one, known in self.details(recorded, scene).items() if one not in found["details"]}
@@ -89,14 +101,21 @@ class Lesson:
                 break
             found["drawn"].append(change)
             found["details"] |= new
-        likely = [*also, *(one for one in foreseen(base) if one not in also)]
-        for place, edits in enumerate(likely):
-            if self.room <= self.spare and place >= len(also):
+        found["edited"] += [self.edited(found, program, number, edits) for edits in also]
+        self.replay(found, program, number, [one for one in foreseen(base) if one not in also])
+
+    def replay(self, found: Json, program: str, number: int | None, likely: Sequence[Json]) -> None:
+        """Adds to a section what is `edited` (edits and scene, or why there is none) with the details that `changed`,
+        by revision and element, while there is room."""
+        for edits in likely:
+            if self.room <= self.spare:
                 break
             found["edited"].append(self.edited(found, program, number, edits))
 
     def edited(self, found: Json, program: str, number: int | None, edits: Json) -> Json:
         """The scene of an edited section, with its details in `found`; the reason if the edit is refused."""
+        self.replayed += 1
+        self.tell(self.replayed)
         try:
             revision = self.store.revision(program, edits, section=number)
             scene = _shared(self.store.scene(revision, None, {}, "").json())

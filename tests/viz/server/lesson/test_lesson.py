@@ -99,6 +99,12 @@ def test_lesson_of_a_run_opens_where_one_looks_and_has_its_edits_before_other_it
     assert looked["opens"] == 7 and first["base"]["section"]["label"] == "step = 7"
     assert first["edited"][0]["edits"] == edits and "revision" in first["edited"][0] and len(first["edited"]) > 3
     assert len(looked["sections"]) == first["base"]["section"]["count"]
+    for number in (6, 8):
+        near = looked["sections"][str(number)]
+        assert sum("revision" in one for one in near["edited"]) > 3
+        one = next(one for one in near["edited"] if "revision" in one)
+        scene = named(store.scene(store.revision("my-loop", one["edits"], section=number), None, {}, "").json())
+        assert changed(near["base"], one["scene"]) == scene
     (failed,) = json.loads(held(lesson(store, "my-loop")))["programs"].values()
     count = failed["sections"][str(failed["opens"])]["base"]["section"]["count"]
     assert failed["opens"] == count - 1 and len(failed["sections"]) == count
