@@ -84,6 +84,12 @@ class Shelf(Protocol):
     def __call__(self, asked: str, make: Callable[[], Packed]) -> Packed:
         """The result; if there is none, a process in the background makes it, and others raise Later."""
 
+    def tell(self, asked: str, replayed: int) -> None:
+        """Notes how many changes have been replayed for a result that is being made."""
+
+    def replayed(self, asked: str) -> int:
+        """The number that was noted last, 0 if none was."""
+
 
 @dataclass(frozen=True)
 class Program:

@@ -151,6 +151,7 @@ def test_long_scenes_and_lessons_are_made_in_the_background(
         one.page.locator("#act-export").click()
         with one.page.expect_download(timeout=4 * SETTLE) as saved:
             one.page.get_by_role("menuitem", name="Lesson: one file").click()
+            one.page.get_by_text("so far").wait_for()  # another process counts
         assert 'id="lesson-data"' in Path(saved.value.path()).read_text("utf-8")
         one.js("backstep.edit({ command: backstep.scene().commands[0].id, gradient: [[0, 1, 0, 0]] })")
         there(one, "backstep.scene().revision.base")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from viz.server import programs
+from viz.server.components.frame import frame
 from viz.server.lesson.notebook import Cell
 from viz.server.lesson.page import lesson
 from viz.server.revisions import Computed
@@ -29,6 +30,22 @@ MOMENTS = """async (by) => {
   return found;
 }"""
 """All that is shown, after each step and between them."""
+TAKEN = """async (ask) => {
+  const headers = { "Content-Type": "application/json" };
+  return (await fetch("/export/html", { method: "POST", headers, body: JSON.stringify(ask) })).text();
+}"""
+"""The lesson that the live page saves."""
+RUN = """import engine as torch
+layer = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+for step in range(12):
+    optimizer.zero_grad()
+    x = torch.arange(2.0)
+    for _ in range(6):
+        x = layer(x).relu()
+    x.sum().backward(torch.tensor(1.0))
+    optimizer.step()
+"""
 
 
 @pytest.fixture
@@ -41,9 +58,9 @@ def alone(browser: Any, tmp_path: Path) -> Iterator[Any]:
     asked: list[str] = []
     wrong: list[str] = []
 
-    def make(program: str) -> View:
+    def make(program: str, text: str | None = None) -> View:
         path = tmp_path / f"{program}.html"
-        path.write_text(lesson(store, program))
+        path.write_text(text or lesson(store, program))
         page = context.new_page()
         page.on("console", lambda m: wrong.append(m.text))
         page.on("pageerror", lambda e: wrong.append(str(e)))
@@ -73,6 +90,74 @@ def test_lesson_is_the_live_page_moment_by_moment_also_after_an_edit(app: App, v
             one.changed(before)
             one.until("document.getElementById('inspect-body').innerText.includes('Saved')")
         assert taken.page.evaluate(MOMENTS, 3) == view.page.evaluate(MOMENTS, 3)
+
+
+@pytest.mark.parametrize(("program", "by"), [("not_scalar", 1), ("rnn_twenty", 5)])
+def test_lesson_is_the_live_page_also_with_an_error_groups_and_a_question(
+    app: App, view: View, alone: Any, program: str, by: int
+) -> None:
+    view.open(f"?program={program}")
+    taken = alone(program)
+    both = (view, taken)
+    assert taken.page.evaluate(MOMENTS, by) == view.page.evaluate(MOMENTS, by)
+    for one in both:
+        one.seek(0)
+        one.page.keyboard.press("p")
+        one.until("document.documentElement.dataset.present === 'hall'")
+    told: list[str] = []
+    while len(told) < 2 or told[-1] != told[-2]:  # until the end, where a press changes nothing
+        live, held = (one.js("document.getElementById('lecture').innerHTML") for one in both)
+        assert live == held
+        told.append(live)
+        for one in both:
+            one.page.keyboard.press("PageDown")
+            one.until("!backstep.playing()")
+    assert any("data-right" in caption for caption in told)
+
+
+def test_lesson_of_a_run_is_the_live_page_in_each_iteration_and_with_its_edits(
+    start: Callable[..., App], view_of: Callable[[App], View], alone: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "loop.py").write_text(RUN)
+    view = view_of(start("run", "loop.py", cwd=tmp_path))
+    view.open("?program=my-loop")
+    view.page.get_by_role("button", name="Graph", exact=True).click()
+    taken = alone("my-loop", view.page.evaluate(TAKEN, {"program": "my-loop"}))
+    both = (view, taken)
+    for _ in range(2):
+        for one in both:
+            recorded = one.revision()
+            one.page.keyboard.press(".")
+            one.changed(recorded)
+        assert taken.page.evaluate(MOMENTS, 5) == view.page.evaluate(MOMENTS, 5)
+        for one in both:
+            recorded = one.revision()
+            one.js("backstep.edit({ command: backstep.scene().commands.at(-1).id, gradient: 0 })")
+            one.changed(recorded)
+        assert taken.page.evaluate(MOMENTS, 9) == view.page.evaluate(MOMENTS, 9)
+        for one in both:
+            edited = one.revision()
+            one.page.keyboard.press("Control+z")
+            one.changed(edited)
+
+
+def test_export_counts_the_replays_and_the_frame_for_the_file_is_copied(view: View) -> None:
+    page, held = view.page, list[Any]()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.route("**/export/html", lambda route: held.append(route))  # noqa: PLW0108  # a bound method is refused
+    page.route("**/export/html/progress", lambda route: route.fulfill(json={"replayed": 12}))
+    view.open("?program=scaling")
+    page.locator("#act-export").click()
+    with page.expect_download() as saved:
+        page.get_by_role("menuitem", name="Lesson: one file").click()
+        page.get_by_text("12 so far").wait_for()
+        held[0].continue_()
+    page.get_by_text("The lesson is saved").wait_for()
+    page.locator("#act-export").click()
+    page.get_by_role("menuitem", name="Copy an <iframe>").click()
+    page.get_by_text("is copied").wait_for()
+    line = view.js("navigator.clipboard.readText()")
+    assert line == frame(saved.value.suggested_filename, view.js("backstep.scene().program.title"))
 
 
 def test_player_in_the_frame_of_a_notebook_plays(context: Any, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from viz.server.store import Catalogue, Store
 
 PROGRAM = "constant_input"
 POST = {"Host": "127.0.0.1:8050", "Origin": "http://127.0.0.1:8050", "Content-Type": "application/json"}
-CALLBACKS, EXPORTS = "/_dash-update-component", "/export/backstep"
+CALLBACKS, EXPORTS, PROGRESS = "/_dash-update-component", "/export/backstep", "/export/html/progress"
 KNOWN = {"program": PROGRAM, "element": "t0", "revision": "", "layout": "", "kind": "backward"}
 DEEP = "[" * 100_000
 WRONG: tuple[Any, ...] = (
@@ -78,7 +78,14 @@ def body(output: str) -> dict[str, Any]:
     return {**about, "inputs": inputs, "changedPropIds": changed, "parsedChangedPropsIds": changed}
 
 
-PLAIN: dict[str, Any] = {EXPORTS: EXPORT, "/scene": SCENE, "/rerun": RERUN, "/rerun/stop": NAMED, "/on-torch": NAMED}
+PLAIN: dict[str, Any] = {
+    EXPORTS: EXPORT,
+    PROGRESS: EXPORT,
+    "/scene": SCENE,
+    "/rerun": RERUN,
+    "/rerun/stop": NAMED,
+    "/on-torch": NAMED,
+}
 """The other requests with a JSON body, and what it may have."""
 REQUESTS = [
     *((CALLBACKS, body(output)) for output in ASKING),
@@ -90,7 +97,13 @@ NAMES = [*ASKING, *PLAIN]
 
 def test_every_address_that_takes_a_body_is_here() -> None:
     routes = [rule for rule in app.server.url_map.iter_rules() if "POST" in (rule.methods or ())]
-    known = {CALLBACKS, TRACE_PATH, "/export/<ending>", *PLAIN}  # of a trace file: `test_crafted`
+    known = {
+        CALLBACKS,
+        TRACE_PATH,
+        "/export/<ending>",
+        "/export/<ending>/progress",
+        *PLAIN,
+    }  # of a trace file: `test_crafted`
     assert {rule.rule for rule in routes} - known == set()
 
 

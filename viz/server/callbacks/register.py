@@ -287,6 +287,14 @@ def _add_files(server: Flask, exports: Exports, admit: Admit, local: Local | Non
             return _json({"problem": problem.as_json()}, 404)
         return Response(body, mimetype=kind.media)
 
+    @server.post("/export/<ending>/progress")
+    def progress(ending: str) -> Response:
+        ask = read(EXPORT, request.get_data(cache=False))
+        try:
+            return _json({"replayed": exports.replayed(ending, _revision_of(exports.store, ask))})
+        except Problem as problem:
+            return _json({"problem": problem.as_json()}, 404)
+
 
 def _add_comparison(server: Flask, store: Store, local: Local | None, assets: str) -> None:
     """A program that ran on the engine is run on PyTorch, and both recordings are shown on one page."""

@@ -8,6 +8,7 @@ import dash_mantine_components as dmc
 from dash import html
 
 from viz.layout.choice import NAMES
+from viz.server.components.frame import frame_attributes
 from viz.server.components.shared import also
 
 LAYOUTS = {
@@ -166,7 +167,9 @@ def export_menu() -> dmc.Menu:
         dmc.MenuItem(text, id=f"export-{key}", **also(data_act="export-file", data_value=key)) for key, text in FILES
     ]
     scene = dmc.MenuItem("Scene as JSON", id="export-scene", **also(data_act="export-scene"))
-    frame = dmc.MenuItem("Copy an <iframe> for the lesson", id="copy-frame", **also(data_act="copy-frame"))
+    frame = dmc.MenuItem(
+        "Copy an <iframe> for the lesson", id="copy-frame", **also(data_act="copy-frame", data_value=frame_attributes())
+    )
     both = dmc.MenuItem("Run the same on PyTorch", id="on-torch", **also(data_act="on-torch"))
     return dmc.Menu(
         [

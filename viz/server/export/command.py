@@ -11,8 +11,10 @@ from pathlib import Path
 from engine.trace.file.database import TraceFileError
 from viz.run.prefix import MOST
 from viz.server import programs
+from viz.server.components.frame import frame
 from viz.server.export.formats import FORMATS, format_of
 from viz.server.export.painting import KINDS, Look, painted
+from viz.server.lesson.packing import nobody
 from viz.server.revisions import Computed
 from viz.server.scripts import add
 from viz.server.store import Catalogue, Problem, Program, Store
@@ -48,7 +50,7 @@ def export(
             if kind is None:
                 body = painted(store, program.id, picture, look or Look(), section)
             else:
-                body = kind.content(store, revision, {})
+                body = kind.content(store, revision, {}, _tell if sys.stderr.isatty() else nobody)
         output.write_bytes(body)
     except Problem as problem:
         return _refuse(f"{problem.title}: {problem.text}")
@@ -59,7 +61,15 @@ def export(
     part = f" of {run.sections[number].name}" if run.is_divided and (kind not in WHOLE or iteration is not None) else ""
     others = "; --iteration chooses another" if part and iteration is None else ""
     print(f"backstep: wrote {output}, {what} ({len(body) / 1024:,.0f} kB){part}{others}")
+    if kind is FORMATS["html"]:
+        title = str(catalogue.find(program.id).about.get("title", program.id))
+        print(f"backstep: a page beside it shows it with {frame(output.name, title)}")
     return 0
+
+
+def _tell(replayed: int) -> None:
+    """One line of the terminal that counts, and that the next message replaces."""
+    print(f"\rbackstep: replaying the most likely changes: {replayed} so far ", end="\r", file=sys.stderr, flush=True)
 
 
 def _section(store: Store, program: str, iteration: int) -> int:

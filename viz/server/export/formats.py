@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from engine.trace.file.tracefile import save
 from viz.server.export import graphs, tables
 from viz.server.http.gzip_pieces import pack
 from viz.server.lesson import page
+from viz.server.lesson.packing import Tell, nobody
 from viz.server.store import MIB, Revision, Store
 from viz.tasks.lru import Lru
 from viz.tasks.single_flight import SingleFlight
@@ -27,26 +29,26 @@ class Format:
 
     what: str
     media: str
-    content: Callable[[Store, Revision, Mapping[str, bool]], bytes]
+    content: Callable[[Store, Revision, Mapping[str, bool], Tell], bytes]
     is_costly: bool = False
 
 
 def _of_scene(write: Callable[[Mapping[str, Any]], str | bytes]) -> Callable[..., bytes]:
     """Content that follows from the scene, with the groups folded that are folded on the screen."""
 
-    def content(store: Store, revision: Revision, folds: Mapping[str, bool]) -> bytes:
+    def content(store: Store, revision: Revision, folds: Mapping[str, bool], _tell: Tell) -> bytes:
         made = write(store.scene(revision, None, folds, "").json())
         return made if isinstance(made, bytes) else made.encode()
 
     return content
 
 
-def _lesson(store: Store, revision: Revision, _folds: Mapping[str, bool]) -> bytes:
+def _lesson(store: Store, revision: Revision, _folds: Mapping[str, bool], tell: Tell) -> bytes:
     edits = [] if revision.is_base else [revision.edits]
-    return page.lesson(store, revision.program, edits, revision.section).encode()
+    return page.lesson(store, revision.program, edits, revision.section, tell).encode()
 
 
-def _trace(store: Store, revision: Revision, _folds: Mapping[str, bool]) -> bytes:
+def _trace(store: Store, revision: Revision, _folds: Mapping[str, bool], _tell: Tell) -> bytes:
     """The section that a revision is of; the whole recording if it names none and has no edits."""
     is_whole = revision.is_base and revision.section is None
     trace = store.recorded(revision.program) if is_whole else store.trace(revision)
@@ -76,21 +78,31 @@ class Exports:
         self.store = store
         self._kept: Lru[tuple[str, str], bytes] = Lru(*KEPT, lambda _, body: len(body))
         self._flight = SingleFlight()
+        self._replayed: dict[str, int] = {}
 
     def content(self, ending: str, revision: Revision, folds: Mapping[str, bool]) -> bytes:
         """The content of a file with this ending, one of FORMATS.  Raises Later if it is costly, and the background is
         there to write it."""
         kind = FORMATS[ending]
         if not kind.is_costly:
-            return kind.content(self.store, revision, folds)
+            return kind.content(self.store, revision, folds, nobody)
+        asked, shelf = json.dumps([ending, revision.id]), self.store.shelf
 
         def write() -> bytes:
-            if self.store.shelf is None:
-                return kind.content(self.store, revision, folds)
-            asked = json.dumps([ending, revision.id])
-            return self.store.shelf(asked, lambda: pack(kind.content(self.store, revision, folds))).text
+            if shelf is not None:
+                make = partial(kind.content, self.store, revision, folds, partial(shelf.tell, asked))
+                return shelf(asked, lambda: pack(make())).text
+            try:
+                return kind.content(self.store, revision, folds, partial(self._replayed.__setitem__, asked))
+            finally:
+                self._replayed.pop(asked, None)
 
         return self._flight.cached(self._kept, (ending, revision.id), write)
+
+    def replayed(self, ending: str, revision: Revision) -> int:
+        """The number of changes that have been replayed for a costly file that is being written."""
+        asked, shelf = json.dumps([ending, revision.id]), self.store.shelf
+        return self._replayed.get(asked, 0) if shelf is None else shelf.replayed(asked)
 
 
 def format_of(name: str) -> Format | None:

@@ -12,12 +12,10 @@ from engine.arrays.session import slot
 from engine.trace.events import Trace
 from viz.record.block import Block
 from viz.server import programs
+from viz.server.components.frame import HEIGHT, frame_attributes
 from viz.server.lesson.page import lesson
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store
-
-HEIGHT = 640
-"""Pixels of a cell."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +26,8 @@ class Cell:
     height: int = HEIGHT
 
     def _repr_html_(self) -> str:
-        """The page inside the notebook, apart from it: the frame has an origin of its own."""
-        style = f"width: 100%; height: {self.height}px; border: 0"
-        may = "allow-scripts allow-downloads allow-popups"
-        frame = f'sandbox="{may}" allowfullscreen style="{style}" title="Backstep"'
-        return f'<iframe srcdoc="{escape(self.html)}" {frame}></iframe>'
+        """The page inside the notebook."""
+        return f'<iframe srcdoc="{escape(self.html)}" title="Backstep" {frame_attributes(self.height)}></iframe>'
 
     def __repr__(self) -> str:
         size = f"{len(self.html) / 1024:,.0f} kB"

@@ -22,7 +22,7 @@ from viz.server.components.shell import shell
 from viz.server.http.static import assets_folder
 from viz.server.lesson.bundle import bundle
 from viz.server.lesson.markup import markup
-from viz.server.lesson.packing import Lesson
+from viz.server.lesson.packing import Lesson, Tell, nobody
 from viz.server.store import Json, Store
 
 _FILES = {f"export-{ending}" for ending, _ in FILES}
@@ -50,13 +50,19 @@ _BOOT = """\
 """
 
 
-def lesson(store: Store, program: str, also: Sequence[Json] = (), section: int | None = None) -> str:
+def lesson(
+    store: Store, program: str, also: Sequence[Json] = (), section: int | None = None, tell: Tell = nobody
+) -> str:
     """The HTML of a program as a lesson, with the edits that are foreseen, and those in `also`.
 
     It opens at a `section` of its run, of which these edits are, or with the one that the app opens with.  Raises
     Problem where there is no such program, or it cannot be shown.
     """
-    data = {**Lesson(store).packed(program, also, section), "hears": [list(one) for one in HEARD], "lazy": _lazy()}
+    data = {
+        **Lesson(store, tell).packed(program, also, section),
+        "hears": [list(one) for one in HEARD],
+        "lazy": _lazy(),
+    }
     title = str(store.catalogue.find(program).about.get("title", program))
     return _page(title, json.dumps(data, separators=(",", ":"), allow_nan=False))
 

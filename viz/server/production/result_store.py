@@ -28,7 +28,19 @@ class Results(Protocol):
     def put(self, key: str, value: bytes, seconds: int) -> None: ...
 
 
-class Looking:
+class _Shelf:
+    """What both have in common: how far a result is that is being made."""
+
+    results: Results
+
+    def tell(self, asked: str, replayed: int) -> None:
+        self.results.put(_progress_of(asked), b"%d" % replayed, KEPT)
+
+    def replayed(self, asked: str) -> int:
+        return int(self.results.get(_progress_of(asked)) or 0)
+
+
+class Looking(_Shelf):
     """The store of a process that answers visitors. Raises Later if a result is not there."""
 
     def __init__(self, results: Results, long: int) -> None:
@@ -41,7 +53,7 @@ class Looking:
         return unpacked(found)
 
 
-class Making:
+class Making(_Shelf):
     """The store of a process in the background: a request for something that took others long. Raises Problem if a
     result is too large."""
 
@@ -63,6 +75,10 @@ class Making:
 
 def key_of(asked: str) -> str:
     return f"backstep:result:{hashlib.sha256(asked.encode()).hexdigest()}"
+
+
+def _progress_of(asked: str) -> str:
+    return f"{key_of(asked)}:progress"
 
 
 def packed(text: Packed) -> bytes:

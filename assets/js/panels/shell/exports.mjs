@@ -10,6 +10,7 @@ const PICTURES = {
 const SAME = "Run the same on PyTorch";
 const TIMES = 3; // how often one file is asked for in the background
 const WORK = { html: "Writing the lesson: replaying the most likely changes …" }; // what takes long enough to be said
+const POLL = 500; // ms between two questions for how far it is
 
 /**
  * The acts of the menu, by name.
@@ -22,7 +23,7 @@ const WORK = { html: "Writing the lesson: replaying the most likely changes …"
 export function acts(player, session, toast, files) {
   return {
     "export-svg": (part) => save(new Blob([player.picture(part).text], { type: "image/svg+xml" }), pictureName(player, session, "svg", part)),
-    "export-png": (part) => savePng(player, session, toast, part), "export-film": (kind) => saveFilm(player, session, toast, kind), "copy-frame": () => copyFrame(session, toast), "export-file": (ending) => saveFile(session, toast, files, ending), "export-scene": () => saveScene(session),
+    "export-png": (part) => savePng(player, session, toast, part), "export-film": (kind) => saveFilm(player, session, toast, kind), "copy-frame": (attributes) => copyFrame(session, toast, attributes), "export-file": (ending) => saveFile(session, toast, files, ending), "export-scene": () => saveScene(session),
     "on-torch": () => runOnTorch(session, toast),
   };
 }
@@ -41,7 +42,7 @@ export class ServerFiles {
    * @returns {Promise<Blob>}
    */
   async written(ending, ask, times = TIMES) {
-    const answer = await fetch(`/export/${ending}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(ask) });
+    const answer = await post(`/export/${ending}`, ask);
     if (answer.status === 202 && times > 0) {
       await this.later({ ending, ...ask });
       return this.written(ending, ask, times - 1);
@@ -65,6 +66,21 @@ export class ServerFiles {
     else this.waiting?.resolve();
     this.waiting = null;
   }
+}
+
+const post = (address, ask) => fetch(address, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(ask) });
+
+/** Says how many changes the server has replayed for a file, until the function that it returns is called. @returns {() => void} */
+function follow(toast, ending, ask) {
+  let ended = false;
+  const timer = setInterval(async () => {
+    const { replayed } = await post(`/export/${ending}/progress`, ask).then((answer) => answer.json()).catch(() => ({}));
+    if (replayed && !ended) toast.say(`${WORK[ending]} ${replayed} so far`, true);
+  }, POLL);
+  return () => {
+    ended = true;
+    clearInterval(timer);
+  };
 }
 
 /** Pictures are offered where there is a graph; elsewhere the entries say why they are not. */
@@ -110,11 +126,11 @@ async function saveFilm(player, session, toast, kind) {
   }
 }
 
-/** The line that shows a lesson file in a page of one's own. */
-async function copyFrame(session, toast) {
+/** The line that shows a lesson file in a page of one's own, in a frame with these attributes. */
+async function copyFrame(session, toast, attributes) {
   const name = fileName(session, "html");
   const title = session.scene.program.title.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
-  const line = `<iframe src="${name}" title="${title}" sandbox="allow-scripts allow-downloads" allowfullscreen style="width: 100%; height: 640px; border: 0"></iframe>`;
+  const line = `<iframe src="${name}" title="${title}" ${attributes}></iframe>`;
   try {
     await navigator.clipboard.writeText(line);
     toast.say(`The <iframe> is copied. Export the lesson too, and put ${name} beside your page.`);
@@ -157,11 +173,15 @@ async function runOnTorch(session, toast) {
 /** A file that the server writes, by its ending. */
 async function saveFile(session, toast, files, ending) {
   const { program, section, edits, folds } = session;
+  const ask = { program, section, edits, folds };
   if (WORK[ending]) toast.say(WORK[ending], true);
+  const stop = WORK[ending] ? follow(toast, ending, ask) : () => {};
   try {
-    save(await files.written(ending, { program, section, edits, folds }), fileName(session, ending));
+    save(await files.written(ending, ask), fileName(session, ending));
+    stop();
     if (WORK[ending]) toast.say("The lesson is saved. It opens in any browser, offline.");
   } catch (error) {
+    stop();
     toast.say(`The file could not be saved: ${/** @type {Error} */ (error).message}`);
   }
 }

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from viz import cli, gallery
 from viz.scene.scene import scene
 from viz.server.export import formats, graphs, tables
 from viz.server.export.formats import Exports, Format
-from viz.server.programs import record_source
+from viz.server.programs import gallery_programs, record_source
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Revision, Store
 
@@ -54,7 +55,7 @@ def test_table_and_timeline_have_every_step(document: Any) -> None:
 def test_costly_file_is_made_once_for_all_who_save_it(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
-    def content(_store: object, revision: Revision, _folds: object) -> bytes:
+    def content(_store: object, revision: Revision, _folds: object, _tell: object) -> bytes:
         made.append(revision.id)
         return b"lesson"
 
@@ -76,6 +77,32 @@ def test_command_writes_what_the_ending_says(tmp_path: Path, capsys: pytest.Capt
     path = tmp_path / "weights.dot"
     assert cli.main(["export", "weights", "-o", str(path)]) == 0
     assert path.read_text("utf-8").startswith("digraph") and "the graph for Graphviz" in capsys.readouterr().out
+
+
+def test_command_counts_replays_on_a_terminal_and_says_how_a_page_shows_the_lesson(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "lesson.html"
+    assert cli.main(["export", "scaling", "-o", str(path)]) == 0
+    said = capsys.readouterr()
+    assert 'a page beside it shows it with <iframe src="lesson.html" title="' in said.out and said.err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert cli.main(["export", "scaling", "-o", str(path)]) == 0
+    assert "backstep: replaying the most likely changes: 1 so far" in capsys.readouterr().err
+
+
+def test_file_that_is_written_tells_how_many_changes_were_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(Catalogue(gallery_programs()), Computed())
+    exports, revision, seen = Exports(store), store.revision("scaling", None), list[int]()
+    made = store.scene
+
+    def scene(*asked: Any) -> Any:
+        seen.append(exports.replayed("html", revision))
+        return made(*asked)
+
+    monkeypatch.setattr(store, "scene", scene)
+    exports.content("html", revision, {})
+    assert seen[0] == 0 and max(seen) > 3 and exports.replayed("html", revision) == 0
 
 
 RUN = """import engine as torch

@@ -154,6 +154,8 @@ def test_costly_file_comes_later(room: Classroom) -> None:
     assert (answer.status_code, answer.get_json()) == (202, {"later": True})
     told = room.ask("made-file.data", "later-file", {**ask, "ending": "html"}).get_json()
     room.jobs.done()
+    done = room.client.post("/export/html/progress", data=json.dumps(ask), headers=HEADERS).get_json()
+    assert done["replayed"] > 3
     query = f"?cacheKey={told['cacheKey']}&job={told['job']}"
     assert room.ask("made-file.data", "later-file", None, query).get_json()["response"]["made-file"]["data"] == {}
     answer = room.client.post("/export/html", data=json.dumps(ask), headers=HEADERS)
