@@ -11,8 +11,8 @@ const player = (frame) => /** @type {any} */ (frame.contentWindow)?.backstep;
 function ready(frame) {
   return new Promise((done) => {
     const look = () => {
-      const found = player(frame);
-      if (found?.scene()) done(found);
+      const other = player(frame);
+      if (other?.scene()) done(other);
       else setTimeout(look, LOOK);
     };
     look();

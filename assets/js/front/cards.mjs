@@ -48,19 +48,19 @@ export class Cards {
     const text = this.field.value.trim();
     const number = (this.asked += 1);
     if (!text) { this.show(null); return; }
-    const found = await fetch(`/search?q=${encodeURIComponent(text.slice(0, LONGEST))}`).then((answer) => answer.json()).catch(() => undefined);
-    if (number === this.asked && found !== undefined) this.show(found.hits.length ? found : null);
+    const result = await fetch(`/search?q=${encodeURIComponent(text.slice(0, LONGEST))}`).then((answer) => answer.json()).catch(() => undefined);
+    if (number === this.asked && result !== undefined) this.show(result.hits.length ? result : null);
   }
 
-  /** @param {Found | null} found null shows the gallery */
-  show(found) {
-    byId("gallery-found").hidden = found === null;
-    byId("gallery-groups").hidden = found !== null;
-    first(".paths", this.gallery).hidden = found !== null;
-    if (found === null) return;
-    fill(byId("gallery-meant"), told(found));
+  /** @param {Found | null} result null shows the gallery */
+  show(result) {
+    byId("gallery-found").hidden = result === null;
+    byId("gallery-groups").hidden = result !== null;
+    first(".paths", this.gallery).hidden = result !== null;
+    if (result === null) return;
+    fill(byId("gallery-meant"), explanation(result));
     const place = first("#gallery-found .cards");
-    fill(place, found.hits.map((hit) => this.card(hit)));
+    fill(place, result.hits.map((hit) => this.card(hit)));
     this.pictures.watch(place);
   }
 
@@ -102,7 +102,7 @@ export class Cards {
 const LONGEST = 1000; // characters of a question: a pasted message is longer, and begins with what counts
 
 /** What is said above the hits. */
-function told({ hits, instead, near }) {
+function explanation({ hits, instead, near }) {
   const words = instead.map(([typed, meant]) => [h("b", {}, meant), ` for “${typed}”`]);
   const listed = words.flatMap((one, i) => (i ? [", ", ...one] : one));
   if (near) return ["No program says this. The closest ones", words.length ? [" (did you mean ", ...listed, "?)"] : null, ":"];

@@ -8,19 +8,19 @@ export async function startApp() {
   const scripts = [...held.content.querySelectorAll("script")];
   const [files, lines] = [scripts.filter((one) => one.src), scripts.filter((one) => !one.src)];
   await Promise.all(files.map((one) => new Promise((done, failed) => {
-    const made = copyOf(one);
-    made.async = false;
-    made.onload = done;
-    made.onerror = failed;
-    document.body.append(made);
+    const script = copyOf(one);
+    script.async = false;
+    script.onload = done;
+    script.onerror = failed;
+    document.body.append(script);
   })));
   lines.forEach((one) => document.body.append(copyOf(one)));
 }
 
 /** A script that came in a template does not run; its copy does. */
 function copyOf(script) {
-  const made = document.createElement("script");
-  for (const { name, value } of script.attributes) made.setAttribute(name, value);
-  made.textContent = script.textContent;
-  return made;
+  const copy = document.createElement("script");
+  for (const { name, value } of script.attributes) copy.setAttribute(name, value);
+  copy.textContent = script.textContent;
+  return copy;
 }

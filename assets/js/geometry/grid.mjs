@@ -36,15 +36,15 @@ export class Grid {
     const [c0, r0, c1, r1] = cellRange(box);
     if ((c1 - c0 + 1) * (r1 - r0 + 1) > this.cells.size) return this.items.filter((one) => meet(one.box, box)).map((one) => one.item);
     this.stamp += 1;
-    const found = [];
+    const numbers = [];
     const take = (number) => {
       if (this.seen[number] === this.stamp) return;
       this.seen[number] = this.stamp;
-      if (meet(this.items[number].box, box)) found.push(number);
+      if (meet(this.items[number].box, box)) numbers.push(number);
     };
     this.large.forEach(take);
     for (let c = c0; c <= c1; c++) for (let r = r0; r <= r1; r++) this.cells.get(`${c},${r}`)?.forEach(take);
-    return found.sort((a, b) => a - b).map((number) => this.items[number].item);
+    return numbers.sort((a, b) => a - b).map((number) => this.items[number].item);
   }
 
   at(x, y) {

@@ -85,9 +85,9 @@ export class Wiring {
    * @returns {Set<string>}
    */
   blockedAt(op) {
-    let found = this.blocked.get(op.id);
-    if (!found) this.blocked.set(op.id, (found = this.findBlocked(op)));
-    return found;
+    let edges = this.blocked.get(op.id);
+    if (!edges) this.blocked.set(op.id, (edges = this.findBlocked(op)));
+    return edges;
   }
 
   /**
@@ -95,7 +95,7 @@ export class Wiring {
    * @returns {Set<string>}
    */
   findBlocked(op) {
-    const found = new Set();
+    const crossed = new Set();
     const looked = new Set();
     const heads = this.headsAt(op);
     const wires = everyWireOf(this.index, op);
@@ -108,11 +108,11 @@ export class Wiring {
         if (looked.has(key)) continue;
         looked.add(key);
         const { leaving, arriving } = this.halves(wire);
-        if (leaving && this.isCrossed(leaving, [op, wire.source])) found.add(wire.edge.id);
-        if (this.isCrossed(arriving, [op, wire.output])) found.add(wire.after.id);
+        if (leaving && this.isCrossed(leaving, [op, wire.source])) crossed.add(wire.edge.id);
+        if (this.isCrossed(arriving, [op, wire.output])) crossed.add(wire.after.id);
       }
     }
-    return found;
+    return crossed;
   }
 
   /**
@@ -157,7 +157,7 @@ export class Wiring {
    */
   endingIn(wires, carrying) {
     const cells = new Set(carrying.map((wire) => wire.to));
-    return wires.filter(({ to, after, given }) => given !== 0 && this.isWired(after) && !cells.has(to) && cells.add(to)).map((wire) => ({ ...wire, from: null }));
+    return wires.filter(({ to, after, given: upstream }) => upstream !== 0 && this.isWired(after) && !cells.has(to) && cells.add(to)).map((wire) => ({ ...wire, from: null }));
   }
 
   /**
@@ -366,11 +366,11 @@ function isPassed(row, call) {
  * What comes to the cell that a wire leads to, of all wires of its edge.
  * @type {(moment: Moment, wire: CarriedWire) => number}
  */
-function sentOn(moment, { edge, from, given, local }) {
+function sentOn(moment, { edge, from, given: upstream, local }) {
   const flow = moment.step?.flows.find((one) => one.back && one.edge === edge.id);
   const id = flow ? flow.value : at(edge.tracks.cotangent, moment.t);
   const data = id === null || id === undefined ? null : moment.scene.values[id].data;
-  return data && from !== null ? toNumber(data[from]) : given * toNumber(local);
+  return data && from !== null ? toNumber(data[from]) : upstream * toNumber(local);
 }
 
 /**

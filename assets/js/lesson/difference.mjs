@@ -11,8 +11,8 @@ export function changed(old, difference) {
   if (difference === null) return old;
   const [kind, what, more] = difference;
   if (kind === PUT) return what;
-  const made = kind === OBJECT ? { ...old } : [...old.slice(0, what), ...Array(Math.max(0, what - old.length))];
-  for (const [key, change] of Object.entries(kind === OBJECT ? what : more)) made[key] = changed(old[key], change);
-  if (kind === OBJECT) for (const key of more) delete made[key];
-  return made;
+  const value = kind === OBJECT ? { ...old } : [...old.slice(0, what), ...Array(Math.max(0, what - old.length))];
+  for (const [key, change] of Object.entries(kind === OBJECT ? what : more)) value[key] = changed(old[key], change);
+  if (kind === OBJECT) for (const key of more) delete value[key];
+  return value;
 }

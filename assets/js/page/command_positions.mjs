@@ -54,14 +54,14 @@ export function spotOf(scene, edits, id) {
 }
 
 /** The edits with this command (new, or moved) behind what has the key. */
-export function put(scene, edits, given, key) {
-  const spec = explicit(scene, given);
+export function put(scene, edits, own, key) {
+  const spec = explicit(scene, own);
   const rest = inOrder(specs(scene, edits).filter((one) => one.id !== spec.id));
   const behind = sequence(scene, rest).find((one) => one.key === key);
   if (!behind) return null;
   const after = behind.spec ? behind.spec.after : behind.place.after;
-  const found = behind.spec ? rest.indexOf(behind.spec) + 1 : rest.findIndex((one) => order(one.after) >= after);
-  const at = found < 0 ? rest.length : found;
+  const index = behind.spec ? rest.indexOf(behind.spec) + 1 : rest.findIndex((one) => order(one.after) >= after);
+  const at = index < 0 ? rest.length : index;
   return withCommands(edits, [...rest.slice(0, at), { ...spec, after }, ...rest.slice(at)]);
 }
 

@@ -86,8 +86,8 @@ export function mount(place) {
 export function until(ready, frames = 900) {
   return new Promise((resolve, reject) => {
     const look = (left) => {
-      const found = ready();
-      if (found) resolve(found);
+      const value = ready();
+      if (value) resolve(value);
       else if (left <= 0) reject(new Error("a part of the page did not appear"));
       else requestAnimationFrame(() => look(left - 1));
     };

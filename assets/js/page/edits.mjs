@@ -82,23 +82,23 @@ export function remove(scene, edits, id) {
 
 /**
  * A new command; its id is one that no command has. Without a place it stands behind all else.
- * @type {(scene: Scene, edits: Edits | null, made: any) => CommandSpec}
+ * @type {(scene: Scene, edits: Edits | null, fields: any) => CommandSpec}
  */
-export function fresh(scene, edits, made) {
+export function fresh(scene, edits, fields) {
   const list = specs(scene, edits);
   const taken = new Set(list.map((spec) => spec.id));
   let n = list.length + 1;
   while (taken.has(`new${n}`)) n += 1;
   const blank = { root: null, gradient: null, retain_graph: false, create_graph: false, inputs: null, leaf: null };
-  return { ...blank, after: null, ...made, id: `new${n}` };
+  return { ...blank, after: null, ...fields, id: `new${n}` };
 }
 
 /**
  * The edits with one more command, behind all others.
- * @type {(scene: Scene, edits: Edits | null, made: any) => { edits: Edits, id: string }}
+ * @type {(scene: Scene, edits: Edits | null, fields: any) => { edits: Edits, id: string }}
  */
-export function add(scene, edits, made) {
-  const spec = fresh(scene, edits, made);
+export function add(scene, edits, fields) {
+  const spec = fresh(scene, edits, fields);
   return { edits: withCommands(edits, [...specs(scene, edits), spec]), id: spec.id };
 }
 

@@ -31,9 +31,9 @@ export class Live {
     if (!waiting && !document.hidden) {
       try {
         const answer = await fetch(`/live?program=${encodeURIComponent(program)}`);
-        const found = await answer.json();
-        if (found.version !== null && found.version !== version) { this.again(); return; }
-        if (found.note !== this.noted) { this.noted = found.note; this.session.note = found.note; this.load(); return; }
+        const newest = await answer.json();
+        if (newest.version !== null && newest.version !== version) { this.again(); return; }
+        if (newest.note !== this.noted) { this.noted = newest.note; this.session.note = newest.note; this.load(); return; }
       } catch {
         // the connection says that nobody answers
       }

@@ -60,13 +60,13 @@ function commonOf(left, right) {
     }
   }
   /** @type {Set<number>} */
-  const found = new Set();
+  const common = new Set();
   for (let i = 0, k = 0; i < left.length && k < right.length;) {
-    if (left[i] === right[k]) { found.add(k); i += 1; k += 1; }
+    if (left[i] === right[k]) { common.add(k); i += 1; k += 1; }
     else if (best[(i + 1) * width + k] >= best[i * width + k + 1]) i += 1;
     else k += 1;
   }
-  return found;
+  return common;
 }
 
 /** `line 31`, `lines 3–5 and 9`. @type {(numbers: number[]) => string} */
@@ -114,11 +114,11 @@ function gradsSince(before, now) {
 
 /** The small gradients by the names of their tensors. @type {(scene: Scene) => Map<string, string>} */
 function gradsOf(scene) {
-  const found = scene.nodes.flatMap((node) => {
+  const pairs = scene.nodes.flatMap((node) => {
     const text = textOf(scene, node, "grad", scene.steps.length);
     return text === null ? [] : [/** @type {[string, string]} */ ([node.label.replace(/ v\d+$/, ""), text])];
   });
-  return new Map(found);
+  return new Map(pairs);
 }
 
 /**

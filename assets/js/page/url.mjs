@@ -48,27 +48,27 @@ export function query(view) {
 
 /** The view of a query; `damaged` says that the edits in it could not be read. */
 export function view(search) {
-  const given = new URLSearchParams(search);
-  const edits = given.has("edits") ? unpack(given.get("edits")) : null;
+  const query = new URLSearchParams(search);
+  const edits = query.has("edits") ? unpack(query.get("edits")) : null;
   const damaged = edits !== null && !areEdits(edits);
-  const folds = given.has("folds") ? unpack(given.get("folds")) : {};
-  const step = Number(given.get("step") ?? 0);
-  const section = Number(given.get("section") ?? NaN);
-  const theme = given.get("theme");
+  const folds = query.has("folds") ? unpack(query.get("folds")) : {};
+  const step = Number(query.get("step") ?? 0);
+  const section = Number(query.get("section") ?? NaN);
+  const theme = query.get("theme");
   return {
-    program: given.get("program"),
+    program: query.get("program"),
     edits: damaged ? null : edits,
     damaged,
-    revision: given.get("revision"),
+    revision: query.get("revision"),
     section: Number.isSafeInteger(section) && section >= 0 ? section : null,
     step: Number.isFinite(step) && step > 0 ? step : 0,
-    run: given.get("view") === "run",
-    unplaced: !given.has("step"),
-    select: given.get("select"),
-    layout: given.get("layout") || "",
+    run: query.get("view") === "run",
+    unplaced: !query.has("step"),
+    select: query.get("select"),
+    layout: query.get("layout") || "",
     folds: isObject(folds) ? Object.fromEntries(Object.entries(folds).filter(([, folded]) => typeof folded === "boolean")) : {},
     theme: theme === "dark" || theme === "light" ? theme : null,
-    present: PRESENT.find((name) => name === given.get("present")) ?? null,
+    present: PRESENT.find((name) => name === query.get("present")) ?? null,
   };
 }
 

@@ -86,10 +86,10 @@ export function elementsAt(scene, file, line, col = null) {
     return !(line === code.line && col < code.col) && !(line === code.end && col >= code.stop);
   };
   const length = ({ code }) => (code.end - code.line) * 1000 + code.stop - code.col;
-  const found = scene.nodes.filter((node) => node.kind !== "group" && node.kind !== "stub" && holds(node));
-  if (!found.length && col !== null) return elementsAt(scene, file, line);
+  const nodes = scene.nodes.filter((node) => node.kind !== "group" && node.kind !== "stub" && holds(node));
+  if (!nodes.length && col !== null) return elementsAt(scene, file, line);
   const rank = (node) => length(node) * 2 + (node.kind === "op" ? 1 : 0);
-  return found.sort((a, b) => rank(a) - rank(b)).map((node) => node.id);
+  return nodes.sort((a, b) => rank(a) - rank(b)).map((node) => node.id);
 }
 
 const NEAR = 56; // px beside what is scrolled to, so that the next lines are seen, too
@@ -124,4 +124,4 @@ export function orderOf(scene, step) {
 }
 
 /** What an op without a card gave, by what is written on it, as the sentences say it: `the result of to(dtype=float32)`. */
-export const resultOf = (label) => `the result of ${label.replace(/^([^\W\d]\w*) (.+)$/u, (_, name, given) => `${name}(${given.replaceAll(" ", ", ")})`)}`;
+export const resultOf = (label) => `the result of ${label.replace(/^([^\W\d]\w*) (.+)$/u, (_, name, inputs) => `${name}(${inputs.replaceAll(" ", ", ")})`)}`;

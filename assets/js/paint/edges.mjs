@@ -90,13 +90,13 @@ function arrows(context, look) {
  * @param {any[]} wires
  */
 export function wiredEdges(moment, wires) {
-  const found = new Set();
+  const ids = new Set();
   for (const wire of wires) {
-    if (wire.live && wire.sides.leaving) found.add(wire.edge.id);
+    if (wire.live && wire.sides.leaving) ids.add(wire.edge.id);
     if (!wire.comes || !wire.sides.arriving) continue;
-    for (const edge of moment.index.outgoing.get(wire.op.id) ?? []) if (edge.target === wire.output.id) found.add(edge.id);
+    for (const edge of moment.index.outgoing.get(wire.op.id) ?? []) if (edge.target === wire.output.id) ids.add(edge.id);
   }
-  return found;
+  return ids;
 }
 
 /**

@@ -8,12 +8,12 @@ const MOST_LABELS = 24;
 
 /** The lines from cell to cell by which the gradient of an edge travels now, `{ flat, number }`: one for each cell. */
 export function linesOn({ wires }, edge) {
-  const found = new Map();
+  const lines = new Map();
   for (const wire of wires) {
-    if (wire.live && wire.sides.leaving && wire.edge.id === edge.id) found.set(wire.from, { flat: wire.leaving, number: wire.sent });
-    else if (wire.comes && wire.sides.arriving && edge.source === wire.op.id && edge.target === wire.output.id) found.set(wire.to, { flat: wire.arriving, number: wire.given });
+    if (wire.live && wire.sides.leaving && wire.edge.id === edge.id) lines.set(wire.from, { flat: wire.leaving, number: wire.sent });
+    else if (wire.comes && wire.sides.arriving && edge.source === wire.op.id && edge.target === wire.output.id) lines.set(wire.to, { flat: wire.arriving, number: wire.given });
   }
-  return [...found.values()];
+  return [...lines.values()];
 }
 
 /**
@@ -21,15 +21,15 @@ export function linesOn({ wires }, edge) {
  * only gradients travel.  The arithmetic of a single path is true of cells: it is written where the path is drawn.
  */
 export function labelsOf(brush, flows) {
-  const found = new Map();
+  const groups = new Map();
   for (const { flow, edge, started } of flows) {
     if (!started || !flow.text) continue;
     const text = (linesOn(brush, edge).length && flow.path) || flow.text;
     const key = `${edge.source}|${edge.target}|${text}`;
-    if (found.has(key)) found.get(key).edges.push(edge);
-    else found.set(key, { flow, edge, edges: [edge], text });
+    if (groups.has(key)) groups.get(key).edges.push(edge);
+    else groups.set(key, { flow, edge, edges: [edge], text });
   }
-  const labels = [...found.values()].map((one) => ({ ...one, text: withMinus(one.text), times: one.edges.length }));
+  const labels = [...groups.values()].map((one) => ({ ...one, text: withMinus(one.text), times: one.edges.length }));
   const before = (label) => labels.find(({ edge, text }) => edge.value === false && edge.source === label.edge.target && text === label.text);
   for (const label of labels) before(label)?.edges.push(...label.edges);
   return labels.filter((label) => !before(label)).map((one) => ({ ...one, text: one.text + timesOf(one) }));
@@ -58,10 +58,10 @@ function placeAll(brush, flows) {
   for (const [find, forms] of [[places.beside, formsOf], [places.away, formsOf], [places.beside, summaries], [places.away, summaries]]) {
     left = left.filter((label) => {
       /** @type {any} */
-      let found = null;
-      const text = forms(label, brush.moment.scene).find((form) => (found = find(form, label.edges, placed)));
-      if (found) placed.push({ ...label, text, ...found });
-      return !found;
+      let spot = null;
+      const text = forms(label, brush.moment.scene).find((form) => (spot = find(form, label.edges, placed)));
+      if (spot) placed.push({ ...label, text, ...spot });
+      return !spot;
     });
   }
   return placed;

@@ -142,14 +142,14 @@ const inset = (node) => Math.max(cornerOf(node), CORNER);
 
 /** Lines straight across the gap between node and message, where one stands beside the other: near the middle of the node's side first. */
 function straightWays(node, box) {
-  const found = [];
+  const ways = [];
   const [halfX, halfY] = endsOf(node);
   const [x0, y0, x1, y1] = boxOf(node);
   const [low, high] = [Math.max(node.x - halfX, box[0] + CORNER), Math.min(node.x + halfX, box[2] - CORNER)];
-  if (box[3] <= y0 || box[1] >= y1) for (const x of around(node.x, low, high)) found.push(box[3] <= y0 ? [[x, y0], [x, box[3]]] : [[x, y1], [x, box[1]]]);
+  if (box[3] <= y0 || box[1] >= y1) for (const x of around(node.x, low, high)) ways.push(box[3] <= y0 ? [[x, y0], [x, box[3]]] : [[x, y1], [x, box[1]]]);
   const [top, foot] = [Math.max(node.y - halfY, box[1] + CORNER), Math.min(node.y + halfY, box[3] - CORNER)];
-  if (box[2] <= x0 || box[0] >= x1) for (const y of around(node.y, top, foot)) found.push(box[2] <= x0 ? [[x0, y], [box[2], y]] : [[x1, y], [box[0], y]]);
-  return found;
+  if (box[2] <= x0 || box[0] >= x1) for (const y of around(node.y, top, foot)) ways.push(box[2] <= x0 ? [[x0, y], [box[2], y]] : [[x1, y], [box[0], y]]);
+  return ways;
 }
 
 /** Places from `low` to `high`, the ones nearest to `middle` first; none where there is no room. */
@@ -161,19 +161,19 @@ function around(middle, low, high) {
 
 /** Lines that leave the middle of a side of the node and turn once, to a side of the message; short ones first. */
 function cornerWays(node, box) {
-  const found = [];
+  const ways = [];
   const [x0, y0, x1, y1] = boxOf(node);
   for (const part of PARTS) {
     const [x, y] = [box[0] + CORNER + (box[2] - box[0] - 2 * CORNER) * part, box[1] + CORNER + (box[3] - box[1] - 2 * CORNER) * part];
     if (y < y0 - CORNER || y > y1 + CORNER) {
-      for (const side of [box[2], box[0]]) if (side === box[2] ? node.x > side + CORNER : node.x < side - CORNER) found.push([[node.x, y < node.y ? y0 : y1], [node.x, y], [side, y]]);
+      for (const side of [box[2], box[0]]) if (side === box[2] ? node.x > side + CORNER : node.x < side - CORNER) ways.push([[node.x, y < node.y ? y0 : y1], [node.x, y], [side, y]]);
     }
     if (x < x0 - CORNER || x > x1 + CORNER) {
-      for (const side of [box[3], box[1]]) if (side === box[3] ? node.y > side + CORNER : node.y < side - CORNER) found.push([[x < node.x ? x0 : x1, node.y], [x, node.y], [x, side]]);
+      for (const side of [box[3], box[1]]) if (side === box[3] ? node.y > side + CORNER : node.y < side - CORNER) ways.push([[x < node.x ? x0 : x1, node.y], [x, node.y], [x, side]]);
     }
   }
   const cost = (way) => lengthOf(way) + (way[0][1] === way[1][1] ? SIDEWAYS : 0);
-  return found.sort((one, other) => cost(one) - cost(other));
+  return ways.sort((one, other) => cost(one) - cost(other));
 }
 
 /** The shortest line from rim to rim that meets no other node. */
@@ -268,10 +268,10 @@ class Clutter {
  * @type {(shape: Callout, within: Box) => Spot[]}
  */
 function allSpots(shape, [x0, y0, x1, y1]) {
-  const found = [];
+  const spots = [];
   const steps = (from, to) => Array.from({ length: Math.max(0, Math.floor((to - from) / GRID) + 1) }, (_, i) => from + i * GRID).concat(to >= from ? [to] : []);
-  for (const x of steps(x0, x1 - shape.w)) for (const y of steps(y0, y1 - shape.h)) found.push({ x, y, shape });
-  return found;
+  for (const x of steps(x0, x1 - shape.w)) for (const y of steps(y0, y1 - shape.h)) spots.push({ x, y, shape });
+  return spots;
 }
 
 /** The point of a box that is nearest to a point. */

@@ -66,12 +66,12 @@ class Place {
     this.lead = lead;
     this.price = price;
     /** @type {number | undefined} */
-    this.found = undefined;
+    this.known = undefined;
   }
 
   get cost() {
-    this.found ??= this.price(this.box, this.lead);
-    return this.found;
+    this.known ??= this.price(this.box, this.lead);
+    return this.known;
   }
 }
 

@@ -331,8 +331,8 @@ function paintGroupCard(brush, node, look) {
  */
 function partsTexts({ sub }) {
   const [ops, shapes = ""] = sub.split(" \u00b7 ");
-  const given = shapes.includes("\u2192") ? [shapes, `${ops} \u2192${shapes.split("\u2192")[1]}`] : []; // what goes out at least
-  return [sub, ...given, ops, ops.split(",")[0]];
+  const results = shapes.includes("\u2192") ? [shapes, `${ops} \u2192${shapes.split("\u2192")[1]}`] : []; // what goes out at least
+  return [sub, ...results, ops, ops.split(",")[0]];
 }
 
 /** Which function runs in a folded group, and how far its steps are. */

@@ -12,8 +12,8 @@ export const escaped = (text) => String(text).replace(UNFIT, "\uFFFD").replace(/
 
 /** An element: what is undefined, or as SVG has it anyway, is left out. */
 export function element(name, attributes, content = "") {
-  const given = Object.entries(attributes).filter(([key, value]) => value !== undefined && value !== USUAL[key]);
-  return `<${name}${given.map(([key, value]) => ` ${key}="${escaped(value)}"`).join("")}${content ? `>${content}</${name}>` : "/>"}`;
+  const pairs = Object.entries(attributes).filter(([key, value]) => value !== undefined && value !== USUAL[key]);
+  return `<${name}${pairs.map(([key, value]) => ` ${key}="${escaped(value)}"`).join("")}${content ? `>${content}</${name}>` : "/>"}`;
 }
 
 const USUAL = { "fill-opacity": 1, "stroke-opacity": 1, "stroke-width": 1, "stroke-linejoin": "miter", "stroke-linecap": "butt", "text-anchor": "start" };
@@ -89,9 +89,9 @@ export class SvgContext {
 
   /** Corners that have no room are made smaller, all of them alike, as on a canvas. */
   roundRect(x, y, w, h, radii) {
-    const given = Array.isArray(radii) ? radii : Array(4).fill(radii);
-    const pairs = given.map((one, i) => (i % 2 ? h : w) / Math.max(one + given[(i + 1) % 4], 1e-9));
-    const [a, b, c, d] = given.map((one) => one * Math.min(1, ...pairs));
+    const corners = Array.isArray(radii) ? radii : Array(4).fill(radii);
+    const pairs = corners.map((one, i) => (i % 2 ? h : w) / Math.max(one + corners[(i + 1) % 4], 1e-9));
+    const [a, b, c, d] = corners.map((one) => one * Math.min(1, ...pairs));
     this.path.push(`M${points(x + a, y)}H${short(x + w - b)}${arcTo(b, x + w, y + b)}V${short(y + h - c)}${arcTo(c, x + w - c, y + h)}`,
       `H${short(x + d)}${arcTo(d, x, y + h - d)}V${short(y + a)}${arcTo(a, x + a, y)}Z`);
     this.reach(x, y);

@@ -54,13 +54,13 @@ export function paintWires(brush, wires, hovered) {
  * that travels on it.  On one that several wires share a gradient is seen where one of them has it.
  */
 function linesOf(wires) {
-  const found = new Map();
-  const add = (key, line) => line.curve && (line.loud || !found.has(key)) && found.set(key, line);
-  for (const { op, edge, output, from, to, sides, arriving, leaving, given, sent, carries, live, comes, coming, past } of wires) {
+  const lines = new Map();
+  const add = (key, line) => line.curve && (line.loud || !lines.has(key)) && lines.set(key, line);
+  for (const { op, edge, output, from, to, sides, arriving, leaving, given: number, sent, carries, live, comes, coming, past } of wires) {
     add(`${edge.id} ${from}`, { curve: sides.leaving, flat: leaving, number: sent, loud: carries, live, coming });
-    add(`${op.id} ${output.id} ${to}`, { curve: sides.arriving, flat: arriving, number: given, loud: carries || comes, live: comes, coming, past });
+    add(`${op.id} ${output.id} ${to}`, { curve: sides.arriving, flat: arriving, number, loud: carries || comes, live: comes, coming, past });
   }
-  return [...found.values()];
+  return [...lines.values()];
 }
 
 /** Where a gradient arrives: at the op, and at the cell of the input. */

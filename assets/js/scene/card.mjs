@@ -59,17 +59,17 @@ function rowHeight(row) {
 }
 
 /**
- * The place of a row that is to hold `given` elements: where it has fewer cells (a gradient of a shape that does not fit),
+ * The place of a row that is to hold `size` elements: where it has fewer cells (a gradient of a shape that does not fit),
  * more and narrower ones.  Where they have no room either, the last cell stands for the `more` that are left.
- * @type {(place: RowPlace, given: number, node: { w: number }) => RowPlace}
+ * @type {(place: RowPlace, size: number, node: { w: number }) => RowPlace}
  */
-export function holding(place, given, node) {
-  if (!place.cols || given <= place.count) return place;
+export function holding(place, size, node) {
+  if (!place.cols || size <= place.count) return place;
   const room = node.w - 2 * PAD + CELL_GAP;
-  const cols = Math.min(Math.ceil(given / place.row.rows), Math.max(1, Math.floor(room / LEAST_PITCH)));
+  const cols = Math.min(Math.ceil(size / place.row.rows), Math.max(1, Math.floor(room / LEAST_PITCH)));
   const pitchX = Math.min(room / cols, place.pitchX);
-  const count = Math.min(given, cols * place.row.rows);
-  return { ...place, cols, count, pitchX, cellW: pitchX - CELL_GAP, w: pitchX * cols - CELL_GAP, more: given > count ? given - count + 1 : 0 };
+  const count = Math.min(size, cols * place.row.rows);
+  return { ...place, cols, count, pitchX, cellW: pitchX - CELL_GAP, w: pitchX * cols - CELL_GAP, more: size > count ? size - count + 1 : 0 };
 }
 
 /**

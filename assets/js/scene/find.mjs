@@ -22,14 +22,14 @@ export function entries(scene) {
   const inside = scene.hidden ?? { names: [], nodes: [], groups: [] };
   const around = pathsOf([...scene.groups, ...inside.groups], new Set(scene.folded));
   const wrong = wrongAt(scene);
-  const found = [];
-  const add = (id, group, named) => found.push({ id, wrong: wrong.get(id) ?? null, ...named, ...around(group) });
+  const listed = [];
+  const add = (id, group, named) => listed.push({ id, wrong: wrong.get(id) ?? null, ...named, ...around(group) });
   for (const { id, group, kind, role, label, sub, title } of scene.nodes) if (kind !== "stub") add(id, group, described(kind, role, label, sub, title));
   const names = inside.names.map((name) => described(...name)); // rounds are alike: once for all of them
   for (const [id, name, group] of inside.nodes) add(id, group, names[name]);
   const open = scene.groups.filter((group) => !group.folded);
   for (const { id, within, label } of [...open, ...inside.groups]) add(id, within, described("group", "inner", label, "", label));
-  return found;
+  return listed;
 }
 
 /**
@@ -38,15 +38,15 @@ export function entries(scene) {
  */
 function pathsOf(groups, folded) {
   const known = new Map(groups.map((group) => [group.id, group]));
-  const made = new Map();
+  const paths = new Map();
   const path = (id) => {
     const group = known.get(id);
     if (!group) return { group: null, rounds: [], around: [], unfold: [] };
-    if (!made.has(id)) {
+    if (!paths.has(id)) {
       const outer = path(group.within);
-      made.set(id, { group: group.label, rounds: [...(group.round ? [group.label] : []), ...outer.rounds], around: [plain(group.label), ...outer.around], unfold: [...(folded.has(id) ? [id] : []), ...outer.unfold] });
+      paths.set(id, { group: group.label, rounds: [...(group.round ? [group.label] : []), ...outer.rounds], around: [plain(group.label), ...outer.around], unfold: [...(folded.has(id) ? [id] : []), ...outer.unfold] });
     }
-    return made.get(id);
+    return paths.get(id);
   };
   return path;
 }
@@ -62,13 +62,13 @@ export const placeOf = ({ group, rounds }) => [...new Set([group, ...rounds])].f
  * @type {(scene: Scene) => Map<string, Wrong>}
  */
 function wrongAt({ error, findings = [] }) {
-  const found = new Map();
+  const marks = new Map();
   for (const { at, kind, label } of findings) {
-    const before = found.get(at) ?? { text: label, words: ["warning"], error: false };
-    if (at !== null) found.set(at, { ...before, words: [...before.words, ...kind.split("-"), ...plain(label).split(" ")] });
+    const before = marks.get(at) ?? { text: label, words: ["warning"], error: false };
+    if (at !== null) marks.set(at, { ...before, words: [...before.words, ...kind.split("-"), ...plain(label).split(" ")] });
   }
-  if (error?.node) found.set(error.node, { text: error.type, words: ["error", plain(error.type), ...(found.get(error.node)?.words ?? [])], error: true });
-  return found;
+  if (error?.node) marks.set(error.node, { text: error.type, words: ["error", plain(error.type), ...(marks.get(error.node)?.words ?? [])], error: true });
+  return marks;
 }
 
 /**
@@ -81,14 +81,14 @@ function wrongAt({ error, findings = [] }) {
  */
 function described(kind, role, label, sub, title) {
   const cut = title.lastIndexOf(": ");
-  const told = cut < 0 ? "" : title.slice(cut + 2);
+  const detail = cut < 0 ? "" : title.slice(cut + 2);
   const names = [label, title.slice(0, Math.max(cut, 0)), kind === "op" ? sub : ""].map(plain).filter(Boolean);
   const base = { kind, role, label, sub, names: [...new Set(names)], roles: role === "inner" ? [kind] : [kind, role], shape: "", dtype: "", facts: [], given: [] };
   const listed = (text) => text.split(",").map((one) => plain(one.trim()).replaceAll(" ", "_")).filter(Boolean);
   if (kind === "group") return { ...base, shape: sub.split(" \u00b7 ")[1] ?? "" };
-  if (kind === "tensor") return { ...base, facts: listed(told), shape: told.split(",")[0], dtype: listed(told)[1] ?? "" };
-  const [given, result = ""] = told.split(" \u2192 ");
-  return { ...base, given: listed(given), facts: listed(result), shape: result.replaceAll(" ,", ",") };
+  if (kind === "tensor") return { ...base, facts: listed(detail), shape: detail.split(",")[0], dtype: listed(detail)[1] ?? "" };
+  const [inputs, result = ""] = detail.split(" \u2192 ");
+  return { ...base, given: listed(inputs), facts: listed(result), shape: result.replaceAll(" ,", ",") };
 }
 
 /**
@@ -105,13 +105,13 @@ export function plain(text) {
  */
 export function words(query) {
   const text = plain(query).replaceAll("torch.size", " ").replace(/\btorch\./g, "");
-  const found = [];
+  const parts = [];
   const rest = text.replace(/(^|\s)[([]+\s*(\d+(?:\s*[,\u00d7]\s*\d+)*)?\s*,?\s*([\])]+|$)/g, (_, before, sizes, closed) => {
     const shape = sizes?.replace(/\s*[,\u00d7]\s*/g, "\u00d7") ?? (closed ? "scalar" : "");
-    if (shape) found.push({ text: shape, whole: Boolean(closed) });
+    if (shape) parts.push({ text: shape, whole: Boolean(closed) });
     return before;
   });
-  return [...found, ...rest.split(/\s+/).filter(Boolean).map((word) => ({ text: word, whole: false }))];
+  return [...parts, ...rest.split(/\s+/).filter(Boolean).map((word) => ({ text: word, whole: false }))];
 }
 
 /**
@@ -142,8 +142,8 @@ function score(one, word) {
 }
 
 /**
- * The best `most` of the entries that fit all words of a query, and how many fit: { found, total }.
- * @type {(all: Entry[], query: string, most: number) => { found: Entry[], total: number }}
+ * The best `most` of the entries that fit all words of a query, and how many fit: { hits, total }.
+ * @type {(all: Entry[], query: string, most: number) => { hits: Entry[], total: number }}
  */
 export function search(all, query, most) {
   const wanted = words(query);
@@ -164,9 +164,9 @@ export function search(all, query, most) {
     if (ranks.has(rank)) ranks.get(rank).push(one);
     else ranks.set(rank, [one]);
   }
-  const found = [];
-  for (const rank of [...ranks.keys()].sort((a, b) => b - a)) found.push(...ranks.get(rank).slice(0, most - found.length));
-  return { found, total };
+  const hits = [];
+  for (const rank of [...ranks.keys()].sort((a, b) => b - a)) hits.push(...ranks.get(rank).slice(0, most - hits.length));
+  return { hits, total };
 }
 
 /**

@@ -22,8 +22,8 @@ export function withGhosts(scene, before) {
     for (const row of node.rows) {
       if (!KEYS.includes(row.key) || !nodes.has(node.id)) continue;
       const now = nodes.get(node.id).rows.find(({ key }) => key === row.key)?.track ?? [[0, null]];
-      const told = (track, of) => track.map(([t, id]) => [t, id === null ? null : of[id]]);
-      if (same(told(row.track, before.values), told(now, scene.values))) continue;
+      const resolved = (track, of) => track.map(([t, id]) => [t, id === null ? null : of[id]]);
+      if (same(resolved(row.track, before.values), resolved(now, scene.values))) continue;
       ghosts[`${node.id}|${row.key}`] = row.track.map(([t, id]) => [t, id === null ? null : values.push(before.values[id]) - 1]);
     }
   }
@@ -45,7 +45,7 @@ export function areAlike(one, other) {
  * @type {(scene: Scene, before: Scene) => Scene}
  */
 export function besideTheLast(scene, before) {
-  const made = withGhosts(scene, before);
+  const ghosts = withGhosts(scene, before);
   const norms = Object.fromEntries(before.nodes.flatMap(({ id, tracks }) => (tracks.norm ? [[id, tracks.norm]] : [])));
-  return { ...made, previous: { ...made.previous, norms, label: before.section?.label ?? "" } };
+  return { ...ghosts, previous: { ...ghosts.previous, norms, label: before.section?.label ?? "" } };
 }

@@ -147,14 +147,14 @@ function together(scene, span) {
 function flowsOf(scene, steps, end) {
   const normOf = (id) => valueAt(scene.edges.find((edge) => edge.id === id)?.tracks.norm, end);
   /** @type {Map<string, Flow>} */
-  const found = new Map();
+  const sums = new Map();
   for (const flow of steps.flatMap((step) => step.flows)) {
     const key = `${flow.edge} ${flow.back}`;
-    const before = found.get(key);
+    const before = sums.get(key);
     const same = !before || !flow.back || before.value === flow.value;
-    found.set(key, same ? flow : sumOf(normOf(flow.edge), flow, before));
+    sums.set(key, same ? flow : sumOf(normOf(flow.edge), flow, before));
   }
-  return [...found.values()];
+  return [...sums.values()];
 }
 
 /** @type {(norm: Num | null, flow: Flow, before: Flow) => Flow} */
@@ -170,11 +170,11 @@ export function counterpart(before, after, t) {
   if (t <= 0 || t >= before.steps.length) return t <= 0 ? 0 : after.steps.length;
   const like = (spans, within, { kind, label }) => spans.filter((one) => one.within === within && one.kind === kind && one.label === label);
   let [own, other] = [{ start: 0, end: before.steps.length }, { start: 0, end: after.steps.length }];
-  let [around, found] = [/** @type {number | null} */ (null), /** @type {number | null} */ (null)];
+  let [around, there] = [/** @type {number | null} */ (null), /** @type {number | null} */ (null)];
   for (const span of before.spans.filter(({ start, end }) => start < t && t <= end)) {
-    const same = like(after.spans, found, span)[like(before.spans, around, span).indexOf(span)];
+    const same = like(after.spans, there, span)[like(before.spans, around, span).indexOf(span)];
     if (!same) break;
-    [own, other, around, found] = [span, same, before.spans.indexOf(span), after.spans.indexOf(same)];
+    [own, other, around, there] = [span, same, before.spans.indexOf(span), after.spans.indexOf(same)];
   }
   return t === own.end ? other.end : Math.min(other.start + t - own.start, other.end);
 }

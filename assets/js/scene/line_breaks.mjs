@@ -9,13 +9,13 @@ const BREAKS = /[ \u2212-]/; // where a line might end
  * @type {(text: string) => (string | { whole: string })[]}
  */
 export function pieces(text) {
-  const found = [];
+  const parts = [];
   let end = 0;
   for (const { 0: whole, index } of text.matchAll(WHOLE)) {
     if (!BREAKS.test(whole)) continue;
-    if (index > end) found.push(text.slice(end, index));
-    found.push({ whole });
+    if (index > end) parts.push(text.slice(end, index));
+    parts.push({ whole });
     end = index + whole.length;
   }
-  return end < text.length ? [...found, text.slice(end)] : found;
+  return end < text.length ? [...parts, text.slice(end)] : parts;
 }

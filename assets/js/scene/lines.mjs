@@ -69,14 +69,14 @@ export function mainLines(scene, file) {
  */
 export function printsOf(scene, file) {
   /** @type {Map<number, Print[]>} */
-  const found = new Map();
+  const byLine = new Map();
   for (const print of scene.prints ?? []) {
     if (print.code?.file !== file) continue;
     const { end } = print.code;
-    if (!found.has(end)) found.set(end, []);
-    /** @type {Print[]} */ (found.get(end)).push(print);
+    if (!byLine.has(end)) byLine.set(end, []);
+    /** @type {Print[]} */ (byLine.get(end)).push(print);
   }
-  return found;
+  return byLine;
 }
 
 /**

@@ -22,9 +22,9 @@ export const QUANTITIES = {
  * @param {RunOverview} run
  */
 export function modules(run) {
-  const found = new Map();
-  run.parameters.forEach(({ group }, row) => found.set(group, [...(found.get(group) ?? []), row]));
-  return found;
+  const rows = new Map();
+  run.parameters.forEach(({ group }, row) => rows.set(group, [...(rows.get(group) ?? []), row]));
+  return rows;
 }
 
 /**
@@ -103,7 +103,7 @@ const isSampled = (run, row) => row.members.some((one) => run.parameters[one].sa
  * @param {Row} row
  * @param {number} column
  */
-export function told(run, row, column) {
+export function cellText(run, row, column) {
   const at = (quantity) => cell(run, quantity, row, column);
   const norm = at("norm");
   const head = [row.name || "all parameters", ...(run.labels.length > 1 ? [run.labels[column]] : [])].join(", ");
@@ -145,9 +145,9 @@ export function inWords(run) {
   const last = run.labels.length - 1;
   const rows = rowsOf(run, new Set()).map((row) => `${row.name || "the parameters"}: from ${num(cells(run, "norm", row)[0], 3) || "none"} to ${num(cells(run, "norm", row)[last], 3) || "none"}`);
   if (last === 0) return `One backward pass, loss ${num(run.loss[0], 3) || "not known"}. Gradient norms, the last layers first: ${rows.map((row) => row.replace(/: from (.*) to .*$/, ": $1")).join("; ")}.`;
-  const told = run.calls.length ? `${run.labels.length} backward calls, from ${run.labels[0]} to ${run.labels[last]}.`
+  const calls = run.calls.length ? `${run.labels.length} backward calls, from ${run.labels[0]} to ${run.labels[last]}.`
     : `${run.labels.length} iterations, from ${run.labels[0]} to ${run.labels[last]}. ${[{ name: `The ${run.root}`, loss: run.loss }, ...run.others].map(({ name, loss }) => `${name} goes ${lossText(loss).replace("→", "to")}.`).join(" ")}`;
-  return `${told} Gradient norms, the last layers first: ${rows.join("; ")}.`;
+  return `${calls} Gradient norms, the last layers first: ${rows.join("; ")}.`;
 }
 
 /** The column that a section is in; -1 for none. @type {(run: RunOverview, section: number) => number} */

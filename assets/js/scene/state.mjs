@@ -55,14 +55,14 @@ export function prepare(scene) {
 function runsInGroups(scene) {
   const groups = new Set(scene.nodes.filter((node) => node.kind === "group").map((node) => node.id));
   const runs = new Map();
-  const found = new Map();
+  const places = new Map();
   scene.steps.forEach(({ at: id, phase }, k) => {
     if (id === null || !groups.has(id)) return;
     const key = `${phase}|${id}`;
     if (!runs.has(key)) runs.set(key, []);
-    found.set(k, [runs.get(key).push(k), runs.get(key)]);
+    places.set(k, [runs.get(key).push(k), runs.get(key)]);
   });
-  return new Map([...found].map(([k, [nth, all]]) => [k, [nth, all.length]]));
+  return new Map([...places].map(([k, [nth, all]]) => [k, [nth, all.length]]));
 }
 
 /**
@@ -90,9 +90,9 @@ export function runIn(moment, node) {
 
 /** @type {(findings: Finding[]) => Map<string, Finding[]>} */
 function byNode(findings) {
-  const found = new Map();
-  for (const one of findings) if (one.at !== null) found.set(one.at, [...(found.get(one.at) ?? []), one]);
-  return found;
+  const byId = new Map();
+  for (const one of findings) if (one.at !== null) byId.set(one.at, [...(byId.get(one.at) ?? []), one]);
+  return byId;
 }
 
 /**
@@ -270,17 +270,17 @@ export function flowsAt(moment) {
   const { step, index } = moment;
   if (!step) return [];
   const acts = new Map(); // by node: the act after what comes to it
-  const found = [];
+  const flows = [];
   for (const flow of step.flows) {
     const edge = index.edges.get(flow.edge);
     if (!edge) continue;
     const [start, end] = flow.back ? [edge.target, edge.source] : [edge.source, edge.target];
     const act = acts.get(start) ?? 0;
     acts.set(end, Math.max(acts.get(end) ?? 0, act + 1));
-    found.push({ flow, edge, act });
+    flows.push({ flow, edge, act });
   }
-  const count = Math.max(...found.map(({ act }) => act + 1));
-  return found.map(({ flow, edge, act }) => {
+  const count = Math.max(...flows.map(({ act }) => act + 1));
+  return flows.map(({ flow, edge, act }) => {
     const part = moment.progress * count - act;
     return { flow, edge, part: Math.min(Math.max(part, 0), 1), started: part > 0 || act === 0 };
   });
@@ -309,9 +309,9 @@ function ends(index, op) {
  */
 export function wiresOf(moment, op) {
   const { index, scene } = moment;
-  const found = ends(index, op);
-  if (!found) return [];
-  const { after, output, into } = found;
+  const both = ends(index, op);
+  if (!both) return [];
+  const { after, output, into } = both;
   const inBackward = moment.phase?.kind === "backward" && !["idle", "future"].includes(nodeState(moment, op));
   const id = inBackward || moment.active === op.id ? at(op.tracks.upstream, moment.t) : null;
   const coming = id === null && !inBackward; // what the next call will pass: told, but nothing travels yet
@@ -335,13 +335,13 @@ export function wiresOf(moment, op) {
  * @type {(index: Index, op: Node) => WirePlace[]}
  */
 export function everyWireOf(index, op) {
-  const found = ends(index, op);
-  if (!found) return [];
-  const { after, output, into } = found;
+  const both = ends(index, op);
+  if (!both) return [];
+  const { after, output, into } = both;
   const wirings = (edge) => [edge.wiring, ...(index.flows.get(edge.id) ?? []).map(([, flow]) => flow.back && flow.wiring)].filter(Boolean);
   const wires = into.flatMap(({ edge, source, lane }) => wirings(edge).flat().map(([from, to]) => ({ op, edge, after, source, output, from, to, lane })));
   if (!wires.length) return [];
-  const passed = (op.tracks.upstream ?? []).flatMap(([, id]) => (id === null ? [] : index.scene.values[id].data ?? []).flatMap((given, to) => (toNumber(given) === 0 ? [] : [to])));
+  const passed = (op.tracks.upstream ?? []).flatMap(([, id]) => (id === null ? [] : index.scene.values[id].data ?? []).flatMap((number, to) => (toNumber(number) === 0 ? [] : [to])));
   return [...wires, ...[...new Set(passed)].map((to) => ({ ...wires[0], from: null, to }))];
 }
 
@@ -352,8 +352,8 @@ export function everyWireOf(index, op) {
 function stopsOf(wires, upstream) {
   if (!wires.length) return [];
   const reached = new Set(wires.map((wire) => wire.to));
-  return upstream.flatMap((given, to) => (
-    reached.has(to) || toNumber(given) === 0 ? [] : [{ ...wires[0], from: null, to, local: 0, given: toNumber(given), carries: false }]));
+  return upstream.flatMap((number, to) => (
+    reached.has(to) || toNumber(number) === 0 ? [] : [{ ...wires[0], from: null, to, local: 0, given: toNumber(number), carries: false }]));
 }
 
 /**

@@ -95,15 +95,15 @@ export function previousCall(scene, t) {
  * @type {(scene: Scene, edges: Map<string, Edge>, id: string) => number[]}
  */
 export function stepsOf(scene, edges, id) {
-  const found = [];
+  const steps = [];
   scene.steps.forEach((step, k) => {
     const touched = step.at === id || step.flows.some((flow) => {
       const edge = edges.get(flow.edge);
       return edge && (flow.back ? edge.source : edge.target) === id;
     });
-    if (touched) found.push(k);
+    if (touched) steps.push(k);
   });
-  return found;
+  return steps;
 }
 
 /**
@@ -161,8 +161,8 @@ export function shorterLabels(label) {
   const [, target, sign] = /^([\w.[\]:]+) ([-+*/@]?=) ./s.exec(label) ?? [];
   if (target) return [label, `${target} ${sign} \u2026`];
   const call = lastCall(label);
-  const given = label.endsWith("()") ? "()" : "(\u2026)"; // a call that passes something is not written as one that passes nothing
-  return call ? [...new Set([label, `${call.on}${call.name}${given}`, `${call.name}${given}`])] : [label];
+  const brackets = label.endsWith("()") ? "()" : "(\u2026)"; // a call that passes something is not written as one that passes nothing
+  return call ? [...new Set([label, `${call.on}${call.name}${brackets}`, `${call.name}${brackets}`])] : [label];
 }
 
 /**
@@ -181,15 +181,15 @@ export function phaseLabels(phases, x, wide, gap = 8) {
     if (run.left !== null) left.set(run.name, Math.min(left.get(run.name) ?? Infinity, run.left));
   }
   const written = ({ ways, name }) => ways[Math.max(ways.length - 1 - left.get(name), 0)];
-  const found = runs.filter((run) => run.left !== null).map((run) => ({ first: run.first, last: run.last, from: run.from, text: written(run) }));
-  const free = (from, to) => found.every((one) => one.from - gap >= to || one.from + wide(one.text) + gap <= from);
+  const labels = runs.filter((run) => run.left !== null).map((run) => ({ first: run.first, last: run.last, from: run.from, text: written(run) }));
+  const free = (from, to) => labels.every((one) => one.from - gap >= to || one.from + wide(one.text) + gap <= from);
   const quiet = runs.filter((run) => !left.has(run.name) && phases[run.first].kind !== "forward");
   for (const rounds of seriesOf(phases, quiet)) {
     const [{ first, from }, { last }] = [rounds[0], rounds[rounds.length - 1]];
     const text = inRounds(phases, rounds).find((one) => wide(one) <= x(phases[last].end) - gap - from);
-    if (text && free(from, from + wide(text))) found.push({ first, last, from, text });
+    if (text && free(from, from + wide(text))) labels.push({ first, last, from, text });
   }
-  return found.sort((a, b) => a.first - b.first);
+  return labels.sort((a, b) => a.first - b.first);
 }
 
 /**

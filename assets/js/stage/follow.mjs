@@ -76,10 +76,10 @@ export function overview({ plane, view, error, focus = null, whole = false }) {
 
 /** The nodes that a step is about, each with its weight. */
 function cardsOf(index, { at, flows }) {
-  const found = new Map();
+  const weights = new Map();
   const add = (id, weight) => {
     const node = index.nodes.get(id);
-    if (node) found.set(node, Math.max(found.get(node) ?? 0, weight));
+    if (node) weights.set(node, Math.max(weights.get(node) ?? 0, weight));
   };
   add(at, WEIGHT.now);
   for (const flow of flows) {
@@ -87,7 +87,7 @@ function cardsOf(index, { at, flows }) {
     add(flow.back ? source : target, WEIGHT.receives);
     add(flow.back ? target : source, WEIGHT.sends);
   }
-  return found;
+  return weights;
 }
 
 /** What a step is about: [{ box, weight, id }], cards, rows that receive, and the numbers on their way where they would stand by themselves. */
@@ -125,10 +125,10 @@ export function follow({ camera, corner }, view, plane, subjects, still = false)
   const stays = corner && hides(free, view, corner, looked) < 1 && (free === camera || !cardsUnder(free, view, plane, corner).length);
   if (!hasMap(view) || stays) return { camera: free, corner };
   const tries = Object.keys(CORNERS).map((one) => {
-    const found = bring(camera, view, plane, subjects, barsOver(view, one), still);
-    const under = cardsUnder(found.camera, view, plane, one);
-    const covers = under.length * MAPPED + COVERED * hides(found.camera, view, one, under.map(boxOf));
-    return { camera: found.camera, corner: one, cost: found.cost + covers + (one === corner ? 0 : OTHER_CORNER) };
+    const move = bring(camera, view, plane, subjects, barsOver(view, one), still);
+    const under = cardsUnder(move.camera, view, plane, one);
+    const covers = under.length * MAPPED + COVERED * hides(move.camera, view, one, under.map(boxOf));
+    return { camera: move.camera, corner: one, cost: move.cost + covers + (one === corner ? 0 : OTHER_CORNER) };
   });
   const best = least(tries);
   return { camera: best.camera, corner: best.corner };

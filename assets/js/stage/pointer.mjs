@@ -30,27 +30,27 @@ const HIT = 7; // px around an edge or a wire that count as on it
 export function pick(stage, clientX, clientY) {
   const [x, y] = toWorld(stage.camera, stage.view, ...stage.local(clientX, clientY));
   /** @type {Found} */
-  const found = { x, y, node: null, row: null, cell: -1, group: null, fold: false, wire: null, edge: null, dot: null, member: null };
+  const target = { x, y, node: null, row: null, cell: -1, group: null, fold: false, wire: null, edge: null, dot: null, member: null };
   const { moment } = stage;
-  if (!stage.plane || !moment) return found;
-  found.wire = stage.wires.length ? wireAt(stage.wires, x, y, HIT / stage.camera.zoom / 1.4) : null;
+  if (!stage.plane || !moment) return target;
+  target.wire = stage.wires.length ? wireAt(stage.wires, x, y, HIT / stage.camera.zoom / 1.4) : null;
   /** @type {Node | null} */
   const node = stage.plane.nodes.at(x, y).at(-1) ?? null;
   if (node) {
-    found.node = node;
+    target.node = node;
     const hit = node.rows.length ? cellAt(node, x, y, (place) => placeAt(moment, node, place)) : null;
-    if (hit) Object.assign(found, hit);
-    found.dot = dotAt(node, x, y);
-    found.member = memberAt(node, x, y);
-    found.fold = node.kind === "group" && contains(foldMark(boxOf(node)), x, y);
-    return found;
+    if (hit) Object.assign(target, hit);
+    target.dot = dotAt(node, x, y);
+    target.member = memberAt(node, x, y);
+    target.fold = node.kind === "group" && contains(foldMark(boxOf(node)), x, y);
+    return target;
   }
   const groups = stage.index.scene.groups.filter((one) => !one.folded && one.box);
   const inner = groups.findLast((one) => boxesOf(one).some((box) => x >= box[0] && x <= box[2] && y >= box[1] && y <= box[1] + 32));
-  found.group = inner ?? null;
-  found.fold = inner ? contains(foldMark(boxesOf(inner)[0]), x, y) : false;
-  found.edge = inner ? null : edgeAt(stage, x, y);
-  return found;
+  target.group = inner ?? null;
+  target.fold = inner ? contains(foldMark(boxesOf(inner)[0]), x, y) : false;
+  target.edge = inner ? null : edgeAt(stage, x, y);
+  return target;
 }
 
 function edgeAt(stage, x, y) {
@@ -113,16 +113,16 @@ export function listen(stage, acts) {
 }
 
 function press(stage, acts, event) {
-  const found = pick(stage, event.clientX, event.clientY);
-  const pressed = found.node ?? found.group;
-  if (pressed && found.fold) acts.fold(pressed.id);
-  else if (found.dot && !stage.choosing) acts.find(found.dot.id);
-  else if (found.member && !stage.choosing) acts.fold(found.member.id);
+  const hit = pick(stage, event.clientX, event.clientY);
+  const pressed = hit.node ?? hit.group;
+  if (pressed && hit.fold) acts.fold(pressed.id);
+  else if (hit.dot && !stage.choosing) acts.find(hit.dot.id);
+  else if (hit.member && !stage.choosing) acts.fold(hit.member.id);
   else if (stage.choosing) {
     if (pressed) acts.choose(pressed);
   }
-  else if (found.node && found.row && found.cell >= 0 && acts.cellClick(found.node, found.row, found.cell)) return;
-  else acts.select(pressed?.id ?? (found.edge ? nearOp(stage, found.edge) : null));
+  else if (hit.node && hit.row && hit.cell >= 0 && acts.cellClick(hit.node, hit.row, hit.cell)) return;
+  else acts.select(pressed?.id ?? (hit.edge ? nearOp(stage, hit.edge) : null));
 }
 
 /** An edge stands for the op that it belongs to. */
@@ -131,33 +131,33 @@ function nearOp(stage, edge) {
 }
 
 function doublePress(stage, acts, event) {
-  const found = pick(stage, event.clientX, event.clientY);
-  const pressed = found.node ?? found.group;
-  if (found.dot || found.member) return; // its first click has opened it
-  if (pressed && (found.node?.kind === "group" || found.group)) acts.fold(pressed.id);
+  const hit = pick(stage, event.clientX, event.clientY);
+  const pressed = hit.node ?? hit.group;
+  if (hit.dot || hit.member) return; // its first click has opened it
+  if (pressed && (hit.node?.kind === "group" || hit.group)) acts.fold(pressed.id);
   else if (stage.choosing) return;
-  else if (found.node && found.row && found.cell >= 0 && acts.edit(found.node, found.row, found.cell)) return;
-  else if (found.node) stage.reveal(found.node.id);
+  else if (hit.node && hit.row && hit.cell >= 0 && acts.edit(hit.node, hit.row, hit.cell)) return;
+  else if (hit.node) stage.reveal(hit.node.id);
 }
 
 function hover(stage, tip, event) {
-  const found = pick(stage, event.clientX, event.clientY);
-  setHover(stage, tip, found, event);
-  stage.host.classList.toggle("bs-over", Boolean(found.node || found.fold || found.edge));
-  stage.host.classList.toggle("bs-refused", Boolean(stage.choosing && found.node && !found.fold && !stage.choosing.allows(found.node)));
+  const hit = pick(stage, event.clientX, event.clientY);
+  setHover(stage, tip, hit, event);
+  stage.host.classList.toggle("bs-over", Boolean(hit.node || hit.fold || hit.edge));
+  stage.host.classList.toggle("bs-refused", Boolean(stage.choosing && hit.node && !hit.fold && !stage.choosing.allows(hit.node)));
 }
 
-/** @type {(stage: Stage, tip: HTMLElement, found: Found | null, event?: PointerEvent) => void} */
-function setHover(stage, tip, found, event) {
-  const id = found?.node?.id ?? null;
-  const wire = found?.wire ?? null;
+/** @type {(stage: Stage, tip: HTMLElement, hit: Found | null, event?: PointerEvent) => void} */
+function setHover(stage, tip, hit, event) {
+  const id = hit?.node?.id ?? null;
+  const wire = hit?.wire ?? null;
   if (id !== stage.hover || wire?.curve !== stage.hoveredWire?.curve) {
     if (!wire || id) stage.hover = id ?? (wire ? stage.hover : null);
     stage.hoveredWire = wire;
     stage.settle();
     stage.onHover?.(stage.hover);
   }
-  const text = found && !stage.editing ? hoverText(stage, found) : "";
+  const text = hit && !stage.editing ? hoverText(stage, hit) : "";
   tip.hidden = !text;
   if (!text || !event) return;
   if (tip.textContent !== text) tip.textContent = text;
@@ -168,7 +168,7 @@ function setHover(stage, tip, found, event) {
   tip.style.transform = `translate(${Math.round(Math.max(x, 8))}px, ${Math.round(over)}px)`;
 }
 
-/** @type {(stage: Stage, found: Found) => string} */
+/** @type {(stage: Stage, hit: Found) => string} */
 function hoverText(stage, { node, row, cell, group, edge, wire, dot, member }) {
   const choice = node ?? group;
   if (stage.choosing && choice) return stage.choosing.refusal(choice) ?? `Choose ${choice.label}`;

@@ -16,7 +16,7 @@ const [LEAST, MOST] = [2, 12]; // rows
 export class Search {
   /**
    * @param {Stage} stage
-   * @param {{ choose: (found: Entry) => void, moved: () => void }} acts `choose` selects what was found; `moved` is told when the camera follows the arrows
+   * @param {{ choose: (entry: Entry) => void, moved: () => void }} acts `choose` selects what was found; `moved` is told when the camera follows the arrows
    */
   constructor(stage, acts) {
     this.stage = stage;
@@ -26,7 +26,7 @@ export class Search {
     /** @type {Entry[] | null} all that can be found; null until one asks */
     this.all = null;
     /** @type {Entry[]} the list */
-    this.found = [];
+    this.hits = [];
     this.at = -1;
     /** @type {{ focus: HTMLElement | null, camera: { camera: Camera, fitted: boolean } | null }} what closing leads back to */
     this.back = { focus: null, camera: null };
@@ -85,15 +85,15 @@ export class Search {
   type() {
     const all = this.all ??= entries(this.scene);
     const room = Math.min(Math.max(Math.floor((this.stage.view.height - BARS) / ROW), LEAST), MOST);
-    const { found, total } = search(all, this.input.value, room);
-    this.found = found;
-    this.list.replaceChildren(...found.map((one, i) => option(one, i, { point: () => this.point(i), choose: () => this.choose(i) })));
-    this.list.hidden = found.length === 0;
-    this.input.setAttribute("aria-expanded", String(found.length > 0));
-    const count = total > found.length ? `${found.length} of ${total} found` : `${total} found`;
+    const { hits, total } = search(all, this.input.value, room);
+    this.hits = hits;
+    this.list.replaceChildren(...hits.map((one, i) => option(one, i, { point: () => this.point(i), choose: () => this.choose(i) })));
+    this.list.hidden = hits.length === 0;
+    this.input.setAttribute("aria-expanded", String(hits.length > 0));
+    const count = total > hits.length ? `${hits.length} of ${total} found` : `${total} found`;
     const typed = words(this.input.value).length > 0;
     this.note.replaceChildren(...(total ? [h("p", {}, `${count} \u00b7 `, h("kbd", {}, "\u2191"), " ", h("kbd", {}, "\u2193"), " look, ", h("kbd", {}, "Enter"), " selects")] : this.hints(all, typed)));
-    this.point(found.length ? 0 : -1);
+    this.point(hits.length ? 0 : -1);
     if (typed) announce(total ? count : "Nothing found");
   }
 
@@ -123,12 +123,12 @@ export class Search {
   }
 
   place(at) {
-    return this.found[at].unfold.at(-1) ?? this.found[at].id;
+    return this.hits[at].unfold.at(-1) ?? this.hits[at].id;
   }
 
   /** The next one by the arrows: also brought into view, beside the list. */
   go(by) {
-    const { length } = this.found;
+    const { length } = this.hits;
     if (!length) return;
     this.point((this.at + by + length) % length);
     this.back.camera ??= { camera: this.stage.camera, fitted: this.stage.fitted };
@@ -138,11 +138,11 @@ export class Search {
   }
 
   choose(at = this.at) {
-    const found = this.found[at];
-    if (!found) return;
+    const entry = this.hits[at];
+    if (!entry) return;
     this.close(false);
     this.stage.host.focus({ preventScroll: true });
-    this.acts.choose(found);
+    this.acts.choose(entry);
   }
 
   /** Its keys are its own: neither Space nor the arrows reach the player. */

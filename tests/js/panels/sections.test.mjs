@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { found, sectionAt, told, tracksOf } from "../../../assets/js/panels/run/sections.mjs";
+import { sectionsOf, sectionAt, hoverText, tracksOf } from "../../../assets/js/panels/run/sections.mjs";
 
 const run = {
   labels: ["step = 0", "step = 1", "step = 2 to step = 3", "step = 4"], first: [0, 1, 2, 5], last: [0, 1, 4, 5],
@@ -28,9 +28,9 @@ test("curves stand over the sections of their columns, broken where nothing is k
 });
 
 test("a section is told by its name, its numbers and what is wrong there", () => {
-  assert.equal(told(run, section, 1), "step = 1: loss 2 · gradient norm 0.01 · learning rate 0.1 · a");
-  assert.equal(told(run, section, 5), "step = 4: loss 3 · gradient norm 100 · learning rate 0.05 · The loss is nan · b");
-  assert.equal(told(run, section, 2), "evaluate(): loss nan · learning rate 0.1", "the one beside it by its own name");
-  assert.equal(told(null, section, 4), "section 5 of 6");
-  assert.deepEqual(found(run.findings), [1, 5]);
+  assert.equal(hoverText(run, section, 1), "step = 1: loss 2 · gradient norm 0.01 · learning rate 0.1 · a");
+  assert.equal(hoverText(run, section, 5), "step = 4: loss 3 · gradient norm 100 · learning rate 0.05 · The loss is nan · b");
+  assert.equal(hoverText(run, section, 2), "evaluate(): loss nan · learning rate 0.1", "the one beside it by its own name");
+  assert.equal(hoverText(null, section, 4), "section 5 of 6");
+  assert.deepEqual(sectionsOf(run.findings), [1, 5]);
 });

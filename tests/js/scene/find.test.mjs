@@ -26,7 +26,7 @@ const scene = () => ({
   error: { node: "n0", type: "RuntimeError" },
 });
 const all = entries(scene());
-const ids = (query, most = 20) => search(all, query, most).found.map((one) => one.id);
+const ids = (query, most = 20) => search(all, query, most).hits.map((one) => one.id);
 
 test("everything of the scene is an entry once, a stub as its tensor", () => {
   assert.deepEqual(all.map((one) => one.id), ["t0", "t1", "n0", "t2", "n1", "g1", "t9", "n2", "t4", "n3", "g0", "g2"]);
@@ -85,10 +85,10 @@ test("what is in folded groups says which to unfold, the innermost first", () =>
 });
 
 test("at most as many as there is room for, and how many there are", () => {
-  const { found, total } = search(all, "2", 3);
-  assert.equal(found.length, 3);
+  const { hits, total } = search(all, "2", 3);
+  assert.equal(hits.length, 3);
   assert.ok(total > 3);
-  assert.deepEqual(search(all, "  ", 3), { found: [], total: 0 });
+  assert.deepEqual(search(all, "  ", 3), { hits: [], total: 0 });
 });
 
 test("a query is read into words, a shape into one", () => {

@@ -1,7 +1,7 @@
 // The table of a run: which rows it has, and the numbers of a module.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cells, columnOf, facts, inWords, loopStarts, lossText, modules, opened, rowsOf, told } from "../../../assets/js/scene/run.mjs";
+import { cells, columnOf, facts, inWords, loopStarts, lossText, modules, opened, rowsOf, cellText } from "../../../assets/js/scene/run.mjs";
 
 const parameter = (name, group, shape, sampled = false) => ({ name, group, shape, sampled });
 const same = (values) => [values, values.map((x) => 2 * x), values];
@@ -35,8 +35,8 @@ test("a module has the norm of all its gradients, the share of all zeros, and th
 
 test("a cell tells all its numbers, estimates as such, and where there is no gradient", () => {
   const rows = rowsOf(run, opened(run));
-  assert.deepEqual(told(run, rows[1], 0), { head: "model.blocks.0.a.weight, step = 0", text: "gradient norm 3 · update / weight ≈ 0.2 · 50 % zeros · largest element 2" });
-  assert.equal(told(run, rows[3], 1).text, "no gradient");
+  assert.deepEqual(cellText(run, rows[1], 0), { head: "model.blocks.0.a.weight, step = 0", text: "gradient norm 3 · update / weight ≈ 0.2 · 50 % zeros · largest element 2" });
+  assert.equal(cellText(run, rows[3], 1).text, "no gradient");
 });
 
 test("the run in few words", () => {

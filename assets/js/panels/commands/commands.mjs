@@ -184,9 +184,9 @@ export class Commands {
   }
 
   leaves() {
-    const found = this.leafNodes();
-    if (!found.length) return null;
-    return h("div", {}, h("h2.keep", {}, "Leaf values"), h("div.row.wrap", {}, found.map((one) => h("button.pill", {
+    const leaves = this.leafNodes();
+    if (!leaves.length) return null;
+    return h("div", {}, h("h2.keep", {}, "Leaf values"), h("div.row.wrap", {}, leaves.map((one) => h("button.pill", {
       type: "button", "data-do": "leaf", "data-id": one.id, "aria-pressed": this.form?.mode === "leaf" && this.form.id === one.id ? "true" : "false",
     }, one.label, this.current().leaves[edits.tensorOf(one.id)] !== undefined ? " · edited" : ""))));
   }
@@ -250,10 +250,10 @@ export class Commands {
   }
 
   /** New commands at the chosen place, one behind the other; those that cannot stand there go to the first place where they can. */
-  insert(made) {
+  insert(specs) {
     let next = this.current();
     let behind = this.where;
-    const ids = made.map((one) => {
+    const ids = specs.map((one) => {
       const spec = edits.fresh(this.scene, next, one);
       const fits = places.spots(this.scene, next, spec).map((each) => each.key);
       const key = behind && fits.includes(behind) ? behind : behind ? fits[0] : fits[fits.length - 1];
@@ -281,9 +281,9 @@ export class Commands {
   /** The same command once more, right behind. */
   duplicate() {
     const one = this.command(this.form.id);
-    const made = { ...edits.specs(this.scene, this.current()).find((spec) => spec.id === this.form.id) };
-    if (made.gradient === null && !one.implicit) made.gradient = edits.passed(one, this.scene);
-    const spec = edits.fresh(this.scene, this.current(), made);
+    const copy = { ...edits.specs(this.scene, this.current()).find((spec) => spec.id === this.form.id) };
+    if (copy.gradient === null && !one.implicit) copy.gradient = edits.passed(one, this.scene);
+    const spec = edits.fresh(this.scene, this.current(), copy);
     this.send(places.put(this.scene, this.current(), spec, this.form.id), () => this.choose(spec.id));
   }
 

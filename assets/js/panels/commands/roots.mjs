@@ -26,8 +26,8 @@ export function rootsOf(scene, shown = null) {
  */
 export function whyNoRoot(scene, spec, start, node) {
   if (node.kind === "op") {
-    const made = scene.edges.filter((edge) => edge.source === node.id).map((edge) => scene.nodes.find((one) => one.id === edge.target)).find((one) => one?.kind === "tensor");
-    return `${node.label} is an op. Choose a tensor${made ? `: ${made.label} is what it computes` : ""}.`;
+    const result = scene.edges.filter((edge) => edge.source === node.id).map((edge) => scene.nodes.find((one) => one.id === edge.target)).find((one) => one?.kind === "tensor");
+    return `${node.label} is an op. Choose a tensor${result ? `: ${result.label} is what it computes` : ""}.`;
   }
   if (node.kind !== "tensor" && node.kind !== "stub") return "This is a group of ops. Choose a tensor in it; double-click to open it.";
   const there = isThere(scene, spec, tensorOf(node.id)) && at(node.tracks.state, start) !== "future";

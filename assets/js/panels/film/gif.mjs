@@ -53,20 +53,20 @@ function nearest(palette) {
   const known = new Map();
   return (r, g, b) => {
     const key = ((r >> 2) << 12) | ((g >> 2) << 6) | (b >> 2);
-    let found = known.get(key);
-    if (found === undefined) {
+    let nearest = known.get(key);
+    if (nearest === undefined) {
       const far = palette.map(([x, y, z]) => (x - r) ** 2 + (y - g) ** 2 + (z - b) ** 2);
-      found = far.indexOf(Math.min(...far));
-      known.set(key, found);
+      nearest = far.indexOf(Math.min(...far));
+      known.set(key, nearest);
     }
-    return found;
+    return nearest;
   };
 }
 
 function indices(pixels, near) {
-  const found = new Uint8Array(pixels.length / 4);
-  for (let i = 0; i < found.length; i += 1) found[i] = near(pixels[4 * i], pixels[4 * i + 1], pixels[4 * i + 2]);
-  return found;
+  const numbers = new Uint8Array(pixels.length / 4);
+  for (let i = 0; i < numbers.length; i += 1) numbers[i] = near(pixels[4 * i], pixels[4 * i + 1], pixels[4 * i + 2]);
+  return numbers;
 }
 
 /** The bytes of a picture's codes, each as wide as the table of known sequences needs. */
@@ -107,7 +107,7 @@ function lzw(data) {
 
 /** Bytes in pieces of at most 255, each behind its length. */
 function blocks(bytes) {
-  const found = [];
-  for (let at = 0; at < bytes.length; at += 255) found.push([Math.min(255, bytes.length - at)], bytes.slice(at, at + 255));
-  return found;
+  const parts = [];
+  for (let at = 0; at < bytes.length; at += 255) parts.push([Math.min(255, bytes.length - at)], bytes.slice(at, at + 255));
+  return parts;
 }

@@ -45,7 +45,7 @@ function forward(scene, step, k, node, nodes) {
   /** @type {SumLine[]} */
   const lines = flows.map(({ edge, value }) => {
     const into = edge.target === node.id;
-    return line(into ? edge.hands ?? given(nodes.get(edge.source)) : `gives ${nodes.get(edge.target)?.label ?? ""}`.trim(), value, "plain");
+    return line(into ? edge.hands ?? resultName(nodes.get(edge.source)) : `gives ${nodes.get(edge.target)?.label ?? ""}`.trim(), value, "plain");
   });
   if (node.kind !== "op" || flows.some(({ edge }) => edge.source === node.id)) return joined(lines);
   const result = unnamed(scene, k, node);
@@ -53,7 +53,7 @@ function forward(scene, step, k, node, nodes) {
 }
 
 /** What an input is called: its name, or the op that it comes from. */
-const given = (node) => (node?.kind === "op" ? resultOf(node.label) : node?.label ?? "?");
+const resultName = (node) => (node?.kind === "op" ? resultOf(node.label) : node?.label ?? "?");
 
 /**
  * The result of an op that has no card: what the first op that takes it is given; null where that may be one of several.
@@ -108,13 +108,13 @@ function vjp(scene, step, k, node, nodes) {
   const upstream = held === null || held === undefined ? null : scene.values[held];
   const lines = [];
   for (const { flow, edge, value, name, place } of sentBy(scene, step, node, nodes)) {
-    const told = local(flow?.wiring ?? edge?.wiring, upstream, value, name);
-    if (flow?.wiring && told[0]?.isWhole) told.push(...local(edge.wiring, upstream, value, name).slice(0, 1).map((one) => ({ ...one, label: "in forward", tone: "plain", isWhole: false })));
-    lines.push({ told, name, to: line(`to ${name}${place}`, value, "cotangent") });
+    const derivatives = local(flow?.wiring ?? edge?.wiring, upstream, value, name);
+    if (flow?.wiring && derivatives[0]?.isWhole) derivatives.push(...local(edge.wiring, upstream, value, name).slice(0, 1).map((one) => ({ ...one, label: "in forward", tone: "plain", isWhole: false })));
+    lines.push({ derivatives, name, to: line(`to ${name}${place}`, value, "cotangent") });
   }
-  const each = joined(lines.map(({ told, name, to }) => ({ told, name, to, label: to.label })));
+  const each = joined(lines.map(({ derivatives, name, to }) => ({ derivatives, name, to, label: to.label })));
   const whose = (one, name) => (one.isWhole && each.length > 1 ? { ...one, label: `local for ${name}` } : one);
-  return [...(upstream ? [line("upstream", upstream, "upstream")] : []), ...each.flatMap(({ told, name, to, label }) => [...told.map((one) => whose(one, name)), { ...to, label }])];
+  return [...(upstream ? [line("upstream", upstream, "upstream")] : []), ...each.flatMap(({ derivatives, name, to, label }) => [...derivatives.map((one) => whose(one, name)), { ...to, label }])];
 }
 
 /**
@@ -144,8 +144,8 @@ export function local(wiring, upstream, value, label) {
   if (data.length > SMALL || ways.some((terms) => terms.length > TERMS)) return [];
   return ways.map((terms, j) => {
     const factors = terms.map(([, to, derivative]) => [came[to], derivative]);
-    const cells = factors.map(([given, by], i) => `${i ? `+ ${factor(given)}` : num(given)}·${factor(by)}`);
-    const total = factors.reduce((sum, [given, by]) => sum + toNumber(given) * toNumber(by), 0);
+    const cells = factors.map(([value, by], i) => `${i ? `+ ${factor(value)}` : num(value)}·${factor(by)}`);
+    const total = factors.reduce((sum, [value, by]) => sum + toNumber(value) * toNumber(by), 0);
     return { label: `${label}${indexText(j, value.shape)}`, rows: [cells.length ? cells : [num(data[j])]], total: cells.length ? result(factors, total) : null, tone: "local" };
   });
 }

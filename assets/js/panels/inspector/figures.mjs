@@ -50,8 +50,8 @@ export class Figures {
  */
 function list(details, time) {
   /** @type {{ title: string, kind: string, value?: any, axes?: string[] }[]} */
-  const found = details.figures.map((one) => ({ ...one, value: details.values[trackAt(one.track, time) ?? -1] }));
-  const shown = found.filter((one) => !one.value || one.value.stats.size >= FEW);
+  const figures = details.figures.map((one) => ({ ...one, value: details.values[trackAt(one.track, time) ?? -1] }));
+  const shown = figures.filter((one) => !one.value || one.value.stats.size >= FEW);
   const jacobian = details.jacobian;
   if (jacobian && jacobian.rows * jacobian.cols >= FEW) {
     const value = { shape: [jacobian.rows, jacobian.cols], data: jacobian.data };

@@ -32,7 +32,7 @@ export class Formula {
     const light = (key) => player.light(this.terms[key]?.id ? this.terms[key] : null);
     wire(byId("inspect-formula-now"), light);
     wire(byId("inspect-terms"), light);
-    new MutationObserver(() => this.made()).observe(byId("inspect-formula"), { childList: true, subtree: true });
+    new MutationObserver(() => this.keep()).observe(byId("inspect-formula"), { childList: true, subtree: true });
     new ResizeObserver(() => { if (this.last[0]?.length && ![0, this.room].includes(this.roomNow())) this.show(...this.last); }).observe(/** @type {HTMLElement} */ (byId("inspect-formula-now").parentElement));
   }
 
@@ -80,7 +80,7 @@ export class Formula {
   }
 
   /** MathJax has written into its hidden place: keep it, and show it where it is still wanted. */
-  made() {
+  keep() {
     const from = byId("formula-tex");
     const lines = this.setting.split("\n\n");
     const done = from ? [...from.querySelectorAll("mjx-container")] : [];

@@ -234,8 +234,8 @@ export class Inspector {
     const come = details.ledger.filter((entry) => entry.step < time);
     const value = (id) => (id === null || id === undefined ? null : details.values[id]);
     const isPart = (entry) => entry.added !== null && entry.after === null; // what one edge brought to the sum of a call
-    const told = new Set(come.filter(isPart).map((entry) => entry.call));
-    const rows = come.filter((entry) => isPart(entry) || entry.added === null || !told.has(entry.call)).map((entry) => ({
+    const calls = new Set(come.filter(isPart).map((entry) => entry.call));
+    const rows = come.filter((entry) => isPart(entry) || entry.added === null || !calls.has(entry.call)).map((entry) => ({
       step: entry.step, label: `${entry.added === null ? "" : "+ "}${entry.code ? `line ${entry.code.line}` : entry.label}`, title: entry.label, value: value(entry.added === null ? entry.after : entry.added),
     }));
     const first = come.find((entry) => !isPart(entry));
@@ -434,9 +434,9 @@ function attributeOf(name) {
 
 const bytes = (n) => (n < 1024 ? `${n} B` : n < 1024 ** 2 ? `${num(n / 1024, 3)} kB` : `${num(n / 1024 ** 2, 3)} MB`);
 
-function check(title, found) {
-  return section(title, h("p.source", {}, withMinus(found.text), " ",
-    h(`span.chip.${found.agrees ? "green" : "red"}`, {}, found.agrees ? "agrees" : "differs")));
+function check(title, outcome) {
+  return section(title, h("p.source", {}, withMinus(outcome.text), " ",
+    h(`span.chip.${outcome.agrees ? "green" : "red"}`, {}, outcome.agrees ? "agrees" : "differs")));
 }
 
 const section = (title, ...content) => h("section", {}, h("h2.keep", {}, title), content);

@@ -24,13 +24,13 @@ const LETTER = "[\\p{Ll}\\p{Lu}\\p{Nd}_]";
 export function termsOf(scene, op, lines) {
   const nodes = new Map(scene.nodes.map((node) => [node.id, node]));
   /** @type {Record<string, Term>} */
-  const found = {};
+  const places = {};
   const where = nodes.get(op)?.kind === "group" ? folded : place;
   for (const { terms = {}, words = {} } of lines) {
-    for (const [key, role] of Object.entries(terms)) found[key] ??= { ...where(scene, nodes, op, key, role), ...(words[key] && { words: words[key] }) };
-    for (const [key, says] of Object.entries(words)) found[key] ??= { id: null, name: key, gradient: false, words: says };
+    for (const [key, role] of Object.entries(terms)) places[key] ??= { ...where(scene, nodes, op, key, role), ...(words[key] && { words: words[key] }) };
+    for (const [key, says] of Object.entries(words)) places[key] ??= { id: null, name: key, gradient: false, words: says };
   }
-  return found;
+  return places;
 }
 
 /**
@@ -44,13 +44,13 @@ function place(scene, nodes, op, key, role) {
   const back = role.startsWith("result");
   const [here, there] = back ? ["source", "target"] : ["target", "source"];
   const edges = scene.edges.filter((edge) => edge[here] === op);
-  const given = (one) => label(one.source) ?? (nodes.get(one.source)?.kind === "group" ? one.hands?.replace(VERSION, "") ?? null : null); // what a folded group gives
-  const end = (one) => (back ? label(one.target) : given(one));
+  const sourceName = (one) => label(one.source) ?? (nodes.get(one.source)?.kind === "group" ? one.hands?.replace(VERSION, "") ?? null : null); // what a folded group gives
+  const end = (one) => (back ? label(one.target) : sourceName(one));
   const edge = back ? edges.find((one) => end(one) === name) ?? (role === "result" || gradient ? edges[0] : undefined) : edges.find((one) => one.input === role) ?? edges.find((one) => end(one) === name);
   const id = edge?.[there] ?? op;
   const called = edge ? end(edge) : null;
   if (back) {
-    const again = called && scene.edges.some((one) => one.target === op && given(one) === called); // `h = h @ U`
+    const again = called && scene.edges.some((one) => one.target === op && sourceName(one) === called); // `h = h @ U`
     const it = again && called !== name ? `the new ${called}` : called;
     return { id, name, gradient, words: gradient ? `the upstream gradient${it ? `, from ${it}` : ""}` : `the result${it ? `, ${it}` : ""}` };
   }
@@ -65,8 +65,8 @@ function place(scene, nodes, op, key, role) {
 function folded(_scene, _nodes, id, key, role) {
   const gradient = key.endsWith(BAR);
   const name = gradient ? key.slice(0, -1) : key;
-  const [given, sent] = role.startsWith("result") ? ["the result", "the upstream gradient"] : [`the input ${name}`, `the gradient sent to ${name}`];
-  return { id, name, gradient, words: gradient ? sent : given };
+  const [value, sent] = role.startsWith("result") ? ["the result", "the upstream gradient"] : [`the input ${name}`, `the gradient sent to ${name}`];
+  return { id, name, gradient, words: gradient ? sent : value };
 }
 
 /**

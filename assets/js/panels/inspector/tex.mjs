@@ -13,9 +13,9 @@ export function legible(tex) {
 
   /** What stands up to the brace or the `\end` that closes it, or to the end. */
   function run(style) {
-    let found = "";
-    while (at < signs.length && signs[at] !== "}" && signs[at] !== "\\end") found += piece(style);
-    return found;
+    let text = "";
+    while (at < signs.length && signs[at] !== "}" && signs[at] !== "\\end") text += piece(style);
+    return text;
   }
 
   function piece(style) {
@@ -48,9 +48,9 @@ export function legible(tex) {
   }
 
   function argument(style) {
-    let found = piece(style);
-    if (found.length > 1 && found.startsWith("\\")) while (signs[at] === "{") found += piece(style);
-    return found;
+    let text = piece(style);
+    if (text.length > 1 && text.startsWith("\\")) while (signs[at] === "{") text += piece(style);
+    return text;
   }
 
   return run(DISPLAY);

@@ -16,7 +16,7 @@ export function throughTime(series, time, go) {
   if (!series) return null;
   const { log, bars, lines } = barsOf(series, time);
   const now = bars.find((bar) => bar.here);
-  const told = now && (now.come ? `${now.label}: ${num(now.value)}` : `${now.label}: not yet`);
+  const text = now && (now.come ? `${now.label}: ${num(now.value)}` : `${now.label}: not yet`);
   const most = series.of > bars.length ? `${bars.length} of ${series.of} · ` : "";
   return h(`section.through.${series.kind}`, {},
     h("h2.keep", {}, "Through time"),
@@ -24,7 +24,7 @@ export function throughTime(series, time, go) {
     h("div.series", { role: "group", "aria-label": series.title },
       h("div.series-axis", { "aria-hidden": "true" }, lines.map((line) => placed(h("span", {}, line.text), "bottom", line.at))),
       h("div.series-bars", {}, lines.map((line) => placed(h("i", { "aria-hidden": "true" }), "bottom", line.at)), bars.map((bar) => barOf(bar, go)))),
-    h("div.series-ends", {}, h("span", {}, bars[0].label), h("b", {}, told || ""), h("span", {}, bars[bars.length - 1].label)),
+    h("div.series-ends", {}, h("span", {}, bars[0].label), h("b", {}, text || ""), h("span", {}, bars[bars.length - 1].label)),
     h("p.hint", {}, `${most}${log ? "Each horizontal line is ten times the one below it. " : ""}Click a bar to go there.`));
 }
 
@@ -35,11 +35,11 @@ export function throughTime(series, time, go) {
 function barOf(bar, go) {
   const odd = !Number.isFinite(bar.value);
   const says = `${bar.label}: ${num(bar.value)}${bar.come ? "" : ", still to come"}`;
-  const made = h("button.bar", { type: "button", title: says, "aria-label": `${says}. Go there`, "aria-current": bar.here ? "true" : null,
+  const button = h("button.bar", { type: "button", title: says, "aria-label": `${says}. Go there`, "aria-current": bar.here ? "true" : null,
     class: `bar${bar.come ? "" : " future"}${odd ? " odd" : ""}`, onclick: () => go(bar.step, bar.element) }, h("i"));
-  placed(made.firstChild, "bottom", bar.from);
-  placed(made.firstChild, "height", bar.to - bar.from);
-  return made;
+  placed(button.firstChild, "bottom", bar.from);
+  placed(button.firstChild, "height", bar.to - bar.from);
+  return button;
 }
 
 function placed(element, side, at) {

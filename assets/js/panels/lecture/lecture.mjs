@@ -39,7 +39,7 @@ export class Lecture {
     this.was = false; // whether F5 leads back into the lecture
     this.begun = 0; // when the timer was started
     this.timer = 0;
-    this.told = "";
+    this.written = "";
     /** @type {any} what the hall has told last */
     this.heard = null;
     this.asked = ""; // the address that is on its way
@@ -98,7 +98,7 @@ export class Lecture {
       this.timer = window.setInterval(() => this.showTime(), SECOND);
       this.send({ act: "hello" });
     }
-    this.told = "";
+    this.written = "";
     this.write();
     this.enlarge();
     this.page.changed();
@@ -202,7 +202,7 @@ export class Lecture {
   }
 
   load() {
-    this.told = "";
+    this.written = "";
     this.write();
   }
 
@@ -218,8 +218,8 @@ export class Lecture {
     const { chapters } = scene.program;
     const stage = chapters.length ? stageOf(chapters, chapter, t) : "over";
     const key = [scene.revision.id, this.kind, chapter, stage, Math.ceil(t), this.player.playing(), JSON.stringify(this.heard)].join("|");
-    if (key === this.told) return;
-    this.told = key;
+    if (key === this.written) return;
+    this.written = key;
     const one = chapters[chapter];
     fill(this.place, this.kind === "1" ? this.caption(one, stage) : this.notes(one, chapters[chapter + 1], stage));
     this.tell();

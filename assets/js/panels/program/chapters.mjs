@@ -20,8 +20,8 @@ export const restOf = (chapters, i) => endOf(chapters, i - 1);
  * @type {(chapters: Chapter[], t: number) => number}
  */
 export function chapterAt(chapters, t) {
-  const found = chapters.findIndex((_, i) => endOf(chapters, i) >= t - 1e-9);
-  return found < 0 ? Math.max(chapters.findLastIndex(({ gone }) => !gone), 0) : found;
+  const number = chapters.findIndex((_, i) => endOf(chapters, i) >= t - 1e-9);
+  return number < 0 ? Math.max(chapters.findLastIndex(({ gone }) => !gone), 0) : number;
 }
 
 /** What Space does: {play: time}, {turn: chapter}, or null where the story has no more to say and Space is the player's. */

@@ -19,13 +19,13 @@ export class Prints {
   load(scene, file) {
     this.edited = scene.revision.base !== null && !scene.revision.ran;
     this.rows = [];
-    const found = new Map();
+    const elements = new Map();
     for (const [line, prints] of printsOf(scene, file)) {
       const element = h("li.printed", { role: "none", style: `--lines: ${mostLines(prints)}` });
       this.rows.push({ prints, element, shown: -1 });
-      found.set(line, element);
+      elements.set(line, element);
     }
-    return found;
+    return elements;
   }
 
   /** The rows whose prints were made by the step that ends at a time. */

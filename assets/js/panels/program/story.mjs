@@ -170,13 +170,13 @@ export class Story {
       place,
       h("div.over", {}, h("span.fitting", {}, h("span", {}, `${this.chapter + 1} of ${chapters.length}`), h("span", {}, ` · ${STAGES[stage]}`)), h("div.row.turns", {}, arrow(-1, "Previous chapter", "‹"), arrow(1, "Next chapter", "›"), what("story"))),
       this.news(),
-      h("div.chapters", {}, this.told(this.chapter, hint, hint !== WATCH && stage === "over" && isMoving(chapters, this.chapter)), ...this.room),
+      h("div.chapters", {}, this.chapterBox(this.chapter, hint, hint !== WATCH && stage === "over" && isMoving(chapters, this.chapter)), ...this.room),
     );
     if (held) first(`[data-turn="${held}"]:not(:disabled)`, place)?.focus({ preventScroll: true });
   }
 
   /** A chapter as it is read; `asks`: its question, if it has one, is open. */
-  told(number, hint, again, asks = isOpen(stageOf(this.scene.program.chapters, number, this.player.t()))) {
+  chapterBox(number, hint, again, asks = isOpen(stageOf(this.scene.program.chapters, number, this.player.t()))) {
     const { legacy, other } = this.scene.program;
     const one = this.scene.program.chapters[number];
     return h(one.gone ? "div.chapter.gone" : "div.chapter", {},
@@ -197,7 +197,7 @@ export class Story {
   /** All chapters, unseen, behind the one that is read: the tallest keeps the room, so that the code below stays where it is. */
   roomOf(chapters) {
     return chapters.map((_, number) => {
-      const one = this.told(number, chapters[number + 1] ? nextIs(chapters[number + 1]) : AT_END, true, false); // with the answer it is taller
+      const one = this.chapterBox(number, chapters[number + 1] ? nextIs(chapters[number + 1]) : AT_END, true, false); // with the answer it is taller
       one.classList.add("behind");
       return one;
     });

@@ -1,7 +1,7 @@
 // The figure of a run: the loss, and below it a cell for each parameter and iteration, on one axis of time.
 
 import { bars, isSingle } from "./flow.mjs";
-import { cells, columnOf, loopStarts, QUANTITIES, told } from "../../scene/run.mjs";
+import { cells, columnOf, loopStarts, QUANTITIES, cellText } from "../../scene/run.mjs";
 import { toNumber } from "../../scene/format.mjs";
 
 /** @import { RunOverview } from "../../scene/scene.d.ts" */
@@ -71,9 +71,9 @@ function marks(run, rows, findings) {
     return { label, column: columnOf(run, section), row: member < 0 ? -1 : rows.findIndex(({ members }) => members.includes(member)) };
   }).filter(({ column }) => column >= 0);
   const least = Math.min(...run.loss.filter((one) => typeof one === "number"));
-  const sign = (found, axis, y) => (found.length ? [{
-    type: "scatter", mode: "markers", yaxis: axis, x: found.map(({ column }) => column), y: found.map(y), cliponaxis: false, customdata: found.map(({ row, column }) => [row, column]),
-    marker: { symbol: "triangle-up", size: 12, color: token("--warning"), line: { color: token("--panel"), width: 1.5 } }, hovertext: found.map(({ label }) => label), hoverinfo: "text",
+  const sign = (findings, axis, y) => (findings.length ? [{
+    type: "scatter", mode: "markers", yaxis: axis, x: findings.map(({ column }) => column), y: findings.map(y), cliponaxis: false, customdata: findings.map(({ row, column }) => [row, column]),
+    marker: { symbol: "triangle-up", size: 12, color: token("--warning"), line: { color: token("--panel"), width: 1.5 } }, hovertext: findings.map(({ label }) => label), hoverinfo: "text",
   }] : []);
   return [...sign(places.filter(({ row }) => row >= 0), "y", ({ row }) => row), ...sign(places.filter(({ row }) => row < 0), "y2", () => (Number.isFinite(least) ? least : 0))];
 }
@@ -131,7 +131,7 @@ function maps(run, rows, quantity, font) {
   const z = table.map((row) => row.map(scaled));
   const [zmin, zmax] = log ? range(z) : [0, 1];
   const colorbar = { thickness: 10, outlinewidth: 0, len: rows.length * rowHeight(rows.length), lenmode: "pixels", y: 0, yanchor: "bottom", x: 1.01, tickfont: font, ...(log ? powers(zmin, zmax) : { tickvals: [0, 1], ticktext: ["0 %", "100 %"] }) };
-  const hovertext = rows.map((row) => run.labels.map((_, column) => { const { head, text } = told(run, row, column); return `<b>${head}</b><br>${text.split(" · ").join("<br>")}`; }));
+  const hovertext = rows.map((row) => run.labels.map((_, column) => { const { head, text } = cellText(run, row, column); return `<b>${head}</b><br>${text.split(" · ").join("<br>")}`; }));
   const flat = (of, colour) => ({ type: "heatmap", z: of, zmin: 0, zmax: 1, xgap: gap, ygap: gap, showscale: false, hoverinfo: "skip", hoverongaps: false, colorscale: [[0, colour], [1, colour]] });
   return [
     { type: "heatmap", z, zmin, zmax, xgap: gap, ygap: gap, hoverongaps: true, hovertext, hoverinfo: "text", colorscale: [[0, token("--gradient-tint")], [1, token("--gradient")]], showscale: rows.length > 3, colorbar },

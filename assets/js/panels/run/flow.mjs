@@ -1,7 +1,7 @@
 // The gradient flow of a single backward pass: a bar for each row, by depth, instead of a cell for each iteration.
 
 import { num } from "../../scene/format.mjs";
-import { cells, QUANTITIES, told } from "../../scene/run.mjs";
+import { cells, QUANTITIES, cellText } from "../../scene/run.mjs";
 
 /** @import { RunOverview } from "../../scene/scene.d.ts" */
 /** @import { Quantity, Row } from "../../scene/run.mjs" */
@@ -28,7 +28,7 @@ export function bars(run, rows, quantity, token) {
   const begin = log ? Math.floor(least - AIR) : 0;
   const end = log ? most + AIR + (most - begin) / 8 : 1.15;
   const words = values.map((value, k) => (wrong[k] && quantity !== "nonfinite" ? "nan or inf" : value === null ? "none" : log ? num(value, 3) : `${num(100 * value, 3)} %`));
-  const hovertext = rows.map((row) => { const { head, text } = told(run, row, 0); return `<b>${head}</b><br>${text.split(" · ").join("<br>")}`; });
+  const hovertext = rows.map((row) => { const { head, text } = cellText(run, row, 0); return `<b>${head}</b><br>${text.split(" · ").join("<br>")}`; });
   const y = rows.map((_, row) => row);
   const first = log ? 10 ** begin : 0;
   const colour = wrong.map((one) => token(one ? "--error" : "--gradient"));

@@ -2,7 +2,7 @@
 
 import { byId, first, fill, h, mount, setProps } from "../../page/dom.mjs";
 import { announce } from "../../stage/screen_reader.mjs";
-import { columnOf, facts, inWords, lossText, opened, QUANTITIES, rowsOf, told } from "../../scene/run.mjs";
+import { columnOf, facts, inWords, lossText, opened, QUANTITIES, rowsOf, cellText } from "../../scene/run.mjs";
 import { above, DASHES, figure, height, rowHeight } from "./figure.mjs";
 import { isSingle } from "./flow.mjs";
 
@@ -89,9 +89,9 @@ export class RunView {
     const { key } = this;
     if (this.hasMore) return;
     this.hasMore = true;
-    const found = await this.overview.fetch("/run/graphs").catch(() => null); // the rest is there without them
-    if (key !== this.key || !found?.graphs?.findings.length) return;
-    this.list(found.graphs.findings);
+    const answer = await this.overview.fetch("/run/graphs").catch(() => null); // the rest is there without them
+    if (key !== this.key || !answer?.graphs?.findings.length) return;
+    this.list(answer.graphs.findings);
     this.draw();
   }
 
@@ -162,9 +162,9 @@ export class RunView {
   paint(rows) {
     const { run, quantity } = this;
     if (!this.shown || !run?.labels.length) return;
-    const made = figure({ run, rows, quantity, findings: this.findings, now: this.now(), cell: this.cell });
-    if (mount("run-figure-place")) requestAnimationFrame(() => setProps("run-figure", { figure: made }));
-    else setProps("run-figure", { figure: made });
+    const plot = figure({ run, rows, quantity, findings: this.findings, now: this.now(), cell: this.cell });
+    if (mount("run-figure-place")) requestAnimationFrame(() => setProps("run-figure", { figure: plot }));
+    else setProps("run-figure", { figure: plot });
   }
 
   label({ label, name, group }, top, each) {
@@ -217,7 +217,7 @@ export class RunView {
   moved() {
     const { run, cell } = this;
     if (!run || !cell) return;
-    const { head, text } = told(run, rowsOf(run, this.open)[cell.row], cell.column);
+    const { head, text } = cellText(run, rowsOf(run, this.open)[cell.row], cell.column);
     fill(byId("run-cell"), h("b", {}, head), ` ${text}`);
     announce(`${head}: ${text}`);
     this.paint(rowsOf(run, this.open));

@@ -3,7 +3,7 @@
 import { fonts, writer } from "../../geometry/text.mjs";
 
 /** @import { Track } from "./sections.mjs" */
-/** @typedef {{ context: CanvasRenderingContext2D, tokens: any, width: number, count: number, at: number, over: number | null, tracks: { loss: Track, norm: Track, rate: Track | null } | null, found: number[] }} Frame `over` is the section under the hand */
+/** @typedef {{ context: CanvasRenderingContext2D, tokens: any, width: number, count: number, at: number, over: number | null, tracks: { loss: Track, norm: Track, rate: Track | null } | null, sections: number[] }} Frame `over` is the section under the hand */
 
 export const LEFT = 76; // px for the names of rows, as on the chart below
 const EDGE = 12;
@@ -18,7 +18,7 @@ export const ends = (width) => [LEFT, width - EDGE];
 
 /** @param {Frame} frame */
 export function paintSections(frame) {
-  const { context, tokens, width, count, at, over, tracks, found } = frame;
+  const { context, tokens, width, count, at, over, tracks, sections } = frame;
   const [left, right] = ends(width);
   const x = (part) => left + part * (right - left);
   const each = (right - left) / count;
@@ -45,7 +45,7 @@ export function paintSections(frame) {
   paintTrack(context, tracks.norm, { x, y, colour: tokens.gradient, dash: [3, 2], odd: tokens.error });
   paintTrack(context, tracks.loss, { x, y, colour: tokens.root, dash: [], odd: tokens.error });
   context.fillStyle = tokens.warning;
-  for (const section of found) paintFound(context, x((section + 0.5) / count), top + CURVES + 2);
+  for (const section of sections) paintFound(context, x((section + 0.5) / count), top + CURVES + 2);
 }
 
 /** Sections too narrow to stand apart: the part of the run that has been, and the rest. */

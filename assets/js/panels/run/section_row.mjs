@@ -3,7 +3,7 @@
 import { byId, h, sized } from "../../page/dom.mjs";
 import { ends, HEIGHT, paintSections } from "./section_painting.mjs";
 import { readTokens, watchTheme } from "../../paint/theme.mjs";
-import { found, sectionAt, told, tracksOf } from "./sections.mjs";
+import { sectionsOf, sectionAt, hoverText, tracksOf } from "./sections.mjs";
 
 /** @import { RunOverview, Scene, Section } from "../../scene/scene.d.ts" */
 
@@ -56,7 +56,7 @@ export class RunRow {
     this.paint();
     this.element.setAttribute("aria-valuemax", String(section.count));
     this.element.setAttribute("aria-valuenow", String(section.at + 1));
-    this.element.setAttribute("aria-valuetext", told(this.run, section, section.at));
+    this.element.setAttribute("aria-valuetext", hoverText(this.run, section, section.at));
   }
 
   under(event) {
@@ -75,7 +75,7 @@ export class RunRow {
     const { section } = this;
     if (!section || (event.pointerType === "touch" && !this.pressed)) return;
     const over = this.under(event);
-    if (over !== null) this.tip.textContent = told(this.run, section, over);
+    if (over !== null) this.tip.textContent = hoverText(this.run, section, over);
     this.tip.hidden = false;
     const x = event.clientX - this.element.getBoundingClientRect().left;
     this.tip.style.left = `${Math.min(Math.max(x - this.tip.offsetWidth / 2, 0), this.width - this.tip.offsetWidth)}px`;
@@ -117,6 +117,6 @@ export class RunRow {
     if (!section || width < 160) return;
     const context = sized(this.canvas, width, HEIGHT, window.devicePixelRatio || 1);
     const tracks = run && run.labels.length ? tracksOf(run, section.count) : null;
-    paintSections({ context, tokens, width, count: section.count, at: section.at, over, tracks, found: run ? found(run.findings) : [] });
+    paintSections({ context, tokens, width, count: section.count, at: section.at, over, tracks, sections: run ? sectionsOf(run.findings) : [] });
   }
 }

@@ -48,13 +48,13 @@ function trackOf(place, values, least) {
 }
 
 /** The sections that findings lead to, each once. @type {(findings: RunFinding[]) => number[]} */
-export const found = (findings) => [...new Set(findings.map(({ section }) => section))].sort((a, b) => a - b);
+export const sectionsOf = (findings) => [...new Set(findings.map(({ section }) => section))].sort((a, b) => a - b);
 
 /**
  * What is said of a section: its name, its loss, the norm of its gradients, the learning rate, and what is wrong there.
  * @type {(run: RunOverview | null, section: Section, at: number) => string}
  */
-export function told(run, section, at) {
+export function hoverText(run, section, at) {
   const column = columnOf(run, at);
   const own = at === section.at ? section.label : at === section.at - 1 ? section.before : at === section.at + 1 ? section.after : null;
   const name = own ?? (run && column !== null ? run.labels[column] : `section ${at + 1} of ${section.count}`);

@@ -62,14 +62,14 @@ export class Events {
     const api = grid();
     if (!api) return;
     /** @type {any} a row of the grid */
-    let found = null;
-    api.forEachNode((node) => { if (node.data.step === k + 1) found = node; });
+    let row = null;
+    api.forEachNode((node) => { if (node.data.step === k + 1) row = node; });
     api.deselectAll();
-    if (!found && k >= 0) return;
+    if (!row && k >= 0) return;
     this.marked = k;
-    if (!found) return;
-    found.setSelected(true);
-    if (found.displayed !== false) api.ensureNodeVisible(found, null);
+    if (!row) return;
+    row.setSelected(true);
+    if (row.displayed !== false) api.ensureNodeVisible(row, null);
   }
 
   /** The rows are there: mark the present one. */

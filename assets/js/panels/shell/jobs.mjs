@@ -20,9 +20,9 @@ export class Jobs {
   async follow(address, body, answer) {
     const output = OUTPUTS.exec(String(body))?.[1];
     if (!output || !answer.ok) return;
-    const told = await answer.clone().json().catch(() => ({}));
-    if (told.job) this.running.set(output, cancelling(address, told.job));
-    else if (told.response) this.running.delete(output);
+    const status = await answer.clone().json().catch(() => ({}));
+    if (status.job) this.running.set(output, cancelling(address, status.job));
+    else if (status.response) this.running.delete(output);
   }
 
   leave() {
