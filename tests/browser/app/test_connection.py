@@ -18,6 +18,18 @@ x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = 2 * x
 y.backward(torch.tensor([1.0, 0.5]))
 """
+BREAK_OFF = """
+const real = window.fetch;
+window.breaks = 0;
+window.fetch = async (address, ...rest) => {
+  const answer = await real(address, ...rest);
+  if (!window.breaks || !String(address).includes("_dash-update-component")) return answer;
+  window.breaks -= 1;
+  const body = new ReadableStream({ start: (control) => control.error(new TypeError("network error")) });
+  return new Response(body, { headers: answer.headers });
+};
+"""
+"""Of the next answers to Dash, `breaks` break off after their headers."""
 ENDED = "Backstep has stopped. You can still step; start it again to edit."
 
 
@@ -159,3 +171,22 @@ def test_question_that_failed_is_said_and_the_server_is_not_taken_for_gone(
     view.page.wait_for_selector("#toast >> text=Backstep could not answer (status 500)")
     assert view.page.locator("#ended").is_hidden() and view.page.locator("#busy").is_hidden()
     assert view.revision() == before
+
+
+def test_answer_that_breaks_off_is_asked_for_again_and_its_question_can_be_tried_again(
+    serve: Callable[..., App], opened: Callable[..., View], context: Any, script: Path
+) -> None:
+    context.add_init_script(BREAK_OFF)
+    view = opened(serve("run", str(script), cwd=script.parent))
+    before = view.revision()
+    view.seek(2)
+    view.js(f"(window.breaks = 1, backstep.select({view.node('y')!r}))")
+    view.until("document.getElementById('inspect-body').innerText.includes('norm 4.472')")
+    view.js("(window.breaks = 1, backstep.edit({ leaf: 0, values: [3, 4] }))")
+    view.changed(before)
+    edited = view.revision()
+    view.js("(window.breaks = Infinity, backstep.edit({ leaf: 0, values: [5, 6] }))")
+    view.page.wait_for_selector("#toast >> text=Backstep could not answer (Failed to fetch)")
+    view.js("(window.breaks = 0, backstep.edit({ leaf: 0, values: [5, 6] }))")
+    view.changed(edited)
+    assert view.row("x", "value") == [5, 6]

@@ -5,6 +5,7 @@ import { Jobs } from "./jobs.mjs";
 
 const EVERY = 15000; // ms between two looks while nobody asks for anything
 const PATIENCE = 5000; // ms that a look may take
+const EMPTY = [204, 205, 304]; // statuses of answers that may have no content
 const CALLBACKS = "_dash-update-component";
 
 /** The number of the question for a scene that this request to Dash asks; undefined of one that is computed in the background, null of any other. */
@@ -16,6 +17,12 @@ function questionOf(body) {
   } catch {
     return null;
   }
+}
+
+/** An answer once all of it has come; Dash would wait for ever for the rest of one that breaks off. @param {Response} answer */
+async function whole(answer) {
+  const { status, statusText, headers } = answer;
+  return new Response(EMPTY.includes(status) ? null : await answer.blob(), { status, statusText, headers });
 }
 
 /** @param {RequestInfo | URL} address */
@@ -39,16 +46,18 @@ export class Connection {
   }
 
   /**
-   * Every request of the page goes through here, also those that Dash sends. One that broke off is asked once more where
-   * Backstep still runs: all are questions, and of several processes one that ends leaves its place to another.
+   * Every request of the page goes through here, also those that Dash sends. One that broke off, before its answer or within
+   * it, is asked once more where Backstep still runs: all are questions, and of several processes one that ends leaves its
+   * place to another.
    */
   followRequests() {
     window.fetch = async (address, ...rest) => {
       let answer;
       try {
-        answer = await this.fetch(address, ...rest).catch(async (error) => {
+        const ask = () => this.fetch(address, ...rest).then(whole);
+        answer = await ask().catch(async (error) => {
           if (!(await this.ask())) throw error;
-          return this.fetch(address, ...rest);
+          return ask();
         });
       } catch (error) {
         this.unanswered(address, rest[0], /** @type {Error} */ (error).message);
