@@ -537,10 +537,10 @@ class _Reader:
     def unread(self, kind: str, stack: int, fields: Sequence[Any]) -> AnyEvent:
         """The event for an entry that cannot be read: it has what later entries build on, and says that it was not
         seen."""
-        handler, given = (fields[0], fields[1:]) if kind == "made" else (HANDLERS[kind], fields)
+        handler, rest = (fields[0], fields[1:]) if kind == "made" else (HANDLERS[kind], fields)
         instead = INSTEAD.get(handler)
         if instead is not None:
-            return instead(self, self.index, stack, *given)
+            return instead(self, self.index, stack, *rest)
         return WarningGiven(self.index, stack, "BackstepWarning", f"An event was not seen: {self.unseen['not_seen']}.")
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
@@ -34,6 +35,16 @@ OTHERS = {
     "deltaY": ("a wheel event", ("assets/js",)),
 }
 
+PARTICIPLES = {"found", "given", "made", "told"}
+"""They say how a value came about, and not what it is: write `gradients` or `nodes`."""
+IN_FILES = {("given", "engine/trace/events.py")}
+"""Fields of events, by which trace files have them."""
+BOUND = re.compile(
+    r"(?:const|let|function)\s+(\w+)|(?:const|let)\s*[\[{]([^=]*)[\]}]\s*=|(\w+)\s*=>|\(([^()]*)\)\s*(?:=>|\{)"
+    r"|this\.(\w+)\s*=(?!=)"
+)
+"""What a line of JavaScript declares: variables, functions, parameters, attributes."""
+
 
 def names_in_python(text: str) -> Iterator[tuple[int, str]]:
     """Line and identifier (or a string that is one: a key of JSON, an attribute of a graph)."""
@@ -49,6 +60,25 @@ def names_in_javascript(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.splitlines(), 1):
         for found in re.finditer(r"[A-Za-z_$][\w$]*", line):
             yield number, found[0]
+
+
+def bound_in_python(text: str) -> Iterator[tuple[int, str]]:
+    """Line and name of each variable, parameter, attribute and function."""
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield node.lineno, name
+            case ast.FunctionDef(name=name) | ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                yield node.lineno, name
+            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                yield node.lineno, name
+
+
+def bound_in_javascript(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        for match in BOUND.finditer(line):
+            for part in ",".join(filter(None, match.groups())).split(","):
+                yield number, part.partition("=")[0].rpartition(":")[2].strip(" .{}[]")
 
 
 def words(name: str) -> set[str]:
@@ -97,3 +127,42 @@ def test_name_that_is_kept_out_is_found(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
     (tmp_path / file).write_text(line + "\n", "utf-8")
     assert kept_out(tmp_path / file) != []
+
+
+def participles(path: Path) -> list[str]:
+    bound = bound_in_javascript if path.suffix == ".mjs" else bound_in_python
+    file = path.relative_to(ROOT).as_posix()
+    return [
+        f"{file}:{line} {name}"
+        for line, name in bound(path.read_text("utf-8"))
+        if name in PARTICIPLES and (name, file) not in IN_FILES
+    ]
+
+
+@pytest.mark.parametrize("folder", ["engine", "viz", "assets/js"])
+def test_names_are_things_and_not_participles(folder: str) -> None:
+    files = [*(ROOT / folder).rglob("*.py"), *(ROOT / folder).rglob("*.mjs")]
+    assert [place for path in files for place in participles(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("a.py", "found = 1"),
+        ("a.py", "def record(*given): ..."),
+        ("a.py", "self.made = []"),
+        ("a.py", "class A:\n    told: int = 0"),
+        ("a.py", "def made(): ..."),
+        ("a.py", "[found for found in range(3)]"),
+        ("a.mjs", "const found = find();"),
+        ("a.mjs", "const { given: made, ...rest } = values;"),
+        ("a.mjs", "ask().then((told) => told);"),
+        ("a.mjs", "rows.map(found => found);"),
+        ("a.mjs", "function add(scene, given = 1) {"),
+        ("a.mjs", "this.told = null;"),
+    ],
+)
+def test_participle_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, line: str) -> None:
+    monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
+    (tmp_path / file).write_text(line + "\n", "utf-8")
+    assert participles(tmp_path / file) != []

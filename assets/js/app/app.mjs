@@ -80,7 +80,7 @@ export class App {
     this.editor = new CellEditor(this.stage, (edit) => this.edit(edit));
     this.presets = new Presets(this.stage, (edit) => this.edit(edit));
     this.choosing = new Choosing(this.stage);
-    this.search = new Search(this.stage, { choose: (found) => this.find(found), moved: () => this.panned() });
+    this.search = new Search(this.stage, { choose: (element) => this.find(element), moved: () => this.panned() });
     this.tools = toolbar({ search: () => this.search.toggle(), zoomIn: () => this.stage.zoom(1.2), zoomOut: () => this.stage.zoom(1 / 1.2), fit: () => this.stage.fitMore(),
       follow: () => this.toggleFollow(), cells: () => this.toggleCells() });
     this.legend = new Legend(this.stage);
@@ -227,10 +227,10 @@ export class App {
 
   /** The folded group that is shown instead of what is in it; null where there is none. */
   holding(id) {
-    let found = null;
+    let outermost = null;
     const first = this.scene?.groups.find((one) => one.members.includes(id) || one.id === id);
-    for (let group = first; group; group = this.index.groups.get(group.within ?? "")) if (group.folded) found = group.id;
-    return found;
+    for (let group = first; group; group = this.index.groups.get(group.within ?? "")) if (group.folded) outermost = group.id;
+    return outermost;
   }
 
   /** Selects the next node of the order of execution; false at its end, so that Tab leaves the stage. */
@@ -260,8 +260,8 @@ export class App {
 
   /** An element that a folded group stands for. */
   findById(id) {
-    const found = entries(this.scene).find((one) => one.id === id);
-    if (found) this.find(found);
+    const entry = entries(this.scene).find((one) => one.id === id);
+    if (entry) this.find(entry);
   }
 
   /** On the stage what is selected; else the step that one looks at. */

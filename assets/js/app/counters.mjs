@@ -15,9 +15,9 @@ export function countServerCalls() {
     return fetch.call(this, address, ...rest);
   };
   const { open } = XMLHttpRequest.prototype;
-  XMLHttpRequest.prototype.open = function (...given) {
-    counted(given[1]);
-    return open.apply(this, /** @type {Parameters<typeof open>} */ (given));
+  XMLHttpRequest.prototype.open = function (...args) {
+    counted(args[1]);
+    return open.apply(this, /** @type {Parameters<typeof open>} */ (args));
   };
   return () => calls;
 }

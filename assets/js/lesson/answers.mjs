@@ -29,25 +29,25 @@ export class Answers {
     const { request } = ask;
     const section = this.sectionOf(ask);
     if (!section) return { request, problem: { ...ELSEWHERE, ways: [] } };
-    const made = this.made(section, ask);
-    if (made.problem) return { request, problem: made.problem };
-    const before = ask.previous && !same(ask.previous.edits, made.edits) ? this.made(section, { edits: ask.previous.edits, revision: null, folds: ask.folds }).scene : null;
-    const scene = before ? withGhosts(made.scene, before) : made.scene;
+    const result = this.resultOf(section, ask);
+    if (result.problem) return { request, problem: result.problem };
+    const before = ask.previous && !same(ask.previous.edits, result.edits) ? this.resultOf(section, { edits: ask.previous.edits, revision: null, folds: ask.folds }).scene : null;
+    const scene = before ? withGhosts(result.scene, before) : result.scene;
     this.shown = scene;
-    return { request, scene, edits: made.edits, watch: false, version: 1, note: "" };
+    return { request, scene, edits: result.edits, watch: false, version: 1, note: "" };
   }
 
   sectionOf({ program, section }) {
-    const found = this.packed.programs[program];
-    return found?.sections[found.opens === null ? "" : String(section ?? found.opens)];
+    const entry = this.packed.programs[program];
+    return entry?.sections[entry.opens === null ? "" : String(section ?? entry.opens)];
   }
 
-  made(section, { edits, revision, folds }) {
+  resultOf(section, { edits, revision, folds }) {
     const named = edits ?? this.namedBy(section, revision);
     if (isNone(named)) return { scene: this.nearest(section, folds ?? {}), edits: null };
-    const found = section.edited.find((one) => same(one.edits, named));
-    if (!found) return { problem: { ...(section.edited.length ? UNFORESEEN : FAR), ways: [] } };
-    return found.problem ? { problem: { ...found.problem, ways: [] } } : { scene: changed(section.base, found.scene), edits: found.edits };
+    const entry = section.edited.find((one) => same(one.edits, named));
+    if (!entry) return { problem: { ...(section.edited.length ? UNFORESEEN : FAR), ways: [] } };
+    return entry.problem ? { problem: { ...entry.problem, ways: [] } } : { scene: changed(section.base, entry.scene), edits: entry.edits };
   }
 
   /** The edits of a revision that an address names by its id. */

@@ -43,9 +43,9 @@ export class Neighbours {
     if (!answer) {
       const { program, version, folds, layout } = this.session;
       answer = fetch("/scene", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program, section, ahead: Math.max(0, section + this.way), folds, layout }) })
-        .then((response) => response.json()).then((found) => (found.scene && found.version === version ? this.keep(key, found) : null)).catch(() => null); // it is an extra
+        .then((response) => response.json()).then((loaded) => (loaded.scene && loaded.version === version ? this.keep(key, loaded) : null)).catch(() => null); // it is an extra
       this.answers.set(key, answer);
-      answer.then((found) => { if (!found) this.answers.delete(key); });
+      answer.then((loaded) => { if (!loaded) this.answers.delete(key); });
     }
     return answer;
   }
@@ -96,7 +96,7 @@ export class Neighbours {
     const { before } = this;
     if (before) return areAlike(scene, before) ? besideTheLast(scene, before) : scene;
     const at = scene.section?.at ?? 0;
-    if (at > 0) this.ask(at - 1).then((found) => { if (found && this.plain === scene && this.beside && this.before) this.session.show(this.shown()); });
+    if (at > 0) this.ask(at - 1).then((loaded) => { if (loaded && this.plain === scene && this.beside && this.before) this.session.show(this.shown()); });
     return scene;
   }
 

@@ -48,8 +48,8 @@ export class Session {
     this.listeners[event].push(listener);
   }
 
-  tell(event, ...given) {
-    this.listeners[event].forEach((listener) => listener(...given));
+  tell(event, ...args) {
+    this.listeners[event].forEach((listener) => listener(...args));
   }
 
   /** Asks for a scene, unless its `answer` is here. `commit` runs before its answer is shown and `after` behind it; neither where another question came. */

@@ -299,9 +299,9 @@ export class Lane {
   clicked(event) {
     const print = this.printAt(event);
     if (print) return print.step;
-    const found = this.under(event);
+    const target = this.under(event);
     const t = this.timeAt(event);
-    return found?.span ? found.span.end : found?.row === this.sheet.bands.length - 1 ? Math.min(Math.floor(t) + 1, this.count) : Math.round(t);
+    return target?.span ? target.span.end : target?.row === this.sheet.bands.length - 1 ? Math.min(Math.floor(t) + 1, this.count) : Math.round(t);
   }
 
   // -- zoom --------------------------------------------------------------------------------------------------------

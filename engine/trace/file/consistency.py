@@ -356,9 +356,9 @@ def _check_path(attrs: Mapping[str, Any], shapes: Sequence[tuple[int, ...]]) -> 
     for name, arguments, _ in attrs.get("path", ()):
         if shape is None:
             return
-        made = _result_shape(name, arguments, [shape])
-        _check_dimensions(arguments, max(1, len(shape), 0 if made is None else len(made)))
-        shape = made
+        result = _result_shape(name, arguments, [shape])
+        _check_dimensions(arguments, max(1, len(shape), 0 if result is None else len(result)))
+        shape = result
 
 
 def _check_dimensions(attrs: Mapping[str, Any], rank: int) -> None:

@@ -37,8 +37,8 @@ def _of_scene(write: Callable[[Mapping[str, Any]], str | bytes]) -> Callable[...
     """Content that follows from the scene, with the groups folded that are folded on the screen."""
 
     def content(store: Store, revision: Revision, folds: Mapping[str, bool], _tell: Tell) -> bytes:
-        made = write(store.scene(revision, None, folds, "").json())
-        return made if isinstance(made, bytes) else made.encode()
+        text = write(store.scene(revision, None, folds, "").json())
+        return text if isinstance(text, bytes) else text.encode()
 
     return content
 

@@ -18,7 +18,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Literal
@@ -78,10 +78,9 @@ class Look:
         size = self.size or ("16:9" if kind in ("gif", "webm") else "whole")
         width, height = window(size)
         part = {"whole": "whole", "16:9": "slide"}.get(size, "seen")
-        told = asdict(self)
         return {
-            "kind": kind, "part": part, "width": width, "height": height, "theme": told["theme"], "step": told["step"],
-            "from": told["begin"], "to": told["end"],
+            "kind": kind, "part": part, "width": width, "height": height, "theme": self.theme, "step": self.step,
+            "from": self.begin, "to": self.end,
         }  # fmt: skip
 
 
@@ -130,15 +129,15 @@ def find_browser() -> str:
     """The path of a Chromium, Chrome or Edge. Raises Problem if there is none."""
     named = os.environ.get(NAMED)
     places = [named] if named else [*filter(None, map(shutil.which, BROWSERS)), *PLACES]
-    found = next((place for place in places if Path(place).is_file()), None)
-    if found is None:
+    path = next((place for place in places if Path(place).is_file()), None)
+    if path is None:
         why = f"{named!r} is not one" if named else "none was found"
         text = (
             f"Pictures and films are painted by a browser, and {why}. "
             f"Install Chromium, Chrome or Edge, or name one in {NAMED}. In the app, Export saves the same."
         )
         raise Problem("no-browser", "No browser", text)
-    return found
+    return path
 
 
 def _failed(text: str) -> Problem:

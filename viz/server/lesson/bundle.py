@@ -41,20 +41,20 @@ def _add(path: Path, modules: dict[Path, str], above: list[Path]) -> None:
 
 
 def _imports(path: Path, text: str) -> Iterator[Path]:
-    return ((path.parent / found[3]).resolve() for found in _IMPORT.finditer(text))
+    return ((path.parent / match[3]).resolve() for match in _IMPORT.finditer(text))
 
 
 def _function(path: Path, text: str, names: dict[Path, str], root: Path) -> str:
     """A module as a function of no arguments, called at once, that returns what the module exports."""
 
-    def imported(found: re.Match[str]) -> str:
-        some, everything, address = found.groups()
+    def imported(match: re.Match[str]) -> str:
+        some, everything, address = match.groups()
         name = names[(path.parent / address).resolve()]
         if everything:
             return f"const {everything} = {name};"
         return f"const {{ {some.replace(' as ', ': ').strip()} }} = {name};" if some else ""
 
-    exports = [found[1] for found in _EXPORT.finditer(text)]
+    exports = [match[1] for match in _EXPORT.finditer(text)]
     body = _EXPORT.sub("", _IMPORT.sub(imported, text))
     if left := _LEFT.search(body):
         raise ValueError(f"{path.name}: this line is not in a form that a lesson file can hold: {left[0]}")

@@ -58,8 +58,8 @@ def course(folder: Path, recordings: Path | None = None, only: str | None = None
     paths = _paths(folder)
     names = programs.ids([path.stem for path in paths])
     named = [(path, name) for path, name in zip(paths, names, strict=True) if only in (None, name)]
-    found = [(_lesson(path, title, recordings), name) for path, name in named]
-    lessons = [replace(one, id=name) for one, name in found if one is not None]
+    pairs = [(_lesson(path, title, recordings), name) for path, name in named]
+    lessons = [replace(one, id=name) for one, name in pairs if one is not None]
     if not lessons and only is None:
         raise FileNotFoundError(
             f"{str(folder)!r} has no lessons: a script with a comment `# ## Title`, or a trace file, is one."

@@ -23,14 +23,14 @@ def difference(old: Any, new: Any) -> Difference:
     """
     if isinstance(old, dict) and isinstance(new, dict):
         changed = {key: _put(old.get(key, _MISSING), value) for key, value in new.items()}
-        found = {key: change for key, change in changed.items() if change is not None}
+        changes = {key: change for key, change in changed.items() if change is not None}
         gone = [key for key in old if key not in new]
-        return [OBJECT, found, gone] if found or gone else None
+        return [OBJECT, changes, gone] if changes or gone else None
     if isinstance(old, list) and isinstance(new, list):
         before = [*old[: len(new)], *[_MISSING] * (len(new) - len(old))]
         listed = {str(i): _put(one, other) for i, (one, other) in enumerate(zip(before, new, strict=True))}
-        found = {index: change for index, change in listed.items() if change is not None}
-        return [LIST, len(new), found] if found or len(old) != len(new) else None
+        changes = {index: change for index, change in listed.items() if change is not None}
+        return [LIST, len(new), changes] if changes or len(old) != len(new) else None
     return None if type(old) is type(new) and old == new else [PUT, new]
 
 

@@ -34,11 +34,11 @@ def foreseen(scene: Mapping[str, Any], most: int = MOST, pairs: int = MOST_PAIRS
     singles = [change for turn in zip_longest(*calls) for change in turn if change is not None]
     specs = [_spec(command) for command in scene["commands"]]
     changes = (*((one,) for one in singles[:most]), *islice(_pairs(singles), pairs))
-    found = [
+    edits = [
         *([fix] if fix else []), *(one["edits"] for one in proposals if "edits" in one),
         *({"leaves": {}, "commands": _changed(specs, one)} for one in changes),
     ]  # fmt: skip
-    return [one for number, one in enumerate(found) if one not in found[:number]]
+    return [one for number, one in enumerate(edits) if one not in edits[:number]]
 
 
 def _pairs(singles: Sequence[Change]) -> Iterator[tuple[Change, Change]]:

@@ -80,40 +80,40 @@ class Lesson:
         large."""
         if scene["section"] is None and not scene["norms"]:
             return None
-        found = {"overview": self.store.overview(program).json(), "graphs": self.store.graphs(program).json()}
-        return found if self.kept(found) else None
+        data = {"overview": self.store.overview(program).json(), "graphs": self.store.graphs(program).json()}
+        return data if self.kept(data) else None
 
     def recorded(self, program: str, number: int | None) -> Json:
         """A section as it was recorded: `base`, its scene, and `details`, of all its elements."""
         revision = self.store.revision(program, None, section=number)
         base = _shared(self.store.scene(revision, None, {}, "").json())
-        found: Json = {"base": base, "drawn": [], "edited": [], "details": self.details(revision, base), "changed": {}}
-        self.kept([base, found["details"]])
-        return found
+        details = self.details(revision, base)
+        self.kept([base, details])
+        return {"base": base, "drawn": [], "edited": [], "details": details, "changed": {}}
 
-    def extend(self, found: Json, program: str, number: int | None, also: Sequence[Json]) -> None:
+    def extend(self, section: Json, program: str, number: int | None, also: Sequence[Json]) -> None:
         """Adds scenes to a section, as differences from its base: `drawn` with other groups folded, and its edits."""
-        recorded, base = self.store.revision(program, None, section=number), found["base"]
+        recorded, base = self.store.revision(program, None, section=number), section["base"]
         for scene in self.drawn(recorded, base):
-            new = {one: known for one, known in self.details(recorded, scene).items() if one not in found["details"]}
+            new = {one: known for one, known in self.details(recorded, scene).items() if one not in section["details"]}
             change = difference(base, scene)
             if not self.kept([change, new]):
                 break
-            found["drawn"].append(change)
-            found["details"] |= new
-        found["edited"] += [self.edited(found, program, number, edits) for edits in also]
-        self.replay(found, program, number, [one for one in foreseen(base) if one not in also])
+            section["drawn"].append(change)
+            section["details"] |= new
+        section["edited"] += [self.edited(section, program, number, edits) for edits in also]
+        self.replay(section, program, number, [one for one in foreseen(base) if one not in also])
 
-    def replay(self, found: Json, program: str, number: int | None, likely: Sequence[Json]) -> None:
+    def replay(self, section: Json, program: str, number: int | None, likely: Sequence[Json]) -> None:
         """Adds to a section what is `edited` (edits and scene, or why there is none) with the details that `changed`,
         by revision and element, while there is room."""
         for edits in likely:
             if self.room <= self.spare:
                 break
-            found["edited"].append(self.edited(found, program, number, edits))
+            section["edited"].append(self.edited(section, program, number, edits))
 
-    def edited(self, found: Json, program: str, number: int | None, edits: Json) -> Json:
-        """The scene of an edited section, with its details in `found`; the reason if the edit is refused."""
+    def edited(self, section: Json, program: str, number: int | None, edits: Json) -> Json:
+        """The scene of an edited section, with its details in `section`; the reason if the edit is refused."""
         self.replayed += 1
         self.tell(self.replayed)
         try:
@@ -121,13 +121,13 @@ class Lesson:
             scene = _shared(self.store.scene(revision, None, {}, "").json())
         except Problem as problem:
             return {"edits": edits, "problem": problem.as_json()}
-        known = found["details"]
+        known = section["details"]
         details = {
             element: difference(known.get(element), one) for element, one in self.details(revision, scene).items()
         }
-        change = difference(found["base"], scene)
+        change = difference(section["base"], scene)
         self.kept([change, details])
-        found["changed"][revision.id] = details
+        section["changed"][revision.id] = details
         return {"edits": edits, "revision": revision.id, "scene": change}
 
     def kept(self, documents: Any) -> bool:
@@ -187,10 +187,10 @@ def _shared(scene: Json) -> Json:
 
 def _folds(base: Mapping[str, Any], whole: Mapping[str, Any]) -> Iterator[dict[str, bool]]:
     """The requests to `store.scene`, the likeliest first."""
-    told: dict[str, bool] = {}
+    folds: dict[str, bool] = {}
     for chapter in base["program"]["chapters"]:
-        told |= dict.fromkeys(chapter.get("unfold", ()), False)
-        yield dict(told)
+        folds |= dict.fromkeys(chapter.get("unfold", ()), False)
+        yield dict(folds)
     for node in base["nodes"]:
         yield from ({node["id"]: False, member["id"]: False} for member in node.get("cells", ()))
     groups = {group["id"]: group["within"] for group in whole["groups"]}

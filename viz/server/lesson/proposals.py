@@ -46,9 +46,9 @@ def values(text: str) -> dict[str, Any]:
     try:
         call = ast.parse(f"edit({text})", mode="eval").body
         assert isinstance(call, ast.Call)
-        found = {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg is not None}
-        if not call.args and found:
-            return found
+        numbers = {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg is not None}
+        if not call.args and numbers:
+            return numbers
     except (SyntaxError, ValueError, AssertionError):
         pass
     raise ValueError(f"write `# ! gradient = [0, 1]` or `# ! x = 2.0`, with numbers; found `{text}`")
@@ -86,10 +86,10 @@ def _line(call: Command, recorded: Reading) -> int:
 def _leaf(name: str, recorded: Reading) -> int:
     facts = recorded.facts
     named = (tensor for tensor, known in facts.trace.names.items() if known == name and tensor in facts.tensors)
-    found = next((tensor for tensor in named if facts.tensors[tensor].leaf is not None), None)
-    if found is None:
+    leaf = next((tensor for tensor in named if facts.tensors[tensor].leaf is not None), None)
+    if leaf is None:
         raise ValueError(f"`{name}` is not a leaf of the program, and not one of {', '.join(OF_CALL)}")
-    return found
+    return leaf
 
 
 def _spec(command: Command) -> CommandSpec:

@@ -46,9 +46,9 @@ class Classroom:
         return {**asdict(self), **paths, "secret": ""}
 
     @classmethod
-    def from_json(cls, told: dict[str, Any]) -> Classroom:
-        folder = told["folder"] and Path(told["folder"])
-        return cls(folder, Path(told["shared"]), told["queue"], told["secret"], Bounds(**told["bounds"]))
+    def from_json(cls, fields: dict[str, Any]) -> Classroom:
+        folder = fields["folder"] and Path(fields["folder"])
+        return cls(folder, Path(fields["shared"]), fields["queue"], fields["secret"], Bounds(**fields["bounds"]))
 
 
 def folder_programs(folder: Path | None, recordings: Path, only: str | None = None) -> list[Program]:

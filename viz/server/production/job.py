@@ -20,15 +20,15 @@ NICE = 5
 
 def main() -> None:
     os.nice(NICE)
-    told = json.load(sys.stdin)
-    turn = place(Path(told["room"]["shared"]), "job", os.cpu_count() or 1)
+    order = json.load(sys.stdin)
+    turn = place(Path(order["room"]["shared"]), "job", os.cpu_count() or 1)
     from viz.server.production.classroom import Classroom, background  # a second, for which no place was waited for
     from viz.server.production.jobs import LIMIT
 
     signal.alarm(LIMIT)
-    key, args = told["key"], told["args"]
-    jobs, _ = background(Classroom.from_json(told["room"]), args[0]["program"])
-    jobs.func_registry[told["function"]](key, jobs._make_progress_key(key), args, {})
+    key, args = order["key"], order["args"]
+    jobs, _ = background(Classroom.from_json(order["room"]), args[0]["program"])
+    jobs.func_registry[order["function"]](key, jobs._make_progress_key(key), args, {})
     turn.close()
 
 

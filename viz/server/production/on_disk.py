@@ -64,8 +64,8 @@ class DiskJobs(Shared, DiskcacheManager):
         self.processes.append(process)
         assert process.stdin is not None and process.stdout is not None
         process.stdout.close()
-        with process.stdin as told:
-            told.write(json.dumps({"room": self.room, "function": name, "key": key, "args": args}).encode())
+        with process.stdin as pipe:
+            pipe.write(json.dumps({"room": self.room, "function": name, "key": key, "args": args}).encode())
         return f"{process.pid}@{psutil.Process(process.pid).create_time()}"
 
     def end(self, job: str) -> None:

@@ -56,11 +56,11 @@ class RedisResults:
 
     def get(self, key: str) -> bytes | None:
         try:
-            found: Any = self.client.get(key)
+            content: Any = self.client.get(key)
         except redis.RedisError as error:
             log.warning("the queue does not answer: %s", error)
             raise _away() from error
-        return None if found is None else bytes(found)
+        return None if content is None else bytes(content)
 
     def put(self, key: str, value: bytes, seconds: int) -> None:
         try:
@@ -76,8 +76,8 @@ class RedisRevisions:
         self.results = results
 
     def get(self, key: str) -> Revision | None:
-        found = self.results.get(f"backstep:edits:{key}")
-        return None if found is None else Revision(key, *json.loads(found))
+        content = self.results.get(f"backstep:edits:{key}")
+        return None if content is None else Revision(key, *json.loads(content))
 
     def put(self, key: str, revision: Revision) -> Revision:
         """Keeps a revision with edits; for one without, the address is enough."""
@@ -113,8 +113,8 @@ def secret(url: str, own: str) -> str:
     """The secret of all machines at a Redis: that of the first one. Raises one of FAILURES."""
     known = client(url)
     known.set("backstep:secret", own, nx=True)
-    found: Any = known.get("backstep:secret")
-    return str(found.decode())
+    shared: Any = known.get("backstep:secret")
+    return str(shared.decode())
 
 
 def client(url: str) -> redis.Redis:

@@ -47,10 +47,10 @@ class Looking(_Shelf):
         self.results, self.long = results, long
 
     def __call__(self, asked: str, make: Callable[[], Packed]) -> Packed:
-        found = self.results.get(key_of(asked))
-        if found is None:
+        content = self.results.get(key_of(asked))
+        if content is None:
             raise Later
-        return unpacked(found)
+        return unpacked(content)
 
 
 class Making(_Shelf):
@@ -63,14 +63,14 @@ class Making(_Shelf):
         self.results, self.largest = results, largest
 
     def __call__(self, asked: str, make: Callable[[], Packed]) -> Packed:
-        found = self.results.get(key_of(asked))
-        if found is not None:
-            return unpacked(found)
-        made = make()
-        if len(made.blocks) > self.largest:
+        content = self.results.get(key_of(asked))
+        if content is not None:
+            return unpacked(content)
+        result = make()
+        if len(result.blocks) > self.largest:
             raise _too_large()
-        self.results.put(key_of(asked), packed(made), KEPT)
-        return made
+        self.results.put(key_of(asked), packed(result), KEPT)
+        return result
 
 
 def key_of(asked: str) -> str:

@@ -47,7 +47,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """gunicorn with these settings; `load` is called in each worker process."""
 
     def __init__(self, address: str, workers: int, room: Classroom, allowed: Iterable[str], started: Started) -> None:
-        self.given = room, tuple(allowed), started
+        self.arguments = room, tuple(allowed), started
         self.settings: dict[str, Any] = {
             "bind": address, "workers": workers, "worker_class": WaitressWorker, "graceful_timeout": GRACE,
             "timeout": 2 * GRACE, "proc_name": "backstep", "logger_class": JsonLogger, "control_socket_disable": True,
@@ -63,7 +63,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
                 self.cfg.set(name, value)
 
     def load(self) -> Application:
-        return application(*self.given)
+        return application(*self.arguments)
 
 
 def serve(

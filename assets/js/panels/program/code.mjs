@@ -248,11 +248,11 @@ export class Code {
 
   /** Selects what the place computed; the next click on the same place takes the next candidate. */
   choose(n, col) {
-    const found = elementsAt(this.scene, this.file, n, col);
-    if (!found.length) { this.player.select(null); return; }
-    const key = found.join();
+    const ids = elementsAt(this.scene, this.file, n, col);
+    if (!ids.length) { this.player.select(null); return; }
+    const key = ids.join();
     this.turns = key === this.turns.key ? { key, n: this.turns.n + 1 } : { key, n: 0 };
-    this.player.select(found[this.turns.n % found.length]);
+    this.player.select(ids[this.turns.n % ids.length]);
   }
 
   pressed(event) {

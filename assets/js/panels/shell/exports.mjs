@@ -160,11 +160,11 @@ async function runOnTorch(session, toast) {
   toast.say("Running the program on PyTorch …", true);
   try {
     const answer = await fetch("/on-torch", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program }) });
-    const found = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new Error(found.problem?.text || `the server answered ${answer.status}`);
+    const reply = await answer.json().catch(() => ({}));
+    if (!answer.ok) throw new Error(reply.problem?.text || `the server answered ${answer.status}`);
     toast.say("The program has run on PyTorch.");
     if (session.program !== program) return;
-    note(found.text, h("a.link", { href: `/pair?program=${encodeURIComponent(found.program)}`, target: "_blank" }, "Open both side by side"));
+    note(reply.text, h("a.link", { href: `/pair?program=${encodeURIComponent(reply.program)}`, target: "_blank" }, "Open both side by side"));
   } catch (error) {
     toast.say(`Not run on PyTorch: ${/** @type {Error} */ (error).message}`);
   }

@@ -6,16 +6,16 @@ export class Header {
   /**
    * @param {import("../../page/session.mjs").Session} session
    * @param {import("../../page/toast.mjs").Toast} toast
-   * @param {Record<string, (value?: string) => void>} given what the buttons of the page do, by name; `themed` is told of a chosen theme
+   * @param {Record<string, (value?: string) => void>} acts what the buttons of the page do, by name; `themed` is told of a chosen theme
    */
-  constructor(session, toast, given) {
+  constructor(session, toast, acts) {
     this.session = session;
     this.toast = toast;
     /** @type {Record<string, (value?: string) => void>} */
     this.acts = {
       undo: () => session.undo(), redo: () => session.redo(), theme: () => this.setTheme(theme() === "dark" ? "light" : "dark", true),
       layout: (name) => session.redraw({ layout: name === "layered" ? "" : name }), "fold-all": () => this.foldAll(true), "unfold-all": () => this.foldAll(false),
-      ...given,
+      ...acts,
     };
     document.addEventListener("click", (event) => {
       const button = /** @type {any} */ (event.target).closest?.("[data-act]");

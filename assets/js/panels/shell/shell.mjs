@@ -143,9 +143,9 @@ export class Shell {
 
   /** From a mistake to the program without it, or back to it. */
   other() {
-    const found = this.session.scene?.program.other;
-    if (found) this.visit({ ...url.view(""), program: found.id }, true);
-    return Boolean(found);
+    const other = this.session.scene?.program.other;
+    if (other) this.visit({ ...url.view(""), program: other.id }, true);
+    return Boolean(other);
   }
 
   /**
@@ -205,12 +205,12 @@ export class Shell {
     const { scene } = this.session;
     const { start, end } = scene.phases.find((phase) => call !== undefined && phase.call === call) ?? { start: 0, end: scene.steps.length };
     const steps = scene.steps.slice(start, end);
-    const found = parameter && entries(scene).find(({ label }) => label === parameter);
-    const own = steps.findLastIndex(({ kind, at }) => kind === "accumulate" && at === (found && found.id)); // -1 in a folded group
+    const entry = parameter && entries(scene).find(({ label }) => label === parameter);
+    const own = steps.findLastIndex(({ kind, at }) => kind === "accumulate" && at === (entry && entry.id)); // -1 in a folded group
     const received = own < 0 ? steps.findLastIndex(({ kind }) => kind === "accumulate") : own;
     const step = parameter ? received + 1 : steps.findIndex(({ kind }) => kind === "vjp");
     this.player.seek(start + Math.max(0, step));
-    if (found) this.player.find(found);
+    if (entry) this.player.find(entry);
   }
 
   /**
