@@ -51,6 +51,7 @@ from engine.arrays.session import is_users, slot
 from engine.trace.events import ErrorRaised
 from engine.trace.file.iterations import Selection
 from engine.trace.file.streaming import Most, Progress, Stream
+from engine.trace.file.tracefile import CannotWrite
 from engine.trace.log_reader import users_traceback
 from engine.trace.messages import message_of
 from engine.trace.recorder import Recorder
@@ -87,10 +88,15 @@ def main(argv: list[str]) -> int:
     viz.show = _left_out
     recorder = Recorder()
     selection = Selection(tuple((first, end) for first, end in limits["steps"]), limits["every"])
-    stream = Stream(
-        recorder, path, places, (script, *args), say=_say, selection=selection,
-        most=Most(limits["max_ops"], limits["max_bytes"]), tell=_tell if asked["tells"] and _is_terminal() else None,
-    )  # fmt: skip
+    try:
+        stream = Stream(
+            recorder, path, places, (script, *args), say=_say, selection=selection,
+            most=Most(limits["max_ops"], limits["max_bytes"]),
+            tell=_tell if asked["tells"] and _is_terminal() else None,
+        )  # fmt: skip
+    except CannotWrite as error:  # nothing has run yet, and nothing will
+        _write({"refused": str(error)}, report)
+        return 2
     changes = Changes.read(asked["changes"]) if asked["changes"] else None
     typed = NoInput()
     if changes is not None:
@@ -372,8 +378,14 @@ def _report(path: str, outcome: _Outcome, stream: Stream, seconds: float, failur
         "files": list(files), "exit": outcome.exit, "cut": None if stream.cut is None else asdict(stream.cut),
         "iterations": stream.progress.iterations, "seconds": seconds, "changes": changes,
     }  # fmt: skip
-    for report in (said, {**said, "files": [], "failure": failure[-1000:]}):
-        with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8") as file:
-            json.dump(report, file)
-            file.truncate()
-            return
+    if not _write(said, path):
+        _write({**said, "files": [], "failure": failure[-1000:]}, path)
+
+
+def _write(said: dict[str, Any], path: str) -> bool:
+    """Whether the report could be written."""
+    with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8") as file:
+        json.dump(said, file)
+        file.truncate()
+        return True
+    return False

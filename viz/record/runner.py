@@ -41,7 +41,7 @@ ROOT = Path(viz.__file__).resolve().parent.parent
 
 
 class ScriptError(ValueError):
-    """There is nothing to run at a path: the error says what was expected and what was found."""
+    """A script is not run: there is none at a path, or its recording cannot be written.  The error says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +124,13 @@ def run_script(
     `mute` from our output; `tells` lets it say now and then, on a terminal, how far it is.  `changes` is a file of
     changes to make in it (viz.record.torch.changes); then it leads a process group.  `on_start` gets the process,
     `on_slow` the sentence that it is still running, if it does not end: by default that is printed, with the key that
-    stops it.  Raises ScriptError where there is no script.
+    stops it.  Raises ScriptError where there is no script, and where its recording cannot be written.
     """
     script = check_script(path)
     target = Path(trace_path) if trace_path is not None else new_folder() / f"{script.stem}{SUFFIX}"
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         report, ended = Path(folder) / "report.json", Path(folder) / "ended"
-        report.write_text(" " * REPORT_ROOM)
+        _reserve(report, script)
         flags = json.dumps({
             "as_torch": as_torch, "limits": asdict(limits), "tells": tells, "on_torch": on_torch,
             "changes": os.fspath(changes or ""),
@@ -163,6 +163,8 @@ def run_script(
             slow.cancel()
             life.close()
         said = _reported(report)
+    if "refused" in said:
+        raise ScriptError(f"{script.name} was not run: Backstep {said['refused']}")
     return _recording(script, target, returncode, said, as_torch)
 
 
@@ -233,6 +235,18 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _reserve(report: Path, script: Path) -> None:
+    """Make the file for the report of a script's process large enough for a short one."""
+    try:
+        report.write_text(" " * REPORT_ROOM)
+    except OSError as error:
+        where = tempfile.gettempdir()
+        raise ScriptError(
+            f"{script.name} was not run: Backstep cannot write to the temporary folder {where!r}: {error.strerror}. "
+            "Make room there, or set TMPDIR to another folder."
+        ) from error
 
 
 def _reported(path: Path) -> dict[str, Any]:

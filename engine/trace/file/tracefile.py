@@ -138,7 +138,10 @@ class Writer:
             self._db.execute(f"PRAGMA user_version = {SCHEMA}")
             self._db.executescript(tables(SCHEMA))
         except (OSError, sqlite3.Error) as error:
-            raise CannotWrite(self.path, _reason(error, self.path)) from error
+            reason = _reason(error, self.path)
+            with contextlib.suppress(OSError):  # what was begun is not a trace, and would not be replaced by one
+                os.remove(self.path)
+            raise CannotWrite(self.path, reason) from error
         self._events, self._values = _Batch(self._execute, "events", 5), _Batch(self._execute, "tensor_values", 3)
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
         self._contents: dict[bytes, int] = {}  # by their digests, the latest

@@ -22,14 +22,14 @@ from engine.trace.file.consistency import open_checked
 from engine.trace.file.measures import Meter
 from engine.trace.file.outline import BLOCK, outline_in_file
 from engine.trace.file.streaming import Cut, Stream
-from engine.trace.file.tracefile import open_trace, tally
+from engine.trace.file.tracefile import CannotWrite, Writer, open_trace, tally
 from engine.trace.record import record
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from engine.trace.variable_names import Binder, Naming
 from viz.reading.library import about
 from viz.record import missing_recording
-from viz.record.runner import run_script
+from viz.record.runner import ScriptError, run_script
 from viz.server.programs import from_file
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store
@@ -165,6 +165,38 @@ def test_recording_whose_file_was_taken_away_is_said_to_be_lost(script: Script, 
     recording = run_script(tmp_path / "s.py", trace_path=tmp_path / "trace.backstep")
     assert recording.explanation == "The recording is lost: its file was deleted while the script ran."
     assert missing_recording.cut("gone", 0) in recording.explanation and recording.returncode == 0
+
+
+def test_script_whose_recording_cannot_begin_is_not_run(tmp_path: Path, capfd: Capture) -> None:
+    (tmp_path / "s.py").write_text("print('ran')\n")
+    with pytest.raises(ScriptError) as refused:
+        run_script(tmp_path / "s.py", trace_path=tmp_path / "nowhere" / "t.backstep", on_slow=lambda _: None)
+    assert str(refused.value).startswith("s.py was not run: Backstep cannot write a trace to '")
+    assert "its folder is not there. Give a path" in str(refused.value) and capfd.readouterr() == ("", "")
+
+
+def test_script_is_not_run_where_the_temporary_folder_has_no_room(tmp_path: Path, capfd: Capture) -> None:
+    (tmp_path / "s.py").write_text("print('ran')\n")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(ScriptError, match=r"s.py was not run: .* temporary folder .*: File too large. Make room"):
+            run_script(tmp_path / "s.py", trace_path=tmp_path / "t.backstep")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_recording_that_cannot_begin_leaves_no_file(tmp_path: Path) -> None:
+    """A file that is not a trace is not replaced: once there is room, the same command would be refused."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, before[1]))
+    try:
+        with pytest.raises(CannotWrite, match="the system refused the write"):
+            Writer(tmp_path / "t.backstep")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.iterdir())
 
 
 def test_exception_that_cannot_be_shown_is_named(script: Script) -> None:
