@@ -101,11 +101,12 @@ export function prose(text) {
 }
 
 export function inline(text) {
-  return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)/).filter(Boolean).flatMap((part) => {
+  // Stars beside a space or within a word are a power or a product: `5e23 ** 2`.
+  const marked = /(`[^`]+`|(?<!\w)\*\*(?!\s)[^*]+(?<!\s)\*\*|(?<![\w*])\*(?![*\s])[^*]*(?<!\s)\*(?![\w*]))/;
+  return text.split(marked).flatMap((part, k) => {
+    if (k % 2 === 0) return part ? unbroken(withMinus(part)) : [];
     if (part.startsWith("`")) return h("code", {}, part.slice(1, -1));
-    if (part.startsWith("**")) return h("b", {}, part.slice(2, -2));
-    if (part.startsWith("*") && part.endsWith("*") && part.length > 2) return h("em", {}, part.slice(1, -1));
-    return unbroken(withMinus(part));
+    return part.startsWith("**") ? h("b", {}, part.slice(2, -2)) : h("em", {}, part.slice(1, -1));
   });
 }
 
