@@ -113,17 +113,19 @@ def statistics(data: Array) -> dict[str, float]:
     low, high = float("inf"), -float("inf")
     total = squares = 0.0
     nan = inf = zeros = 0
+    is_zero = np.empty(min(BLOCK, data.size), bool) if isinstance(data, np.ndarray) else None
     for block in blocks(data):
-        least, most = float(block.min()), float(block.max())
+        least, most = ends_of(block)
         if least <= 0 <= most or least != least:
-            zeros += int(xp.count_nonzero(block == 0))
+            equal = block == 0 if is_zero is None else np.equal(block, 0, out=is_zero[: block.size])
+            zeros += int(xp.count_nonzero(equal))
         if not isfinite(most - least):
             finite = block[xp.isfinite(block)]
             odd = int(xp.isnan(block).sum())
             nan, inf = nan + odd, inf + int(block.size - finite.size) - odd
             if not finite.size:
                 continue
-            block, least, most = finite, float(finite.min()), float(finite.max())
+            block, (least, most) = finite, ends_of(finite)
         low, high = min(low, least), max(high, most)
         added, squared = sums_of(block, max(-least, most))
         total, squares = total + added, squares + squared
@@ -138,6 +140,16 @@ def statistics(data: Array) -> dict[str, float]:
         "zeros": zeros,
         "size": int(data.size),
     }
+
+
+def ends_of(block: Array) -> tuple[float, float]:
+    """The least and the largest element; nan if there is one.
+
+    The reductions are called themselves: the methods `min` and `max` of numpy are Python code around them.
+    """
+    if isinstance(block, np.ndarray):
+        return float(np.minimum.reduce(block)), float(np.maximum.reduce(block))
+    return float(block.min()), float(block.max())
 
 
 def blocks(data: Array) -> Iterator[Array]:
@@ -190,8 +202,8 @@ def sums_of(block: Array, largest: float) -> tuple[float, float]:
         return float(wide.sum()), float((wide * wide).sum())
     whole = block.size - block.size % ROW
     rows = block[:whole].reshape(-1, ROW)
-    total = float(np.vecdot(rows, ONES).sum(dtype="float64"))
-    squares = float(np.vecdot(rows, rows).sum(dtype="float64"))
+    total = float(np.add.reduce(rows @ ONES, dtype="float64"))
+    squares = float(np.add.reduce(np.vecdot(rows, rows), dtype="float64"))
     if whole < block.size:
         rest = block[whole:].astype("float64")
         total, squares = total + float(rest.sum()), squares + float((rest * rest).sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,15 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.trace.events import LeafCreated, OpCalled, VjpRun
+from engine.arrays.session import slot
+from engine.trace.events import LeafCreated, OpCalled, Trace, VjpRun
 from engine.trace.file.consistency import open_checked
 from engine.trace.log_reader import value_of
+from engine.trace.record import recording
 from engine.trace.summary import sample_of, statistics
 from viz.reading.labels import written_name
 from viz.reading.library import agreement
 from viz.reading.values import as_json
 from viz.record.block import Block
 from viz.record.runner import run_script
+from viz.record.torch.import_hook import Arrival
 from viz.scene.reading import reading
 from viz.server.library.on_engine import Unlike, recomputed
 
@@ -134,3 +138,42 @@ def test_batch_norm_that_trains_on_two_batches_is_not_said_to_use_statistics_tha
     saved = {one.name for node in nodes if node.name == "NativeBatchNormBackward0" for one in node.saved}
     assert "weight" in saved and not {"running_mean", "running_var"} & saved
     assert not reading(trace).findings
+
+
+STATISTICS = ("min", "max", "mean", "norm", "nan", "inf", "zeros")
+LARGE = """
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(300, 300)
+x = torch.randn(300, 300, requires_grad=True)
+q, k = (net(x) * 1).reshape(-1, 2).t()
+both = x.reshape(-1).as_strided((2, 45_000), (0, 1))  # as many elements as x: half of them, twice
+bits = x.detach().view(torch.int32) + 0
+turned = torch.complex(x, x + 1).conj().imag * 1
+(q * k.detach() * both[1] + turned.reshape(2, -1)[0]).sum().backward()
+"""
+
+
+def recorded_in_memory(source: str, limit: int) -> Trace:
+    """A program as a recording has it that keeps so many elements of a tensor."""
+    with recording(sys._getframe(), limit) as trace:
+        arrival = Arrival(slot.active, print)
+        arrival.wait()
+        exec(compile(source, "large.py", "exec"), {"__name__": "__main__"})
+        arrival.stop()
+    return trace
+
+
+def test_statistics_of_large_views_are_those_of_their_elements() -> None:
+    whole = recorded_in_memory(LARGE, 2**30)
+    short = recorded_in_memory(LARGE, 1000)
+    assert len(short.values) == len(whole.values)
+    for mine, its in zip(short.values, whole.values, strict=True):
+        assert (mine.shape, mine.dtype) == (its.shape, its.dtype)
+        np.testing.assert_array_equal(mine.sample, its.sample)
+        found, expected = ([one.stats[name] for name in STATISTICS] for one in (mine, its))
+        assert found == pytest.approx(expected, rel=1e-5, abs=1e-5, nan_ok=True)  # complex numbers are not kept
+    names = {event.node.node: event.node.name for event in short.events if isinstance(event, OpCalled) and event.node}
+    sent = {names[event.node]: event for event in short.events if isinstance(event, VjpRun)}
+    weight, turned = (short.value(sent[name].cotangents[-1] or -1) for name in ("AddmmBackward0", "TBackward0"))
+    assert turned.stats is weight.stats and turned.shape == weight.shape  # a look at it was saved

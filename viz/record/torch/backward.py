@@ -17,7 +17,7 @@ from .calls import Passing
 from .forward import grad_fn_of
 from .graph import Node
 from .tensors import Known, grad_of, requires_of, version_of
-from .values import unheard
+from .values import unheard, whole_of
 
 if TYPE_CHECKING:
     from .watch import Watch
@@ -77,6 +77,7 @@ class Backward:
         self.keep = self.create = False
         self.stack = -1
         self.sent: dict[int, Sent] = {}
+        self.wholes: dict[int, Sent] = {}  # by the large tensor whose elements were sent, in whatever shape
         self.sums: Sums | None = None
         self.kept_gradients: dict[int, int] = {}  # by tensor that retains its gradient: the value of that
         self.asked: list[Any] = []  # the inputs of the call that runs,
@@ -173,6 +174,7 @@ class Backward:
         self.call, self.keep, self.create, self.recorder.call, self.stack, forward.grad_enabled = outer
         if self.call is None:
             self.sent.clear()
+            self.wholes.clear()
             self.nodes_run.clear()
 
     def stopped(self, outputs: Any, error: BaseException, is_refused: bool) -> None:
@@ -219,8 +221,25 @@ class Backward:
         if sent is not None and sent.version == version and sent() is gradient:
             return sent.value
         self.sent[id(gradient)] = sent = Sent(gradient)
-        sent.version, sent.value = version, self.tensors.keep(gradient)
+        sent.version, sent.value = version, self.kept(gradient, version)
         return sent.value
+
+    def kept(self, gradient: Any, version: int) -> int:
+        """The value of a gradient as it is now.
+
+        The statistics of a large one are those of a view of it, transposed or reshaped, that was kept before: a Linear
+        computes the gradient of its weight transposed.
+        """
+        tensors = self.tensors
+        whole = unheard(whole_of, gradient, tensors.limit)
+        if whole is None:
+            return tensors.keep(gradient)
+        seen = self.wholes.get(id(whole))
+        if seen is not None and seen.version == version and seen() is whole:
+            return tensors.keep_as(gradient, seen.value)
+        self.wholes[id(whole)] = seen = Sent(whole)
+        seen.version, seen.value = version, tensors.keep(gradient)
+        return seen.value
 
     def ran(self, node: Node, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
         """A node ran."""

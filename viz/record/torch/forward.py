@@ -222,9 +222,9 @@ class Forward:
         elif waiting.call.lists and not waiting.enabled:
             self.spread(waiting, out)
         elif waiting.call.one:
-            waiting.outs = [self.result(out, waiting.base)]
+            waiting.outs = [self.result(out, waiting)]
         else:
-            waiting.outs = [self.result(one, waiting.base) for one in flat(out) if isinstance(one, torch.Tensor)]
+            waiting.outs = [self.result(one, waiting) for one in flat(out) if isinstance(one, torch.Tensor)]
         if waiting.base is not None:
             self.taken(waiting)
         waiting.targets = []  # nothing is held on to
@@ -249,17 +249,18 @@ class Forward:
             one.base, one.place, one.targets = None, waiting.place, []
             one.arguments = [(name, nth(value, place)) for name, value in waiting.arguments]
             written = [tensor for at, tensor in waiting.targets if at == place]
-            one.outs = [self.result(tensor, None) for tensor in written or [out[place]]]
+            one.outs = [self.result(tensor, one) for tensor in written or [out[place]]]
             one.written = (one.outs[0][0], None) if written else None
             self.pending.append(one)
 
-    def result(self, tensor: Any, base: Known | None) -> tuple[Known, int, bool]:
-        """A result.
+    def result(self, tensor: Any, waiting: Waiting) -> tuple[Known, int, bool]:
+        """A result of an op.
 
         No reference to it is kept: torch copies the handle if somebody else has one.
         """
-        tensors = self.tensors
-        value = tensors.keep(tensor) if base is None else tensors.keep_view(tensor, base)
+        tensors, base = self.tensors, waiting.base
+        has_others = base is None or waiting.call.strided  # it may repeat some elements and leave out others
+        value = tensors.keep(tensor) if has_others else tensors.keep_as(tensor, base.value)
         known = tensors.find(tensor)
         if known is None:
             return tensors.enter(tensor, value, 0, False, None if base is None else base.storage), value, True
@@ -333,7 +334,7 @@ class Forward:
 
     def handed_on(self, waiting: Waiting, out: Any) -> None:
         """The result of an op is another tensor than the one that it gave at first."""
-        waiting.outs = [self.result(out, waiting.base)]
+        waiting.outs = [self.result(out, waiting)]
 
     def is_aside(self, call: Call, args: tuple[Any, ...]) -> bool:
         """Whether an op is not part of the program: a layer makes its parameters, which the trace does not show."""

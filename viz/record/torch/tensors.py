@@ -92,10 +92,10 @@ class Tensors:
         values.append(kept_of(tensor, self.limit))
         return len(values) - 1
 
-    def keep_view(self, tensor: Any, base: Known) -> int:
-        """Keep the elements of a view."""
+    def keep_as(self, tensor: Any, known: int) -> int:
+        """Keep a tensor that has all elements of the value `known`, if it has as many, in another shape perhaps."""
         values = self.values
-        same = reshaped(values[base.value], tensor)
+        same = reshaped(values[known], tensor)
         values.append(kept_of(tensor, self.limit) if same is None else same)
         return len(values) - 1
 

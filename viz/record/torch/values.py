@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import torch
 from torch._C import _DisableTorchDispatch, _len_torch_dispatch_stack
+from torch.utils.dlpack import to_dlpack
 
 from engine.arrays.element_types import ELEMENT_TYPES, NARROW, dtype_named
-from engine.trace.summary import OnFile, Summary, sample_of, statistics
+from engine.trace.summary import OnFile, Summary, is_dense, sample_of, statistics
 
 from . import device_values
 
@@ -89,6 +90,8 @@ def kept(tensor: Any, limit: int) -> Any:
             return unknown(tensor)
         if 0 < size <= min(FEW, limit):
             return np.array(listed(tensor), kind)
+        if tensor.is_neg():  # its memory has the elements with the other sign
+            tensor = tensor.detach().resolve_neg()
         if dtype in WIDER:
             tensor = tensor.detach().to(torch.float32)
         if size > limit:
@@ -112,15 +115,60 @@ def summary(tensor: Any, kind: Any, size: int) -> Summary:
     """Sample and statistics, of the elements where they lie.  Linear in the size."""
     if tensor.is_cuda:
         return device_values.summary(tensor, kind, size)
-    array = np.from_dlpack(tensor if tensor.device.type == "cpu" else tensor.cpu())
+    array = array_of(tensor if tensor.device.type == "cpu" else tensor.cpu())
     return TensorSummary(tuple(array.shape), kind, size, sample_of(array).view(kind).copy(), statistics(array))
 
 
+class _Capsule:
+    """The memory of a tensor as numpy takes it: `Tensor.__dlpack__` checks what is known here, in twice the time."""
+
+    __slots__ = ("_capsule",)
+
+    def __init__(self, tensor: Any) -> None:
+        self._capsule = to_dlpack(tensor)
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+def array_of(tensor: Any) -> Any:
+    """The elements of a tensor in main memory that requires no gradient, where they lie.  Unlike `numpy()`, this leaves
+    the memory resizable."""
+    return np.from_dlpack(_Capsule(tensor))
+
+
 def reshaped(known: Any, tensor: Any) -> TensorSummary | None:
-    """The summary of a view of all elements of a tensor that has one: only its sample is taken anew."""
-    if not isinstance(known, TensorSummary) or known.size != numel(tensor) or type(tensor) not in PLAIN:
+    """The summary of a tensor that has the elements of one that has a summary, in another shape: only its sample is
+    taken anew."""
+    if not isinstance(known, TensorSummary) or known.size != numel(tensor) or not is_plain(tensor):
         return None
-    if tensor.dtype not in NUMPY or tensor.dtype in WIDER or tensor.device.type != "cpu":
+    if NUMPY[tensor.dtype] != known.dtype:  # the same memory, read as another type
         return None
-    array = np.from_dlpack(tensor.detach())
+    array = array_of(tensor.detach())
     return TensorSummary(tuple(array.shape), known.dtype, known.size, sample_of(array).copy(), known.stats)
+
+
+def is_plain(tensor: Any) -> bool:
+    """Whether the elements of a tensor are in main memory as they are kept."""
+    return (
+        type(tensor) in PLAIN and tensor.layout is torch.strided and tensor.device.type == "cpu"
+        and tensor.dtype in NUMPY and tensor.dtype not in WIDER and not tensor.is_neg()
+    )  # fmt: skip
+
+
+def whole_of(tensor: Any, limit: int) -> Any:
+    """Of a tensor over the limit, the one all of whose elements it has, each once: itself, or that of which it is
+    another view; None if it has others, or if they cannot be read."""
+    try:
+        if numel(tensor) <= limit or not is_plain(tensor):
+            return None
+        if not tensor._is_view():
+            return tensor
+        base = tensor._base
+        is_all = numel(base) == numel(tensor) and base.data_ptr() == tensor.data_ptr()
+        return base if is_all and base.dtype is tensor.dtype and is_dense(array_of(tensor.detach())) else None
+    except (RuntimeError, NotImplementedError):
+        return None
