@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from engine.arrays.element_types import is_float, shortest
-from engine.trace.events import BackwardEnded, ErrorRaised, Escaped, ModeChanged, OpCalled, VjpRun, WarningGiven
+from engine.trace.events import (
+    BackwardEnded,
+    ErrorRaised,
+    Escaped,
+    GroupEntered,
+    ModeChanged,
+    OpCalled,
+    VjpRun,
+    WarningGiven,
+)
 from engine.trace.messages import ErrorKind, warning_kind
 
 from ..graph.graph import Drawing
@@ -603,8 +612,9 @@ def _matrix_shapes(case: Case) -> Answer:
     """Two matrices, one of them often the weight of a layer."""
     (rows, columns), (others, results) = (case.message.parts[part].split("x") for part in ("first", "second"))
     first, second = matrices(case.facts, case.tensors, case.message)
+    operand = _operand(case, first, "the first matrix")
     why = (
-        f"{_operand(case, first, 'The first matrix')} has shape [{rows}, {columns}], and "
+        f"{'The' + operand[3:] if operand.startswith('the ') else operand} has shape [{rows}, {columns}], and "
         f"{_operand(case, second, 'the second one')} has [{others}, {results}]. "
         f"The {columns} columns of the first must be as many as the {others} rows of the second."
     )
@@ -631,11 +641,20 @@ def _operand(case: Case, tensor: int | None, unknown: str) -> str:
         return f"the transposed {weight}.weight"
     maker = case.facts.made_by(tensor, case.event.index)
     op = case.facts.ops[maker].event if maker is not None else None
-    frame, failing = case.facts.frame(op.stack) if op is not None else None, case.facts.frame_of(case.event)
-    if op is not None and frame is not None and failing is not None and frame.line == failing.line:
-        plain = case.written(op.stack)  # the line failed, so it has bound no name
-        return plain if frame.col > failing.col else f"the result of {labels.written_name(op)}"
-    return case.facts.name(tensor) or (case.written(op.stack) if op is not None else "") or unknown
+    if op is None:
+        return case.facts.name(tensor) or unknown
+    frame, failing = case.facts.frame(op.stack), case.facts.frame_of(case.event)
+    result = f"the result of {labels.written_name(op)}"
+    written = result if _goes_on(case, op) else case.written(op.stack)
+    if frame is not None and failing is not None and frame.line == failing.line:  # it failed, so it has bound no name
+        return written if frame.col > failing.col else result
+    return case.facts.name(tensor) or written or unknown
+
+
+def _goes_on(case: Case, op: OpCalled) -> bool:
+    """Whether the expression at an op's stack, as `net(x)`, does more after the op: it has another result."""
+    later = case.facts.trace.events[op.index + 1 : case.event.index]
+    return any(isinstance(event, (OpCalled, GroupEntered)) and event.stack == op.stack for event in later)
 
 
 def _at_line(case: Case) -> str:

@@ -39,6 +39,17 @@ CASES = {
         ["x has shape [4, 3], and the transposed layer.weight has [4, 3]"],
         "Give layer 3 input features, as in nn.Linear(3, 3)",
     ),
+    "matrices inside of a call": (
+        "net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(9, 2))\n"
+        "out = net(torch.ones(3, 4))",
+        ["The result of relu has shape [3, 8], and the transposed net.2.weight has [9, 2]"],
+        "Give net.2 8 input features",
+    ),
+    "matrices after a call": (
+        f"{LAYER}w = torch.ones(4, 2)\nout = 2 * (net(torch.ones(3, 4)) @ w)",
+        ["`net(torch.ones(3, 4))` in line 5", "has shape [3, 3], and w has [4, 2]"],
+        "Transpose or reshape one of the two.",
+    ),
     "double": (
         f"{LAYER}data = torch.from_numpy(numpy.ones((2, 4)))\nout = net(data)",
         ["data float64"],

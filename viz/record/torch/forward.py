@@ -259,8 +259,8 @@ class Forward:
         No reference to it is kept: torch copies the handle if somebody else has one.
         """
         tensors, base = self.tensors, waiting.base
-        has_others = base is None or waiting.call.strided  # it may repeat some elements and leave out others
-        value = tensors.keep(tensor) if has_others else tensors.keep_as(tensor, base.value)
+        is_own = base is None or waiting.call.strided  # as_strided may repeat some elements, and leave out others
+        value = tensors.keep(tensor) if base is None or is_own else tensors.keep_as(tensor, base.value)
         known = tensors.find(tensor)
         if known is None:
             return tensors.enter(tensor, value, 0, False, None if base is None else base.storage), value, True
