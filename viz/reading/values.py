@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,8 +22,33 @@ Bits = tuple[str, tuple[int, ...], bytes]
 """Element type, shape and elements."""
 
 
-Entry = tuple[Bits | None, Document]
-"""The key of a small value (None for a large one), and the value in the browser's form."""
+@dataclass(slots=True)
+class Entry:
+    """A value in the browser's form, and its key, if it is small; its JSON once it has been sent."""
+
+    key: Bits | None
+    document: Document
+    text: str | None = None
+
+    def json(self) -> str:
+        if self.text is None:
+            self.text = json.dumps(self.document, separators=(",", ":"), allow_nan=False)
+        return self.text
+
+
+class Rows(list[Document]):
+    """The values of a scene in the order of their numbers. Most have been in an earlier one: their JSON is there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries: list[Entry] = []
+
+    def put(self, entry: Entry) -> None:
+        self.append(entry.document)
+        self.entries.append(entry)
+
+    def json(self) -> str:
+        return f"[{','.join(entry.json() for entry in self.entries)}]"
 
 
 class Table:
@@ -35,7 +62,7 @@ class Table:
     ) -> None:
         self.limit, self.of = limit, of
         self.entries: dict[int, Entry] = {} if entries is None else entries
-        self.rows: list[Document] = []
+        self.rows = Rows()
         self._known: dict[tuple[int, int], int] = {}
         self._equal: dict[Bits, int] = {}
 
@@ -46,7 +73,7 @@ class Table:
         key = (id(trace), index)
         number = self._known.get(key)
         if number is None:
-            number = self._known[key] = self._number(*self._entry(trace, index))
+            number = self._known[key] = self._number(self._entry(trace, index))
         return number
 
     def _entry(self, trace: Trace, index: int) -> Entry:
@@ -59,15 +86,15 @@ class Table:
     def _made(self, value: Value) -> Entry:
         bits = _bits(value)
         equal = self._equal.get(bits) if bits is not None else None
-        return bits, as_json(value, self.limit) if equal is None else self.rows[equal]
+        return Entry(bits, as_json(value, self.limit) if equal is None else self.rows[equal])
 
-    def _number(self, bits: Bits | None, document: Document) -> int:
-        number = self._equal.get(bits) if bits is not None else None
+    def _number(self, entry: Entry) -> int:
+        number = self._equal.get(entry.key) if entry.key is not None else None
         if number is None:
             number = len(self.rows)
-            self.rows.append(document)
-            if bits is not None:
-                self._equal[bits] = number
+            self.rows.put(entry)
+            if entry.key is not None:
+                self._equal[entry.key] = number
         return number
 
 

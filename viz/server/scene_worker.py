@@ -9,6 +9,7 @@ again}`;
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -77,6 +78,7 @@ def main() -> None:
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     sys.stdout = sys.stderr  # what a layout may print is no answer
     opened = Opened()
+    gc.freeze()  # what was imported stays: the collector need not look at it while somebody waits
     for line in sys.stdin.buffer:
         head: dict[str, Any] = {"bytes": 0}
         answer = None

@@ -439,7 +439,7 @@ class Store:
             "again": {one.id: self.again[one.id].as_json() for one in (revision, old) if one and one.id in self.again},
         }  # fmt: skip
         try:
-            head, answer = self.workers.packed(program.id, question)
+            head, answer = self.workers.packed(program.id, part or self._section(revision), question)
         except Ended as error:
             raise _ended(error) from error
         if "problem" in head:

@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -58,10 +58,11 @@ class Ended(Exception):
 
 
 class Worker:
-    """One process; `program` is what it was asked about last."""
+    """One process; `program` is what it was asked about last, and `parts` of it what it has read."""
 
     def __init__(self) -> None:
         self.program = ""
+        self.parts: set[Hashable] = set()
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, question: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
@@ -86,7 +87,7 @@ class Worker:
     def stop(self) -> int | None:
         """Ends the process; the next question starts another."""
         process, self._process = self._process, None
-        self.program = ""
+        self.program, self.parts = "", set()
         return None if process is None else ended(process)
 
 
@@ -100,9 +101,9 @@ class Workers:
         self._freed = threading.Condition()
         atexit.register(self.stop)
 
-    def packed(self, program: str, question: Mapping[str, Any]) -> tuple[dict[str, Any], Packed]:
-        """The head of the answer, and its data. Raises Ended."""
-        worker = self._taken(program)
+    def packed(self, program: str, part: Hashable, question: Mapping[str, Any]) -> tuple[dict[str, Any], Packed]:
+        """The head of the answer, and its data; the question is about a part of a program. Raises Ended."""
+        worker = self._taken(program, part)
         try:
             head, blocks = worker.ask(question)
         finally:
@@ -111,19 +112,24 @@ class Workers:
                 self._freed.notify()
         return head, Packed(blocks, head.get("crc", 0), head.get("size", 0))
 
-    def _taken(self, program: str) -> Worker:
-        """A process that is free: the one that knows the program, if possible."""
+    def _taken(self, program: str, part: Hashable) -> Worker:
+        """A process that is free: the one that has read this part, if possible; else a new one, as long as there may be
+        more; else the one that has been free for longest, because somebody looks at what the others have read."""
         with self._freed:
             while not self._idle and len(self._all) == self.count:
                 self._freed.wait()
-            known = [worker for worker in self._idle if worker.program in (program, "")]
-            if not known and len(self._all) < self.count:
-                known = [Worker()]
-                self._all += known
-                self._idle += known
-            free = max(known or self._idle, key=lambda worker: worker.program == program)
+            own = [worker for worker in self._idle if worker.program == program]
+            free = next((worker for worker in own if part in worker.parts), None)
+            free = free or next((worker for worker in self._idle if not worker.program), None)
+            if free is None and len(self._all) < self.count:
+                free = Worker()
+                self._all.append(free)
+                self._idle.append(free)
+            free = free or (own or self._idle)[0]
             self._idle.remove(free)
-            free.program = program
+            if free.program != program:
+                free.program, free.parts = program, set()
+            free.parts.add(part)
         return free
 
     def start(self) -> None:

@@ -47,6 +47,13 @@ def shown(found: Json, track: list[list[Any]]) -> list[Any]:
     return [None if v is None else found["values"][v]["data"] for _, v in track]
 
 
+def test_values_of_the_next_scene_of_a_trace_are_not_written_again(tmp_path: Path) -> None:
+    trace = recorded(CASE_1, tmp_path)
+    first, second = scene(trace)["values"], scene(trace, layout="simple")["values"]
+    assert json.loads(first.json()) == first == second
+    assert all(a.json() is b.json() for a, b in zip(first.entries, second.entries, strict=True))
+
+
 def test_founding_case_1_shows_the_row_that_each_one_hot_gradient_selects(tmp_path: Path) -> None:
     found = scene(recorded(CASE_1, tmp_path))
     assert [n["label"] for n in found["nodes"]] == ["x", "× 2", "z", "sum dim=1", "loss"]

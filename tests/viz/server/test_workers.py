@@ -117,6 +117,22 @@ def test_a_worker_that_was_killed_is_said_and_the_next_question_has_another(far:
     assert "scene" in scene_answer(far, {"program": "my-long", "layout": "circular"})
 
 
+def test_the_process_that_has_read_an_iteration_draws_it_again() -> None:
+    """Else unfolding a box waits until another process has read the iteration, too."""
+    made = Workers(2)
+    shown = made._taken("a", 0)
+    made._idle.append(shown)
+    ahead = made._taken("a", 1)
+    assert ahead is not shown, "while the next iteration is read, the present one can be drawn"
+    made._idle.append(ahead)
+    for part, same in [(0, shown), (1, ahead), (2, shown), (0, shown), (1, ahead)]:
+        again = made._taken("a", part)
+        made._idle.append(again)
+        assert again is same
+    other = made._taken("b", 0)
+    assert other is shown and other.parts == {0}, "the one that has been free for longest"
+
+
 def test_a_file_that_was_replaced_is_not_read_for_the_recording_that_was_opened(
     file: Path, tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
