@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import percentile, table
-from benchmarks.visitors import CALLBACKS, CONNECTIONS, Connection, scene_ask
+from benchmarks.visitors import CONNECTIONS, SCENE, Connection, scene_ask
 from tests.browser.conftest import App
 
 VISITORS = 300
@@ -93,14 +93,14 @@ def numbers(shape: Sequence[int]) -> Any:
 
 def edit_ask(program: str, leaf: str, shape: Sequence[int]) -> bytes:
     ask = json.loads(scene_ask(program))
-    ask["inputs"][0]["value"]["edits"] = {"leaves": {leaf: numbers(shape)}, "commands": None}
+    ask["edits"] = {"leaves": {leaf: numbers(shape)}, "commands": None}
     return json.dumps(ask).encode()
 
 
 async def opened(visitor: Visitor, program: str) -> tuple[str, str, list[int]] | None:
     """A program that can be edited, as a visitor opened it."""
     await visitor.ask("/")
-    answer = json.loads(await visitor.ask(CALLBACKS, scene_ask(program)))["response"]["scene"]["data"]
+    answer = json.loads(await visitor.ask(SCENE, scene_ask(program)))
     found = editable(answer["scene"]) if "scene" in answer else None
     return None if found is None else (program, *found)
 
@@ -121,7 +121,7 @@ async def lesson(app: App, seconds: float, rate: float) -> list[tuple[Any, ...]]
         async def edit(one: Visitor, what: tuple[str, str, list[int]]) -> None:
             begun = time.perf_counter()
             try:
-                answer = json.loads(await one.ask(CALLBACKS, edit_ask(*what)))["response"]["scene"]["data"]
+                answer = json.loads(await one.ask(SCENE, edit_ask(*what)))
                 if "scene" not in answer:
                     lost.append(str(answer["problem"]))
             except (*BROKEN, RuntimeError, TimeoutError) as error:

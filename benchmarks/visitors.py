@@ -35,7 +35,7 @@ ARRIVING = (1, 20, 100, 300)
 LAYERS = 900
 """Of the heavy program: some 5,400 events, of which a scene takes a second and more."""
 PROGRAM = "weights"
-CALLBACKS = "/_dash-update-component"
+SCENE = "/scene"
 
 
 def heavy(folder: Path) -> Path:
@@ -56,10 +56,7 @@ def scene_ask(program: str, number: int = 1, leaf: list[float] | None = None) ->
     edits = None if leaf is None else {"leaves": {"0": leaf}, "commands": None}
     ask = {"request": number, "program": program, "edits": edits, "revision": None, "previous": None, "layout": "",
            "folds": {}}  # fmt: skip
-    return json.dumps({
-        "output": "scene.data", "outputs": {"id": "scene", "property": "data"}, "changedPropIds": ["ask.data"],
-        "inputs": [{"id": "ask", "property": "data", "value": ask}],
-    }).encode()  # fmt: skip
+    return json.dumps(ask).encode()
 
 
 class Connection:
@@ -122,7 +119,7 @@ async def visitor(app: App, place: int, times: list[float], opened: list[float])
         opened.append(time.perf_counter() - start)
         for _ in range(ROUNDS):
             start = time.perf_counter()
-            await connections[0].ask(CALLBACKS, scene_ask(PROGRAM))
+            await connections[0].ask(SCENE, scene_ask(PROGRAM))
             times.append(time.perf_counter() - start)
             await asyncio.sleep(THINK)
 
@@ -132,7 +129,7 @@ async def burden(app: App, times: list[float]) -> None:
     async with connected(app, 1) as (one,):
         for number in range(1000):
             start = time.perf_counter()
-            await one.ask(CALLBACKS, scene_ask("my-heavy", number, [time.perf_counter(), 1.0]))
+            await one.ask(SCENE, scene_ask("my-heavy", number, [time.perf_counter(), 1.0]))
             times.append(time.perf_counter() - start)
 
 
@@ -141,8 +138,8 @@ async def measured(app: App, burdens: int) -> tuple[Any, ...]:
     opened: list[float] = []
     heavy_times: list[float] = []
     async with connected(app, 1) as (one,):
-        await one.ask(CALLBACKS, scene_ask(PROGRAM))
-        await one.ask(CALLBACKS, scene_ask("my-heavy"))
+        await one.ask(SCENE, scene_ask(PROGRAM))
+        await one.ask(SCENE, scene_ask("my-heavy"))
     beside = [asyncio.create_task(burden(app, heavy_times)) for _ in range(burdens)]
     visits = [asyncio.create_task(visitor(app, place, times, opened)) for place in range(VISITORS)]
     done, late = await asyncio.wait(visits, timeout=LIMIT)
@@ -168,7 +165,7 @@ async def loaded(app: App, paths: list[str], times: list[float]) -> None:
                 await one.ask(left.pop())
 
         await asyncio.gather(*map(fetch, connections))
-        await connections[0].ask(CALLBACKS, scene_ask(PROGRAM))
+        await connections[0].ask(SCENE, scene_ask(PROGRAM))
     times.append(time.perf_counter() - start)
 
 

@@ -1,22 +1,25 @@
 // How often the server was asked: a test and a benchmark hold that playing never asks it.
 
+/** Whether somebody waits for the answer: what is fetched ahead has no number. */
+const isQuestion = (address, body) => address.includes("_dash-update-component") || (address.endsWith("/scene") && String(body).includes('"request"'));
+
 /**
- * Counts requests to Dash's callback endpoint from now on; called once, before anything else runs.
+ * Counts questions for scenes and requests to Dash's callback endpoint from now on; called once, before anything else runs.
  * @returns {() => number} how many there were
  */
 export function countServerCalls() {
   let calls = 0;
-  const counted = (address) => {
-    if (String(address?.url ?? address).includes("_dash-update-component")) calls += 1;
+  const counted = (address, body) => {
+    if (isQuestion(String(address?.url ?? address), body)) calls += 1;
   };
   const { fetch } = window;
   window.fetch = function (address, ...rest) {
-    counted(address);
+    counted(address, rest[0]?.body);
     return fetch.call(this, address, ...rest);
   };
   const { open } = XMLHttpRequest.prototype;
   XMLHttpRequest.prototype.open = function (...args) {
-    counted(args[1]);
+    counted(args[1], null);
     return open.apply(this, /** @type {Parameters<typeof open>} */ (args));
   };
   return () => calls;

@@ -10,13 +10,19 @@ function open(packed) {
   const answers = new Answers(packed);
   const later = (act) => { setTimeout(act); }; // as an answer of a server, after what asks for it
   const components = new Components(packed, {
-    ask: ({ data }) => later(() => window.backstepHears.scene(answers.scene(data))),
     selection: ({ data }) => later(() => window.backstepHears.details(answers.details(data))),
   });
   window.dash_clientside = { set_props: (id, props) => components.set(id, props) };
   window.dash_ag_grid = { getApi: (id) => components.grid(id) };
   window.backstepParts = packed.lazy;
-  window.fetch = async (address) => (String(address).startsWith("/run") ? Response.json(answers.run(new URL(String(address), "https://lesson.invalid/"))) : new Response(null, { status: 204 })); // as a server that runs
+  window.fetch = async (address, options) => {
+    const place = String(address);
+    if (place.startsWith("/run")) return Response.json(answers.run(new URL(place, "https://lesson.invalid/")));
+    const ask = place === "/scene" ? JSON.parse(String(options?.body)) : {};
+    if (ask.request === undefined) return new Response(null, { status: 204 }); // as a server that runs
+    await new Promise((resolve) => { later(() => resolve(null)); });
+    return Response.json(answers.scene(ask));
+  };
   const app = new App(packed.opens);
   window.backstep = app.api;
   app.attach(byId("stage"), byId("timeline"));

@@ -42,8 +42,8 @@ export class Neighbours {
     let answer = here ? Promise.resolve(here) : this.answers.get(key);
     if (!answer) {
       const { program, version, folds, layout } = this.session;
-      answer = fetch("/scene", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program, section, ahead: Math.max(0, section + this.way), folds, layout }) })
-        .then((response) => response.json()).then((loaded) => (loaded.scene && loaded.version === version ? this.keep(key, loaded) : null)).catch(() => null); // it is an extra
+      answer = this.session.answerTo({ program, section, ahead: Math.max(0, section + this.way), folds, layout })
+        .then((loaded) => (loaded?.scene && loaded.version === version ? this.keep(key, loaded) : null)); // it is an extra
       this.answers.set(key, answer);
       answer.then((loaded) => { if (!loaded) this.answers.delete(key); });
     }

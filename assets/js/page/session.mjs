@@ -63,7 +63,19 @@ export class Session {
     if (answer) { this.receive({ ...answer, request }); return; }
     this.busy(request);
     this.waiting.sent = { request, program, section, ahead, edits: revision ? null : edits, revision, previous: previous && { edits: previous }, layout, folds };
-    setProps("ask", { data: this.waiting.sent });
+    this.send(this.waiting.sent);
+  }
+
+  /** Not as a callback of Dash: it would compare and keep all of a scene before it hands it on. */
+  async send(sent) {
+    const answer = await this.answerTo(sent);
+    if (answer) this.receive(answer);
+  }
+
+  /** What the server answers; null if it does not, which Connection notices. */
+  answerTo(ask) {
+    return fetch("/scene", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(ask) })
+      .then((response) => (response.ok ? response.json() : null)).catch(() => null);
   }
 
   /** The server has this made in the background, by Dash: its answer comes to `made`, and then the same is asked once more. */
@@ -81,7 +93,7 @@ export class Session {
     if (!waiting?.isLater) return;
     waiting.isLater = false;
     if (answer.problem) this.receive({ request: waiting.request, problem: answer.problem });
-    else setProps("ask", { data: waiting.sent });
+    else this.send(waiting.sent);
   }
 
   /** Nobody waits any more for what is made in the background. */

@@ -23,13 +23,13 @@ const real = window.fetch;
 window.breaks = 0;
 window.fetch = async (address, ...rest) => {
   const answer = await real(address, ...rest);
-  if (!window.breaks || !String(address).includes("_dash-update-component")) return answer;
+  if (!window.breaks || !/_dash-update-component|scene$/.test(String(address))) return answer;
   window.breaks -= 1;
   const body = new ReadableStream({ start: (control) => control.error(new TypeError("network error")) });
   return new Response(body, { headers: answer.headers });
 };
 """
-"""Of the next answers to Dash, `breaks` break off after their headers."""
+"""Of the next answers to the page, `breaks` break off after their headers."""
 ENDED = "Backstep has stopped. You can still step; start it again to edit."
 
 
@@ -165,7 +165,7 @@ def test_question_that_failed_is_said_and_the_server_is_not_taken_for_gone(
     opened: Callable[..., View], app: App
 ) -> None:
     view = opened(app, "/?program=weights")
-    view.page.route("**/_dash-update-component*", lambda route: route.fulfill(status=500, body="no"), times=1)
+    view.page.route("**/scene", lambda route: route.fulfill(status=500, body="no"), times=1)
     before = view.revision()
     view.js("backstep.edit({ leaf: 0, values: [[1, 1, 1, 1]] })")
     view.page.wait_for_selector("#toast >> text=Backstep could not answer (status 500)")

@@ -113,7 +113,7 @@ def test_the_numbers_of_a_run_are_there_before_its_graph_and_a_cell_leads_on(
     assert opened.address.endswith("view=run"), "nine iterations"
     view = view_of(opened)
     held: list[Callable[[], None]] = []
-    view.page.route("**/_dash-update-component*", lambda route: held.append(route.continue_))
+    view.page.route("**/scene", lambda route: held.append(route.continue_))
     view.page.goto(opened.address)
     view.until("document.querySelector('#run-figure .heatmaplayer image')")
     assert "9 updates" in view.page.locator("#run-head").inner_text() and held and not view.js("backstep.scene()")
@@ -122,7 +122,7 @@ def test_the_numbers_of_a_run_are_there_before_its_graph_and_a_cell_leads_on(
     view.page.mouse.click(cell["x"] + cell["width"] * 6.5 / 9, cell["y"] + cell["height"] / 2)
     for go_on in held:
         go_on()
-    view.page.unroute("**/_dash-update-component*")
+    view.page.unroute("**/scene")
     at(view, 6)
     view.until("document.documentElement.dataset.view === 'graph'")
 

@@ -229,7 +229,7 @@ def test_hostile_host_is_refused_by_the_running_app(app: App) -> None:
         connection.request("GET", path, headers={"Host": "evil.example"})
         answer = connection.getresponse()
         assert answer.status == 400 and b"Backstep does not accept this host name" in answer.read()
-    body = json.dumps({"output": "scene.data"})
+    body = json.dumps({"output": "details.data"})
     connection.request(
         "POST", "/_dash-update-component", body, {"Content-Type": "text/plain", "Origin": "http://evil.example"}
     )

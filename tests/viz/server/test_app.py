@@ -30,6 +30,15 @@ def client() -> Client:
     return Client(guarded(build(store), ["my-laptop.local"]))
 
 
+SENT = {
+    **OWN, "Origin": "http://127.0.0.1:8050", "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json",
+}  # fmt: skip
+
+
+def scene(client: Client, data: Any, **headers: str) -> TestResponse:
+    return client.post("/scene", data=json.dumps(data), headers={**SENT, **headers})
+
+
 def ask(client: Client, output: str, component: str, data: Any, **headers: str) -> TestResponse:
     body = {
         "output": output,
@@ -38,14 +47,7 @@ def ask(client: Client, output: str, component: str, data: Any, **headers: str) 
         "inputs": [{"id": component, "property": "data", "value": data}],
         "state": [],
     }
-    sent = {
-        **OWN,
-        "Origin": "http://127.0.0.1:8050",
-        "Sec-Fetch-Site": "same-origin",
-        "Content-Type": "application/json",
-        **headers,
-    }
-    return client.post("/_dash-update-component", data=json.dumps(body), headers=sent)
+    return client.post("/_dash-update-component", data=json.dumps(body), headers={**SENT, **headers})
 
 
 def test_page_is_served_with_a_policy_that_covers_every_inline_script(client: Client) -> None:
@@ -158,14 +160,13 @@ def test_the_head_of_an_answer_has_no_body_and_its_length(client: Client, path: 
 
 def test_a_scene_is_sent_as_it_was_compressed(client: Client) -> None:
     question = {"request": 3, "program": "case", "edits": None}
-    packed = ask(client, "scene.data", "ask", question, **{"Accept-Encoding": "gzip"})
+    packed = scene(client, question, **{"Accept-Encoding": "gzip"})
     assert packed.headers["Content-Encoding"] == "gzip" and packed.headers["Cache-Control"] == "no-store"
-    assert gzip.decompress(packed.data) == ask(client, "scene.data", "ask", question).data
+    assert gzip.decompress(packed.data) == scene(client, question).data
 
 
 def test_scene_is_answered(client: Client) -> None:
-    answer = ask(client, "scene.data", "ask", {"request": 3, "program": "case", "edits": None})
-    data = answer.json["response"]["scene"]["data"]  # type: ignore[index]  # there is an answer
+    data: Any = scene(client, {"request": 3, "program": "case", "edits": None}).json
     assert data["request"] == 3 and data["scene"]["format"] == 1
 
 
@@ -175,8 +176,8 @@ def test_details_are_answered(client: Client) -> None:
 
 
 def test_unknown_program_is_explained_and_no_error(client: Client) -> None:
-    answer = ask(client, "scene.data", "ask", {"request": 4, "program": "../../etc/passwd"})
-    problem = answer.json["response"]["scene"]["data"]["problem"]  # type: ignore[index]  # there is an answer
+    answer = scene(client, {"request": 4, "program": "../../etc/passwd"})
+    problem = answer.json["problem"]  # type: ignore[index]  # there is an answer
     assert answer.status_code == 200 and problem["kind"] == "unknown-program"
 
 
@@ -187,10 +188,9 @@ def test_hostile_host_gets_nothing(client: Client, path: str) -> None:
 
 
 def test_rebinding_cannot_run_a_callback(client: Client) -> None:
-    answer = ask(
-        client, "scene.data", "ask", {"program": "case"}, Host="evil.example:8050", Origin="http://evil.example:8050"
-    )
-    assert answer.status_code == 400
+    evil = {"Host": "evil.example:8050", "Origin": "http://evil.example:8050"}
+    assert scene(client, {"program": "case"}, **evil).status_code == 400
+    assert ask(client, "details.data", "selection", {"program": "case", "element": "n0"}, **evil).status_code == 400
 
 
 def test_allowed_host_is_answered(client: Client) -> None:
@@ -209,7 +209,9 @@ def test_allowed_host_is_answered(client: Client) -> None:
     ],
 )
 def test_cross_site_post_cannot_run_a_callback(client: Client, headers: dict[str, str], status: int) -> None:
-    assert ask(client, "scene.data", "ask", {"program": "case"}, **headers).status_code == status
+    assert scene(client, {"program": "case"}, **headers).status_code == status
+    about = {"program": "case", "element": "n0"}
+    assert ask(client, "details.data", "selection", about, **headers).status_code == status
     own = {**OWN, "Origin": "http://127.0.0.1:8050", "Content-Type": "application/json", **headers}
     assert client.post("/export/backstep", data="{}", headers=own).status_code == status
 

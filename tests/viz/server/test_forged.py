@@ -215,7 +215,7 @@ def test_anything_less_is_refused_or_read_as_not_given(
 @pytest.mark.parametrize(
     "raw",
     [b"", b"null", b"[]", b"1", b'"x"', b"{", b"{}", b"\xff\xfe", b"NaN", b'{"output": "x"', DEEP.encode(),
-     b'{"a":' * 100_000, b'{"output": "lazy.data", "inputs": []}', b'{"output": "..scene.data..", "inputs": []}'],
+     b'{"a":' * 100_000, b'{"output": "lazy.data", "inputs": []}', b'{"output": "..details.data..", "inputs": []}'],
     ids=range(14),
 )  # fmt: skip
 @pytest.mark.parametrize("address", [CALLBACKS, *PLAIN])

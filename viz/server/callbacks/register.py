@@ -84,10 +84,6 @@ def register(app: Dash, store: Store, admit: Admit = at_once) -> None:
 
     clientside: Callable[..., None] = app.clientside_callback
 
-    @app.callback(Output("scene", "data"), Input("ask", "data"), prevent_initial_call=True)
-    def answer_scene(ask: SceneAsk) -> Any:
-        return scene_answer(store, ask, admit(request.remote_addr or ""))
-
     @app.callback(Output("details", "data"), Input("selection", "data"), prevent_initial_call=True)
     def answer_details(selection: DetailsAsk) -> Any:
         return details_answer(store, selection, admit(request.remote_addr or ""))
@@ -240,7 +236,7 @@ def _add_documents(server: Flask, store: Store, admit: Admit) -> None:
         return _packed(scene_answer(store, {"program": request.args.get("program", "")}))
 
     @server.post("/scene")
-    def edited_scene() -> Response:
+    def asked_scene() -> Response:
         ask = read(SCENE, request.get_data(cache=False))
         return _packed(scene_answer(store, ask, admit(request.remote_addr or "")))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 HEARD = (
-    ("scene", "data", "scene"),
     ("details", "data", "details"),
     ("made-scene", "data", "madeScene"),
     ("made-file", "data", "madeFile"),

@@ -40,14 +40,12 @@ def shell() -> dmc.MantineProvider:
 
 
 def stores() -> list[Any]:
-    """`ask` and `selection` are written by the browser, `scene` and `details` by the server; `lazy` never changes.
+    """`selection` is written by the browser, `details` by the server; `lazy` never changes.
 
     What takes long is asked for in `later-scene` and `later-file`, and answered in `made-scene` and `made-file`;
     another number in `gone` says that nobody waits for it any more.
     """
     return [
-        dcc.Store(id="ask"),
-        dcc.Store(id="scene"),
         dcc.Store(id="selection"),
         dcc.Store(id="details"),
         *(dcc.Store(id=id) for id in ("later-scene", "made-scene", "later-file", "made-file", "gone")),

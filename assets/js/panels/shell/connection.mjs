@@ -6,14 +6,13 @@ import { Jobs } from "./jobs.mjs";
 const EVERY = 15000; // ms between two looks while nobody asks for anything
 const PATIENCE = 5000; // ms that a look may take
 const EMPTY = [204, 205, 304]; // statuses of answers that may have no content
-const CALLBACKS = "_dash-update-component";
 
-/** The number of the question for a scene that this request to Dash asks; undefined of one that is computed in the background, null of any other. */
-function questionOf(body) {
+/** The number of the question for a scene that this request asks; undefined of one that is computed in the background, null of any other. */
+function questionOf(address, body) {
   try {
-    const { output, inputs } = JSON.parse(body);
+    const { output, request } = JSON.parse(body);
     if (output === "made-scene.data") return undefined;
-    return output === "scene.data" ? inputs[0].value.request : null;
+    return address.endsWith("/scene") ? request ?? null : null;
   } catch {
     return null;
   }
@@ -22,7 +21,7 @@ function questionOf(body) {
 /** An answer once all of it has come; Dash would wait for ever for the rest of one that breaks off. @param {Response} answer */
 async function whole(answer) {
   const { status, statusText, headers } = answer;
-  return new Response(EMPTY.includes(status) ? null : await answer.blob(), { status, statusText, headers });
+  return new Response(EMPTY.includes(status) ? null : await answer.arrayBuffer(), { status, statusText, headers });
 }
 
 /** @param {RequestInfo | URL} address */
@@ -75,7 +74,7 @@ export class Connection {
     const isThere = await this.ask();
     if (!isThere) this.lose();
     else if (this.isLost) this.found();
-    const question = textOf(address).includes(CALLBACKS) ? questionOf(options?.body) : null;
+    const question = questionOf(textOf(address), options?.body);
     if (isThere && question !== null) this.hear.failed(question, why);
   }
 

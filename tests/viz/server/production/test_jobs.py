@@ -110,8 +110,8 @@ class Classroom:
         return self.ask("made-scene.data", "later-scene", None, query).get_json()
 
     def scene(self, program: str) -> Any:
-        answer = self.ask("scene.data", "ask", {"request": 1, "program": program}).get_json()
-        return answer["response"]["scene"]["data"]
+        ask = json.dumps({"request": 1, "program": program})
+        return self.client.post("/scene", data=ask, headers=HEADERS).get_json()
 
 
 @pytest.fixture(scope="module")
