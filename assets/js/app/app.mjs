@@ -130,7 +130,7 @@ export class App {
     this.step = null;
     this.player.load(scene, t, level);
     this.stage.load(this.index, t, same);
-    this.footer.load(scene, t, level);
+    this.footer.load(scene, level);
     this.search.load(scene);
     if (this.stage.selection && !this.known(this.stage.selection)) this.select(null);
     this.presets.update();

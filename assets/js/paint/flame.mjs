@@ -9,7 +9,7 @@ import { fonts, writer } from "../geometry/text.mjs";
 /** @import { Ruler } from "../geometry/text.mjs" */
 /** @typedef {{ y: number, h: number, row: Row | null }} Band a row and where it is; null for that of the ops */
 /** @typedef {{ bands: Band[], height: number, marks: number | null, left: number, right: number }} Sheet `marks` is where these stand, null without any */
-/** @typedef {{ context: CanvasRenderingContext2D, ruler: Ruler, tokens: any, chart: Chart, sheet: Sheet, view: View, kinds: string[] }} Frame */
+/** @typedef {{ context: CanvasRenderingContext2D, ruler: Ruler, tokens: any, colours: Colours, chart: Chart, sheet: Sheet, view: View, kinds: string[] }} Frame */
 
 export const OVERVIEW = 10; // px of the strip at the top
 const [BAR, OPS, GAP, MARKS] = [20, 12, 2, 16];
@@ -47,15 +47,14 @@ export const overviewPlace = ({ chart, sheet: { left, right } }, place) => left 
 /** All that stays while time goes on. @type {(frame: Frame) => void} */
 export function paintFlame(frame) {
   const { context, sheet, tokens } = frame;
-  const colours = coloursOf(tokens);
-  paintOverview(frame, colours);
+  paintOverview(frame);
   context.save();
   context.beginPath();
   context.rect(sheet.left - 1, 0, sheet.right - sheet.left + 2, sheet.height);
   context.clip();
   for (const { y, h, row } of sheet.bands) {
-    if (row) for (const span of row.spans) paintSpan(frame, colours, span, y, h);
-    else paintOps(frame, colours, y, h);
+    if (row) for (const span of row.spans) paintSpan(frame, span, y, h);
+    else paintOps(frame, y, h);
   }
   context.restore();
   if (sheet.left < GUTTER) return;
@@ -64,8 +63,8 @@ export function paintFlame(frame) {
   for (const { y, h, row } of sheet.bands) write(row ? row.name : "op", 0, y + h / 2, plain, tokens.soft);
 }
 
-function paintOverview(frame, colours) {
-  const { context, sheet, tokens, chart, view } = frame;
+function paintOverview(frame) {
+  const { context, sheet, tokens, colours, chart, view } = frame;
   const x = (place) => overviewPlace(frame, place);
   for (const span of chart.rows[0].spans) {
     const [x0, x1] = [span.start, span.end].map((t) => x(chart.axis.place(t)));
@@ -85,9 +84,9 @@ function paintOverview(frame, colours) {
   context.stroke();
 }
 
-/** @type {(frame: Frame, colours: ReturnType<typeof coloursOf>, span: Span, y: number, h: number) => void} */
-function paintSpan(frame, colours, span, y, h) {
-  const { context, ruler, tokens, chart, sheet } = frame;
+/** @type {(frame: Frame, span: Span, y: number, h: number) => void} */
+function paintSpan(frame, span, y, h) {
+  const { context, ruler, tokens, colours, chart, sheet } = frame;
   const [x0, x1] = edgesOf(frame, span);
   if (x1 < sheet.left || x0 > sheet.right) return;
   const { kind, part } = span.row === 0 ? NONE : chart.look(span.norm);
@@ -113,8 +112,8 @@ export function edgesOf(frame, { start, end }) {
 const weightOf = (norm) => (norm === null ? -1 : typeof norm === "string" ? Infinity : norm);
 
 /** Each op where there is room, else in each column of pixels the one that receives the largest gradient. */
-function paintOps(frame, colours, y, h) {
-  const { context, chart, view, kinds, tokens } = frame;
+function paintOps(frame, y, h) {
+  const { context, chart, view, kinds, tokens, colours } = frame;
   const [first, last] = [Math.max(Math.floor(chart.axis.time(view.from)), 0), Math.min(Math.ceil(chart.axis.time(view.to)), kinds.length)];
   const tone = (k) => {
     const { kind, part } = chart.look(chart.ops[k]);
@@ -133,11 +132,13 @@ function paintOps(frame, colours, y, h) {
   }
 }
 
+/** @typedef {ReturnType<typeof coloursOf>} Colours */
+
 /**
  * The colours of spans, and of the labels on them: a shade on which these are read is taken where the one that is meant is too near to both.
  * @param {any} tokens
  */
-function coloursOf(tokens) {
+export function coloursOf(tokens) {
   const full = { forward: tokens.forward, backward: tokens.gradient, write: tokens.saved };
   /** @type {Map<string, { fill: string, ink: string }>} */
   const known = new Map();

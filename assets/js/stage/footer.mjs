@@ -35,11 +35,11 @@ export class Footer {
     select.blur();
   }
 
-  load(scene, t, level) {
+  /** Takes another scene, whose moment is then shown. */
+  load(scene, level) {
     this.level = level;
     this.buttons.querySelectorAll("button").forEach((one) => { one.disabled = scene.steps.length === 0; });
-    this.lane.load(scene, t, level);
-    this.show(t);
+    this.lane.load(scene, level);
   }
 
   /** Another level: what one step is has changed. */
@@ -61,8 +61,7 @@ export class Footer {
   }
 
   theme(tokens) {
-    this.lane.tokens = tokens;
-    this.lane.paint();
+    this.lane.theme(tokens);
   }
 
   playing(on) {

@@ -2,7 +2,7 @@
 // large one a flame chart, which one zooms: an overview, rows of phases, modules and ops.
 
 import { contextOf, h, sized } from "../page/dom.mjs";
-import { edgesOf, OVERVIEW, overviewPlace, paintFlame, placeOf, sheetOf } from "../paint/flame.mjs";
+import { coloursOf, edgesOf, OVERVIEW, overviewPlace, paintFlame, placeOf, sheetOf } from "../paint/flame.mjs";
 import { fonts, Ruler, writer } from "../geometry/text.mjs";
 import { withMinus } from "../scene/format.mjs";
 import { chartOf, following, isWhole, shifted, spanAt, viewOf, zoomed } from "../scene/flame.mjs";
@@ -58,6 +58,8 @@ export class Lane {
     this.painted = ""; // of what `still` is a picture
     /** @type {Record<string, any>} of the theme */
     this.tokens = {};
+    /** @type {import("../paint/flame.mjs").Colours} of the chart; none before the theme is known */
+    this.colours = /** @type {any} */ (null);
     this.t = 0;
     this.width = 0;
     this.height = HEIGHT;
@@ -133,14 +135,19 @@ export class Lane {
     this.arrange();
   }
 
-  load(scene, t, level = levelOf(scene)) {
+  theme(tokens) {
+    this.tokens = tokens;
+    this.colours = coloursOf(tokens);
+    this.paint();
+  }
+
+  load(scene, level = levelOf(scene)) {
     const same = this.scene?.program.id === scene.program.id && this.scene.steps.length === scene.steps.length;
     this.scene = scene;
     this.level = this.coarse = level;
     if (!same) this.chart = null;
     this.arrange();
     this.element.setAttribute("aria-valuemax", String(scene.steps.length));
-    this.show(t);
   }
 
   show(t) {
@@ -388,9 +395,9 @@ export class Lane {
 
   /** What stays is painted once for each view; over it the step and the playhead. */
   paintChart(context, dpr) {
-    const { view, tokens, ruler, sheet, width, kinds } = this;
+    const { view, tokens, colours, ruler, sheet, width, kinds } = this;
     const chart = /** @type {Chart} */ (this.chart);
-    const frame = { ruler, tokens, chart, sheet, view, kinds };
+    const frame = { ruler, tokens, colours, chart, sheet, view, kinds };
     const key = `${view.from} ${view.to} ${width} ${dpr} ${tokens.panel} ${tokens.gradient}`;
     if (key !== this.painted) {
       paintFlame({ ...frame, context: sized(this.still, width, this.height, dpr) });

@@ -32,6 +32,7 @@ export class Code {
     this.file = 0;
     /** @type {HTMLElement[]} one element a line of the file that is shown */
     this.lines = [];
+    this.written = ""; // what is written, as text
     this.marked = ""; // what is marked, as text: nothing is written where it stays
     /** @type {any} the code of what is selected */
     this.picked = null;
@@ -55,10 +56,17 @@ export class Code {
     this.file = Math.min(this.file, Math.max(0, this.scene.program.files.length - 1));
     const same = before?.program.id === this.scene.program.id;
     if (!same) this.file = 0;
+    if (this.written === this.textNow()) return; // the same program with other boxes open
     const down = same ? paneOf()?.scrollTop : 0;
     this.write();
     const pane = paneOf();
     if (down && pane) pane.scrollTop = down;
+  }
+
+  /** What the pane shows beside the marks of a moment. */
+  textNow() {
+    const { revision, norms } = this.scene;
+    return JSON.stringify([revision.id, revision.number, norms, this.file, [...busyLines(this.scene, this.file)].sort()]);
   }
 
   seek(t) {
@@ -97,6 +105,7 @@ export class Code {
   }
 
   write() {
+    this.written = this.textNow();
     this.inView = [];
     const files = this.scene.program.files;
     const place = byId("code");

@@ -11,6 +11,7 @@ export class Header {
   constructor(session, toast, acts) {
     this.session = session;
     this.toast = toast;
+    this.said = ""; // what the bar says of the program
     /** @type {Record<string, (value?: string) => void>} */
     this.acts = {
       undo: () => session.undo(), redo: () => session.redo(), theme: () => this.setTheme(theme() === "dark" ? "light" : "dark", true),
@@ -73,23 +74,30 @@ export class Header {
   }
 
   load(scene) {
-    const { program, revision } = scene;
+    this.say(scene);
+    doubt(scene);
+    this.markLayout();
+    exports.offer(scene);
+    if (scene.layout_note) this.toast.say(scene.layout_note);
+  }
+
+  /** The program and the revision; where they are those that are there already, the page is not measured again. */
+  say({ program, revision }) {
+    const { history, index } = this.session;
     const crumbs = program.crumbs?.length ? program.crumbs : ["Gallery", program.question || program.title];
+    const said = JSON.stringify([crumbs, program.title, revision.number, revision.label, history.length, index]);
+    if (said === this.said) return;
+    this.said = said;
     const last = crumbs.length - 1;
     fill(byId("crumbs"), crumbs.map((crumb, i) => [
       i ? h("span.sep", { "aria-hidden": "true" }, "›") : null,
       i === 0 ? h("a", { href: "/", "data-act": "home" }, crumb) : i === last ? h("h1", { title: crumb }, crumb) : h("span", {}, crumb),
     ]));
     fill(byId("revision"), `Revision ${revision.number} · ${revision.label}`);
-    const { history, index } = this.session;
     setProps("act-undo", { disabled: index === 0 });
     setProps("act-redo", { disabled: index >= history.length - 1 });
     document.title = `${program.title} · Backstep`;
-    doubt(scene);
-    this.markLayout();
-    exports.offer(scene);
     settle();
-    if (scene.layout_note) this.toast.say(scene.layout_note);
   }
 
   /** The theme of the page, the components and the pictures; `chosen` keeps it for the next visit. */
@@ -109,6 +117,7 @@ export class Header {
   }
 
   clear() {
+    this.said = "";
     fill(byId("crumbs"));
     fill(byId("revision"));
     fill(byId("live-bar"));
