@@ -5,8 +5,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from engine.trace.events import BackwardEnded, BackwardStarted, DataSet, ErrorRaised, GradSet
+from engine.trace.events import (
+    BackwardEnded,
+    BackwardStarted,
+    DataSet,
+    ErrorRaised,
+    GradSet,
+    GroupEntered,
+    OpCalled,
+)
 
+from ..graph.graph import Drawing
+from ..graph.scopes import place_of
 from ..reading.facts import Facts
 from ..reading.labels import written_call, written_name
 from ..reading.source_text import source
@@ -39,6 +49,21 @@ def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) ->
     owner = event.tensor if isinstance(event, GradSet) else facts.owner.get(event.inplace)
     held = f"{facts.name(owner) or 'tensor'}.grad" if owner is not None else "tensor"
     return f"{held} = …" if isinstance(event, GradSet) else f"{held}.{written_name(event)}()"
+
+
+def label_of_update(drawing: Drawing, group: str, event: OpCalled) -> str:
+    """The call of an optimiser's step in the program, whose group this is, by an op in it."""
+    facts = drawing.facts
+    frames = facts.trace.stacks[event.stack] if event.stack >= 0 else ()
+    called = next((frame for frame in frames if place_of(frame) == drawing.grouping.callers.get(group)), None)
+    return label(facts, None, event.stack, event) if called is None else source(facts.trace, called, WHOLE)
+
+
+def optimizer_steps(drawing: Drawing) -> frozenset[str]:
+    """The groups that are the step of an optimiser."""
+    grouping, events = drawing.grouping, drawing.facts.trace.events
+    kinds = {event.kind for event in events if isinstance(event, GroupEntered) and event.kind.endswith(".step")}
+    return frozenset(group for group in grouping.calls if grouping.kin.get(group) in kinds)
 
 
 def passed_by(facts: Facts, call: BackwardStarted) -> Derived | None:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.trace.events import GroupEntered, OpCalled
+from engine.trace.events import OpCalled
 
 from ..graph.graph import Drawing
 from ..schema.scene import PhaseKind
+from .phases import optimizer_steps
 from .steps import Step, Timeline
 
 MOST_SPANS = 2_000
@@ -175,13 +176,6 @@ def writes(drawing: Drawing, step: Step) -> int | None:
         return held[-1]
     written = facts.behind.get(event.inplace, facts.owner.get(event.inplace, event.inplace))
     return written if written in facts.tensors and facts.tensors[written].requires_grad else None
-
-
-def optimizer_steps(drawing: Drawing) -> frozenset[str]:
-    """The groups that are the step of an optimiser."""
-    grouping, events = drawing.grouping, drawing.facts.trace.events
-    kinds = {event.kind for event in events if isinstance(event, GroupEntered) and event.kind.endswith(".step")}
-    return frozenset(group for group in grouping.calls if grouping.kin.get(group) in kinds)
 
 
 def _kept(spans: Sequence[Span]) -> list[Span]:

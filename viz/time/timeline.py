@@ -91,6 +91,8 @@ class _Player:
         self.latest: dict[int, str] = {}
         self.seeded: set[int] = set()
         self.come = Come(self.facts)
+        self.updates = phases.optimizer_steps(drawing)
+        self.update: str | None = None  # the step of an optimiser that runs
 
     @property
     def now(self) -> int:
@@ -106,9 +108,17 @@ class _Player:
         call = self.call.call if self.call is not None else None
         group: PhaseKind = "backward" if call is not None else "write" if kind == "write" else "forward"
         last = line.phases[-1] if line.phases else None
+        update = self.updating(op) if call is None else None
+        if update is None:
+            self.update = None
         if own is not None:
             if own is not last:
                 line.phases.append(own)
+        elif update is not None:  # all that the step of an optimiser does
+            if update != self.update:
+                label = phases.label_of_update(self.drawing, update, event)
+                line.phases.append(Phase("write", label, self.now, self.now, None, event.stack))
+                self.update = update
         else:
             stack = self.call.stack if self.call is not None else event.stack
             same = last is not None and last.kind == group and last.call == call and not last.failed
@@ -124,6 +134,12 @@ class _Player:
         line.step_of[event.index] = self.now
         line.steps.append(step)
         return step
+
+    def updating(self, op: int | None) -> str | None:
+        """The step of an optimiser, as a group, in which an op runs."""
+        grouping = self.drawing.grouping
+        path = grouping.path(grouping.of.get(op)) if op is not None else ()
+        return next((group for group in path if group in self.updates), None)
 
     def state(self, element: str, step: float, value: State) -> None:
         self.line.put(element, "state", step, value, "future")

@@ -12,7 +12,8 @@ from ..graph.graph import Drawing
 from ..reading import text
 from ..reading.labels import written_name
 from ..time.reach import behind
-from ..time.spans import Span, optimizer_steps, writes
+from ..time.phases import optimizer_steps
+from ..time.spans import Span, writes
 from ..time.steps import Step, Timeline
 from .names import called
 
