@@ -42,11 +42,17 @@ def unseen(facts: Facts) -> dict[int, list[Unseen]]:
             if isinstance(event, DataSet):
                 wrote[event.tensor] = event.index
         elif isinstance(event, VjpRun) and event.node in facts.op_of_node:
-            record = facts.node(facts.op_of_node[event.node])
+            op = facts.op_of_node[event.node]
+            record, called = facts.node(op), facts.ops[op].event
             for saved in record.saved if record is not None else ():
-                if saved.tensor is not None and differs(facts.trace, saved, now):
+                if saved.tensor is not None and not _is_copy(called, saved) and differs(facts.trace, saved, now):
                     result[event.index].append(Unseen(saved, now[saved.tensor], wrote.get(saved.tensor)))
     return dict(result)
+
+
+def _is_copy(called: OpCalled, saved: Saved) -> bool:
+    """Whether no later write reaches a saved value: what an op in place overwrites, it saves as a copy."""
+    return saved.tensor == called.inplace and saved.value != called.outputs[0].value
 
 
 def differs(trace: Trace, saved: Saved, now: Mapping[int, int]) -> bool:

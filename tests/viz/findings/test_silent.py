@@ -131,3 +131,15 @@ def test_a_gradient_that_is_called_upon_is_taken_out_before_it_is_emptied(tmp_pa
     with pytest.warns(UserWarning, match="reference cycle"):
         exec(first + advised, space)
     assert space["x"].grad.item() == 12
+
+
+@pytest.mark.parametrize(
+    ("later", "kinds"), [("h.add_(1)", []), ("h.data.add_(1)", []), ("g.data.add_(1)", ["write"])]
+)  # fmt: skip
+def test_what_an_op_in_place_overwrites_is_saved_as_a_copy_that_no_later_write_reaches(
+    later: str, kinds: list[str], tmp_path: Path
+) -> None:
+    """As the candidate of a GRU, whose gates are applied in place."""
+    code = f"w, g = torch.ones(3, requires_grad=True), torch.rand(3, requires_grad=True)\nh = w * 2\nh.mul_(g)\n{later}"
+    scene = of(f"{code}\nh.sum().backward()", tmp_path)
+    assert [one["kind"] for one in scene["findings"] if one["kind"] == "write"] == kinds
