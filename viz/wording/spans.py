@@ -11,8 +11,8 @@ from engine.trace.events import Accumulated, Edge, GradSet, Input, OpCalled, Vjp
 from ..graph.graph import Drawing
 from ..reading import text
 from ..reading.labels import written_name
-from ..time.reach import behind
 from ..time.phases import optimizer_steps
+from ..time.reach import behind
 from ..time.spans import Span, writes
 from ..time.steps import Step, Timeline
 from .names import called
