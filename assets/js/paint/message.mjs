@@ -182,10 +182,10 @@ function aslantWay(others, node, box) {
   return ways.find((way) => !struckBy(others, way).length && !strikes(way[0], way[1], grown(boxOf(node), -2)));
 }
 
-/** Points around a box: its corners, and three on each side. */
+/** Points around a box: five on each side, within its round corners. */
 function rim([x0, y0, x1, y1]) {
   return PARTS.flatMap((part) => {
-    const [x, y] = [x0 + (x1 - x0) * part, y0 + (y1 - y0) * part];
+    const [x, y] = [x0 + CORNER + (x1 - x0 - 2 * CORNER) * part, y0 + CORNER + (y1 - y0 - 2 * CORNER) * part];
     return [[x, y0], [x, y1], [x0, y], [x1, y]];
   });
 }
