@@ -3,7 +3,7 @@
 import { byId, fill, first, h } from "../../page/dom.mjs";
 import { Jobs } from "./jobs.mjs";
 
-const EVERY = 15000; // ms between two looks while nobody asks for anything
+const EVERY = 5000; // ms between two looks while nobody asks for anything
 const PATIENCE = 5000; // ms that a look may take
 const EMPTY = [204, 205, 304]; // statuses of answers that may have no content
 
