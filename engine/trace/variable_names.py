@@ -292,6 +292,21 @@ def _callee(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
+def _root_written(call: ast.Call, is_implicit: bool) -> ast.expr | None:
+    """The root in `x.backward()`, and in `autograd.backward(x)` or `accelerator.backward(x)`, whose first argument is
+    not a gradient; None if a call is of another function."""
+    if _callee(call) != "backward":
+        return None
+    of = call.func.value if isinstance(call.func, ast.Attribute) else None
+    first = call.args[0] if call.args else None
+    is_gradient = not is_implicit or (isinstance(first, ast.Constant) and first.value is None)
+    if first is not None and (
+        of is None or getattr(of, "attr", getattr(of, "id", "")) == "autograd" or not is_gradient
+    ):
+        return first
+    return of
+
+
 def _is_sure(element: ast.expr) -> bool:
     """Whether each iteration of a comprehension computes tensors for the same parts of its element: no part is a
     conditional expression with a side that computes nothing."""
@@ -385,13 +400,24 @@ class Naming:
             self.run = []  # the expression has no result
 
     def root(self, event: BackwardStarted, frames: tuple[Frame, ...]) -> None:
-        """Name the root of `out.loss.backward()`, which a library may have computed, as this call does."""
+        """Name the root of `out.loss.backward()`, which a library may have computed, as this call does.
+
+        A library, as a Trainer, that calls backward itself calls it on the loss.
+        """
         call = self.sources.node(frames[-1]) if len(event.roots) == 1 and frames else None
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "backward"):
+        if not isinstance(call, ast.Call):
+            return
+        (root,) = event.roots
+        tensor = root.tensor
+        of = _root_written(call, root.implicit)
+        if of is None:
+            if _callee(call) != "backward" and root.implicit and event.function == "backward":
+                self.settle()
+                if tensor not in self.names:
+                    self.name(tensor, "loss")
             return
         if self.at and frames[: len(self.at)] != self.at:
             self.settle()  # the expression before the call has ended
-        of, tensor = call.func.value, event.roots[0].tensor
         # An element `b[2]` of a tensor or a list is called by the expression that computed it.
         is_key = (
             isinstance(of, ast.Subscript) and isinstance(of.slice, ast.Constant) and isinstance(of.slice.value, str)

@@ -295,9 +295,14 @@ def test_elements_of_a_comprehension_have_true_names_or_none(tmp_path: Path, lin
         ("out = model(x)\nout['loss'].backward()", "out['loss']"),
         ("loss = model(x).loss\nloss.backward()", "loss"),
         ("model(x).loss.backward()", None),
+        ("accelerator.train(model(x))", "loss"),
+        ("accelerator.train(model(x), engine.tensor(2.0))", None),
+        ("out = model(x)\naccelerator.backward(out.loss)", "out.loss"),
+        ("accelerator.backward(model(x).loss)", None),
+        ("out = model(x)\nengine.autograd.backward(out.loss)", "out.loss"),
     ],
 )
-def test_loss_that_a_library_computes_has_the_name_in_the_backward_call(
+def test_loss_that_a_library_computes_or_sends_has_a_name(
     call: str, name: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = tmp_path / "site-packages" / "model_library"
@@ -305,11 +310,16 @@ def test_loss_that_a_library_computes_has_the_name_in_the_backward_call(
     (library / "__init__.py").write_text(
         "class Out(dict):\n    __getattr__ = dict.__getitem__\n"
         "def model(x):\n    y = x * 2\n    loss = y.sum()\n    return Out(loss=loss, y=y)\n"
+        "class accelerator:\n"
+        "    def train(out, gradient=None):\n        (out.loss / 2).backward(gradient)\n"
+        "    def backward(loss):\n        loss.backward()\n"
     )
     monkeypatch.syspath_prepend(library.parent)
     monkeypatch.delitem(sys.modules, "model_library", raising=False)
     file = tmp_path / "program.py"
-    file.write_text(f"import engine\nfrom model_library import model\nx = engine.ones(2, requires_grad=True)\n{call}\n")
+    file.write_text(
+        f"import engine\nfrom model_library import accelerator, model\nx = engine.ones(2, requires_grad=True)\n{call}\n"
+    )
     with engine.record() as trace:
         exec(compile(file.read_text(), str(file), "exec"), {})
     (root,) = next(event for event in trace.events if isinstance(event, BackwardStarted)).roots
