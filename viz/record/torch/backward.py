@@ -17,7 +17,7 @@ from .calls import Passing
 from .forward import grad_fn_of
 from .graph import Node
 from .tensors import Known, grad_of, requires_of, version_of
-from .values import unheard, whole_of
+from .values import PLAIN, numel, unheard, whole_of
 
 if TYPE_CHECKING:
     from .watch import Watch
@@ -221,17 +221,19 @@ class Backward:
         if sent is not None and sent.version == version and sent() is gradient:
             return sent.value
         self.sent[id(gradient)] = sent = Sent(gradient)
-        sent.version, sent.value = version, self.kept(gradient, version)
+        is_large = type(gradient) in PLAIN and numel(gradient) > self.tensors.limit
+        sent.version = version
+        sent.value = self.large(gradient, version) if is_large else self.tensors.keep(gradient)
         return sent.value
 
-    def kept(self, gradient: Any, version: int) -> int:
-        """The value of a gradient as it is now.
+    def large(self, gradient: Any, version: int) -> int:
+        """The value of a large gradient as it is now.
 
-        The statistics of a large one are those of a view of it, transposed or reshaped, that was kept before: a Linear
-        computes the gradient of its weight transposed.
+        Its statistics are those of a view of it, transposed or reshaped, that was kept before: a Linear computes the
+        gradient of its weight transposed.
         """
         tensors = self.tensors
-        whole = unheard(whole_of, gradient, tensors.limit)
+        whole = unheard(whole_of, gradient)
         if whole is None:
             return tensors.keep(gradient)
         seen = self.wholes.get(id(whole))

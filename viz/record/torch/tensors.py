@@ -61,7 +61,8 @@ requires_of: Any = torch._C.TensorBase.requires_grad.__get__
 def version_of(tensor: Any) -> int:
     """How often a tensor was written; 0 if it does not count, as in inference mode."""
     try:
-        return int(tensor._version)
+        version: int = tensor._version
+        return version
     except RuntimeError:
         return 0
 

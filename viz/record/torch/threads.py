@@ -103,7 +103,9 @@ class Threads:
 
     def may_run(self, arguments: Iterable[Any]) -> bool:
         """Whether an op of this thread is recorded."""
-        return self.may_begin(lambda: any(isinstance(one, torch.Tensor) and requires_of(one) for one in arguments))
+        return get_ident() == self.recorded or self.may_begin(
+            lambda: any(isinstance(one, torch.Tensor) and requires_of(one) for one in arguments)
+        )
 
     def tell(self, why: str = "runs while another one is recorded") -> None:
         """Say once of a thread that it is not recorded, and in the trace where that begins."""

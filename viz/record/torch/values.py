@@ -65,7 +65,7 @@ class Unknown(OnFile):
 
 def kept_of(tensor: Any, limit: int) -> Any:
     """What a recording keeps of a tensor as it is now."""
-    return unheard(kept, tensor, limit)
+    return unheard(kept, tensor, limit) if _len_torch_dispatch_stack() else kept(tensor, limit)
 
 
 def unheard(work: Callable[..., Any], *args: Any) -> Any:
@@ -159,16 +159,13 @@ def is_plain(tensor: Any) -> bool:
     )  # fmt: skip
 
 
-def whole_of(tensor: Any, limit: int) -> Any:
-    """Of a tensor over the limit, the one all of whose elements it has, each once: itself, or that of which it is
-    another view; None if it has others, or if they cannot be read."""
-    try:
-        if numel(tensor) <= limit or not is_plain(tensor):
-            return None
-        if not tensor._is_view():
-            return tensor
-        base = tensor._base
-        is_all = numel(base) == numel(tensor) and base.data_ptr() == tensor.data_ptr()
-        return base if is_all and base.dtype is tensor.dtype and is_dense(array_of(tensor.detach())) else None
-    except (RuntimeError, NotImplementedError):
+def whole_of(tensor: Any) -> Any:
+    """The tensor all of whose elements another one has, each once: itself, or that of which it is another view; None if
+    it has others, or if they cannot be read."""
+    if not is_plain(tensor):
         return None
+    if not tensor._is_view():
+        return tensor
+    base = tensor._base
+    is_all = numel(base) == numel(tensor) and base.data_ptr() == tensor.data_ptr()
+    return base if is_all and base.dtype is tensor.dtype and is_dense(array_of(tensor.detach())) else None
