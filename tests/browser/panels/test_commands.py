@@ -75,6 +75,17 @@ def test_backward_is_added_at_the_chosen_place_and_its_gradient_edited(view: Vie
     view.undone(before)
 
 
+def test_run_is_in_view_however_long_the_form_is(view: View) -> None:
+    panel(view, WEIGHTS)
+    choose(view, 0)
+    for height in (900, 800, 720):
+        view.page.set_viewport_size({"width": 1440, "height": height})
+        view.until("(form => form.scrollHeight > form.clientHeight)(document.getElementById('command-form'))")
+        view.js("window.place = document.getElementById('command-run').getBoundingClientRect()")
+        at = "place.x + place.width / 2, place.bottom - 2"
+        assert view.js(f"document.elementFromPoint({at}).closest('#command-run') !== null"), height
+
+
 def test_zeroing_is_added_between_two_calls(view: View) -> None:
     base = panel(view, "?program=accumulation")
     where = view.page.get_by_label("Where to add")

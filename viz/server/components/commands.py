@@ -120,7 +120,7 @@ def command_form() -> list[Any]:
                 dmc.Button("Run", id="command-run", size="sm", **also(data_act="command-run")),
                 dmc.Button("Close", id="command-close", size="sm", variant="default", **also(data_act="command-close")),
             ],
-            className="row",
+            className="row foot",
         ),
     ]
 
