@@ -6,7 +6,7 @@ import { sectionsOf, sectionAt, hoverText, tracksOf } from "../../../assets/js/p
 
 const run = {
   labels: ["step = 0", "step = 1", "step = 2 to step = 3", "step = 4"], first: [0, 1, 2, 5], last: [0, 1, 4, 5],
-  loss: [4, 2, "nan", 3], total: [1, 0.01, null, 100], rate: [0.1, 0.1, 0.1, 0.05],
+  loss: [4, 2, "nan", 3], root: "loss", others: [], total: [1, 0.01, null, 100], rate: [0.1, 0.1, 0.1, 0.05],
   findings: [{ section: 5, label: "The loss is nan" }, { section: 1, label: "a" }, { section: 5, label: "b" }],
 };
 const section = { at: 1, count: 6, label: "step = 1", before: "step = 0", after: "evaluate()" };
@@ -16,7 +16,7 @@ test("a place of the row is a section, also past its ends", () => {
 });
 
 test("curves stand over the sections of their columns, broken where nothing is known", () => {
-  const { loss, norm } = tracksOf(run, 6);
+  const { losses: [{ track: loss }], norm } = tracksOf(run, 6);
   assert.deepEqual(loss.curves.map((curve) => curve.map(({ y }) => y)), [[1, 0], [0.5]]);
   assert.deepEqual(loss.curves[0].map(({ x }) => x), [0.5 / 6, 1.5 / 6]);
   assert.deepEqual(loss.odd, [3.5 / 6], "of nan a mark");
@@ -24,7 +24,16 @@ test("curves stand over the sections of their columns, broken where nothing is k
   assert.deepEqual(tracksOf(run, 6).rate?.curves[0].map(({ y }) => Math.abs(Math.round(1e6 * y))), [1e6, 1e6, 1e6, 0]);
   assert.equal(tracksOf({ ...run, rate: [0.1, 0.1, null, 0.1] }, 6).rate, null, "a rate that stays has no line");
   const flat = tracksOf({ ...run, loss: [2, 2, 2, 2], total: [3, 3, 3, 3] }, 6);
-  assert.ok([...flat.loss.curves[0], ...flat.norm.curves[0]].every(({ y }) => y === 0.5), "what does not change is in the middle");
+  assert.ok([...flat.losses[0].track.curves[0], ...flat.norm.curves[0]].every(({ y }) => y === 0.5), "what does not change is in the middle");
+});
+
+test("the losses of a GAN are a line each, on one scale, and each is told by its name", () => {
+  const gan = { ...run, root: "errD", others: [{ name: "errG", loss: [8, 6, null, 4] }] };
+  const { losses } = tracksOf(gan, 6);
+  assert.deepEqual(losses.map(({ name }) => name), ["errD", "errG"]);
+  assert.deepEqual(losses.map(({ track }) => track.curves.map((curve) => curve.map(({ y }) => Math.round(6 * y)))), [[[2, 0], [1]], [[6, 4], [2]]]);
+  assert.equal(hoverText(gan, section, 1), "step = 1: errD 2 · errG 6 · gradient norm 0.01 · learning rate 0.1 · a");
+  assert.equal(hoverText(gan, section, 2), "evaluate(): errD nan · learning rate 0.1");
 });
 
 test("a section is told by its name, its numbers and what is wrong there", () => {

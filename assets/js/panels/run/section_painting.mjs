@@ -2,8 +2,8 @@
 
 import { fonts, writer } from "../../geometry/text.mjs";
 
-/** @import { Track } from "./sections.mjs" */
-/** @typedef {{ context: CanvasRenderingContext2D, tokens: any, width: number, count: number, at: number, over: number | null, tracks: { loss: Track, norm: Track, rate: Track | null } | null, sections: number[] }} Frame `over` is the section under the hand */
+/** @import { Tracks } from "./sections.mjs" */
+/** @typedef {{ context: CanvasRenderingContext2D, tokens: any, width: number, count: number, at: number, over: number | null, tracks: Tracks | null, sections: number[] }} Frame `over` is the section under the hand */
 
 export const LEFT = 76; // px for the names of rows, as on the chart below
 const EDGE = 12;
@@ -12,6 +12,8 @@ export const HEIGHT = 2 + BEADS + GAP + CURVES + 3;
 const APART = 4; // px of a section from which on beads stand apart
 const FRAMED = 28; // px from which on the present one has a frame; a smaller one is filled
 const LEAST = 3; // px of the present one
+const LINE = 12; // px of a line of text
+const DASHES = [[], [6, 3], [2, 2]]; // of the losses
 
 /** @type {(width: number) => [number, number]} where the row begins and ends */
 export const ends = (width) => [LEFT, width - EDGE];
@@ -38,14 +40,26 @@ export function paintSections(frame) {
   if (!tracks) return;
   const top = 2 + BEADS + GAP;
   const y = (part) => top + 2 + (1 - part) * (CURVES - 4);
-  write("loss", 0, top + CURVES / 2, plain, tokens.root);
-  write("‖grad‖", 30, top + CURVES / 2, plain, tokens.gradient);
+  const isSeveral = tracks.losses.length > 1;
+  write(namesOf(frame, plain), 0, top + (isSeveral ? LINE : CURVES) / 2, plain, tokens.root);
+  write("‖grad‖", isSeveral ? 0 : 30, top + CURVES - (isSeveral ? LINE : CURVES) / 2, plain, tokens.gradient);
   if (tracks.rate) write("lr", LEFT - 8, 2 + BEADS / 2, plain, tokens.soft, "right");
   if (tracks.rate) paintTrack(context, tracks.rate, { x, y, colour: tokens.soft, dash: [1, 2], odd: tokens.error });
   paintTrack(context, tracks.norm, { x, y, colour: tokens.gradient, dash: [3, 2], odd: tokens.error });
-  paintTrack(context, tracks.loss, { x, y, colour: tokens.root, dash: [], odd: tokens.error });
+  tracks.losses.forEach(({ track }, k) => paintTrack(context, track, { x, y, colour: tokens.root, dash: DASHES[k] ?? [1, 1], odd: tokens.error }));
   context.fillStyle = tokens.warning;
   for (const section of sections) paintFound(context, x((section + 0.5) / count), top + CURVES + 2);
+}
+
+/** The names of the losses, beginning with the one whose line is whole; shortened where they have no room side by side. */
+function namesOf({ context, tracks }, font) {
+  const names = /** @type {Tracks} */ (tracks).losses.map(({ name }) => name);
+  context.font = font;
+  for (let most = Math.max(...names.map((name) => name.length)); most > 2; most -= 1) {
+    const text = names.map((name) => (name.length > most ? `${name.slice(0, most - 1)}…` : name)).join(" ");
+    if (context.measureText(text).width <= LEFT - 4) return text;
+  }
+  return "losses";
 }
 
 /** Sections too narrow to stand apart: the part of the run that has been, and the rest. */

@@ -2,9 +2,10 @@
 
 import { num, toNumber } from "../../scene/format.mjs";
 
-/** @import { RunFinding, RunOverview, Section } from "../../scene/scene.d.ts" */
+/** @import { Num, RunFinding, RunOverview, Section } from "../../scene/scene.d.ts" */
 /** @typedef {{ x: number, y: number }[]} Curve points in a unit square, upwards; a line between neighbours */
 /** @typedef {{ curves: Curve[], odd: number[] }} Track pieces of a line, and where it is nan or infinite */
+/** @typedef {{ losses: { name: string, track: Track }[], norm: Track, rate: Track | null }} Tracks the main loss comes first */
 
 /** The section at a part of the row, from 0 to 1. @type {(part: number, count: number) => number} */
 export const sectionAt = (part, count) => Math.min(Math.max(Math.floor(part * count), 0), count - 1);
@@ -15,22 +16,27 @@ function columnOf(run, section) {
   return column < 0 ? null : column;
 }
 
+/** The losses of a run, as the two of a GAN: the first one is what the run's own `loss` is. @type {(run: RunOverview) => { name: string, loss: (Num | null)[] }[]} */
+const lossesOf = (run) => [{ name: run.root, loss: run.loss }, ...run.others];
+
 /**
- * The loss, the norm of all gradients together and the learning rate over the run, each on its own scale: that of the norm is logarithmic.
- * A rate that stays the same has no line.
- * @type {(run: RunOverview, count: number) => { loss: Track, norm: Track, rate: Track | null }}
+ * The losses, the norm of all gradients together and the learning rate over the run, on a scale each: the losses share theirs, that of the norm is
+ * logarithmic.  A rate that stays the same has no line.
+ * @type {(run: RunOverview, count: number) => Tracks}
  */
 export function tracksOf(run, count) {
   const place = run.first.map((first, k) => (first + run.last[k] + 1) / 2 / Math.max(count, 1));
-  const loss = run.loss.map((one) => (one === null ? null : toNumber(one)));
+  const losses = lossesOf(run).map(({ name, loss }) => ({ name, values: loss.map((one) => (one === null ? null : toNumber(one))) }));
+  const all = losses.flatMap(({ values }) => values);
   const logs = run.total.map((one) => (one === null || one <= 0 ? null : Math.log10(one)));
   const changes = new Set(run.rate.filter((one) => one !== null)).size > 1;
-  return { loss: trackOf(place, loss, 0), norm: trackOf(place, logs, 1), rate: changes ? trackOf(place, run.rate, 0) : null };
+  const lines = losses.map(({ name, values }) => ({ name, track: trackOf(place, values, 0, all) }));
+  return { losses: lines, norm: trackOf(place, logs, 1), rate: changes ? trackOf(place, run.rate, 0) : null };
 }
 
-/** @type {(place: number[], values: (number | null)[], least: number) => Track} `least` is the range that fills the height at least */
-function trackOf(place, values, least) {
-  const finite = values.filter((one) => one !== null && Number.isFinite(one)).map(Number);
+/** @type {(place: number[], values: (number | null)[], least: number, shown?: (number | null)[]) => Track} what is `shown` fills the height, and `least` is the range that does at least */
+function trackOf(place, values, least, shown = values) {
+  const finite = shown.filter((one) => one !== null && Number.isFinite(one)).map(Number);
   const [low, high] = [finite.reduce((a, b) => Math.min(a, b), Infinity), finite.reduce((a, b) => Math.max(a, b), -Infinity)];
   const size = Math.max(high - low, least) || 1;
   const begin = (low + high - size) / 2;
@@ -51,7 +57,7 @@ function trackOf(place, values, least) {
 export const sectionsOf = (findings) => [...new Set(findings.map(({ section }) => section))].sort((a, b) => a - b);
 
 /**
- * What is said of a section: its name, its loss, the norm of its gradients, the learning rate, and what is wrong there.
+ * What is said of a section: its name, its losses, the norm of its gradients, the learning rate, and what is wrong there.
  * @type {(run: RunOverview | null, section: Section, at: number) => string}
  */
 export function hoverText(run, section, at) {
@@ -59,8 +65,9 @@ export function hoverText(run, section, at) {
   const own = at === section.at ? section.label : at === section.at - 1 ? section.before : at === section.at + 1 ? section.after : null;
   const name = own ?? (run && column !== null ? run.labels[column] : `section ${at + 1} of ${section.count}`);
   if (!run || column === null) return name;
-  const [loss, norm, rate] = [run.loss[column], run.total[column], run.rate[column]];
-  const parts = [loss === null ? "" : `loss ${num(loss)}`, norm === null ? "" : `gradient norm ${num(norm, 3)}`, rate === null ? "" : `learning rate ${num(rate, 3)}`].filter(Boolean);
+  const [norm, rate] = [run.total[column], run.rate[column]];
+  const losses = lossesOf(run).flatMap(({ name: one, loss }) => (loss[column] === null ? [] : [`${one} ${num(loss[column])}`]));
+  const parts = [...losses, norm === null ? "" : `gradient norm ${num(norm, 3)}`, rate === null ? "" : `learning rate ${num(rate, 3)}`].filter(Boolean);
   const wrong = run.findings.filter((one) => one.section === at).map(({ label }) => label);
   return [name, [...parts, ...wrong].join(" · ")].filter(Boolean).join(": ");
 }
