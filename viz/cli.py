@@ -54,7 +54,7 @@ EXAMPLES = """examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what to type where the command was left out."""
+    """Says what to type if the command is missing."""
 
     def error(self, message: str) -> NoReturn:
         match = re.match(r"argument \{run,[a-z,]+\}: invalid choice: '(.+?)' \(", message)
@@ -65,7 +65,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options; those of serving stand before or behind the subcommand."""
+    """The options; those for serving may come before or after the subcommand."""
     top = Parser(
         prog="backstep",
         description="Step through backpropagation, forwards and backwards in time, in the browser.",
@@ -303,9 +303,9 @@ def _port(text: str) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; the exit status is 0, 2 for what the user should change, 130 for an interrupted start.
+    """Runs the command; the exit status is 0, 2 if the user has to change something, 130 for an interrupted start.
 
-    SIGTERM and SIGHUP end a script that runs, and leave with 128 and their number; a server ends without a traceback.
+    SIGTERM and SIGHUP end a script that runs, and leave with 128 plus their number; a server ends without a traceback.
     """
     _end_on_signals()
     _leave_a_core()
@@ -316,18 +316,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _leave_a_core() -> None:
-    """Let numpy multiply matrices on all cores but one, unless the user said on how many.
+    """Let numpy multiply matrices on all cores but one, unless the user chose a number.
 
-    A script is recorded by a thread that writes.  Where it has to share a core with one of OpenBLAS's, those wait for
-    each other: a product of 600x48 and 48x192 took 15 ms instead of 0.1.  The number holds for what we start and for
-    ourselves: with another one the last bits of a replay are others.  Once numpy is loaded it is settled.
+    A script is recorded by a thread that writes.  If it has to share a core with one of OpenBLAS's, they wait for each
+    other: a product of 600x48 and 48x192 took 15 ms instead of 0.1.  The processes that we start use the
+    same number, because another one changes the last bits of a replay.  Once numpy is loaded the number is fixed.
     """
     if "numpy" not in sys.modules and not any(name in os.environ for name in _CORES):
         os.environ[_CORES[0]] = str(max(1, (os.cpu_count() or 1) - 1))
 
 
 _CORES = "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"
-"""What OpenBLAS looks at, in this order."""
+"""The variables that OpenBLAS reads, in this order."""
 
 
 def _end_on_signals() -> None:
@@ -430,7 +430,7 @@ def _new(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    """Runs a program on both libraries; 0 where they do the same, 1 where they differ."""
+    """Runs a program on both libraries; 0 if they do the same, 1 if they differ."""
     from viz.record.compare_command import compare
 
     return compare(options.program, options.args)
@@ -470,7 +470,7 @@ def _serve_many(options: argparse.Namespace) -> int:
     allowed = _allowed(options)
     try:
         trusted_hosts(allowed)
-        listening = server.bind(options.host, options.port)  # the next free one, and a plain word where there is none
+        listening = server.bind(options.host, options.port)  # the next free one, or an error in plain words
         port = listening.getsockname()[1]
         listening.close()
         workers = options.workers or os.cpu_count() or 1
@@ -583,7 +583,7 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, Program | None]:
 
 
 def _script_of(trace: Trace) -> Script:
-    """The script of a recording that may be run again.  Raises Problem where it cannot."""
+    """The script of a recording that may be run again.  Raises Problem if it cannot be run again."""
     from viz.server.library.rerun import script_of
     from viz.server.library.run_changes import Cannot
     from viz.server.store import Problem

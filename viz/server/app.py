@@ -134,5 +134,5 @@ def _harden(server: Flask) -> None:
 
 
 def _on_error(error: Exception) -> None:
-    """Errors that no answer caught: they are logged here; the browser sees that no answer came and says so."""
+    """Logs an error that no answer caught; the browser notices that no answer came and says so."""
     log.error("a callback failed", exc_info=error)

@@ -133,7 +133,7 @@ def from_files(
 def from_file(path: Path, most: int = MOST, again: Callable[[Trace], Script] | None = None, title: str = "") -> Program:
     """A trace file, of which the beginning is read and checked now.
 
-    Of a section that is longer the first `most` events are shown.  `again` finds the script to run again for edits.
+    Only the first `most` events of a longer section are shown.  `again` finds the script to run again for edits.
     """
     file = open_checked(str(path), min(most, CHECKED))
     about = {
@@ -194,7 +194,7 @@ def slug(text: str) -> str:
 
 
 def ids(names: Sequence[str]) -> list[str]:
-    """Short names, each of its own.
+    """Short names, all different.
 
     >>> ids(["a b", "a-b", "c"])
     ['my-a-b', 'my-a-b-2', 'my-c']

@@ -133,7 +133,7 @@ def to_edits(base: Trace, edits: Mapping[str, Any]) -> Edits:
     """The browser's edits as the engine takes them.
 
     The browser names a command by its id alone; which recorded event stands behind it is looked up here.  A command
-    without a place (`after` null) comes behind the last thing that the program did.
+    without a place (`after` null) comes after the last event of the program.
     """
     known = {command.id: command for command in commands(base)}
     listed = edits.get("commands")

@@ -1,9 +1,8 @@
 """A process that makes scenes, details and overviews of a trace file: `python -m viz.server.scene_worker`.
 
-One JSON object per line comes in, `{program, revision, text, section, previous, folds, layout, element, part, calls,
-again}`;
-`{bytes, crc, size}` on a line and so many bytes go out, or `{bytes: 0}` with `problem`, `failed` (a traceback) or
-`stale` (the file has changed).  It is a store like the server's, with one program.
+It reads one JSON object per line, `{program, revision, text, section, previous, folds, layout, element, part, calls,
+again}`, and writes `{bytes, crc, size}` on a line and then so many bytes, or `{bytes: 0}` with `problem`, `failed` (a
+traceback) or `stale` (the file has changed).  It is a store like the server's, with one program.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from viz.server.store import Again, Catalogue, Problem, Program, Revision, Store
 from viz.server.workers import TraceFile
 
 NICE = 5
-"""How far it stands back behind the server where there are fewer cores than work."""
+"""Its niceness: if there are fewer cores than work, it leaves them to the server."""
 
 
 class Opened:
@@ -76,7 +75,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this
         os.nice(NICE)
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    sys.stdout = sys.stderr  # what a layout may print is no answer
+    sys.stdout = sys.stderr  # anything that a layout prints must stay out of the answers
     opened = Opened()
     gc.freeze()  # what was imported stays: the collector need not look at it while somebody waits
     for line in sys.stdin.buffer:

@@ -27,11 +27,10 @@ def add(
     module: str = "", limits: Limits = NONE, rerun: bool = False,
 ) -> Program:  # fmt: skip
     """Records the script and offers it; with `watch` each save replaces it by a newer version.
-    Of a longer recording the first `most` events are shown.  With `rerun` it is run again for edits that the engine
-    cannot recompute.
+    Only the first `most` events of a longer recording are shown.  With `rerun` it is run again for edits that the
+    engine cannot recompute.
 
-    What is to be explained goes to the terminal and, with the program, to the page.  Raises Problem where there is
-    no script.
+    Explanations go to the terminal and, with the program, to the page.  Raises Problem if there is no script.
     """
     try:
         if watch:
@@ -77,7 +76,7 @@ def program_of(
     script: Path, recording: Recording, watched: bool = False, most: int = MOST, source: Script | None = None,
     rerun: bool = False,
 ) -> Program:  # fmt: skip
-    """The program behind a recording; `source` runs it on PyTorch; or if it ran there, again for edits (`rerun`)."""
+    """The program of a recording.  `source` can run it on PyTorch, or again for edits (`rerun`) if it ran there."""
     trace = _opened(script, recording)
     again = source if rerun and library(trace) else None
     source = None if library(trace) else source

@@ -51,7 +51,7 @@ ANY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104  # recognised here, never a de
 
 
 class PortTaken(Exception):
-    """The port that was asked for cannot be had; the text says what to do."""
+    """Raised if the requested port is not available; the text says what to do."""
 
 
 def bind(host: str, port: int | None) -> socket.socket:
@@ -75,7 +75,7 @@ def _listen(host: str, port: int) -> socket.socket:
     listening = socket.socket(family, kind, proto)
     try:
         if hasattr(socket, "SO_REUSEADDR") and not hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port left a moment ago can be had again
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port just closed can be used again
         listening.bind(address)
         listening.listen(128)
     except OSError:

@@ -77,7 +77,7 @@ class Later(Exception):
 
 
 class Shelf(Protocol):
-    """Where all processes of a server look for slow results: scenes of sections of `long` events and more, files."""
+    """Where all processes of a server look for slow results: files, and scenes of sections of `long` events or more."""
 
     long: int
 
@@ -97,8 +97,8 @@ class Program:
 
     `record` makes the trace; it is called once, when the program is first opened.  `chapters` ties the story to the
     steps of a scene.  `version` counts recordings of a watched script; `watched` programs are asked about by the
-    browser from time to time, and `note` is what keeps the newest save from being recorded.  `file` is where another
-    process finds the trace.  Of a section that is longer the first `most` events are shown.  `script` is what it was
+    browser from time to time, and `note` says why the newest save was not recorded.  `file` is where another
+    process finds the trace.  Only the first `most` events of a longer section are shown.  `script` is what it was
     recorded from, if that was a script that ran on the engine; `again` is the same of one that ran on another library,
     if the user allows it to be run again for edits (`--rerun`).
     """
@@ -193,7 +193,7 @@ def canonical(edits: Mapping[str, Any] | None) -> str:
 
 
 def checked(edits: Mapping[str, Any] | None) -> Json:
-    """Edits from outside, in their full form; raises Problem where they have another form than docs/scene-format.md."""
+    """Edits from outside, in their full form; raises Problem if their form is not that of docs/scene-format.md."""
     fields = dict(edits or NO_EDITS)
     leaves, commands = fields.get("leaves") or {}, fields.get("commands")
     if not isinstance(leaves, Mapping) or not all(isinstance(key, str) for key in leaves):
@@ -241,7 +241,7 @@ class Catalogue:
         return new
 
     def add_together(self, programs: Sequence[Program]) -> Program:
-        """Adds programs, at least one, each of which knows of the others; the first of them."""
+        """Adds programs, at least one, and links each to the others; returns the first."""
         added = []
         for program in programs:
             beside = {one.id: one.about["title"] for one in programs if one.id != program.id}
@@ -250,7 +250,7 @@ class Catalogue:
         return added[0]
 
     def annotate(self, program: str, note: str) -> None:
-        """A note on the same recording: what is wrong with the script as it is now."""
+        """Sets the note on a recording: what is wrong with the script as it is now."""
         with self._lock:
             self._programs[program] = replace(self._programs[program], note=note)
 
@@ -294,7 +294,7 @@ class Store:
         self._revisions: Revisions = revisions or Lru[str, Revision](*REVISIONS, lambda _, known: len(known.text))
         self._sources: dict[str, tuple[int, str]] = {}
         self.again: dict[str, Again] = {}
-        """By the id of a revision the run with its edits, if there was one."""
+        """The run with the edits of a revision, by its id, if there was one."""
         self._flight = SingleFlight()
 
     def revision(
@@ -313,7 +313,7 @@ class Store:
         return self._revision(program, entry.version, canonical(edits), section)
 
     def prepare(self) -> None:
-        """Begins with the scenes and overviews of long recordings, so that they are ready when the browser asks."""
+        """Begins to make the scenes and overviews of long recordings, so that they are ready when the browser asks."""
         for program in self.catalogue.programs():
             if program.file is not None:
                 for make in (self._prepare_scene, self._prepare_overview):
@@ -498,7 +498,7 @@ class Store:
         return self._run(revision).opens if revision.section is None else revision.section
 
     def _base(self, revision: Revision) -> Trace:
-        """The recorded section that a revision is of.  Raises Problem where the recording has none of this number."""
+        """The recorded section that a revision is of.  Raises Problem if the recording has no such section."""
         run, section = self._run(revision), self._section(revision)
         if not 0 <= section < len(run.sections):
             raise _unknown_section(revision.program, section, len(run.sections))
@@ -535,7 +535,7 @@ class Store:
             return self.pure.replay(base, revision.edits)
 
     def _ran_again(self, revision: Revision, again: Again) -> Trace:
-        """The section of a revision in the run with its edits; the whole, where that run ended too early."""
+        """The section of a revision in the run with its edits.  Raises Problem if that run ended before it."""
         run, section = self._run(revision), self._section(revision)
         whole = open_checked(again.file.path, min(run.most, CHECKED))
         other = Run(whole, run.most, is_told=run.is_told or not run.is_divided)

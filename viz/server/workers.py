@@ -58,7 +58,7 @@ class Ended(Exception):
 
 
 class Worker:
-    """One process; `program` is what it was asked about last, and `parts` of it what it has read."""
+    """One process; `program` is the one that it was asked about last, and `parts` are those that it has read of it."""
 
     def __init__(self) -> None:
         self.program = ""

@@ -1,4 +1,4 @@
-"""The answers to the browser's questions, as plain data: no dash here, so that each can be tried in three lines.
+"""The answers to the browser's questions, as plain data: without dash, so that each can be tested in three lines.
 
 Every answer repeats the request's number; the browser shows the answer to its latest question only.  Scenes and details
 in it are packed: they were compressed when they were made.

@@ -56,7 +56,7 @@ from viz.server.library.rerun import Reruns
 from viz.server.store import Json, Later, Problem, Revision, Store
 
 Admit = Callable[[str], Turn]
-"""By the address of a client: its place among those who wait for a computation."""
+"""Gives a client, by its address, a place among those that wait for a computation."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def register(app: Dash, store: Store, admit: Admit = at_once) -> None:
     def answer_details(selection: DetailsAsk) -> Any:
         return details_answer(store, selection, admit(request.remote_addr or ""))
 
-    # The first call says that the page stands; it needs no module, because modules may be evaluated later than Dash.
+    # The first call says that the page is built; it needs no module, because modules may be evaluated later than Dash.
     clientside(
         "function(parts) { window.backstepParts = parts; document.dispatchEvent(new Event('backstep:page')); }",
         Input("lazy", "data"),
@@ -104,12 +104,12 @@ def register(app: Dash, store: Store, admit: Admit = at_once) -> None:
 MADE = "made-scene.data", "made-file.data"
 """The outputs of the callbacks that run in the background."""
 LEFT = "gone.id"
-"""The output of the callback that Dash adds for visitors who no longer wait."""
+"""The output of the callback that Dash adds for visitors who no longer wait for a job."""
 
 
 def register_background(app: Dash, exports: Exports, background: Background) -> None:
-    """Long computations: the page asks for them here after it was told that they come later, and then repeats its
-    request."""
+    """Registers long computations: the page starts them here if an answer says that its result comes later, and then
+    repeats its request."""
     store = exports.store
 
     def in_background(output: str, asked: str) -> Callable[..., Any]:
@@ -155,12 +155,12 @@ def asked(app: Dash) -> tuple[TypeAdapter[Any], dict[str, Callable[..., Any]]]:
 
 
 def left(_times: int) -> None:
-    """Stands for Dash's function of this name's callback: the type of its input."""
+    """Has the type of the input of Dash's own function for the callback `LEFT`, which lacks annotations."""
 
 
 def answer_callbacks(app: Dash) -> None:
-    """Replaces Dash's answer by our own. Dash would run a callback on anything that it is sent, and write the JSON of a
-    scene again for each visitor. Requests about jobs still go to Dash."""
+    """Replaces Dash's answer by our own. Dash would run a callback on anything that it receives, and write the JSON of
+    a scene again for each visitor. Requests about jobs still go to Dash."""
     shape, functions = asked(app)
     dash = app.server.view_functions[CALLBACKS]
 
@@ -197,8 +197,8 @@ def _stopped() -> Problem:
 
 
 def add_requests(app: Dash, exports: Exports, admit: Admit, local: Local | None, started: Started) -> None:
-    """The requests that are not callbacks: a newer recording, a program as it was recorded, the overview of its run, a
-    revision's file."""
+    """Adds the requests that are not callbacks: a newer recording, a program as it was recorded, the overview of its
+    run, a revision's file."""
     server: Flask = app.server
     _add_state(server, exports.store)
     _add_documents(server, exports.store, admit)
@@ -208,7 +208,7 @@ def add_requests(app: Dash, exports: Exports, admit: Admit, local: Local | None,
 
 
 def _add_state(server: Flask, store: Store) -> None:
-    """Whether the server runs, and whether a watched script has been recorded again."""
+    """Adds the requests that ask whether the server runs, and whether a watched script has been recorded again."""
 
     @server.errorhandler(Misshapen)
     def misshapen(error: Misshapen) -> Response:
@@ -228,7 +228,7 @@ def _add_state(server: Flask, store: Store) -> None:
 
 
 def _add_documents(server: Flask, store: Store, admit: Admit) -> None:
-    """Scenes, what a search finds, and the overview of a run."""
+    """Adds the requests for scenes, the results of a search, and the overview of a run."""
     search = Search(store.catalogue.programs)
 
     @server.get("/scene")
@@ -254,7 +254,7 @@ def _add_documents(server: Flask, store: Store, admit: Admit) -> None:
 
 
 def _add_files(server: Flask, exports: Exports, admit: Admit, local: Local | None, started: Started) -> None:
-    """Trace files that are opened, the ways to share a view, and files that are saved."""
+    """Adds the requests that open trace files, share a view, and save files."""
 
     @server.post(TRACE_PATH)
     def open_trace() -> Response:
@@ -293,7 +293,7 @@ def _add_files(server: Flask, exports: Exports, admit: Admit, local: Local | Non
 
 
 def _add_comparison(server: Flask, store: Store, local: Local | None, assets: str) -> None:
-    """A program that ran on the engine is run on PyTorch, and both recordings are shown on one page."""
+    """Adds the requests that run a program of the engine on PyTorch and show both recordings on one page."""
     pairs: dict[str, Pair] = {}
 
     @server.post("/on-torch")
@@ -317,7 +317,7 @@ def _add_comparison(server: Flask, store: Store, local: Local | None, assets: st
 
 
 def _add_reruns(server: Flask, store: Store, local: Local | None) -> None:
-    """A script is run again with an edit in its place, and that run is stopped."""
+    """Adds the requests that run a script again with an edit in its place, and that stop this run."""
     reruns = Reruns(store, local.seconds) if local is not None else None
 
     @server.post("/rerun")

@@ -21,9 +21,9 @@ from engine.replay.program import NONE_PASSED
 STRICT = ConfigDict(strict=True, extra="forbid")
 MOST_COMMANDS = 10_000
 LARGEST = 2**64
-"""Whole numbers of tensors are below this."""
+"""The bound of the integers in a tensor."""
 LONGEST = 300
-"""The characters of the line that says what is wrong with a request."""
+"""The most characters of the line that says what is wrong with a request."""
 
 Name = Annotated[str, StringConstraints(max_length=1000)]
 Index = Annotated[int, Field(ge=0, lt=2**53)]
@@ -35,8 +35,7 @@ class Misshapen(Exception):
 
 
 def _numbers(value: Any) -> Any:
-    """A number, or lists of them however deep, as the elements of a tensor; level by level, because there may be a
-    million."""
+    """Checks the elements of a tensor, a number or nested lists, level by level, because there may be a million."""
     level = [value]
     while level:
         kinds = set(map(type, level))
@@ -213,8 +212,8 @@ def one_of(shapes: Sequence[Any]) -> TypeAdapter[Any]:
 def shape_of(output: str, listed: Mapping[str, Any], answer: Callable[..., Any]) -> Any:
     """The shape of the request of one callback, as Dash's renderer sends it.
 
-    `listed` is what the app has of it, `answer` the function, whose annotations are the types of its inputs.  Raises
-    TypeError where an input has none.
+    `listed` is the app's entry of the callback, `answer` its function, whose annotations are the types of its inputs.
+    Raises TypeError if an input has none.
     """
     hints = get_type_hints(answer, include_extras=True)
     names = answer.__code__.co_varnames[: answer.__code__.co_argcount]
@@ -245,6 +244,6 @@ def _only(*texts: str) -> Any:
 
 
 def _sent(fields: dict[str, Any]) -> Any:
-    """The type of an object with these fields; it is made here, so that mypy cannot read it."""
+    """The type of an object with these fields; it is made at run time, so mypy cannot check it."""
     shape: Any = TypedDict("Sent", fields, total=False)  # type: ignore[misc]
     return with_config(STRICT)(shape)

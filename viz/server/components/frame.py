@@ -9,13 +9,13 @@ HEIGHT = 640
 
 
 def frame_attributes(height: int = HEIGHT) -> str:
-    """Those of every frame, which keep the lesson apart from the page around it: it has an origin of its own."""
+    """The attributes of every frame, which separate the lesson from the page around it: its origin is its own."""
     may = "allow-scripts allow-downloads allow-popups"
     return f'sandbox="{may}" allowfullscreen style="width: 100%; height: {height}px; border: 0"'
 
 
 def frame(file: str, title: str) -> str:
-    """The line for a page that is beside the lesson file.
+    """The line of HTML for a page in the folder of the lesson file.
 
     >>> frame("lesson.html", "Two numbers, doubled").partition(" sandbox")[0]
     '<iframe src="lesson.html" title="Two numbers, doubled"'

@@ -30,7 +30,7 @@ PICTURES = (
     ("export-film", "webm", "This call as video (WebM)"),
     ("export-film", "gif", "This call as animation (GIF)"),
 )
-"""Acts of assets/js/panels/shell/exports.mjs, what each is told, and its name."""
+"""Actions of assets/js/panels/shell/exports.mjs, with the argument and the name of each."""
 FILES = (
     ("html", "Lesson: one file that plays offline"),
     ("backstep", "Trace file (opens with backstep open)"),
@@ -158,7 +158,7 @@ def _picture(act: str, part: str) -> str:
 
 
 def export_menu() -> dmc.Menu:
-    """Pictures, and files; assets/js/panels/shell/exports.mjs says where there is no graph to make a picture of."""
+    """Pictures, and files; assets/js/panels/shell/exports.mjs says so if there is no graph to draw."""
     pictures = [
         dmc.MenuItem(text, id=_picture(act, part), **also(data_act=act, data_value=part))
         for act, part, text in PICTURES

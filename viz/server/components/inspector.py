@@ -1,4 +1,4 @@
-"""The right panel: exactly how.  Three tabs, whose contents the browser fills from the scene and the details.
+"""The right panel: three tabs, whose contents the browser fills from the scene and the details.
 
 MathJax, Plotly and the grids weigh megabytes; they are described in `lazy_parts` and mounted when first needed.
 """

@@ -1,4 +1,4 @@
-"""The left panel: what is going on.  The chapters of the story and the program with the current expression marked."""
+"""The left panel: the chapters of the story, and the program with the current expression marked."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ def shell() -> dmc.MantineProvider:
 def stores() -> list[Any]:
     """`selection` is written by the browser, `details` by the server; `lazy` never changes.
 
-    What takes long is asked for in `later-scene` and `later-file`, and answered in `made-scene` and `made-file`;
-    another number in `gone` says that nobody waits for it any more.
+    The page asks for slow results in `later-scene` and `later-file`, and gets the answers in `made-scene` and
+    `made-file`; another number in `gone` says that nobody waits for them any more.
     """
     return [
         dcc.Store(id="selection"),

@@ -1,4 +1,4 @@
-"""The command `backstep export`: a file for elsewhere, written without a page."""
+"""The command `backstep export`: writes a file without opening the page."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def export(
         program = _program(catalogue, source, most or MOST, as_torch)
         store = Store(catalogue, Computed())
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of replays that nobody sees
+            warnings.simplefilter("ignore")  # they come from replays that nobody sees
             section = None if iteration is None else _section(store, program.id, iteration)
             revision = store.revision(program.id, None, section=section)
             if kind is None:
@@ -68,12 +68,12 @@ def export(
 
 
 def _tell(replayed: int) -> None:
-    """One line of the terminal that counts, and that the next message replaces."""
+    """Prints the count on a line of the terminal that the next message replaces."""
     print(f"\rbackstep: replaying the most likely changes: {replayed} so far ", end="\r", file=sys.stderr, flush=True)
 
 
 def _section(store: Store, program: str, iteration: int) -> int:
-    """The section of an iteration.  Raises Problem where the run has none of this number."""
+    """The section of an iteration.  Raises Problem if the run has no such iteration."""
     run, _ = store.whole(store.revision(program, None))
     iterations = [number for number, section in enumerate(run.sections) if section.kind == "iteration"]
     if iteration >= len(iterations):
@@ -83,7 +83,7 @@ def _section(store: Store, program: str, iteration: int) -> int:
 
 
 def _unfit(output: Path) -> str:
-    """Why nothing can be written there, checked before anything is computed; "" if it can."""
+    """Why the file cannot be written, checked before anything is computed; "" if it can."""
     if output.is_dir():
         return f"{str(output)!r} is a folder. Give the name of a file in it."
     if not output.parent.is_dir():

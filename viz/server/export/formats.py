@@ -81,8 +81,8 @@ class Exports:
         self._replayed: dict[str, int] = {}
 
     def content(self, ending: str, revision: Revision, folds: Mapping[str, bool]) -> bytes:
-        """The content of a file with this ending, one of FORMATS.  Raises Later if it is costly, and the background is
-        there to write it."""
+        """The content of a file with this ending, one of FORMATS.  Raises Later if it is costly and has
+        to be written in the background first."""
         kind = FORMATS[ending]
         if not kind.is_costly:
             return kind.content(self.store, revision, folds, nobody)

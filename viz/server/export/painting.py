@@ -72,7 +72,7 @@ class Look:
     end: int | None = None
 
     def job(self, kind: str) -> dict[str, object]:
-        """In the form that the page takes.  Raises ValueError for a film that ends before it begins."""
+        """The look in the form that the page expects. Raises ValueError for a film that ends before it begins."""
         if self.end is not None and self.end <= (self.begin or 0):
             raise ValueError(f"the film would end after step {self.end}, and begin after {self.begin or 0}")
         size = self.size or ("16:9" if kind in ("gif", "webm") else "whole")

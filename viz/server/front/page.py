@@ -56,7 +56,7 @@ def card(program: Program) -> dict[str, Any]:
 
 
 def wrong(about: Mapping[str, Any]) -> tuple[str, str]:
-    """The kind of message that a mistake gets, and its first sentence; for a mistake without a message, its effect.
+    """The type and the first sentence of the error that a mistake raises; if it raises none, its effect.
 
     >>> wrong({"says": "RuntimeError: a leaf is written. It may not be."})
     ('RuntimeError', 'a leaf is written')

@@ -1,7 +1,7 @@
 """The search of the gallery: whole questions, pasted messages, topics, typing errors.
 
-SQLite's full-text search ranks (BM25, with Porter's stems); a program's fields have weights.  What it does not know is
-searched for by the nearest words that it does know.  Source: Robertson and Zaragoza, "The Probabilistic Relevance
+SQLite's full-text search ranks (BM25, with Porter's stems); a program's fields have weights.  An unknown word
+is replaced by the nearest known one.  Source: Robertson and Zaragoza, "The Probabilistic Relevance
 Framework: BM25 and Beyond" (2009); https://sqlite.org/fts5.html.
 """
 
@@ -44,7 +44,7 @@ SHORT = 4
 FAR = 0.65
 """The same, if nothing at all was found."""
 PREFIX = 3
-"""Letters from which on the word that is being typed may be the beginning of another one."""
+"""The least letters of a word that is being typed for it to count as the beginning of another one."""
 OPEN, CLOSE = "\x01", "\x02"
 """The marks around the words that were found, in a reason."""
 IDLE = frozenset(
@@ -123,7 +123,7 @@ class Search:
         self._base = sqlite3.connect(":memory:", check_same_thread=False)
         weakref.finalize(self, self._base.close)
         self._words: dict[str, set[str]] = {}
-        self._phrases: dict[tuple[str, ...], set[str]] = {}  # programs by what they answer
+        self._phrases: dict[tuple[str, ...], set[str]] = {}  # programs by the question that they answer
 
     def find(self, question: str) -> Found:
         """The programs that answer a question, the best first; for an empty question none."""
@@ -198,7 +198,7 @@ class Search:
         return self._base.execute("SELECT 1 FROM stems WHERE stems MATCH ? LIMIT 1", (term,)).fetchone() is not None
 
     def _reason(self, program: str, match: str) -> Hit:
-        """The part of its text in which most of the words stand."""
+        """The part of a program's text with the most of these words."""
         query = """SELECT {} FROM stems WHERE stems MATCH ? AND id = ?"""
         parts = ", ".join(f"snippet(stems, {k}, '{OPEN}', '{CLOSE}', '…', 12)" for k in range(1, len(FIELDS) + 1))
         texts = self._base.execute(query.format(parts), (match, program)).fetchone()

@@ -13,9 +13,9 @@ from viz.server.store import Json
 
 COMMANDS = ("run", "open", "course", "serve")
 NOWHERE = "192.0.2.1", 9
-"""An address for documentation (RFC 5737): choosing a way to it sends nothing."""
+"""An address for documentation (RFC 5737): finding a route to it sends nothing."""
 QUIET = 4
-"""Modules of quiet around a QR code (ISO/IEC 18004)."""
+"""The width of the quiet zone around a QR code, in modules (ISO/IEC 18004)."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ MOST = 32
 
 
 class Dropped:
-    """The files, in a folder that goes with the app, and the programs that they are."""
+    """The dropped files, in a folder that is removed with the app, and their programs."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
@@ -41,7 +41,7 @@ class Dropped:
         return {"program": program.id}
 
     def _room(self) -> Path:
-        """A folder for one file: a file that is open is not written over."""
+        """A new folder for one file, which therefore cannot overwrite a file that is open."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="backstep-"))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)

@@ -61,7 +61,7 @@ class Compressed:
         status, headers, *rest = taken
         names = {name.lower(): value for name, value in headers}
         is_text = names.get("content-type", "").startswith(TEXTS)
-        is_head = environ.get("REQUEST_METHOD") == "HEAD"  # it has no body to compress, and its length is that of one
+        is_head = environ.get("REQUEST_METHOD") == "HEAD"  # it has the length of a body, but no body to compress
         if not status.startswith("200") or "content-encoding" in names or not is_text or is_head:
             start_response(status, headers, *rest)
             return [body]
@@ -103,7 +103,7 @@ def with_encoding(headers: Headers, is_packed: bool) -> Headers:
 def sent(
     environ: Mapping[str, Any], start_response: StartResponse, status: str, headers: Headers, body: bytes
 ) -> list[bytes]:
-    """The answer, or the statement that the browser's copy is still right."""
+    """The answer, or the statement that the browser's copy is still current."""
     tag = next((value for name, value in headers if name == "ETag"), None)
     had = [one.strip().removeprefix("W/") for one in environ.get("HTTP_IF_NONE_MATCH", "").split(",")]
     if tag is not None and tag in had:

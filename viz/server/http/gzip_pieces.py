@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 LEVEL = 6
 QUICK = 3
-"""The level for what somebody waits for: a scene is packed in a third of the time, and a sixth larger."""
+"""The level for data that somebody waits for: packing a scene takes a third of the time and gives a sixth more."""
 RAW = -15
 """zlib's window for deflate without a header of its own."""
 POLYNOMIAL = 0xEDB88320
@@ -40,7 +40,7 @@ class Packed:
         return zlib.decompressobj(RAW).decompress(self.blocks)
 
     def json(self) -> Any:
-        """What the text says, read as JSON."""
+        """The text, parsed as JSON."""
         return json.loads(self.text)
 
 
@@ -56,18 +56,18 @@ def pack(text: bytes, level: int = LEVEL) -> Packed:
 
 @runtime_checkable
 class Written(Protocol):
-    """A part of a document that has its JSON."""
+    """A part of a document whose JSON exists already."""
 
     def json(self) -> str: ...
 
 
 def pack_json(data: Any) -> Packed:
-    """The JSON of `data`.  Raises ValueError where it holds a number that JSON has not."""
+    """The JSON of `data`.  Raises ValueError if it contains a number that JSON does not have."""
     return pack(_json(data).encode(), QUICK)
 
 
 def _json(data: Any) -> str:
-    """The JSON of `data`; the parts of an object that have theirs are not written again.
+    """The JSON of `data`; parts of an object whose JSON exists already are not written again.
 
     >>> _json({"a": [1, 2], "b": None})
     '{"a":[1,2],"b":null}'
@@ -98,10 +98,10 @@ def gzip(pieces: Iterable[Packed]) -> bytes:
 
 
 def joined(first: int, second: int, size: int) -> int:
-    """The CRC-32 of two texts behind each other, from theirs and the second's length in bytes.
+    """The CRC-32 of two texts one after the other, from those of both and the second's length in bytes.
 
-    A CRC is a remainder of polynomials modulo 2, so what stands in front is multiplied by x to the number of bits that
-    follow.  Source: Mark Adler's crc32_combine in zlib.
+    A CRC is a remainder of polynomials modulo 2, so that of the first text is multiplied by x to the number of
+    bits that follow.  Source: Mark Adler's crc32_combine in zlib.
 
     >>> joined(zlib.crc32(b"one, "), zlib.crc32(b"two"), 3) == zlib.crc32(b"one, two")
     True
@@ -115,7 +115,7 @@ def joined(first: int, second: int, size: int) -> int:
 
 
 def _times(a: int, b: int) -> int:
-    """The product of two polynomials modulo 2 and the one of CRC-32."""
+    """The product of two polynomials, modulo 2 and modulo the polynomial of CRC-32."""
     product = 0
     while a:
         if a & ONE:

@@ -22,7 +22,7 @@ TYPES = {".mjs": "text/javascript", ".js": "text/javascript", ".css": "text/css"
 
 
 def assets_folder() -> Path:
-    """The absolute path of the assets.  Raises FileNotFoundError with the remedy where an installation lacks them."""
+    """The absolute path of the assets.  Raises FileNotFoundError with the remedy if an installation lacks them."""
     here = Path(__file__).resolve().parents[2]
     places = (here / "assets", here.parent / "assets")
     for place in places:
@@ -76,5 +76,5 @@ class Assets:
 
 
 def content_type(name: str) -> str:
-    """Independent of the machine's registry: a browser runs a module only if its type is JavaScript."""
+    """The media type of a file, whatever the machine's registry says: browsers run modules of type JavaScript only."""
     return TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"

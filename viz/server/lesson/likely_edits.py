@@ -24,9 +24,9 @@ Change = tuple[str, Json]
 def foreseen(scene: Mapping[str, Any], most: int = MOST, pairs: int = MOST_PAIRS) -> list[Json]:
     """The edits of a recorded scene whose replays go into a lesson.
 
-    These are the fix of an error that ends the program, what its chapters propose, and of each backward call, those of
-    all calls in turn: both flags on and off, ones, zeros, no gradient, and each one-hot gradient; then two of these at
-    once, of which one changes flags.
+    First come the fix of an error that ends the program and the proposals of its chapters. Then come changes of the
+    backward calls, one of each call in turn: both flags on and off, ones, zeros, no gradient, and each one-hot
+    gradient. Last come two of these changes at once, one of which changes flags.
     """
     fix = ((scene.get("error") or {}).get("fix") or {}).get("edits")
     proposals = [one for chapter in scene["program"]["chapters"] for one in chapter.get("tries", ())]

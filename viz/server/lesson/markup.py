@@ -61,7 +61,7 @@ def _style(rules: Mapping[str, Any]) -> str:
 
 
 def _stated(props: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """The attributes of an element that a component passes on: its id, what is `data-` or `aria-`, and these names."""
+    """The attributes that a component passes on to its element: its id, all `data-` and `aria-`, and these names."""
     kept = ("id", "title", "role", *names)
     return {name: value for name, value in props.items() if name in kept or name.startswith(("data-", "aria-"))}
 

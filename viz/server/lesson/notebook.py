@@ -42,7 +42,7 @@ def cell(trace: Trace, title: str = "trace", height: int = HEIGHT) -> Cell:
     """The player of a recording, for a notebook."""
     program = programs.from_trace(trace, title)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of replays that nobody has asked for yet
+        warnings.simplefilter("ignore")  # they come from replays that nobody has asked for yet
         return Cell(lesson(Store(Catalogue([program]), Computed()), program.id), height)
 
 

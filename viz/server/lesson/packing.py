@@ -22,11 +22,11 @@ MOST_FOLDS = 24
 
 
 Tell = Callable[[int], None]
-"""Hears how many changes have been replayed so far."""
+"""Is called with the number of changes that have been replayed so far."""
 
 
 def nobody(_replayed: int) -> None:
-    """Does not listen."""
+    """Ignores the number."""
 
 
 class Lesson:

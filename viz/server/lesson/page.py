@@ -33,7 +33,7 @@ ENTRY = "js/lesson/lesson.mjs"
 PAINTING = "js/lesson/painting.mjs"
 EARLY = "js/panels/shell/early.js"
 STYLES = ("css/theme.css", "css/app.css", "css/stage.css")
-"""These come first, the others in the order of their names."""
+"""The style sheets that come first; the others follow in the order of their names."""
 
 _BOOT = """\
 (async () => {
@@ -55,8 +55,8 @@ def lesson(
 ) -> str:
     """The HTML of a program as a lesson, with the edits that are foreseen, and those in `also`.
 
-    It opens at a `section` of its run, of which these edits are, or with the one that the app opens with.  Raises
-    Problem where there is no such program, or it cannot be shown.
+    It opens with a `section` of its run, to which these edits belong, or with the one that the app opens with.  Raises
+    Problem if there is no such program, or if it cannot be shown.
     """
     data = {
         **Lesson(store, tell).packed(program, also, section),

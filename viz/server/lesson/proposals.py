@@ -1,7 +1,7 @@
 """The edits that chapters propose, as their authors write them: `gradient = [0, 1], retain_graph = False`.
 
 `gradient` (`None`: none is passed), `retain_graph` and `create_graph` are those of the first backward call in the
-chapter's lines, or else behind them; every other name is a leaf, which gets other numbers.
+chapter's lines, or else after them; every other name is a leaf, which gets new numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ OF_CALL = ("gradient", "retain_graph", "create_graph")
 
 
 def proposed(chapters: Sequence[Chapter], recorded: Reading) -> Iterator[Chapter]:
-    """The chapters with the edits that they propose, each a change of the recording; or why one stands for none."""
+    """The chapters with their proposals, each as edits of the recording, or with the reason why it cannot be one."""
     for chapter in chapters:
         if "tries" in chapter:
             yield {**chapter, "tries": [_try(one["text"], chapter["lines"], recorded) for one in chapter["tries"]]}
@@ -70,7 +70,7 @@ def _edits(changes: dict[str, Any], lines: tuple[int, int] | None, recorded: Rea
 
 
 def _call(listed: Sequence[Command], lines: tuple[int, int] | None, recorded: Reading) -> Command:
-    """The first backward call in the lines, or behind them; else the last one."""
+    """The first backward call in the lines, or after them; else the last one."""
     calls = [one for one in listed if one.kind == "backward"]
     if not calls:
         raise ValueError("the program has no backward call to change")

@@ -42,7 +42,7 @@ first step makes a difference of a thousandth of gradients that are nothing but 
 
 
 class Unlike(ValueError):
-    """The engine cannot replay this recording: why, in a sentence."""
+    """Raised if the engine cannot replay this recording; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +224,10 @@ def _zeros(value: Value) -> Value:
 
 
 def _with_fixed(trace: Trace, places: Mapping[int, int]) -> Iterator[AnyEvent]:
-    """The events of a recording; an op that the engine lacks, and through which no gradient goes, gives what it gave,
-    or the value at the place of its tensor.
+    """The events of a recording; an op that the engine lacks, and through which no gradient goes, gives its recorded
+    result, or the value that `places` has for its tensor.
 
-    Raises Unlike for any other one.
+    Raises Unlike if the engine lacks any other op.
     """
     for event in trace.events:
         if not is_missing(event):
@@ -310,7 +310,7 @@ def _reached(trace: Trace, tensors: set[int]) -> OpCalled | None:
 
 
 def _same_events(trace: Trace, again: Trace) -> None:
-    """Raises Unlike where the replay does something that the recording does not."""
+    """Raises Unlike if the replay does something that the recording does not."""
     for before, after in zip(trace.events, again.events, strict=False):
         if isinstance(after, ErrorRaised) and not isinstance(before, ErrorRaised):
             raise Unlike(f"Backstep's engine stops where PyTorch goes on: {after.message}")

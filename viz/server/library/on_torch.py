@@ -24,7 +24,7 @@ def on_torch(store: Store, name: str, pairs: dict[str, Pair]) -> Json:
     """`{program, text}`: the program as it ran on PyTorch, which the catalogue has from now on, and how it compares;
     `pairs` has both by its name.
 
-    Raises Problem where PyTorch is missing, or where the program is not a script that was run on the engine.
+    Raises Problem if PyTorch is missing, or if the program is not a script that was run on the engine.
     """
     program = store.catalogue.find(name)
     if program.script is None:
@@ -61,7 +61,7 @@ def on_torch(store: Store, name: str, pairs: dict[str, Pair]) -> Json:
 
 
 def _nothing(_text: str) -> None:
-    """The page says that the program runs."""
+    """Prints nothing: the page says that the program runs."""
 
 
 def _impossible(reason: str) -> Problem:

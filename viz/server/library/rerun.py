@@ -1,7 +1,7 @@
 """Edits that the engine cannot recompute: the program is run again in a process of its own, with the changes in place.
 
-This runs code of the user's own, so only where they asked for it (`--rerun`), and only what was recorded: the same
-files, arguments, working folder and Python.  What comes of it is the revision's trace.
+This runs the user's own code, so it happens only if they asked for it (`--rerun`), and only with the recorded files,
+arguments, working folder and Python.  The new recording is the revision's trace.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def unchanged(script: Script, trace: Trace) -> None:
         except OSError:
             if path.name == script.path.name:
                 raise Cannot(f"{name} is no longer there.") from None
-            continue  # of a file elsewhere a recording has only the name
+            continue  # a recording has only the name of a file that is elsewhere
         if now.splitlines() != recorded.splitlines():
             raise Cannot(f"{name} has changed since it was recorded: record it again.")
 
@@ -96,7 +96,7 @@ class Reruns:
     def run(self, revision: Revision) -> None:
         """Run the program of a revision with its edits, unless that was done; the store has the recording then.
 
-        Raises Problem where that is not possible.
+        Raises Problem if that is not possible.
         """
         with self._lock:
             self._asked += 1
@@ -214,7 +214,7 @@ class Reruns:
 
 
 def ended(process: subprocess.Popen[bytes]) -> None:
-    """End a process and those that it has started; one that does not listen is killed."""
+    """End a process and those that it has started; one that does not react is killed."""
 
     def send(name: str) -> None:
         with contextlib.suppress(OSError):
@@ -230,7 +230,7 @@ def ended(process: subprocess.Popen[bytes]) -> None:
 
 
 def _nothing(_text: str) -> None:
-    """The page says that the program runs."""
+    """Prints nothing: the page says that the program runs."""
 
 
 def _problem(reason: str) -> Problem:

@@ -1,4 +1,4 @@
-"""Edits of a section as changes of the whole program, and whether a run of it does elsewhere what was recorded."""
+"""Edits of a section as changes of the whole program, and whether the rest of its run is as recorded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DRAWN = frozenset({"parameter", "buffer", "rand", "randn", "randint", "randperm"
 
 
 class Cannot(ValueError):
-    """An edit cannot be made in a run of the program: why, in a sentence."""
+    """Raised if an edit cannot be made in a run of the program; the text says why."""
 
 
 def leaf_values(run: Run, section: int, base: Trace, edits: Edits) -> dict[int, Any]:
@@ -50,13 +50,13 @@ def leaf_values(run: Run, section: int, base: Trace, edits: Edits) -> dict[int, 
 
 
 def by_number(run: Run, leaves: Mapping[int, Any]) -> dict[int, Any]:
-    """The same by the number of the leaf, as the recorder counts them."""
+    """The values of edited leaves by the number of the leaf, as the recorder counts them."""
     order = run.outline.where(LeafCreated)
     return {int(np.searchsorted(order, at)): values for at, values in leaves.items()}
 
 
 def by_call(run: Run, calls: Mapping[int, Any]) -> dict[int, Any]:
-    """The arguments of calls by the number of the call."""
+    """The arguments of edited calls by the number of the call."""
     starts = ((run.whole.events[at], one) for at, one in calls.items())
     return {event.call: one for event, one in starts if isinstance(event, BackwardStarted)}
 
@@ -88,7 +88,7 @@ def call_arguments(run: Run, section: int, base: Trace, edits: Edits) -> dict[in
 
 
 def _fixed(command: Command) -> tuple[Any, ...]:
-    """What of a command a run of the program cannot change."""
+    """The parts of a command that a run of the program cannot change."""
     return command.kind, command.after, command.base, command.roots, command.inputs, command.leaf
 
 
@@ -101,9 +101,9 @@ def _gradients(base: Trace, event: BackwardStarted, command: Command) -> Iterato
 
 
 def difference_elsewhere(run: Run, again: Trace, first: int, edited: set[int]) -> str:
-    """Whether all that the edit does not reach is as it was recorded, in words; "" if it is.
+    """How a new run differs from the recording where the edit does not reach, in a sentence; "" if it does not.
 
-    Compared are the events before the `first` change, and the random numbers and parameters it begins with.
+    It compares the events before the `first` change, and the random numbers and parameters that the run begins with.
     """
     whole = run.whole
     for at in range(max(0, first - COMPARED), min(first, len(again.events))):

@@ -46,7 +46,7 @@ class BoundedReplays(Computed):
         self.bounds = bounds
 
     def replay(self, trace: Trace, edits: Mapping[str, Any], watch: Callable[[int], None] | None = None) -> Trace:
-        """The trace run again.  Raises Problem where the edits do not fit the program, or reach beyond the bounds.
+        """The trace run again.  Raises Problem if the edits do not fit the program, or exceed the bounds.
 
         `watch` is asked as well, in the way of `engine.replay`.
         """

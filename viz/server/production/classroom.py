@@ -74,7 +74,7 @@ def queue(room: Classroom) -> tuple[Any, Results, Revisions]:
 
 
 def shared_secret(queue_at: str, own: str) -> str:
-    """The secret of all processes at a queue: `own` if nobody was there before.  Raises QueueError."""
+    """The secret of all processes at a queue: `own` for the first one.  Raises QueueError."""
     if queue_at == DISK:
         if importlib.util.find_spec("diskcache") is None:
             raise QueueError("`backstep serve` needs diskcache: pip install 'backstep[serve]'.")

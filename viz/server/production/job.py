@@ -1,6 +1,6 @@
 """The process of one job, for a server whose queue is on disk: `python -m viz.server.production.job`.
 
-It is told on its input `{room, function, key, args}` as JSON, waits until one of as many jobs as the machine
+It reads `{room, function, key, args}` as JSON from its input, waits until one of as many jobs as the machine
 has cores is done, and leaves its result in the cache.  It ends by itself after jobs.LIMIT seconds.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from viz.server.production.places import place
 
 NICE = 5
-"""How far it stands back behind the server, as scene_worker.py does."""
+"""Its niceness: it leaves the processor to the server, as scene_worker.py does."""
 
 
 def main() -> None:

@@ -16,9 +16,9 @@ LIMIT = 120
 
 
 class Shared(ABC):
-    """What a manager of Dash, its other base, adds to: one job for all who ask the same.
+    """One job for all who ask the same; the other base of its classes is a manager of Dash.
 
-    `notes` are what the processes know of jobs: by what is asked the job, and by the job whether others joined.
+    `notes` is shared by all processes: it has the job by its question, and by the job whether others joined.
     """
 
     notes: Any
@@ -49,7 +49,7 @@ class Shared(ABC):
 
     @abstractmethod
     def begin(self, key: str, job_fn: Any, args: Any) -> str:
-        """Starts a job with arguments that are JSON, and gives its name.  Raises Problem where too many wait."""
+        """Starts a job with arguments that are JSON, and gives its name.  Raises Problem if too many wait."""
 
     @abstractmethod
     def end(self, job: str) -> None:

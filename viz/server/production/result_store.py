@@ -29,7 +29,7 @@ class Results(Protocol):
 
 
 class _Shelf:
-    """What both have in common: how far a result is that is being made."""
+    """The common part of both: the progress of a result that is being made."""
 
     results: Results
 
