@@ -19,11 +19,11 @@ READY = "document.documentElement.dataset.ready && !document.documentElement.dat
 
 
 @contextmanager
-def page() -> Iterator[tuple[Any, str]]:
+def page(*argv: str) -> Iterator[tuple[Any, str]]:
     """(an empty page, the address of the app)."""
     from playwright.sync_api import sync_playwright  # only what needs a browser needs it
 
-    app = App()
+    app = App(*argv)
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)

@@ -52,6 +52,8 @@ REVISIONS = 20_000, 32 * MIB
 HEAVY = 1_500
 """The number of events from which on the scenes of a trace file are made in a separate process: they take 0.2 s and
 more."""
+AHEAD = 10.0
+"""Seconds for which what is made ahead waits until nobody else needs a process."""
 NO_EDITS: Json = {"leaves": {}, "commands": None}
 NOT_RECOMPUTED = "not-recomputed"
 """The kind of the problem of edits that need another library than the engine."""
@@ -508,9 +510,12 @@ class Store:
         return self._flight.cached(self._traces, key, lambda: run.trace(section))
 
     def ahead(self, revision: Revision, folds: Mapping[str, bool], layout: str) -> None:
-        """Makes a scene that is likely to be requested next, while nobody waits for it."""
+        """Makes a scene that is likely to be requested next, while nobody waits for it, nor for the process that would
+        make it: whoever unfolds a box meanwhile needs the one that has read its iteration."""
 
         def make() -> None:
+            if self.workers is not None and not self.workers.rest(AHEAD):
+                return
             try:
                 self.scene(revision, None, folds, layout)
             except Exception as error:  # noqa: BLE001  # it comes again, and is said, when the browser asks

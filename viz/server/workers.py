@@ -109,8 +109,13 @@ class Workers:
         finally:
             with self._freed:
                 self._idle.append(worker)
-                self._freed.notify()
+                self._freed.notify_all()
         return head, Packed(blocks, head.get("crc", 0), head.get("size", 0))
+
+    def rest(self, seconds: float) -> bool:
+        """Waits until none of them works, for at most so long; whether it is so."""
+        with self._freed:
+            return self._freed.wait_for(lambda: len(self._idle) == len(self._all), seconds)
 
     def _taken(self, program: str, part: Hashable) -> Worker:
         """A process that is free: the one that has read this part, if possible; else a new one, as long as there may be

@@ -133,6 +133,21 @@ def test_the_process_that_has_read_an_iteration_draws_it_again() -> None:
     assert other is shown and other.parts == {0}, "the one that has been free for longest"
 
 
+def test_nothing_is_made_ahead_while_a_process_works_for_somebody(here: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "AHEAD", 0)
+    made: list[Any] = []
+    monkeypatch.setattr(here, "scene", lambda *asked: made.append(asked))
+    here.workers = Workers(2)
+    busy = here.workers._taken("my-long", "overview")
+    for count in (0, 1):
+        here.ahead(here.revision("my-long", None), {}, "")
+        for thread in threading.enumerate():
+            if thread.name == "ahead":
+                thread.join(PATIENCE)
+        assert len(made) == count
+        here.workers._idle.append(busy)
+
+
 def test_a_file_that_was_replaced_is_not_read_for_the_recording_that_was_opened(
     file: Path, tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
