@@ -55,7 +55,7 @@ class Difference:
 class Comparison:
     """How far two recordings go together: `steps` is how many, `ops` and `vjps` of them are ops and VJPs.
 
-    `worst` is the largest relative difference of a value in them; `first` is where they part, None where they do not.
+    `worst` is the largest relative difference of a value in them; `first` is the first step that differs, if any.
     `drawn` is a leaf that begins with other numbers in each, as random draws do: from there on numbers are not
     compared.
     """

@@ -1,4 +1,4 @@
-"""The tensors that an error is about.  The engine names them; of an error of PyTorch's own they are found out: by its
+"""The tensors that an error is about.  The engine names them; those of PyTorch's own errors are found by the
 message, the call or node that raised it, and the program's text."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def matrices(facts: Facts, tensors: Iterable[int], message: Message) -> tuple[in
 
 
 def _unnamed(facts: Facts, event: ErrorRaised, message: Message) -> tuple[int, ...]:
-    """The same of an error that names no tensors."""
+    """The same for an error that does not name its tensors."""
     if message.kind == "saved-changed":
         return _saved(facts, event)
     if message.kind in OF_ROOTS or message.kind in OF_INPUTS or message.kind == "seed-count":
@@ -75,7 +75,7 @@ def _operands(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
 
 
 def _of_call(facts: Facts, call: BackwardStarted, message: Message) -> tuple[int, ...]:
-    """Of an error that a backward call raised."""
+    """The same for an error that a backward call raised."""
     roots, inputs = [root.tensor for root in call.roots], list(call.inputs or ())
     at = int(message.parts.get("index") or 0)
     if message.kind == "seed-count":

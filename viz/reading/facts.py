@@ -200,7 +200,7 @@ class Facts:
         return op if written > begun and (own is None or op > own) else own
 
     def following(self, event: int) -> Iterator[AnyEvent]:
-        """The events behind one event, one at a time."""
+        """The events after an event, one at a time."""
         events = self.trace.events
         return (events[place] for place in range(event + 1, len(events)))
 

@@ -31,9 +31,9 @@ class Checked:
 
 
 def check(facts: Facts, event: OpCalled, upstream: np.ndarray, held: Mapping[int, int] | None = None) -> Checked | None:
-    """Compare the rule with differences of the kernel, for this upstream gradient; None where it cannot be done
+    """Compare the rule with differences of the kernel, for this upstream gradient; None if that is impossible
     (several outputs, a random op, values that are not finite).  `held`: the values that the rule was given instead of
-    those of forward; the differences are taken there too, and a result that no longer belongs to its inputs is said.
+    those of forward; the differences are taken there too, and the text names a result that its inputs no longer give.
 
     Cost: two kernel calls per moved element, at most 96 per input.
     """

@@ -28,7 +28,7 @@ _NARROW = frozenset("iljtfrI.,:;|!'()[] ")
 
 
 def number(value: Any) -> str:
-    """At most four significant digits, five where they are all of it, no trailing zeros; as the browser's `num` has it.
+    """A number with at most four significant digits, or five if it has no more; the browser's `num` does the same.
 
     >>> number(2.0), number(1 / 3), number(-float("inf")), number(True), number(277.75), number(0.00099999998)
     ('2', '0.3333', '-inf', 'True', '277.75', '0.001')
@@ -59,7 +59,7 @@ def rough(value: float, digits: int = 1) -> str:
 
 
 def _digits(value: float) -> int:
-    """Five where the number has no more, or where four would end in a zero and five are all that float32 knows of it.
+    """Five if the number has no more, or if four would end in a zero and five are all that float32 knows of it.
 
     A number of float32 is near one of five digits by chance in one case of a hundred.
 
@@ -74,8 +74,8 @@ def _digits(value: float) -> int:
 
 
 def result(terms: Iterable[Sequence[float]], value: float) -> str:
-    """What a sum of products comes to, with its sign: `=` where a calculator gives it for the numbers as they are
-    written, `≈` where it differs in the last digit that is written; as the browser's `result` has it.
+    """The value of a sum of products after a sign: `=` if a calculator gets it from the numbers as they are written,
+    `≈` if it differs in the last written digit; the browser's `result` does the same.
 
     >>> result([(2.0, 3.0)], 6.0), result([(1 / 3, 3.0)], 1.0)
     ('= 6', '≈ 1')

@@ -52,7 +52,7 @@ class Overview:
     """The numbers of a run.  Columns are the sections with a backward call, rows the parameters in forward order.
 
     `first` and `last` are the sections of a column: one, or several that were joined.  `rooted` says whether its loss
-    is known: where it is not, a nan stands for it.  The arrays of `rows` are float64 of shape (parameters, columns),
+    is known: if not, the loss is nan.  The arrays of `rows` are float64 of shape (parameters, columns),
     nan where a parameter had no gradient: `norm` (of the finite elements), `ratio` (of the change of the weight from
     one gradient to the next, its norm over the norm before; of several the largest; of the sample where the elements
     were not kept), `zeros` (share), `nonfinite` (count), `largest` (magnitude), `mean`.
@@ -169,7 +169,8 @@ def _size(shape: tuple[int, ...] | None) -> float:
 
 
 def _from_to(first: str, last: str) -> str:
-    """
+    """The name of several sections, from the first to the last.
+
     >>> _from_to("step = 0", "step = 2"), _from_to("epoch = 0 · step = 9", "epoch = 1 · step = 0")
     ('step = 0 to 2', 'epoch = 0 · step = 9 to epoch = 1 · step = 0')
     """

@@ -24,7 +24,7 @@ def shortened(trace: Trace, most: int = MOST) -> Trace:
     """
     if len(trace.events) <= most + most // 100:  # a note would weigh more than the last few
         return trace
-    last = next((event for event in trace.events[-3:] if isinstance(event, ErrorRaised)), None)  # a call may end behind
+    last = next((event for event in trace.events[-3:] if isinstance(event, ErrorRaised)), None)  # a call may end later
     failed = {} if last is None or trace.meta.get("status") == 0 else {"failed": _told(last)}
     return replace(trace, events=tuple(trace.events[:most]), meta={**trace.meta, "of": len(trace.events), **failed})
 

@@ -100,8 +100,8 @@ class Windows:
         return [replace(event, loops=()) for event in events]
 
     def _as_meta(self, section: Section, cut: _Cut) -> dict[str, Any]:
-        """What a trace says of the section that it is: its name; for an iteration, its loop; how many nodes of earlier
-        sections its backward calls ran through; and what the other sections do with its leaves."""
+        """The facts about the section for the trace's `meta`: its name; for an iteration, its loop; how many nodes of
+        earlier sections its backward calls ran through; and what the other sections do with its leaves."""
         depth, _, line = section.loop or (0, "", 0)
         updated = sorted(cut.tensors[one] for one in cut.state.updated)
         taught = [number for tensor, number in cut.tensors.items() if tensor in self._taught]
