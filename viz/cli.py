@@ -516,7 +516,7 @@ def _serve(options: argparse.Namespace) -> int:
         return _refuse(str(error))
     if options.host not in (*LOOPBACK, "::1"):
         url = server.url_of(allowed[-1] if allowed else options.host, listening.getsockname()[1])
-        how = "" if options.allow_host else " Use --allow-host NAME for each other name by which they may ask for it."
+        how = "" if options.allow_host else " To let them use another name for it, add --allow-host NAME."
         print(f"backstep: other machines on this network can open {url}.{how}", file=sys.stderr)
     try:
         catalogue, program = _catalogue(options)

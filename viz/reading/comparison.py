@@ -162,7 +162,7 @@ def _step(one: Trace, other: Trace, mine: Step, its: Step, names: tuple[str, str
             continue
         if difference > roundings * unit(one.value(first).dtype):
             apart = (
-                "is not finite in the same elements"
+                "differs in its nan or inf elements"
                 if np.isinf(difference)
                 else (f"differs by {text.rough(difference, 2)} of its largest number")
             )

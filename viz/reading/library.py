@@ -109,7 +109,7 @@ def agreement(
         by = text.rough(worst, 2)
         said = f"{name} differs by {by} of its largest number from that of Backstep's op: more than rounding."
     else:
-        said = f"{name} is not finite in the same elements as that of Backstep's op."
+        said = f"{name} differs in its nan or inf elements from that of Backstep's op."
     return Agreement(worst, agrees, said[:1].upper() + said[1:])
 
 

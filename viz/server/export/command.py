@@ -63,7 +63,7 @@ def export(
     print(f"backstep: wrote {output}, {what} ({len(body) / 1024:,.0f} kB){part}{others}")
     if kind is FORMATS["html"]:
         title = str(catalogue.find(program.id).about.get("title", program.id))
-        print(f"backstep: a page beside it shows it with {frame(output.name, title)}")
+        print(f"backstep: to show it in a page in the same folder, write {frame(output.name, title)}")
     return 0
 
 
@@ -77,8 +77,9 @@ def _section(store: Store, program: str, iteration: int) -> int:
     run, _ = store.whole(store.revision(program, None))
     iterations = [number for number, section in enumerate(run.sections) if section.kind == "iteration"]
     if iteration >= len(iterations):
-        has = f"the iterations 0 to {len(iterations) - 1:,}" if run.is_divided else "no iterations that stand apart"
-        raise Problem("unknown-section", "Nothing to export", f"the recording has {has}, and not {iteration:,}")
+        has = f"the iterations 0 to {len(iterations) - 1:,}" if run.is_divided else "no separate iterations"
+        text = f"there is no iteration {iteration:,}: the recording has {has}"
+        raise Problem("unknown-section", "Nothing to export", text)
     return iterations[iteration]
 
 
@@ -87,9 +88,9 @@ def _unfit(output: Path) -> str:
     if output.is_dir():
         return f"{str(output)!r} is a folder. Give the name of a file in it."
     if not output.parent.is_dir():
-        return f"There is no folder {str(output.parent)!r}. Make it first, or give another place for {output.name!r}."
+        return f"There is no folder {str(output.parent)!r}. Make it first, or give another path for {output.name!r}."
     if not os.access(output if output.exists() else output.parent, os.W_OK):
-        return f"You may not write {str(output)!r}. Give a place where you may."
+        return f"You have no permission to write {str(output)!r}. Give another path."
     return ""
 
 

@@ -85,7 +85,7 @@ def test_command_counts_replays_on_a_terminal_and_says_how_a_page_shows_the_less
     path = tmp_path / "lesson.html"
     assert cli.main(["export", "scaling", "-o", str(path)]) == 0
     said = capsys.readouterr()
-    assert 'a page beside it shows it with <iframe src="lesson.html" title="' in said.out and said.err == ""
+    assert 'in a page in the same folder, write <iframe src="lesson.html" title="' in said.out and said.err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     assert cli.main(["export", "scaling", "-o", str(path)]) == 0
     assert "backstep: replaying the most likely changes: 1 so far" in capsys.readouterr().err
@@ -138,7 +138,7 @@ def test_iteration_of_a_run_is_chosen_and_the_trace_file_is_whole(
     assert len(open_trace(str(written("all.backstep"))).events) == len(open_trace(str(run)).events)
     assert len(open_trace(str(written("one.backstep", "--iteration", "3"))).events) < 60
     assert cli.main(["export", str(run), "-o", "x.csv", "--iteration", "60"]) == 2
-    assert "the iterations 0 to 59, and not 60" in capsys.readouterr().err
+    assert "there is no iteration 60: the recording has the iterations 0 to 59" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_iteration_of_a_run_is_chosen_and_the_trace_file_is_whole(
         (["no-such", "-o", "x.dot"], "no program of the gallery called 'no-such'"),
         (["wieghts", "-o", "x.dot"], "called 'wieghts'; the gallery has 'weights'"),
         (["weights", "-o", "no-folder/x.html"], "There is no folder 'no-folder'. Make it first"),
-        (["weights", "-o", "x.csv", "--iteration", "1"], "no iterations that stand apart"),
+        (["weights", "-o", "x.csv", "--iteration", "1"], "no separate iterations"),
         (["weights", "-o", "x.gif", "--from", "9", "--to", "3"], "would end after step 3, and begin after 9"),
         (["no-such.py", "-o", "x.dot"], "There is no script"),
         (["no-such.backstep", "-o", "x.dot"], "no-such.backstep"),
