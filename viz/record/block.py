@@ -52,9 +52,9 @@ class Block:
         block.__exit__(*error)
 
     def start(self) -> Trace:
-        """Begin to record, as `with` does, where the end is in another function: in a callback.
+        """Begin to record, as `with` does, for code that ends the recording in another function, such as a callback.
 
-        A recording that has begun goes on: a Trainer that accumulates gradients has several batches for one step.
+        If a recording has begun, it goes on: a Trainer that accumulates gradients has several batches for one step.
         """
         if self._open:
             return self._open[-1][1]
@@ -113,7 +113,7 @@ def selection(every: Any, steps: Iterable[int] | None) -> Selection:
 
 
 def _are_counts(numbers: Iterable[Any], least: int) -> bool:
-    """Whether all are whole numbers, also numpy's, and at least so large."""
+    """Whether all are whole numbers, numpy's included, and none is below `least`."""
     return all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) and one >= least for one in numbers)
 
 

@@ -2,7 +2,7 @@
 
 Started as a file by `viz.record.runner` (never forked, nor as `-m`: nothing in the user's folder can take our place):
     python viz/record/child.py REPORT ENDED TRACE FLAGS LIFE MODULE SCRIPT [ARGS ...]
-The script's `__main__`, `sys.argv`, `sys.path[0]`, working folder, streams and exit status are what they would be.
+The script's `__main__`, `sys.argv`, `sys.path[0]`, working folder, streams and exit status are those that Python gives.
 FLAGS is JSON: `as_torch`, `on_torch`, the `limits` (viz.record.limits), whether it `tells` on a terminal how far it is,
 and for a program that is run again with an edit the file of its `changes` (viz.record.torch.changes), else "".
 REPORT is a JSON file about what happened, for the process that started this one; ENDED is an empty one, there from when

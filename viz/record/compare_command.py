@@ -23,7 +23,7 @@ LEGACY = "This program shows the behaviour of PyTorch 0.3, which today's PyTorch
 
 
 class CannotCompare(ValueError):
-    """A program cannot be run on both: why, in a sentence."""
+    """Raised if a program cannot be run on both; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)

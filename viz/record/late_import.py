@@ -1,4 +1,4 @@
-"""A module that is imported after us: its import happens inside a context of ours."""
+"""Running our code around the import of a module that the program imports later."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Import(MetaPathFinder):
         sys.meta_path.insert(0, self)
 
     def leave(self) -> None:
-        """Wait no longer."""
+        """Stop waiting for it."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 

@@ -33,7 +33,7 @@ def note_prints(recorder: Recorder) -> None:
     prints = Prints(recorder)
     for name in ("stdout", "stderr"):
         stream: Any = getattr(sys, name)
-        with contextlib.suppress(AttributeError, TypeError):  # there is none, or it is of a kind that is as it is
+        with contextlib.suppress(AttributeError, TypeError):  # there is none, or its `write` cannot be replaced
             stream.write = _noting(stream.write, name, prints)
 
 

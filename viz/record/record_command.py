@@ -19,10 +19,10 @@ def record(
     limits: Limits = NONE,
 ) -> int:  # fmt: skip
     """Runs a script and writes its trace to `output`, by default its name with `.backstep` in the working folder.  The
-    name has the number of this process where torchrun has started several.
+    name has the number of this process if torchrun has started several.
 
-    What we have to say goes to standard error.  The status is the script's, 128 and its number where a signal ended it,
-    2 where nothing was run.
+    Our messages go to standard error.  The status is the script's, 128 plus the number of the signal that ended it, or
+    2 if nothing was run.
     """
     name = module.removesuffix(".__main__") or script.stem
     target = of_rank(Path(f"{name}{SUFFIX}") if output is None else output, rank())

@@ -28,12 +28,12 @@ log = logging.getLogger("backstep")
 POLL = 0.2
 """Seconds between two looks at the watched files; a change counts when nothing changed for one more."""
 LONG = 10.0
-"""Seconds after which it is said how a script that does not end is ended."""
+"""Seconds after which a message says how to end a script that still runs."""
 KEPT = 3
 """The number of traces of a watched script that are kept: the app may still be reading an earlier one."""
 
 GRACE = 5.0
-"""Seconds that a script has to end after SIGTERM when we are to end."""
+"""Seconds that a script has to end after SIGTERM when this process has to end."""
 REPORT_ROOM = 16_384
 """Bytes that are reserved for the report of a script's process at its end: the disk may be full by then."""
 
@@ -41,7 +41,7 @@ ROOT = Path(viz.__file__).resolve().parent.parent
 
 
 class ScriptError(ValueError):
-    """A script is not run: there is none at a path, or its recording cannot be written.  The error says why."""
+    """Raised if a script cannot be run or its recording cannot be written; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def check_script(path: str | os.PathLike[str]) -> Path:
 def find_module(name: str) -> tuple[str, Path]:
     """The module that `python -m name` would run, and its file: of a package its `__main__`.  Nothing is imported.
 
-    Modules are looked for in the working folder, then where Python looks.  Raises ScriptError where there is none.
+    Modules are looked for in the working folder, then where Python looks.  Raises ScriptError if there is none.
     """
     places: Sequence[str] | None = [os.getcwd(), *sys.path]
     whole = ""
@@ -122,9 +122,9 @@ def run_script(
     The trace goes to `trace_path`, by default a new file in a temporary folder; `limits` say how much of a long run.
     With `on_torch` its imports of the engine are imports of PyTorch.  `quiet` keeps the script from our standard input,
     `mute` from our output; `tells` lets it say now and then, on a terminal, how far it is.  `changes` is a file of
-    changes to make in it (viz.record.torch.changes); then it leads a process group.  `on_start` gets the process,
+    changes to make in it (viz.record.torch.changes); with them it leads a process group.  `on_start` gets the process,
     `on_slow` the sentence that it is still running, if it does not end: by default that is printed, with the key that
-    stops it.  Raises ScriptError where there is no script, and where its recording cannot be written.
+    stops it.  Raises ScriptError if there is no script, or if its recording cannot be written.
     """
     script = check_script(path)
     target = Path(trace_path) if trace_path is not None else new_folder() / f"{script.stem}{SUFFIX}"
@@ -156,7 +156,7 @@ def run_script(
         slow.start()
         try:
             returncode = _wait(process)
-        except BaseException:  # we are to end: the script too
+        except BaseException:  # this process has to end, and the script with it
             _end(process)
             raise
         finally:
@@ -351,7 +351,7 @@ class Watch:
         return "" if self.recording is None else self.recording.explanation
 
     def start(self) -> Self:
-        """Record once, here and now, then watch.  Raises ScriptError where there is no script."""
+        """Record once, here and now, then watch.  Raises ScriptError if there is no script."""
         self._look([check_script(self.path).resolve()])
         self._record(quiet=False)
         self._thread.start()
@@ -443,7 +443,7 @@ class Watch:
             self._process = process
 
     def _slow(self, still_running: str) -> None:
-        """The script goes on and on; the page shows the recording before."""
+        """The script does not end; the page goes on showing the recording before it."""
         with self._lock:
             if self._process is None:
                 return

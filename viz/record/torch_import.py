@@ -42,7 +42,7 @@ class Finder(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Found is what the engine has; the real torch is never looked for."""
+        """Finds the engine's modules; the real torch is never looked for."""
         top, _, rest = fullname.partition(".")
         if top != "torch":
             return None

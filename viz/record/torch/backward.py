@@ -124,7 +124,7 @@ class Backward:
             self.running = running
 
     def begin(self, function: str, outputs: Any, gradients: Any, inputs: Any, keep: bool, create: bool) -> None:
-        """The event of its beginning."""
+        """Record the beginning of a call."""
         tensors, changes = self.tensors, self.watch.changes
         self.watch.forward.settle()
         self.stack = stack = self.watch.stack(5)
@@ -160,7 +160,7 @@ class Backward:
         )  # fmt: skip
 
     def end(self, outputs: Any, out: Any, error: BaseException | None, outer: Any, is_refused: bool = False) -> None:
-        """The event of its end, and of the error that ended it."""
+        """Record the end of a call, and the error that ended it."""
         if self.watch.forward.pending:
             self.watch.forward.settle()
         results: tuple[int | None, ...] = ()
@@ -178,7 +178,7 @@ class Backward:
             self.nodes_run.clear()
 
     def stopped(self, outputs: Any, error: BaseException, is_refused: bool) -> None:
-        """A call ended with an error, perhaps at a node."""
+        """Record the error that ended a call, and the node at which it happened, if any."""
         if self.running is not None:  # the user's code, or its result
             self.running = None
             self.log.append(("made", -1, entries.left, None, False))
@@ -199,13 +199,13 @@ class Backward:
         return not self.nodes_run and (asked or self.gradient_count != len(outputs))
 
     def raised(self, error: BaseException, note: str, call: int | None, node: int | None) -> None:
-        """The event of an error."""
+        """Record an error."""
         self.log.append(("made", self.stack, entries.raised, error, note, call, node))
 
     def refused(
         self, function: str, error: BaseException, outputs: Any, gradients: Any, keep: bool, create: bool
     ) -> None:
-        """torch refused the arguments of a call before it began."""
+        """Record a call whose arguments torch refused before it began."""
         outer = self.call, self.keep, self.create, self.recorder.call, self.stack, self.watch.forward.grad_enabled
         passed = gradients if isinstance(gradients, (list, tuple)) else [gradients]
         listed = outputs if isinstance(outputs, (list, tuple)) else [outputs]
@@ -355,7 +355,7 @@ class Backward:
         return was_away
 
     def keep_out(self, was_away: bool) -> None:
-        """It ended."""
+        """The user's own code ends."""
         if was_away:
             self.watch.pop()
 
@@ -372,13 +372,13 @@ class Backward:
         node.entered, self.running = self.let_in(), node
 
     def ends(self, node: Node, sent: Sequence[Any]) -> None:
-        """It ended."""
+        """The backward of a custom Function ends."""
         was_away, node.entered, self.running = bool(node.entered), None, None
         self.keep_out(was_away)
         self.watch.while_off(self.code_left, sent, True)
 
     def code_left(self, results: Sequence[Any] | None, completed: bool) -> None:
-        """The user's own code has ended."""
+        """Record the end of the user's own code."""
         if self.watch.forward.pending:
             self.watch.forward.settle()
         numbers = None if results is None else self.watch.gradients(results)

@@ -19,7 +19,7 @@ UNWRITTEN = ("empty", "new_empty", "empty_like", "empty_strided", "new_empty_str
 BATCH_NORMS = ("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm")
 """Ops that write their running statistics in training, which neither the schema nor a version counter tells."""
 FOREACH = "_foreach_"
-"""How the names of ops begin that work on each tensor of a list."""
+"""The prefix of the names of ops that work on each tensor of a list."""
 STATISTICS = ("running_mean", "running_var")
 
 
@@ -125,7 +125,7 @@ class Passing(TorchDispatchMode):
 
 @functools.cache
 def counts_lists() -> bool:
-    """Whether this torch counts the writes of `_foreach_mul_` and the like as versions also where a mode is active."""
+    """Whether this torch counts the writes of `_foreach_mul_` and the like as versions even if a mode is active."""
     with torch.inference_mode(False), Passing():  # a tensor of inference mode counts nothing
         one = torch.ones(1)
         torch._foreach_mul_([one], 1.0)
@@ -133,7 +133,7 @@ def counts_lists() -> bool:
 
 
 def count_writes(tensors: Sequence[Any]) -> None:
-    """Count a write of each tensor as a version, as torch does without a mode: autograd finds by it that a saved tensor
+    """Count a write of each tensor as a version, as torch does without a mode: it tells autograd that a saved tensor
     was written."""
     for one in tensors:
         if not one.is_inference():

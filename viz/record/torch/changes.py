@@ -26,7 +26,7 @@ class Changes:
     """`leaves` are values (nested lists) by the number of the leaf, `calls` are arguments by the number of the call:
     `gradients` (a list, None for none that is passed; AS_IS), `retain_graph` and `create_graph`.
 
-    `missed` counts the changes whose place has not come; `fault` says why one could not be made.
+    `missed` counts the changes whose place has not been reached; `fault` says why one could not be made.
     """
 
     def __init__(self, leaves: Mapping[int, Any], calls: Mapping[int, Mapping[str, Any]]) -> None:

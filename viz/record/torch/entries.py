@@ -64,7 +64,7 @@ def leaf(reader: Any, at: int, stack: int, tensor: int, storage: int, version: i
 
 def op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, Any]],
        results: Sequence[Result], node: Any, inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
-    """An op ran: the engine's, where it has the same, else under torch's name and with torch's arguments."""
+    """An op ran: as the engine's op if it has the same, else with torch's name and arguments."""
     tensors = reader.tensors
     operands: list[tuple[str, Any]]
     shape, _ = reader.shape(results[0][2]) if results else ((), "")
@@ -366,7 +366,7 @@ def end(reader: Any, at: int, stack: int, call: int, completed: bool, results: A
     return BackwardEnded(at, stack, call, completed, several(reader, results))
 
 
-# -- in place of entries that cannot be read ---------------------------------------------------------------------------
+# -- instead of entries that cannot be read ----------------------------------------------------------------------------
 
 
 def unread(reader: Any, at: int, stack: int, name: str, refs: Sequence[tuple[str, int, int]], results: Sequence[Result],

@@ -25,7 +25,7 @@ class Node:
 
     `outputs` are the results of its op, each a tensor and its version.  `retaining` are those that retain their
     gradient, `entered` is set while it runs code of the user's.  `places` says which result each of torch's gradients
-    is of, where some results have none.
+    is of, if some results have none.
     """
 
     __slots__ = ("entered", "frees", "key", "name", "outputs", "places", "retaining", "stack", "watch")

@@ -55,7 +55,7 @@ class ModuleNames:
         )
 
     def entered(self, module: Any, stack: int) -> str:
-        """The name of a module that is called: in its program the outermost one, else within that one."""
+        """The name of a called module: for the outermost one in the program, for any other one within the outermost."""
         known, held = self.names.get(id(module)), ""
         if known is None or not self.depth:
             for name, inner in module.named_modules():

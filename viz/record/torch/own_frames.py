@@ -62,7 +62,7 @@ def place_of(warning: Any, frame: FrameType | None) -> FrameType | None:
 
 
 def show_in_program(real: Any) -> Any:
-    """In place of `warnings._showwarnmsg`, while the filter `HERE` stands: a warning that this lets through is given
+    """Replaces `warnings._showwarnmsg` while the filter `HERE` stands: a warning that this lets through is given
     again in the frame of the program, whose filters decide whether it is shown, and may make it an error."""
     again = False
 

@@ -41,7 +41,7 @@ class Known:
         self.known.add(getter)
 
     def remove(self) -> None:
-        """It knows no more of it."""
+        """Let torch forget the getter."""
         self.known.discard(self.getter)
 
 
@@ -53,7 +53,7 @@ class Filter:
         filters.insert(0, HERE)  # not counted as a change of them, so that no warning is given twice for it
 
     def remove(self) -> None:
-        """It goes, unless the program has thrown all filters away."""
+        """Take it out, unless the program has removed all filters."""
         filters: Any = warnings.filters
         if HERE in filters:
             filters.remove(HERE)
@@ -547,10 +547,10 @@ def is_engines(frame: Any) -> bool:
 
 
 def step_begins(watch: Watch, optimizer: Any, *_: Any) -> None:
-    """A group for each step of an optimiser."""
+    """Begin the group of a step of an optimiser."""
     watch.while_off(watch.modules.step, optimizer)
 
 
 def step_ended(watch: Watch, optimizer: Any, *_: Any) -> None:
-    """It ended."""
+    """End that group."""
     watch.while_off(watch.modules.leave)

@@ -1,6 +1,6 @@
 """The thread of a program that is recorded: one at a time, as a trace has one order.
 
-Threads that the program starts are watched too.  Another one takes over where it begins to use gradients, with a call
+Threads that the program starts are watched too.  Another one takes over when it begins to use gradients, with a call
 of a module that has parameters, an op on a tensor that requires grad, or a backward call, unless the recorded one is in
 the middle of a module or of a backward call.  From the main thread it takes over while that one runs on, which may only
 look after it; from another one only when that has ended or waits, so that of threads that train at the same time one is

@@ -142,7 +142,7 @@ def array_of(tensor: Any) -> Any:
 
 def reshaped(known: Any, tensor: Any) -> TensorSummary | None:
     """The summary of a tensor that has the elements of one that has a summary, in another shape: only its sample is
-    taken anew."""
+    taken again."""
     if not isinstance(known, TensorSummary) or known.size != numel(tensor) or not is_plain(tensor):
         return None
     if NUMPY[tensor.dtype] != known.dtype:  # the same memory, read as another type
