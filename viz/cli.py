@@ -319,8 +319,8 @@ def _leave_a_core() -> None:
     """Let numpy multiply matrices on all cores but one, unless the user chose a number.
 
     A script is recorded by a thread that writes.  If it has to share a core with one of OpenBLAS's, they wait for each
-    other: a product of 600x48 and 48x192 took 15 ms instead of 0.1.  The processes that we start use the
-    same number, because another one changes the last bits of a replay.  Once numpy is loaded the number is fixed.
+    other: a product of 600x48 and 48x192 took 15 ms instead of 0.1.  The processes that we start use the same
+    number, because another one changes the last bits of a replay.  Once numpy is loaded the number is fixed.
     """
     if "numpy" not in sys.modules and not any(name in os.environ for name in _CORES):
         os.environ[_CORES[0]] = str(max(1, (os.cpu_count() or 1) - 1))

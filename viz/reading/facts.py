@@ -60,11 +60,11 @@ class OpFact:
 
 @dataclass(slots=True)
 class TensorFact:
-    """A tensor: how it began, and the value and the op behind each version of it (None: it began as a leaf).
+    """A tensor: its origin, and the value and the op of each version of it (None: it began as a leaf).
 
     `requires_grad`: whether it ever did; `asked`: whether the program said so with `requires_grad_()`; `flags` are the
-    changes of it.  `since` is the event from which on it held each version, `replaced` are the versions that
-    `x.data = y` gave it, `data_sources` the tensor and its version from which a version comes through `.data`.
+    changes of it.  `since` has the event that began each version, `replaced` the versions that `x.data = y`
+    gave it, `data_sources` the tensor and its version from which a version comes through `.data`.
     """
 
     tensor: int

@@ -17,7 +17,7 @@ UNWRITTEN = ("empty", "new_empty", "empty_like", "empty_strided", "new_empty_str
 
 
 BATCH_NORMS = ("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm")
-"""Ops that write their running statistics in training, which neither the schema nor a version counter tells."""
+"""Ops that write their running statistics in training, which neither the schema nor a version counter shows."""
 FOREACH = "_foreach_"
 """The prefix of the names of ops that work on each tensor of a list."""
 STATISTICS = ("running_mean", "running_var")

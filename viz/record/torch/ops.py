@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Counterpart:
     """A call of an op of the engine: `inputs` by their names in a trace (`tensors[0]` in a list), tensors or numbers,
-    and `attrs`.  Its results are the first so many of PyTorch's (None: all); an op in place writes its first input.
+    and `attrs`.  It has the first `results` of PyTorch's results (None: all); one that is `inplace` writes its first
+    input.
     """
 
     op: str
@@ -98,13 +99,13 @@ RENAMED = {
        for name in ("eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor")
        for kind in ("Tensor", "Scalar")},
 }  # fmt: skip
-"""Ops that have another name here; several of PyTorch's may be one of ours."""
+"""Ops that have another name in the engine; several of PyTorch's may be one of the engine's."""
 
 BY_ALPHA = {
     "add.Tensor": ("add", "add.alpha"), "add.Scalar": ("add", "add.alpha"), "sub.Tensor": ("sub", "sub.alpha"),
     "sub.Scalar": ("sub", "sub.alpha"), "rsub.Scalar": ("rsub", "rsub.Scalar"), "rsub.Tensor": ("rsub", "rsub.Tensor"),
 }  # fmt: skip
-"""Ops that are another one here if a factor other than 1 is given."""
+"""Ops that have two counterparts: without a factor (or with 1), and with another one."""
 
 TABLE: Mapping[str, str] = {**{name: name for name in SAME}, **RENAMED, **{k: v[0] for k, v in BY_ALPHA.items()}}
 """Every aten op that has a counterpart, without the namespace and without `.default`, and the op of the engine."""
@@ -218,7 +219,7 @@ FORMS: Mapping[str, Form] = {
     "reduction": lambda call, value: REDUCTIONS[value] if isinstance(value, int) else value,
     "scales": _scales,
 }
-"""How the static arguments of this name are written here."""
+"""The conversion of PyTorch's static arguments of a name to the engine's."""
 FORMS_OF: Mapping[tuple[str, str], Form] = {
     **{(op, "size"): lambda call, value: call.shape for op in ("view", "expand", "_unsafe_view", "view_copy")},
     **{(op, "stride"): lambda call, value: tuple(value or call.arguments["kernel_size"])
@@ -242,7 +243,7 @@ FORMS_OF: Mapping[tuple[str, str], Form] = {
     ("linalg_lstsq", "rcond"): _relative,
     ("linalg_lstsq", "driver"): lambda call, value: value or "gelsy",
 }  # fmt: skip
-"""How a static argument of one op is written here."""
+"""The same conversion for the static arguments of single ops."""
 
 
 def short_name(name: str) -> str:

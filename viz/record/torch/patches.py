@@ -60,7 +60,7 @@ class Filter:
 
 
 def install(watch: Watch) -> list[Any]:
-    """Replace them; what `remove` needs."""
+    """Replace the functions; returns what `remove` needs."""
     get_default_nowrap_functions()  # torch makes its table at the first call: of what it has without us
     undo: list[Any] = []
 
@@ -121,14 +121,14 @@ def install(watch: Watch) -> list[Any]:
 
 
 def follow(watch: Watch) -> list[Any]:
-    """Watch the threads that begin from now on, also while torch is as it was; what `remove` needs."""
+    """Watch the threads that begin from now on, even while `install` is undone; returns what `remove` needs."""
     own = vars(threading.Thread)["_bootstrap_inner"]
     setattr(threading.Thread, "_bootstrap_inner", thread(watch, own))  # noqa: B010 mypy takes it for a method
     return [(threading.Thread, "_bootstrap_inner", own)]
 
 
 def remove(undo: list[Any]) -> None:
-    """Put everything back."""
+    """Undo the changes of `install` and `follow`."""
     for entry in reversed(undo):
         if not isinstance(entry, tuple):
             entry.remove()

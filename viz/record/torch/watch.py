@@ -42,8 +42,8 @@ from .threads import Threads
 
 FOREVER = 1 << 40
 OF_THE_ENGINE = ("op", "plain", "custom", "see", "event", "start", "grad_set", "data_set", "enter", "error")
-"""What the recorder is told of a program that uses both libraries: before it, the ops of torch that wait are written
-down, so that the ops of both have their order."""
+"""The recorder's methods for the engine's events.  In a program that uses both libraries the waiting ops of torch are
+written first, so that the ops of both keep their order."""
 
 
 class Mode(Passing):
@@ -67,9 +67,9 @@ class Mode(Passing):
 class Watch:
     """The torch side of a recording; it writes into the log of `recorder` while that one is active.
 
-    `off` counts the reasons not to look: we are at work ourselves, or torch does what is no part of the program.
-    `say` hears of a fault of ours; `changes` are made where the program is run again with an edit; `spawned` gives what
-    runs in place of the function of another process.
+    `off` counts the reasons not to look: we are at work ourselves, or torch does something that is not part of the
+    program.  `say` hears of a fault of ours; `changes` are made if the program is run again with an edit; `spawned`
+    gives the function that another process runs instead of its own.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """The search of the gallery: whole questions, pasted messages, topics, typing errors.
 
-SQLite's full-text search ranks (BM25, with Porter's stems); a program's fields have weights.  An unknown word
-is replaced by the nearest known one.  Source: Robertson and Zaragoza, "The Probabilistic Relevance
-Framework: BM25 and Beyond" (2009); https://sqlite.org/fts5.html.
+SQLite's full-text search ranks (BM25, with Porter's stems); a program's fields have weights.  An unknown word is
+replaced by the nearest known one.  Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
+Beyond" (2009); https://sqlite.org/fts5.html.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ LONGEST = 60
 NEAR = 0.75
 """How similar an unknown word and a known one must be, from 0 to 1, for one to stand for the other."""
 SHORT = 4
-"""Letters up to which a word stands for another one only if they are the same ones: `gard` for `grad`, not `null` for
-`full`."""
+"""Words of up to this many letters stand for each other only if they have the same letters: `gard` for `grad`, not
+`null` for `full`."""
 FAR = 0.65
-"""The same, if nothing at all was found."""
+"""The same as `NEAR` for a second search, if the first one found nothing."""
 PREFIX = 3
 """The least letters of a word that is being typed for it to count as the beginning of another one."""
 OPEN, CLOSE = "\x01", "\x02"

@@ -105,8 +105,8 @@ class Lesson:
         self.replay(section, program, number, [one for one in foreseen(base) if one not in also])
 
     def replay(self, section: Json, program: str, number: int | None, likely: Sequence[Json]) -> None:
-        """Adds to a section what is `edited` (edits and scene, or why there is none) with the details that `changed`,
-        by revision and element, while there is room."""
+        """Adds replays to a section while there is room: to `edited` the edits with their scene, or why there is none;
+        to `changed` the details that differ, by revision and element."""
         for edits in likely:
             if self.room <= self.spare:
                 break
