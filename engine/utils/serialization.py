@@ -17,6 +17,7 @@ import numpy as np
 
 from ..api.creation import creation
 from ..arrays import array as arrays
+from ..arrays import errors
 from ..arrays.session import warn
 from ..arrays.size import Size
 from ..nn.module import Module
@@ -34,7 +35,7 @@ def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
     """Write tensors, numbers and texts, nested in dicts, lists and tuples, to a path or an open file.
 
     Of a module, which torch would pickle with its class, the `state_dict()` is written.  Raises TypeError for anything
-    else.  Source: torch.save.
+    else, RuntimeError where the path's folder does not exist.  Source: torch.save.
 
     >>> import engine as torch
     >>> import io
@@ -56,6 +57,9 @@ def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr(STRUCTURE, text)
     if isinstance(f, (str, os.PathLike)):
+        folder = os.path.dirname(os.fspath(f))
+        if folder and not os.path.isdir(folder):
+            raise errors.runtime(f"Parent directory {folder} does not exist.")
         with open(f, "wb") as stream:
             stream.write(buffer.getvalue())
     else:

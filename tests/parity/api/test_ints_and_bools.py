@@ -41,6 +41,7 @@ T.tril(T.ones(3, 3), T.tensor(1))
 T.unbind(T.ones(2, 3), T.tensor(0))[0]
 T.softmax(T.ones(2, 2), dim=T.tensor(0))
 T.load("/nowhere/x.pt")
+T.save({"x": T.ones(2)}, "/nowhere/x.pt")
 """.strip().splitlines()
 
 
