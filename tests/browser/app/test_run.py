@@ -116,3 +116,7 @@ def test_first_nan_of_a_run_leads_to_the_op_in_its_module(opened: Callable[[str]
         view.page.keyboard.press("Escape")
         view.page.keyboard.press("r")
         view.until("document.documentElement.dataset.view === 'run'")
+    heading = view.page.locator("#run-findings summary").first
+    before = heading.bounding_box()
+    heading.click()
+    assert heading.bounding_box() == before, "opened and closed, it stays under the pointer"
