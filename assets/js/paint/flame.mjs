@@ -8,7 +8,7 @@ import { fonts, writer } from "../geometry/text.mjs";
 /** @import { Num, Span } from "../scene/scene.d.ts" */
 /** @import { Ruler } from "../geometry/text.mjs" */
 /** @typedef {{ y: number, h: number, row: Row | null }} Band a row and where it is; null for that of the ops */
-/** @typedef {{ bands: Band[], height: number, marks: number | null, left: number, right: number }} Sheet `marks` is where these stand, null without any */
+/** @typedef {{ bands: Band[], height: number, marks: number, left: number, right: number }} Sheet `marks` is where these stand; their row is there without any too, so that an edit that brings one moves nothing */
 /** @typedef {{ context: CanvasRenderingContext2D, ruler: Ruler, tokens: any, colours: Colours, chart: Chart, sheet: Sheet, view: View, kinds: string[] }} Frame */
 
 export const OVERVIEW = 10; // px of the strip at the top
@@ -23,9 +23,9 @@ const OFF = [0, 0.06, -0.06, 0.12, -0.12, 0.18, -0.18, 0.24, -0.24];
 
 /**
  * Where everything is in a chart of a width.
- * @type {(chart: Chart, width: number, marked: boolean) => Sheet}
+ * @type {(chart: Chart, width: number) => Sheet}
  */
-export function sheetOf(chart, width, marked) {
+export function sheetOf(chart, width) {
   let y = OVERVIEW + 8;
   /** @type {Band[]} */
   const bands = chart.rows.map((row) => {
@@ -35,7 +35,7 @@ export function sheetOf(chart, width, marked) {
   });
   bands.push({ y, h: OPS, row: null });
   y += OPS + 2;
-  return { bands, height: y + (marked ? MARKS : 2), marks: marked ? y : null, left: width >= WIDE ? GUTTER : EDGE, right: width - EDGE };
+  return { bands, height: y + MARKS, marks: y, left: width >= WIDE ? GUTTER : EDGE, right: width - EDGE };
 }
 
 /** @type {(frame: { chart: Chart, sheet: Sheet, view: View }, t: number) => number} px at which a time is */

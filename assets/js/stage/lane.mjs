@@ -93,7 +93,7 @@ export class Lane {
     const before = this.chart?.axis.total ?? null;
     this.chart = this.width < 40 ? null : chartOf(this.scene, this.room, (span) => !isClosed(this.coarse, span), window.innerHeight < LOW ? 2 : undefined);
     if (this.chart) {
-      this.sheet = sheetOf(this.chart, this.width, this.marks.length > 0 || this.prints.length > 0);
+      this.sheet = sheetOf(this.chart, this.width);
       this.kinds = this.scene.steps.map(({ kind }) => kind);
       for (const { start, end, kind } of this.chart.rows[0].spans) for (let k = start; k < end; k++) if (this.kinds[k] !== "error") this.kinds[k] = kind;
     }
@@ -409,7 +409,7 @@ export class Lane {
     context.rect(sheet.left - 6, 0, sheet.right - sheet.left + 12, this.height);
     context.clip();
     this.paintStop(context, frame);
-    if (sheet.marks !== null) this.paintMarks(context, this.marks);
+    this.paintMarks(context, this.marks);
     const x = this.x(this.t);
     const last = sheet.bands[sheet.bands.length - 1];
     context.strokeStyle = tokens.ink;
@@ -498,7 +498,7 @@ export class Lane {
 
   /** Where the marks stand: below the segments, or in the chart below the rows. */
   get markTop() {
-    return this.chart ? (this.sheet.marks ?? 0) - 2 : TOP + BAR;
+    return this.chart ? this.sheet.marks - 2 : TOP + BAR;
   }
 
   /** The print whose sign is under the pointer. */
