@@ -50,8 +50,11 @@ class App:
                 break
         else:
             self.process.wait()
-            self._errors.seek(0)
-            raise AssertionError(f"the app did not start: {self._errors.read()[-2000:]}")
+            self.process.stdout.close()
+            with self._errors:
+                self._errors.seek(0)
+                told = "".join(self.lines) + self._errors.read()
+            raise AssertionError(f"the app did not start: {told[-2000:]}")
         self.origin = self.address.split("/?")[0].rstrip("/")
         # A log that nobody reads fills its pipe, and then the app stands still at its next line.
         self._reader = threading.Thread(target=self.lines.extend, args=[self.process.stdout], daemon=True)

@@ -29,17 +29,17 @@ pytestmark = [
 ]
 
 SERVE = """
+import socket
 import sys
-from viz.server import server
 from viz.server.production.bounds import Bounds
 from viz.server.production.serve import serve
 
-listening = server.bind("127.0.0.1", None)
-port = listening.getsockname()[1]
-listening.close()
+with socket.socket() as free:
+    free.bind(("127.0.0.1", 0))
+    port = free.getsockname()[1]
 serve("127.0.0.1", port, 2, bounds=Bounds(long=1), queue_at=sys.argv[1])
 """
-"""A server that has every scene made in the background."""
+"""A server that has every scene made in the background, at a port that no other one tries."""
 
 
 def ended(process: subprocess.Popen[Any]) -> None:
