@@ -75,7 +75,7 @@ def test_program_that_is_far_ahead_waits(tmp_path: Path, monkeypatch: pytest.Mon
         return Stream._write(stream, seconds)
 
     monkeypatch.setattr(stream, "_write", write)
-    assert stream._catch_up() and paces == [stream._caught_up.wait]
+    assert stream._catch_up() and set(paces) == {stream._caught_up.wait}  # at each of several writes, on a busy machine
     assert stream.recorder.pace is None and stream._caught_up.is_set() and stream.written == len(stream.recorder.log)
     stream.finish({})
 
