@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -48,6 +49,18 @@ def lab(tmp_path: Path) -> Iterator[str]:
     process.communicate(timeout=30)
 
 
+def run(cell: Any) -> None:
+    """Runs a cell, by keys: the dialog below would close a menu.  Those before the kernel is ready are lost."""
+    from playwright.sync_api import TimeoutError
+
+    for _ in range(6):
+        cell.locator(".jp-InputArea-editor").click()
+        cell.page.keyboard.press("Control+Enter")
+        with contextlib.suppress(TimeoutError):
+            return cell.locator(".jp-InputPrompt", has_text=re.compile(r"\d")).wait_for(timeout=SETTLE / 3)
+    raise AssertionError(f"the cell was not run: {cell.inner_text()}")
+
+
 def test_cell_in_jupyterlab_has_the_player_and_the_saved_notebook_keeps_it(lab: str, context: Any) -> None:
     page = context.new_page()
     page.set_default_timeout(2 * SETTLE)
@@ -58,8 +71,8 @@ def test_cell_in_jupyterlab_has_the_player_and_the_saved_notebook_keeps_it(lab: 
     page.goto(f"{lab}/lab/tree/book.ipynb")
     page.locator(".jp-Notebook .jp-CodeCell").nth(1).wait_for()
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(state="attached")
-    for _ in CELLS:  # no menus: the dialog above would close them
-        page.locator("[data-command='notebook:run-cell-and-select-next']").click()
+    for number in range(len(CELLS)):
+        run(page.locator(".jp-Notebook .jp-CodeCell").nth(number))
     player = page.frame_locator(".jp-OutputArea iframe")
     player.locator("#stage").click(position={"x": 40, "y": 90})
     page.keyboard.press("End")
