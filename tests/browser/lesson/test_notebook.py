@@ -57,7 +57,8 @@ def run(cell: Any) -> None:
         cell.locator(".jp-InputArea-editor").click()
         cell.page.keyboard.press("Control+Enter")
         with contextlib.suppress(TimeoutError):
-            return cell.locator(".jp-InputPrompt", has_text=re.compile(r"\d")).wait_for(timeout=SETTLE / 3)
+            cell.locator(".jp-InputPrompt", has_text=re.compile(r"\d")).wait_for(timeout=SETTLE / 3)
+            return
     raise AssertionError(f"the cell was not run: {cell.inner_text()}")
 
 
