@@ -38,7 +38,7 @@ def page(*argv: str) -> Iterator[tuple[Any, str]]:
 
 def chromium() -> str | None:
     """The installed one; None lets Playwright take its own."""
-    names = ("chromium", "google-chrome", "chromium-browser")
+    names = ("chromium-headless-shell", "chromium", "google-chrome", "chromium-browser")
     return os.environ.get("BACKSTEP_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
