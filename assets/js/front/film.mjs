@@ -3,7 +3,7 @@ import { fit } from "../geometry/camera.mjs";
 import { layPlane } from "../geometry/plane.mjs";
 import { paintGraph } from "../paint/paint.mjs";
 import { paintPulses } from "../paint/pulses.mjs";
-import { contextOf, h } from "../page/dom.mjs";
+import { contextOf, h, post } from "../page/dom.mjs";
 import { toNumber } from "../scene/format.mjs";
 import { prepare, stateAt } from "../scene/state.mjs";
 
@@ -88,7 +88,7 @@ export const stillOf = (scene) => (scene.error ? scene.error.step + 1 : callsOf(
  */
 export async function sceneOf(program, edits = null) {
   const asked = edits === null ? fetch(`/scene?program=${encodeURIComponent(program)}`)
-    : fetch("/scene", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program, edits }) });
+    : post("/scene", { program, edits });
   try {
     return (await (await asked).json()).scene ?? null;
   } catch {

@@ -1,4 +1,4 @@
-// Small helpers for writing panels: elements from a line of code, and Dash's set_props where Dash is there.
+// Small helpers for writing panels: elements from a line of code, Dash's set_props where Dash is there, and a request with JSON.
 import { withMinus } from "../scene/format.mjs";
 import { pieces } from "../scene/line_breaks.mjs";
 
@@ -112,3 +112,6 @@ export function inline(text) {
 
 /** Text whose numbers and short vectors stay on one line. */
 export const unbroken = (text) => pieces(text).map((part) => (typeof part === "string" ? part : h("span.whole", {}, part.whole)));
+
+/** Sends data as JSON. @type {(address: string, data: any) => Promise<Response>} */
+export const post = (address, data) => fetch(address, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(data) });

@@ -1,6 +1,6 @@
 // What the page knows beside the scene: the program, the list of edits for undo and redo, and who asked the server what.
 // Answers are matched by the number of the request, so that a late one is never shown as current.
-import { byId, fill, h, setProps } from "./dom.mjs";
+import { byId, fill, h, post, setProps } from "./dom.mjs";
 import { NONE, isNone, same } from "./edits.mjs";
 import { Neighbours } from "./neighbours.mjs";
 
@@ -74,7 +74,7 @@ export class Session {
 
   /** What the server answers; null if it does not, which Connection notices. */
   answerTo(ask) {
-    return fetch("/scene", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(ask) })
+    return post("/scene", ask)
       .then((response) => (response.ok ? response.json() : null)).catch(() => null);
   }
 
@@ -250,7 +250,7 @@ export class Session {
     byId("busy").hidden = false;
     this.timers = [setInterval(tell, 1000)];
     this.tell("busy", true);
-    const answer = await post("/rerun", { program, section: section ?? null, edits: revision ? null : edits, revision: revision || null });
+    const answer = await answerOf("/rerun", { program, section: section ?? null, edits: revision ? null : edits, revision: revision || null });
     this.running = false;
     if (this.waiting !== waiting) return;
     if (answer.problem) { this.receive({ ...answer, request: waiting.request }); return; }
@@ -262,7 +262,7 @@ export class Session {
   stopRun() {
     if (!this.running) return;
     this.running = false;
-    post("/rerun/stop", { program: this.waiting?.question.program ?? this.program });
+    answerOf("/rerun/stop", { program: this.waiting?.question.program ?? this.program });
   }
 
   /** Shows a scene: one that has come, or the same with other numbers beside its own. */
@@ -313,9 +313,9 @@ export class Session {
 }
 
 /** The answer to a plain request; a problem where there is none. */
-async function post(address, data) {
+async function answerOf(address, data) {
   try {
-    const answer = await fetch(address, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(data) });
+    const answer = await post(address, data);
     return answer.status === 204 ? {} : await answer.json();
   } catch (error) {
     return { problem: { kind: "failed", title: "The program could not be run again", text: /** @type {Error} */ (error).message, ways: [] } };

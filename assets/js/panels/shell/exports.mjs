@@ -1,7 +1,7 @@
 // What the Export menu saves: the graph as a picture, the recording, the scene.
 import { film } from "../film/film.mjs";
 import { pngOf } from "../../paint/picture.mjs";
-import { byId, fill, h, setProps } from "../../page/dom.mjs";
+import { byId, fill, h, post, setProps } from "../../page/dom.mjs";
 
 const PICTURES = {
   "export-svg": "Picture (SVG)", "export-png": "Picture (PNG)", "export-svg-seen": "What I see (SVG)", "export-png-seen": "What I see (PNG)",
@@ -67,8 +67,6 @@ export class ServerFiles {
     this.waiting = null;
   }
 }
-
-const post = (address, ask) => fetch(address, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(ask) });
 
 /** Says how many changes the server has replayed for a file, until the function that it returns is called. @returns {() => void} */
 function follow(toast, ending, ask) {
@@ -159,7 +157,7 @@ async function runOnTorch(session, toast) {
   const { program } = session;
   toast.say("Running the program on PyTorch …", true);
   try {
-    const answer = await fetch("/on-torch", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ program }) });
+    const answer = await post("/on-torch", { program });
     const reply = await answer.json().catch(() => ({}));
     if (!answer.ok) throw new Error(reply.problem?.text || `the server answered ${answer.status}`);
     toast.say("The program has run on PyTorch.");
