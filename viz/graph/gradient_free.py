@@ -12,34 +12,34 @@ from dataclasses import dataclass, field
 
 from engine.trace.events import Accumulated, BackwardEnded, LeafCreated, OpCalled
 
-from .scopes import Part, Reader, Scope, inner_first
+from .scopes import Part, Scope, Tree, inner_first
 
 LABELS: Mapping[Part, str] = {"data": "data", "update": "update", "aside": "no gradient"}
 """The names of the groups beside a model."""
 
 
-def owners(top: Scope, reader: Reader) -> frozenset[str]:
+def owners(tree: Tree) -> frozenset[str]:
     """The calls of modules that take parameters or buffers themselves, so that these are drawn inside them."""
-    names = reader.trace.names
-    held = {leaf.tensor for leaf in _leaves(reader) if is_owned(leaf, names.get(leaf.tensor, ""))}
+    names = tree.trace.names
+    held = {leaf.tensor for leaf in _leaves(tree) if is_owned(leaf, names.get(leaf.tensor, ""))}
     scopes: set[str] = set()
-    todo: list[tuple[Scope, str]] = [(top, "")]
+    todo: list[tuple[Scope, str]] = [(tree.top, "")]
     while todo:
         scope, module = todo.pop()
         module = scope.id if scope.part == "module" else module
         todo += [(member, module) for member in scope.members if isinstance(member, Scope)]
-        if module and any(i.tensor in held for op in _own(scope, reader) for i in op.inputs):
+        if module and any(i.tensor in held for op in _own(scope, tree) for i in op.inputs):
             scopes.add(module)
     return frozenset(scopes)
 
 
-def telling(top: Scope, reader: Reader) -> frozenset[str]:
+def telling(tree: Tree) -> frozenset[str]:
     """The calls of modules whose only op has another name: `dropout1: Dropout`, which multiplies by a mask."""
     scopes: set[str] = set()
-    for scope in inner_first(top):
+    for scope in inner_first(tree.top):
         ops = _ops(scope) if scope.part == "module" else []
         if len(ops) == 1 and isinstance(scope.key[2], str):
-            name = reader.ops[ops[0]].name.replace("_", "")
+            name = tree.ops[ops[0]].name.replace("_", "")
             if not name.startswith(scope.key[2].lower()):
                 scopes.add(scope.id)
     return frozenset(scopes)
@@ -50,13 +50,13 @@ def is_owned(leaf: LeafCreated, name: str) -> bool:
     return leaf.source in ("parameter", "buffer") or (leaf.requires_grad and name != "" and not name.isidentifier())
 
 
-def lift(top: Scope, reader: Reader, owning: AbstractSet[str]) -> str:
+def lift(tree: Tree, owning: AbstractSet[str]) -> str:
     """Open the only model of a program: the contents of its call are drawn at the top level instead of the call.
 
     Returns its name, including the modules in it that contain everything else, as a path; "" if several models or none
     are called. A module without parameters, such as a loss, is not a model: `owning` has those with parameters.
     """
-    holding = _holding(top, owning)
+    top, holding = tree.top, _holding(tree.top, owning)
     path: list[str] = []
     while True:
         models = [one for one in top.members if isinstance(one, Scope) and one.id in holding]
@@ -64,7 +64,7 @@ def lift(top: Scope, reader: Reader, owning: AbstractSet[str]) -> str:
         if model is None or model.part != "module" or not (holding & _inside(model)):
             return " › ".join(path)
         place = top.members.index(model)
-        if path and any(one is not model for one in top.members if _has_gradient(one, reader)):
+        if path and any(one is not model for one in top.members if _has_gradient(one, tree)):
             return " › ".join(path)
         path.append(model.label)
         top.members[place : place + 1] = model.members
@@ -73,11 +73,11 @@ def lift(top: Scope, reader: Reader, owning: AbstractSet[str]) -> str:
                 member.within = top
 
 
-def _has_gradient(member: int | Scope, reader: Reader) -> bool:
+def _has_gradient(member: int | Scope, tree: Tree) -> bool:
     if isinstance(member, Scope) and member.part in ("update", "data", "aside"):
         return False
     ops = [member] if isinstance(member, int) else _ops(member)
-    return any(out.requires_grad for op in ops for out in reader.ops[op].outputs)
+    return any(out.requires_grad for op in ops for out in tree.ops[op].outputs)
 
 
 def _inside(scope: Scope) -> set[str]:
@@ -95,15 +95,15 @@ def _holding(top: Scope, owning: AbstractSet[str] | None = None) -> set[str]:
     return holding
 
 
-def gather(top: Scope, reader: Reader, lines: Callable[[Sequence[int], Reader], str]) -> None:
+def gather(tree: Tree, lines: Callable[[Sequence[int], Tree], str]) -> None:
     """Put data, and the rest that passes no gradient, into a group each, in every scope that calls modules.
 
     Inside a module's own call, as for a mask, these groups are named by their `lines`, and a single op stays as it is.
     Cost: linear in ops times the depth of such scopes.
     """
-    holding = _holding(top)
-    tensors = _Tensors(reader)
-    todo = [top]
+    holding = _holding(tree.top)
+    tensors = _Tensors(tree)
+    todo = [tree.top]
     while todo:
         scope = todo.pop()
         if scope.part not in ("", "module") or scope.id not in holding:
@@ -115,7 +115,7 @@ def gather(top: Scope, reader: Reader, lines: Callable[[Sequence[int], Reader], 
             members: list[_Member] = find([tensors.of(member) for member in scope.members])
             ops = [op for member in members for op in member.ops]
             if len(ops) >= (2 if scope.part else 1):
-                _wrap(scope, reader, members, part, lines(ops, reader) if scope.part else LABELS[part])
+                _wrap(scope, tree, members, part, lines(ops, tree) if scope.part else LABELS[part])
 
 
 @dataclass(slots=True)
@@ -145,23 +145,23 @@ class _Member:
 class _Tensors:
     """The storages of the tensors of a program, and the tensors that require a gradient or are one."""
 
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
-        self.storages = {leaf.tensor: leaf.storage for leaf in _leaves(reader)}
-        self.storages |= {out.tensor: out.storage for op in reader.ops for out in op.outputs}
-        self.gradients = {leaf.tensor for leaf in _leaves(reader) if leaf.source == "grad"}
-        for event in reader.trace.events:
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.storages = {leaf.tensor: leaf.storage for leaf in _leaves(tree)}
+        self.storages |= {out.tensor: out.storage for op in tree.ops for out in op.outputs}
+        self.gradients = {leaf.tensor for leaf in _leaves(tree) if leaf.source == "grad"}
+        for event in tree.trace.events:
             if isinstance(event, Accumulated):
                 self.gradients.add(event.grad)
             elif isinstance(event, BackwardEnded):
                 self.gradients.update(tensor for tensor in event.results if tensor is not None)
-        self.asking = self.gradients | {leaf.tensor for leaf in _leaves(reader) if leaf.requires_grad}
+        self.asking = self.gradients | {leaf.tensor for leaf in _leaves(tree) if leaf.requires_grad}
 
     def of(self, scope: int | Scope) -> _Member:
         member = _Member(scope, [scope] if isinstance(scope, int) else _ops(scope))
         for inner in [] if isinstance(scope, int) else inner_first(scope):
             member.parts.add(inner.part)
-        for op in [self.reader.ops[number] for number in member.ops]:
+        for op in [self.tree.ops[number] for number in member.ops]:
             taken = {one.tensor for one in op.inputs if one.tensor is not None}
             member.takes |= taken
             member.reads |= {self.storages[one] for one in taken if one in self.storages}
@@ -201,15 +201,13 @@ class _Tensors:
         return result[::-1]
 
 
-def _wrap(scope: Scope, reader: Reader, members: Sequence[_Member], part: Part, label: str) -> None:
+def _wrap(scope: Scope, tree: Tree, members: Sequence[_Member], part: Part, label: str) -> None:
     """Put members of a scope into a group of their own, in the position of the first; a single call keeps its own
     name."""
     if part == "update" and len(members) == 1 and isinstance(members[0].scope, Scope):
         members[0].scope.part = part
         return
-    group = reader.open(scope, label, ("quiet", part))
-    scope.members.pop()
-    group.part, group.members = part, [member.scope for member in members]
+    group = Scope(next(tree.ids), label, scope, ("quiet", part), [member.scope for member in members], part=part)
     inside = {member.id if isinstance(member, Scope) else member for member in group.members}
     kept: list[int | Scope] = []
     for member in scope.members:
@@ -223,12 +221,12 @@ def _wrap(scope: Scope, reader: Reader, members: Sequence[_Member], part: Part, 
     scope.members = kept
 
 
-def _leaves(reader: Reader) -> list[LeafCreated]:
-    return [event for event in reader.trace.events if isinstance(event, LeafCreated)]
+def _leaves(tree: Tree) -> list[LeafCreated]:
+    return [event for event in tree.trace.events if isinstance(event, LeafCreated)]
 
 
-def _own(scope: Scope, reader: Reader) -> list[OpCalled]:
-    return [reader.ops[member] for member in scope.members if isinstance(member, int)]
+def _own(scope: Scope, tree: Tree) -> list[OpCalled]:
+    return [tree.ops[member] for member in scope.members if isinstance(member, int)]
 
 
 def _ops(scope: Scope) -> list[int]:

@@ -15,14 +15,14 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
-from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, LeafCreated, OpCalled, Trace
+from engine.trace.events import LeafCreated
 
-from ..reading.own_code import own_code
+from ..reading.facts import Facts
 from ..reading.source_text import source
 from . import nested_loops
 from .gradient_free import gather, lift, owners, telling
 from .recursion import flatten, unroll
-from .scopes import Counted, Loop, Part, Reader, Scope, inner_first, place_of
+from .scopes import Counted, Loop, Part, Scope, Tree, inner_first, place_of, read
 
 MOST_MEMBERS = 40
 """The number of direct members above which a group is cut into parts, so that each fits on a screen."""
@@ -93,99 +93,58 @@ class Grouping:
         return next((group for group in self.path(self.of.get(op)) if group in self.owners), None)
 
 
-def groups(trace: Trace) -> Grouping:
+def groups(facts: Facts) -> Grouping:
     """The groups of a trace. Cost: linear in its events times the depth of the calls."""
-    reader = Reader(trace)
-    k = 0
-    last: OpCalled | None = None
-    scope = reader.top
-    hidden = own_code(trace.events).hidden
-    for event in trace.events:
-        reader.turn(event)
-        if event.index in hidden:
-            continue
-        if isinstance(event, OpCalled):
-            reader.ops.append(event)
-            if event.call is None or reader.backward is None:
-                if last is None or not _continues(trace, last, event):
-                    scope = reader.visit(event.stack)
-                scope.members.append(k)
-                last = event
-            else:
-                reader.backward.members.append(k)
-            k += 1
-        elif isinstance(event, GroupEntered):
-            reader.enter(event)
-            last = None
-        elif isinstance(event, GroupLeft):
-            reader.leave()
-            last = None
-        elif isinstance(event, BackwardStarted):
-            last = None
-            around = reader.visit(event.stack)
-            frames = trace.stacks[event.stack] if event.stack >= 0 else ()
-            label = source(trace, frames[-1]) if frames else "backward"
-            reader.backward = reader.open(around, f"recorded by {label}", ("backward", event.call))
-    _nest(reader.top, reader)
-    rounds, of_calls = _rounds_around_all(reader.top)
-    is_large = k + _updated(reader) > MOST_MEMBERS
-    _wrap(reader.top, reader, LIBRARY_OF_MANY if is_large else LIBRARY)
-    unroll(reader.top, reader)
-    _number(reader.top)
-    owning: frozenset[str] = owners(reader.top, reader) if is_large else frozenset()
-    kept = owning | telling(reader.top, reader) if is_large else owning
-    _prune(reader.top, kept)
-    flatten(reader.top, reader)
-    _prune(reader.top, kept)
+    tree = read(facts)
+    _nest(tree)
+    rounds, of_calls = _rounds_around_all(tree.top)
+    is_large = len(tree.ops) + _updated(tree) > MOST_MEMBERS
+    _wrap(tree, LIBRARY_OF_MANY if is_large else LIBRARY)
+    unroll(tree)
+    _number(tree.top)
+    owning: frozenset[str] = owners(tree) if is_large else frozenset()
+    kept = owning | telling(tree) if is_large else owning
+    _prune(tree.top, kept)
+    flatten(tree)
+    _prune(tree.top, kept)
     model = ""
     if is_large:
-        model = lift(reader.top, reader, owning)
-        gather(reader.top, reader, lines_of)
-        for scope in inner_first(reader.top):
-            if k > LONG:
-                _stack(scope, reader)
-            _cut(scope, reader)
+        model = lift(tree, owning)
+        gather(tree, lines_of)
+        for scope in inner_first(tree.top):
+            if len(tree.ops) > LONG:
+                _stack(scope, tree)
+            _cut(scope, tree)
     if model:
-        renamed = _by_place(reader.top)
+        renamed = _by_place(tree.top)
         owning = frozenset(renamed[scope] for scope in owning & renamed.keys())
-    runs = {line: len(scopes) for line, scopes in reader.runs.items()}
+    runs = {line: len(scopes) for line, scopes in tree.runs.items()}
     grouping = replace(
-        _collect(reader.top), rounds=rounds, rounds_of_calls=of_calls, owners=owning, model=model, runs=runs
+        _collect(tree.top), rounds=rounds, rounds_of_calls=of_calls, owners=owning, model=model, runs=runs
     )
     return grouping if is_large else replace(grouping, modules=frozenset(), quiet={})
 
 
-def _updated(reader: Reader) -> int:
+def _updated(tree: Tree) -> int:
     """The leaves of a program in which an optimiser makes a step: each is drawn before and after the step."""
-    if all(scope.part != "update" for scope in inner_first(reader.top)):
+    if all(scope.part != "update" for scope in inner_first(tree.top)):
         return 0
-    return sum(isinstance(event, LeafCreated) for event in reader.trace.events)
+    return sum(isinstance(event, LeafCreated) for event in tree.trace.events)
 
 
-def _continues(trace: Trace, last: OpCalled, event: OpCalled) -> bool:
-    """Whether two ops at one position are parts of one expression.
-
-    Either the first op's result has no name, as in `a[i, j]`, or the second op only gives the view that was written, as
-    in `a[i] = x`, its new node.
-    """
-    results = {out.tensor for out in last.outputs}.difference(trace.names)
-    again = event.name == "as_strided.path"
-    return last.stack == event.stack and (again or any(i.tensor in results for i in event.inputs))
-
-
-def _nest(top: Scope, reader: Reader) -> None:
+def _nest(tree: Tree) -> None:
     """Distribute the iterations of an inner loop over those of an outer loop that has nothing else, inner loops
     first."""
     further: dict[str, list[Scope]] = {}
-    for scope in inner_first(top):
+    for scope in inner_first(tree.top):
         scope.members = [
             one for member in scope.members
             for one in ([member, *further.pop(member.id)] if isinstance(member, Scope) else [member])
         ]  # fmt: skip
-        further[scope.id] = _rounds_around(scope, reader)
+        further[scope.id] = _rounds_around(scope, tree)
 
 
-def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
+def _rounds_around(outer: Scope, tree: Tree) -> list[Scope]:
     """The further iterations of an outer loop of which one was read.
 
     That one keeps its own ops and those before the inner loop; the ops after the inner loop belong to the last one.
@@ -195,7 +154,7 @@ def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
         return []
     begin = next(n for n, m in enumerate(outer.members) if m is rounds[0])
     before, after = outer.members[:begin], outer.members[begin + len(rounds) :]
-    inner = next((loop for loop in reader.loops.get(str(rounds[0].key[1]), ()) if loop.line == rounds[0].key[-1]), None)
+    inner = next((loop for loop in tree.loops.get(str(rounds[0].key[1]), ()) if loop.line == rounds[0].key[-1]), None)
     if outer.members[begin : begin + len(rounds)] != rounds or rounds[0].key[1] != outer.key[1] or inner is None:
         return []
     reached = [{sum(start <= place[0] for start in inner.starts) for place in m.seen} for m in rounds]
@@ -206,7 +165,7 @@ def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
         if sure
         else None
         if is_named
-        else nested_loops.period([[reader.ops[k] for k in _ops(m)] for m in rounds])
+        else nested_loops.period([[tree.ops[k] for k in _ops(m)] for m in rounds])
     )
     if not each or each >= len(rounds):
         return []
@@ -216,11 +175,10 @@ def _rounds_around(outer: Scope, reader: Reader) -> list[Scope]:
     outer.members = [*before, *rounds[:each]]
     names = []
     for start in range(each, len(rounds), each):
-        scope = Scope(f"g{reader.count}", "", outer.within, outer.key)
-        scope.members, scope.round = list(rounds[start : start + each]), outer.round + start // each
+        scope = Scope(next(tree.ids), "", outer.within, outer.key, list(rounds[start : start + each]))
+        scope.round = outer.round + start // each
         scope.seen, scope.loop, scope.text = outer.seen, outer.loop, outer.text
         scope.count(scope.nth_round)
-        reader.count += 1
         names.append(scope)
     names[-1].members += after
     return names
@@ -243,38 +201,39 @@ def _rounds_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int
     return ops, calls
 
 
-def _wrap(top: Scope, reader: Reader, least: int) -> None:
+def _wrap(tree: Tree, least: int) -> None:
     """Put the ops of one library call, if there are `least` or more, into a group of their own: `jacobian(f, x)`.
 
     A module's call already has its group.
     """
     filled: set[str] = set()
-    for scope in inner_first(top):
+    for scope in inner_first(tree.top):
         scope.members = [member for member in scope.members if isinstance(member, int) or member.id in filled]
         if scope.members:
             filled.add(scope.id)
-    todo = [top]
+    todo = [tree.top]
     while todo:
         scope = todo.pop()
-        inside = [member for member in _wrapped(scope, reader, least) if isinstance(member, Scope)]
+        inside = [member for member in _wrapped(scope, tree, least) if isinstance(member, Scope)]
         todo += inside[::-1]
 
 
-def _wrapped(scope: Scope, reader: Reader, least: int) -> list[int | Scope]:
+def _wrapped(scope: Scope, tree: Tree, least: int) -> list[int | Scope]:
     """The same for the direct members of a scope; returns all of them, including those that are now in groups."""
     members, scope.members = scope.members, []
-    for place, together in itertools.groupby(members, lambda member: _called_from(member, reader)):
+    for place, together in itertools.groupby(members, lambda member: _called_from(member, tree)):
         run = list(together)
         direct = [member for member in run if isinstance(member, int)]
         much = len(direct) >= least and place is not None and place != _called_by(scope)
-        name = _callee(_text(direct[0], reader)) if much else ""
+        name = _callee(_text(direct[0], tree)) if much else ""
         if not name:
             scope.members += run
             continue
-        reader.open(scope, name, ("library", place)).members = run
+        call = Scope(next(tree.ids), name, scope, ("library", place), run)
+        scope.members.append(call)
         for member in run:
             if isinstance(member, Scope):
-                member.within = scope.members[-1]  # type: ignore[assignment]  # the one that was opened
+                member.within = call
     return members
 
 
@@ -283,12 +242,12 @@ def _called_by(scope: Scope) -> object:
     return scope.key[-1] if scope.key[:1] == ("module",) else None
 
 
-def _called_from(member: int | Scope, reader: Reader) -> object:
+def _called_from(member: int | Scope, tree: Tree) -> object:
     """The position in the program from which an op, or the call of a function, comes."""
     if isinstance(member, Scope):
         return member.key[-1] if member.key[0] == "call" else None
-    stack = reader.ops[member].stack
-    frames = reader.trace.stacks[stack] if 0 <= stack < len(reader.trace.stacks) else ()
+    stack = tree.ops[member].stack
+    frames = tree.trace.stacks[stack] if 0 <= stack < len(tree.trace.stacks) else ()
     return place_of(frames[-1]) if frames else None
 
 
@@ -310,9 +269,9 @@ def _callee(text: str) -> str:
     return ""
 
 
-def _text(op: int, reader: Reader) -> str:
-    frames = reader.trace.stacks[reader.ops[op].stack]
-    return source(reader.trace, frames[-1], limit=200)
+def _text(op: int, tree: Tree) -> str:
+    frames = tree.trace.stacks[tree.ops[op].stack]
+    return source(tree.trace, frames[-1], limit=200)
 
 
 def _ops(scope: Scope) -> list[int]:
@@ -365,29 +324,28 @@ def _only(member: int | Scope) -> str:
     return only.label if isinstance(only, Scope) else ""
 
 
-def _stack(scope: Scope, reader: Reader) -> None:
+def _stack(scope: Scope, tree: Tree) -> None:
     """Make a stack of each series of equal groups: modules in one list, iterations of a loop, calls from one
     position."""
     members, scope.members = scope.members, []
-    for series, alike in itertools.groupby(members, lambda member: _series(member, reader)):
+    for series, alike in itertools.groupby(members, lambda member: _series(member, tree)):
         run = list(alike)
-        scope.members += run if series is None or len(run) < SERIES else [_stack_of(run, scope, reader)]
+        scope.members += run if series is None or len(run) < SERIES else [_stack_of(run, scope, tree)]
 
 
-def _stack_of(run: list[int | Scope], within: Scope, reader: Reader, name: str = "") -> Scope:
+def _stack_of(run: list[int | Scope], within: Scope, tree: Tree, name: str = "") -> Scope:
     """One stack of a series; a long series becomes a stack of stacks, with about as many stacks as each has members."""
     ranges, labels = _ranges(run), [member.label for member in run if isinstance(member, Scope)]
     holder, _, place = labels[0].partition(":")[0].rpartition(".")
     in_list = f"{holder} × {len(run)}" if holder and place.isdigit() else ""
-    stack = reader.open(within, name or in_list or _span(run, ranges, reader), ("stack", within.id))
-    within.members.pop()
-    stack.ranges = ranges
+    label = name or in_list or _span(run, ranges, tree)
+    stack = Scope(next(tree.ids), label, within, ("stack", within.id), ranges=ranges)
     depth = math.ceil(math.log(len(run), MOST_IN_STACK))
     length = math.ceil(len(run) / math.ceil(len(run) ** (1 / depth)))
     for start in range(0, len(run), length):
         part, named = run[start : start + length], labels[start : start + length]
         inner = between(plain(named[0]), plain(named[-1]))
-        stack.members.append(part[0] if len(part) == 1 else _stack_of(part, stack, reader, inner))
+        stack.members.append(part[0] if len(part) == 1 else _stack_of(part, stack, tree, inner))
     for member in stack.members:
         if isinstance(member, Scope):
             member.within = stack
@@ -403,7 +361,7 @@ def plain(label: str) -> str:
     return label.partition(": ")[0]
 
 
-def _series(member: int | Scope, reader: Reader) -> tuple[object, ...] | None:
+def _series(member: int | Scope, tree: Tree) -> tuple[object, ...] | None:
     """What equal groups have in common: the loop, the function or the module (for `blocks.3` the class, and the list
     `blocks` that holds it), and the ops in them; None for an op or a group that stands alone."""
     if isinstance(member, int) or member.part not in ("", "module") or member.key[0] not in ("loop", "call", "module"):
@@ -412,10 +370,10 @@ def _series(member: int | Scope, reader: Reader) -> tuple[object, ...] | None:
     if member.part == "module":
         holder, _, place = str(member.key[1]).rpartition(".")
         own = ("module", holder, member.key[2]) if place.isdigit() else member.key[:3]
-    return (*own, tuple(reader.ops[op].name for op in _ops(member)))
+    return (*own, tuple(tree.ops[op].name for op in _ops(member)))
 
 
-def _cut(scope: Scope, reader: Reader) -> None:
+def _cut(scope: Scope, tree: Tree) -> None:
     """Cut a group with too many members into parts, about as many as each has members; if there are very many, the
     parts again.
 
@@ -431,11 +389,10 @@ def _cut(scope: Scope, reader: Reader) -> None:
         for start in range(0, count, length):
             part = members[start : start + length]
             ranges = _ranges(part)
-            opened = reader.open(scope, _span(part, ranges, reader), ("part", start))
-            opened.members, opened.ranges = part, ranges
             first = part[0]
-            if 0 < len(ranges) <= MOST_NAMES and isinstance(first, Scope):
-                opened.kin = first.kin
+            kin = first.kin if 0 < len(ranges) <= MOST_NAMES and isinstance(first, Scope) else ""
+            label = _span(part, ranges, tree)
+            scope.members.append(Scope(next(tree.ids), label, scope, ("part", start), part, kin=kin, ranges=ranges))
         _tell_apart([one for one in scope.members if isinstance(one, Scope)])
 
 
@@ -456,7 +413,7 @@ def _ranges(part: list[int | Scope]) -> dict[str, tuple[Counted, Counted]]:
     return result
 
 
-def _span(part: list[int | Scope], ranges: Mapping[str, tuple[Counted, Counted]], reader: Reader) -> str:
+def _span(part: list[int | Scope], ranges: Mapping[str, tuple[Counted, Counted]], tree: Tree) -> str:
     """A name for a run of members: `t = 0–20`, `rounds 1–21`, `block × 5`, `blocks.0–6`, or its lines."""
     if ranges and len(ranges) <= MOST_NAMES:
         return ", ".join(_range(first, last) for first, last in ranges.values())
@@ -464,9 +421,7 @@ def _span(part: list[int | Scope], ranges: Mapping[str, tuple[Counted, Counted]]
     if len(labels) == len(part) and len(set(labels)) == 1:
         return f"{labels[0]} × {len(part)}"
     if len(labels) < 2:
-        return lines_of(
-            [op for member in part for op in ([member] if isinstance(member, int) else _ops(member))], reader
-        )
+        return lines_of([op for member in part for op in ([member] if isinstance(member, int) else _ops(member))], tree)
     return between(plain(labels[0]), plain(labels[-1]))
 
 
@@ -482,14 +437,14 @@ def between(first: str, last: str) -> str:
     return f"{first}–{end[0]}".replace("round ", "rounds ")
 
 
-def lines_of(ops: Sequence[int], reader: Reader) -> str:
+def lines_of(ops: Sequence[int], tree: Tree) -> str:
     """The lines of the program that run ops: `line 31: x + self.attn(…)`, `lines 31–40`."""
-    stacks = [reader.trace.stacks[reader.ops[op].stack] for op in (ops[0], ops[-1]) if reader.ops[op].stack >= 0]
+    stacks = [tree.trace.stacks[tree.ops[op].stack] for op in (ops[0], ops[-1]) if tree.ops[op].stack >= 0]
     frames = [frames[-1] for frames in stacks if frames]
     if not frames:
         return f"{len(ops)} ops"
     first, last = sorted(frame.line for frame in (frames[0], frames[-1]))
-    return f"line {first}: {source(reader.trace, frames[0], LINE)}" if first == last else f"lines {first}–{last}"
+    return f"line {first}: {source(tree.trace, frames[0], LINE)}" if first == last else f"lines {first}–{last}"
 
 
 def _tell_apart(parts: Sequence[Scope]) -> None:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
-from .scopes import Counted, Reader, Scope, inner_first
+from .scopes import Counted, Scope, Tree, inner_first
 
 NESTED = 4
 """The most calls of one function inside each other that stay nested."""
@@ -39,11 +39,11 @@ class Calls:
         return Counted(begin, begin, str(self.levels[call.id]))
 
 
-def unroll(top: Scope, reader: Reader) -> list[Scope]:
+def unroll(tree: Tree) -> list[Scope]:
     """Lay out the recursions, and return the scopes that contain them now.  Cost: linear in ops and scopes."""
     scopes: list[Scope] = []
     gone: set[str] = set()
-    for calls in _recursions(top):
+    for calls in _recursions(tree.top):
         root = calls.root
         if root.id in gone or not calls.is_chain:
             continue
@@ -53,22 +53,22 @@ def unroll(top: Scope, reader: Reader) -> list[Scope]:
                 scope.kin = _function(root)[-1]
             if any(isinstance(member, Scope) and member.id in deep for member in scope.members):
                 deep.add(scope.id)
-        _lay_out(root, reader, deep, calls.levels, calls.counted)
+        _lay_out(root, tree, deep, calls.levels, calls.counted)
         gone |= deep
         scopes.append(root)
     return scopes
 
 
-def flatten(top: Scope, reader: Reader) -> list[Scope]:
+def flatten(tree: Tree) -> list[Scope]:
     """Lay out everything nested deeper than `DEEPEST`, and return the scopes that contain it now."""
-    level = [top]
+    level = [tree.top]
     for _ in range(DEEPEST):
         level = [member for scope in level for member in scope.members if isinstance(member, Scope)]
     scopes = []
     for root in level:
         deep = {one.id for one in inner_first(root) if any(isinstance(member, Scope) for member in one.members)}
         if deep:
-            _lay_out(root, reader, deep, deep, lambda scope: scope.counted)
+            _lay_out(root, tree, deep, deep, lambda scope: scope.counted)
             scopes.append(root)
     return scopes
 
@@ -101,7 +101,7 @@ def _recursions(top: Scope) -> list[Calls]:
 
 def _lay_out(
     root: Scope,
-    reader: Reader,
+    tree: Tree,
     deep: Collection[str],
     calls: Collection[str],
     counted: Callable[[Scope], Counted | None],
@@ -128,15 +128,16 @@ def _lay_out(
                 break
             if run is None:
                 call, nth = open_calls[-1], counted(open_calls[-1])
-                run = reader.open(root, nth.name if nth is not None else call.label, ("run", call.id))
-                run.counted, run.kin = nth, call.kin
+                label = nth.name if nth is not None else call.label
+                run = Scope(next(tree.ids), label, root, ("run", call.id), counted=nth, kin=call.kin)
+                root.members.append(run)
                 if back:
                     run.kin = f"back in {run.kin}" if run.kin else ""
                     run.label = f"back in {run.label}"
                     run.counted = nth.behind("back in ") if nth is not None else None
             if scope is not open_calls[-1] and part is None:
-                part = reader.open(run, scope.label, ("run", scope.id))
-                part.counted = scope.counted
+                part = Scope(next(tree.ids), scope.label, run, ("run", scope.id), counted=scope.counted)
+                run.members.append(part)
             place = run if part is None else part
             place.members.append(member)
             if isinstance(member, Scope):

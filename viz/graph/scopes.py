@@ -1,18 +1,21 @@
-"""The call stacks of a trace as nested scopes: iterations of loops, calls of functions and modules."""
+"""The call stacks of a trace as nested scopes: iterations of loops, calls of functions and modules, ops that a backward
+call recorded."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import count, islice
 from typing import Literal, NamedTuple
 
-from engine.trace.events import AnyEvent, Frame, GroupEntered, OpCalled, Trace
+from engine.trace.events import AnyEvent, BackwardStarted, Frame, GroupEntered, GroupLeft, OpCalled, Trace
 from engine.trace.loops import variable
 from engine.trace.source import syntax_tree
 
+from ..reading.facts import Facts
+from ..reading.source_text import source
 from . import nested_loops
 
 _TRANSPARENT = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
@@ -128,31 +131,60 @@ class Path:
     marks: list[Mark] = field(default_factory=list)
 
 
-class Reader:
-    """Follows the call stacks: which scopes are open at an event, and where a new iteration or call begins.
+@dataclass(slots=True)
+class Tree:
+    """The scopes of a trace: `top` contains all of them, `ops` has the ops that their members number.
 
-    `runs` are the scopes in which a line of a file ran: it runs once in each iteration, and once in each call without
-    loops.
+    `loops` are those of each file, `runs` the scopes in which a line of a file ran: it runs once in each iteration, and
+    once in each call without loops. `ids` names further scopes.
     """
 
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-        self.top = Scope("g", "", None, ())
-        self.count = 0
-        self.ops: list[OpCalled] = []
+    trace: Trace
+    loops: Mapping[str, tuple[Loop, ...]]
+    ids: Iterator[str] = field(default_factory=lambda: (f"g{number}" for number in count()))
+    top: Scope = field(default_factory=lambda: Scope("g", "", None, ()))
+    ops: list[OpCalled] = field(default_factory=list)
+    runs: dict[tuple[str, int], set[str]] = field(default_factory=dict)
+
+
+def read(facts: Facts) -> Tree:
+    """The scopes of a trace, in one pass over its events. Cost: linear in the events times the depth of the calls."""
+    trace = facts.trace
+    reader = _Reader(Tree(trace, {name: loops_in(code, name) for name, code in trace.files.items()}))
+    for event in trace.events:
+        reader.turn(event)
+        if event.index in facts.own.hidden:
+            continue
+        match event:
+            case OpCalled():
+                reader.op(event)
+            case GroupEntered():
+                reader.enter(event)
+            case GroupLeft():
+                reader.leave()
+            case BackwardStarted():
+                reader.start(event)
+    return reader.tree
+
+
+class _Reader:
+    """Follows the call stacks: which scopes are open at an event, and where a new iteration or call begins."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.trace = tree.trace
         self.opened: list[Scope] = []
         self.last = Path()
         self.entered: list[tuple[Scope, int, str, list[Scope], Path]] = []
         self.backward: Scope | None = None
-        self.loops: dict[str, tuple[Loop, ...]] = {name: loops_in(code, name) for name, code in trace.files.items()}
         self.around: dict[tuple[str, int], list[Loop]] = {}
         self.held: dict[tuple[int, int, str], str | None] = {}
-        self.base, self.outer = _loop_of_window(trace)
-        self.runs: dict[tuple[str, int], set[str]] = {}
+        self.base, self.outer = _loop_of_window(tree.trace)
+        self.before: OpCalled | None = None  # the program's op before, if nothing else began or ended since
+        self.scope = tree.top  # the scope of that op
 
     def open(self, within: Scope, label: str, key: tuple[object, ...]) -> Scope:
-        scope = Scope(f"g{self.count}", label, within, key)
-        self.count += 1
+        scope = Scope(next(self.tree.ids), label, within, key)
         within.members.append(scope)
         return scope
 
@@ -161,8 +193,39 @@ class Reader:
         for one in event.loops:
             self.held[one.depth, one.line, one.name] = one.text
 
+    def op(self, event: OpCalled) -> None:
+        """Put an op into the innermost scope of its stack, or into that of the backward call that recorded it."""
+        number = len(self.tree.ops)
+        self.tree.ops.append(event)
+        if event.call is not None and self.backward is not None:
+            self.backward.members.append(number)
+            return
+        if self.before is None or not self._continues(self.before, event):
+            self.scope = self.visit(event.stack)
+        self.scope.members.append(number)
+        self.before = event
+
+    def _continues(self, last: OpCalled, event: OpCalled) -> bool:
+        """Whether two ops at one position are parts of one expression.
+
+        Either the first op's result has no name, as in `a[i, j]`, or the second op only gives the view that was
+        written, as in `a[i] = x`, its new node.
+        """
+        results = {out.tensor for out in last.outputs}.difference(self.trace.names)
+        again = event.name == "as_strided.path"
+        return last.stack == event.stack and (again or any(i.tensor in results for i in event.inputs))
+
+    def start(self, event: BackwardStarted) -> None:
+        """Open the group of the ops that a backward call records."""
+        self.before = None
+        around = self.visit(event.stack)
+        frames = self.trace.stacks[event.stack] if event.stack >= 0 else ()
+        label = source(self.trace, frames[-1]) if frames else "backward"
+        self.backward = self.open(around, f"recorded by {label}", ("backward", event.call))
+
     def enter(self, event: GroupEntered) -> None:
         """Open the group of a module's call: frames up to the call are around it, deeper ones in it."""
+        self.before = None
         around = self.visit(event.stack)
         frames = self.trace.stacks[event.stack] if event.stack >= 0 else ()
         outermost = not self.entered
@@ -181,6 +244,7 @@ class Reader:
 
     def leave(self) -> None:
         """Close the group that was entered last; if the recording began inside one, there may be none to close."""
+        self.before = None
         if self.entered:
             *_, self.opened, self.last = self.entered.pop()
 
@@ -191,7 +255,7 @@ class Reader:
         at depth 1,000 does not cost 1,000 steps.
         """
         frames = self.trace.stacks[stack] if 0 <= stack < len(self.trace.stacks) else ()
-        scope, start = (self.entered[-1][0], self.entered[-1][1]) if self.entered else (self.top, self.base)
+        scope, start = (self.entered[-1][0], self.entered[-1][1]) if self.entered else (self.tree.top, self.base)
         first = self._first_new(frames, start)
         marks = self.last.marks[: first - start + 1] or [Mark(scope, 0, -1)]
         for depth in range(first, len(frames)):
@@ -205,7 +269,7 @@ class Reader:
             for loop in loops:
                 scope = self._round(scope, level, loop, frames, depth, innermost=loop is loops[-1])
                 level += 1
-            self.runs.setdefault((frame.file, frame.line), set()).add(scope.id)
+            self.tree.runs.setdefault((frame.file, frame.line), set()).add(scope.id)
             if not last and not _is_transparent(frames[depth + 1]):
                 key = ("call", depth, frames[depth + 1].function, place)
                 open_here = level < len(self.opened) and self.opened[level].key == key
@@ -297,7 +361,7 @@ class Reader:
     def _enclosing(self, frame: Frame, caller: Frame | None) -> list[Loop]:
         key = (frame.file, frame.line)
         if key not in self.around:
-            loops = self.loops.get(frame.file, ())
+            loops = self.tree.loops.get(frame.file, ())
             self.around[key] = [loop for loop in loops if loop.line < frame.line <= loop.end]
         enclosing = self.around[key]
         if caller is not None and caller.file == frame.file and enclosing:

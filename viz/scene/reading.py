@@ -204,6 +204,6 @@ def reading(trace: Trace) -> Reading:
 
 def _read(trace: Trace) -> Reading:
     table = collect(trace)
-    drawing = draw(table, groups(trace))
+    drawing = draw(table, groups(table))
     untangle(drawing)
     return Reading(table, drawing, timeline(drawing))

@@ -14,6 +14,7 @@ from engine.replay.replay import replay
 from engine.trace.events import Accumulated, GroupEntered, GroupLeft, LeafCreated, OpCalled, Trace
 from tests.fresh import canonical
 from viz.graph.groups import groups
+from viz.reading.facts import collect
 
 FILE = Path(__file__).name
 
@@ -55,7 +56,7 @@ def test_recording_names_parameters_and_the_modules_that_ops_belong_to() -> None
     assert entered(trace)[:4] == [
         ("model", "Net"), ("blocks.0", "Block"), ("blocks.0.inner", "Sequential"), ("blocks.0.inner.0", "Linear"),
     ]  # fmt: skip
-    found = groups(trace)
+    found = groups(collect(trace))
     ops = [e for e in trace.events if isinstance(e, OpCalled)]
     first = next(k for k, e in enumerate(ops) if e.name == "addmm")
     assert [found.labels[g] for g in found.path(found.of[first])] == ["0: Linear", "inner", "blocks.0: Block"]
@@ -115,7 +116,7 @@ def test_group_of_an_outermost_call_has_the_name_by_which_the_program_reaches_th
     assert [e.name for e in trace.events if isinstance(e, GroupEntered) and e.kind == "Sequential"] == [
         "generator", "critic", "Sequential",
     ]  # fmt: skip
-    labels = set(groups(trace).labels.values())
+    labels = set(groups(collect(trace)).labels.values())
     assert labels == {"generator: Sequential", "critic: Sequential", "Sequential", "0: Linear", "1: Linear"}
 
 
@@ -132,7 +133,7 @@ def test_names_inside_of_a_module_are_whole_though_it_is_held_under_one_of_them(
     with torch.record() as trace:
         body(x) * body(x)
     assert {"body: Outer", "body.0: Linear", "body.1: Linear"} == {
-        label.partition(" ·")[0] for label in groups(trace).labels.values()
+        label.partition(" ·")[0] for label in groups(collect(trace)).labels.values()
     }
 
 
@@ -194,7 +195,7 @@ def test_calls_in_a_loop_are_rounds_of_it() -> None:
             optimizer.zero_grad()
             model(torch.ones(2, 3)).sum().backward()
             optimizer.step()
-    found = groups(trace)
+    found = groups(collect(trace))
     rounds = [g for g, label in found.labels.items() if label.startswith("round ")]
     assert [found.labels[g] for g in rounds] == [f"round {n}" for n in (1, 2, 3)]
     for g in rounds:
@@ -209,7 +210,7 @@ def test_steps_of_a_recurrent_layer_are_groups() -> None:
     with torch.record() as trace:
         layer(torch.ones(3, 1, 2)).__getitem__(0).sum().backward()
     assert [name for name, _ in entered(trace)] == ["layer", "step 0", "step 1", "step 2"]
-    labels = list(groups(trace).labels.values())
+    labels = list(groups(collect(trace)).labels.values())
     assert [label for label in labels if label.startswith("step")] == ["step 0", "step 1", "step 2"]
 
 

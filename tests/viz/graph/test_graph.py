@@ -14,6 +14,7 @@ import engine as torch
 from engine.trace.events import Trace
 from viz.graph.groups import groups
 from viz.reading import labels
+from viz.reading.facts import collect
 from viz.scene.reading import Reading, reading
 
 from ..helpers.traces import CASE_1, CASE_3, LOOP, recorded
@@ -109,7 +110,7 @@ def test_rounds_of_a_loop_and_calls_of_a_function_are_groups(tmp_path: Path) -> 
         "a = cell(cell(x))\nb = [cell(a) for _ in range(2)]\n"
         "for i in range(3):\n    a = a + i\n    for j in range(2):\n        c = a * j\n        c = c + a\n"
     )
-    found = groups(recorded(source, tmp_path))
+    found = groups(collect(recorded(source, tmp_path)))
     named = list(found.labels.values())
     told = ["cell", "cell", "cell · 1", "cell · 2"]  # those of the comprehension are counted, as the rounds of a loop
     assert [n for n in named if n.startswith("cell")] == told
@@ -125,7 +126,7 @@ def test_an_expression_of_two_ops_at_one_place_is_one_round(tmp_path: Path) -> N
         "for j in range(3):\n    out = a[1, j] * a[0, j]\n"
     )
     trace = recorded(source, tmp_path)
-    found = groups(trace)
+    found = groups(collect(trace))
     assert list(found.labels.values()) == ["j = 0", "j = 1", "j = 2"]
     assert [labels.label(op.event) for op in reading(trace).facts.ops[:4]] == ["[1]", "[0]", "[0]", "[0]"]
 
@@ -160,7 +161,7 @@ def test_a_loop_whose_round_is_one_call_is_told_apart(tmp_path: Path) -> None:
         "import engine as torch\ndef cell(h):\n    h = h * 2\n    return h.exp()\n"
         "h = torch.zeros(2, requires_grad=True)\nfor _ in range(3):\n    h = cell(h)\n"
     )
-    found = groups(recorded(source, tmp_path))
+    found = groups(collect(recorded(source, tmp_path)))
     assert list(found.labels.values()) == ["cell · round 1", "cell · round 2", "cell · round 3"]
 
 
@@ -174,7 +175,7 @@ def without_values(trace: Trace) -> Trace:
 
 def nest(text: str, tmp_path: Path) -> list[tuple[str, int]]:
     """The groups on top of a trace from before the values of loops were in it, each with the number of groups in it."""
-    found = groups(without_values(recorded(f"{HEAD}{text}", tmp_path)))
+    found = groups(collect(without_values(recorded(f"{HEAD}{text}", tmp_path))))
     inside = Counter(found.within.values())
     return [(found.labels[g], inside[g]) for g, around in found.within.items() if around is None]
 
@@ -254,7 +255,7 @@ def test_what_stands_after_the_inner_loop_is_the_last_rounds(tmp_path: Path) -> 
         "for i in range(2):\n    for j in range(3):\n        y = y * x\n        y = y + 1\n"
         "    if i:\n        y = y - 1\n        y = y / 2\n        y = y * 3\n"
     )
-    found = groups(without_values(recorded(f"{HEAD}{text}", tmp_path)))
+    found = groups(collect(without_values(recorded(f"{HEAD}{text}", tmp_path))))
     members = Counter(found.of.values())
     assert [members[g] for g, around in found.within.items() if around is None] == [0, 3]
 
@@ -311,21 +312,23 @@ for k in range(2):
     ],
 )
 def test_a_round_is_named_by_what_its_variable_holds(text: str, told: list[str], tmp_path: Path) -> None:
-    found = groups(recorded(HEAD + text, tmp_path))
+    found = groups(collect(recorded(HEAD + text, tmp_path)))
     first = {group: op for op in sorted(found.of, reverse=True) for group in found.path(found.of[op])}
     assert [found.labels[group] for group in sorted(found.labels, key=lambda group: first[group])] == told
 
 
 def test_a_stack_of_many_rounds_says_which(tmp_path: Path) -> None:
     text = f"for t in range(5, 55):\n    {TWO}\nk = 0\nwhile k < 50:\n    k += 1\n    {TWO}\n"
-    found = groups(recorded(HEAD + text, tmp_path))
+    found = groups(collect(recorded(HEAD + text, tmp_path)))
     assert [found.labels[group] for group in found.labels if group in found.stacks] == ["t = 5–54", "rounds 1–50"]
-    few = groups(recorded(HEAD + text.replace("range(5, 55)", "range(5)").replace("k < 50", "k < 9"), tmp_path))
+    few = groups(
+        collect(recorded(HEAD + text.replace("range(5, 55)", "range(5)").replace("k < 50", "k < 9"), tmp_path))
+    )
     assert not few.stacks, "what is short is seen as a whole"
 
 
 def test_a_stack_that_is_too_long_for_its_strip_is_one_of_stacks(tmp_path: Path) -> None:
-    found = groups(recorded(HEAD + f"for t in range(400):\n    {TWO}\n", tmp_path))
+    found = groups(collect(recorded(HEAD + f"for t in range(400):\n    {TWO}\n", tmp_path)))
     outer = next(iter(found.stacks - found.within.keys() | {g for g in found.stacks if found.within[g] is None}))
     inner = [group for group in found.labels if found.within[group] == outer]
     assert found.labels[outer] == "t = 0–399" and len(inner) == 20 and set(inner) <= found.stacks
@@ -335,7 +338,7 @@ def test_a_stack_that_is_too_long_for_its_strip_is_one_of_stacks(tmp_path: Path)
 
 def test_rounds_that_do_something_else_are_not_in_the_stack_of_the_others(tmp_path: Path) -> None:
     text = f"for t in range(90):\n    {TWO}\n    if t == 30:\n        y = y * 2\n"
-    found = groups(recorded(HEAD + text, tmp_path))
+    found = groups(collect(recorded(HEAD + text, tmp_path)))
     assert [found.labels[group] for group in found.labels if found.within[group] is None] == [
         "t = 0–29", "t = 30", "t = 31–89",
     ]  # fmt: skip
@@ -454,7 +457,7 @@ def test_call_of_the_library_that_runs_many_ops_begins_no_round(tmp_path: Path) 
         "    loss.backward()\n"
         "    torch.nn.utils.clip_grad_norm_(m.parameters(), 1.0)\n"
     )
-    found = groups(recorded("import engine as torch\n" + text, tmp_path))
+    found = groups(collect(recorded("import engine as torch\n" + text, tmp_path)))
     assert [found.labels[one] for one, around in found.within.items() if around is None] == ["it = 0", "it = 1"]
 
 
@@ -480,5 +483,5 @@ def test_ops_that_the_library_repeats_in_one_line_do_not_begin_another_call(tmp_
         "    torch.nn.utils.clip_grad_norm_(w, 1.0)\n    return loss * 2\n"
         "z = train() + 1\nz = z * 2\n"
     )
-    found = groups(recorded(HEAD + text, tmp_path))
+    found = groups(collect(recorded(HEAD + text, tmp_path)))
     assert [label for label in found.labels.values() if label.startswith("train")] == ["train"]

@@ -157,7 +157,7 @@ def test_every_program_can_be_drawn(seed: int, tmp_path: Path) -> None:
 def crossed(trace: Trace) -> Drawing:
     """A drawing with two groups whose ops take turns, so that each waits for the other."""
     table = collect(trace)
-    whole = groups(trace)
+    whole = groups(collect(trace))
     of = {op: ("a", "b")[op % 2] if op < len(table.ops) - 1 else "c" for op in range(len(table.ops))}
     around = {"o": None, "a": "o", "b": "o", "c": None}
     return draw(table, replace(whole, labels={g: g for g in around}, within=around, of=of))
