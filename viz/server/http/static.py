@@ -1,9 +1,12 @@
 """The browser's files: their location, and how they are sent: compressed once, at an address with a hash of their
 content.
 
-They are in `viz/assets` of an installed wheel, beside the packages in a checkout. Modules import each other by relative
-addresses, so all of them have the same number: a hash of all files. A file with this number never changes and is cached
-by the browser forever; a page of a newer installation requests another number, and never mixes the two.
+The modules of the page travel as two scripts, one for the front door and one for the app, because a hundred requests
+take longer than the scripts themselves.
+
+They are in `viz/assets` of an installed wheel, beside the packages in a checkout. All of them have the same number: a
+hash of all files. A file with this number never changes and is cached by the browser forever; a page of a newer
+installation requests another number, and never mixes the two.
 """
 
 from __future__ import annotations
@@ -13,9 +16,12 @@ import mimetypes
 from functools import cached_property
 from pathlib import Path
 
+from .bundle import bundle
 from .gzip_pieces import gzip, pack
 
 _MARK = "viz.mjs"
+SCRIPTS = (_MARK, "js/front/front.mjs")
+"""The modules that a page asks for; each is sent with all that it imports."""
 FOR_EVER = "public, max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
 TYPES = {".mjs": "text/javascript", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
@@ -55,7 +61,8 @@ class Assets:
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
         listed = "".join(f"{name}\0{hashlib.sha256(data).hexdigest()}\n" for name, data in files.items())
         self.version = hashlib.sha256(listed.encode()).hexdigest()[:12]
-        self._files = {name: StaticFile(name, data) for name, data in files.items()}
+        self._folder = folder
+        self._files = {name: StaticFile(name, data) for name, data in files.items() if not name.endswith(".mjs")}
 
     @property
     def address(self) -> str:
@@ -63,16 +70,21 @@ class Assets:
         return f"assets/{self.version}"
 
     def names(self) -> list[str]:
-        """The files, by their paths in the folder."""
-        return list(self._files)
+        """The files that are sent, by their paths in the folder."""
+        return [*self._files, *SCRIPTS]
 
     def find(self, path: str) -> tuple[StaticFile, str] | None:
         """The file at an address, and how long it may be cached; None if there is none."""
         for start, kept in ((f"/{self.address}/", FOR_EVER), ("/assets/", ASK_AGAIN)):
-            file = self._files.get(path.removeprefix(start)) if path.startswith(start) else None
+            file = self._file(path.removeprefix(start)) if path.startswith(start) else None
             if file is not None:
                 return file, kept
         return None
+
+    def _file(self, name: str) -> StaticFile | None:
+        if name in SCRIPTS and name not in self._files:
+            self._files[name] = StaticFile(name, bundle(self._folder / name).encode())
+        return self._files.get(name)
 
 
 def content_type(name: str) -> str:

@@ -19,8 +19,8 @@ from viz.server.components.header import FILES
 from viz.server.components.inspector import lazy_parts
 from viz.server.components.listeners import HEARD
 from viz.server.components.shell import shell
+from viz.server.http.bundle import bundle
 from viz.server.http.static import assets_folder
-from viz.server.lesson.bundle import bundle
 from viz.server.lesson.markup import markup
 from viz.server.lesson.packing import Lesson, Tell, nobody
 from viz.server.store import Json, Store

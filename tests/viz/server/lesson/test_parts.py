@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viz.server.components.shell import shell
-from viz.server.lesson.bundle import bundle
+from viz.server.http.bundle import bundle
 from viz.server.lesson.difference import LIST, OBJECT, PUT, Difference, difference
 from viz.server.lesson.markup import COMPONENTS, markup
 

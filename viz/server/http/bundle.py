@@ -1,7 +1,7 @@
 """The browser's modules as one script: each becomes a function that runs after those that it imports.
 
-A page that was opened from a file may not load modules, so they are put together when the page is written.  The
-modules need no build step for that, because all of them import and export in one of four forms.
+A page from a server gets them in one answer instead of a hundred; a page that was opened from a file may not load
+modules at all.  They need no build step for that, because all of them import and export in one of four forms.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ def bundle(entry: Path) -> str:
     """
     modules: dict[Path, str] = {}
     _add(entry.resolve(), modules, [])
-    root = entry.resolve().parent
     names = {path: f"$m{number}" for number, path in enumerate(modules)}
-    bodies = (_function(path, text, names, root) for path, text in modules.items())
+    bodies = (_function(path, text, names) for path, text in modules.items())
     return "\n".join(['"use strict";', *bodies])
 
 
@@ -44,7 +43,7 @@ def _imports(path: Path, text: str) -> Iterator[Path]:
     return ((path.parent / match[3]).resolve() for match in _IMPORT.finditer(text))
 
 
-def _function(path: Path, text: str, names: dict[Path, str], root: Path) -> str:
+def _function(path: Path, text: str, names: dict[Path, str]) -> str:
     """A module as a function of no arguments, called at once, that returns what the module exports."""
 
     def imported(match: re.Match[str]) -> str:
@@ -57,5 +56,5 @@ def _function(path: Path, text: str, names: dict[Path, str], root: Path) -> str:
     exports = [match[1] for match in _EXPORT.finditer(text)]
     body = _EXPORT.sub("", _IMPORT.sub(imported, text))
     if left := _LEFT.search(body):
-        raise ValueError(f"{path.name}: this line is not in a form that a lesson file can hold: {left[0]}")
-    return f"const {names[path]} = (() => {{\n{body}\nreturn {{ {', '.join(exports)} }};\n}})();"
+        raise ValueError(f"{path.name}: this line is not in a form that one script can hold: {left[0]}")
+    return f"// {path.name}\nconst {names[path]} = (() => {{\n{body}\nreturn {{ {', '.join(exports)} }};\n}})();"
