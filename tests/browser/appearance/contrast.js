@@ -1,4 +1,4 @@
-// How well the text and the signs of everything that can be pressed are read: `contrast.controls()` marks what there is,
+// How well the text and the signs of everything that can be pressed are read: `contrast.controls(known)` marks what there is,
 // `contrast.poor(state)` lists what has less than WCAG 2 asks for (AA: text 4.5 to 1, signs and icons 3 to 1).
 globalThis.contrast = (() => {
   const CONTROLS = "button, a[href], summary, select, input, textarea, [role=button], [role=tab], [role=menuitem], "
@@ -69,11 +69,20 @@ globalThis.contrast = (() => {
 
   const all = () => [...document.querySelectorAll("[data-probe]")];
 
-  function controls() {
+  /** What a control looks like: itself, and the classes around it, on which its ground depends. */
+  function looks(control) {
+    const around = [];
+    for (let one = control.parentElement; one; one = one.parentElement) around.push(`${one.id} ${one.className}`);
+    return `${document.documentElement.dataset.theme} ${control.outerHTML} ${around.join("/")}`;
+  }
+
+  /** Marks what can be pressed, except what looks like something in `known`; says what the marked ones look like. */
+  function controls(known) {
     all().forEach((one) => one.removeAttribute("data-probe"));
-    const found = [...document.querySelectorAll(CONTROLS)].filter(isSeen);
+    const found = [...document.querySelectorAll(CONTROLS)].filter((one) => isSeen(one) && !known.includes(looks(one)));
+    const told = found.map(looks);
     found.forEach((one) => one.setAttribute("data-probe", ""));
-    return found.length;
+    return told;
   }
 
   /** States that an attribute says: each is set on every control that can have it, and taken back. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,10 +18,14 @@ FORCED: dict[str, list[str]] = {
 """States in which the browser is told to show what a pointer and the keys would bring about."""
 
 
-def poor(view: View) -> list[str]:
-    """What has too little contrast on the screen as it is now, with the state in which it has."""
+def poor(view: View, known: set[str]) -> list[str]:
+    """What has too little contrast on the screen as it is now, with the state in which it has.
+
+    What looks like something in `known`, which was on an earlier screen, is not asked again; the others are added.
+    """
     view.js(SCRIPT)  # through the debugger, which the page's policy lets in
-    assert view.js("contrast.controls()") > 0
+    known.update(view.js(f"contrast.controls({json.dumps(sorted(known))})"))
+    assert known
     devtools = view.page.context.new_cdp_session(view.page)
     devtools.send("DOM.enable")
     devtools.send("CSS.enable")
