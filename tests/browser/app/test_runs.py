@@ -168,6 +168,8 @@ def test_numbers_stand_beside_those_of_the_iteration_before_and_neighbours_are_h
     label = "backstep.scene().previous?.label"
     page = run.page
     asked: list[int] = []
+    come = "performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/scene')).length"
+    run.until(f"{come} === 2")  # the first iteration, and the one after it
 
     def fetched_ahead(request: Any) -> None:
         if request.url.endswith("/scene") and "request" not in request.post_data_json:
@@ -181,7 +183,6 @@ def test_numbers_stand_beside_those_of_the_iteration_before_and_neighbours_are_h
     loss = "backstep.scene().nodes.find((n) => n.role === 'root')"
     old = f"backstep.scene().previous.values[{loss}.id + '|value'].at(-1)[1]"
     before = run.js(f"backstep.scene().values[{old}].data")
-    come = "performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/scene')).length"
     run.until(f"{come} === 3")
     assert sorted(asked) == [3, 5], "the one before, and the next one"
     calls = run.js("backstep.serverCalls()")

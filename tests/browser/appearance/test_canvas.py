@@ -25,7 +25,7 @@ WATCH = """
 PROGRAMS = ("weights", "three_inputs", "rnn", "second_backward", "log_of_softmax", "jacobian", "ties")
 
 
-@pytest.mark.parametrize(("width", "density"), [(1280, 1), (1440, 2), (1920, 1)])
+@pytest.mark.parametrize(("width", "density"), [(1280, 1), (1440, 2)])
 def test_painted_text_has_twelve_px_and_canvases_have_the_pixels_of_the_screen(
     browser: Any, app: App, width: int, density: int
 ) -> None:

@@ -8,6 +8,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,9 +46,19 @@ def lab(tmp_path: Path) -> Iterator[str]:
     )  # fmt: skip
     assert process.stderr is not None
     found = (re.search(r"(http://127\.0\.0\.1:\d+)/lab", line) for line in process.stderr)
-    yield next(filter(None, found))[1]
+    address = next(filter(None, found))[1]
+    # Its log is read on: with a full pipe it would stand still.
+    log = threading.Thread(target=deque, args=[process.stderr, 0])
+    log.start()
+    yield address
     process.terminate()
-    process.communicate(timeout=30)
+    try:
+        process.wait(timeout=30)
+    except subprocess.TimeoutExpired:  # it waits for its kernels, which end without it as well
+        process.kill()
+        process.wait()
+    log.join()
+    process.stderr.close()
 
 
 def run(cell: Any) -> None:

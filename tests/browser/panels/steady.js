@@ -27,6 +27,7 @@
     };
     window.steadily = {
         steady,
+        offers: panel => all(panel).some(shown),
         hold: async (panel, done) => {
             const one = all(panel).find(each => !each.disabled && !each.matches(GOES) && !done.includes(key(each)) && shown(each) && isOver(each, middle(each)));
             if (!one) return null;

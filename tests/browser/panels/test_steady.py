@@ -56,8 +56,9 @@ def test_nothing_moves_under_the_pointer(view: View) -> None:
             view.tab("Commands")
         elif first:
             view.js(first)
-        view.js("steadily.steady()")
         for panel in panels:
+            view.until(f"steadily.offers({panel!r})")  # some of them come from the server
+            view.js("steadily.steady()")
             moved = list(press_all(view, panel))
             assert moved, f"{query}: nothing to press in {panel}"
             pressed += len(moved)

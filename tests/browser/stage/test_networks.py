@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import App, View
-from viz.gallery import gallery
 
 COME = "[...document.querySelectorAll('.series .bar')].filter(bar => !bar.classList.contains('future')).length"
 
@@ -79,7 +78,7 @@ def test_bars_of_what_has_come_are_the_colour_of_the_gradient(view: View, theme:
     assert set(colours) == {view.js(probe)}
 
 
-@pytest.mark.parametrize("name", [program.id for program in gallery() if program.group == "Networks"])
+@pytest.mark.parametrize("name", ["rnn_twenty", "attention_block", "loss_mixture"])
 def test_network_steps_to_its_end_and_back_and_tells_its_story(view: View, name: str) -> None:
     view.open(f"?program={name}&step=0")
     steps = view.js("backstep.scene().steps.length")

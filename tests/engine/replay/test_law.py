@@ -20,7 +20,7 @@ from viz.gallery import Program, gallery
 from viz.server.programs import record_source
 
 PROGRAMS = [pytest.param(program, id=program.id) for program in gallery()]
-EDITS = 14
+EDITS = 9
 """Random edits per program."""
 UNTIL_DOUBT = frozenset(
     {"copied_tensor", "engine_order", "gradcheck", "gradcheck_float", "once", "training_loop", "two_layers"}

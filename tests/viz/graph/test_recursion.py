@@ -25,15 +25,6 @@ def f(x, n):
     return y * 2 + x
 f(x, {n}).sum().backward()
 """
-MUTUAL = """
-import engine as torch
-x = torch.tensor([0.5, 0.2], requires_grad=True)
-def even(x, n):
-    return x if n == 0 else odd((x * 2).sin(), n - 1) + x
-def odd(x, n):
-    return x if n == 0 else even((x + 1).cos(), n - 1) * x
-even(x, {n}).sum().backward()
-"""
 MODULES = """
 import engine as torch
 class Inside(torch.nn.Module):
@@ -57,7 +48,7 @@ def f(x, n):
     return x if n == 0 else f(x, n - 1) * 2
 f(x, {n}).sum().backward()
 """
-PROGRAMS = {"recursion": RECURSION, "mutual recursion": MUTUAL, "modules": MODULES, "loops": LOOPS}
+PROGRAMS = {"recursion": RECURSION, "modules": MODULES, "loops": LOOPS}
 
 
 @pytest.fixture(autouse=True)

@@ -136,7 +136,7 @@ def test_a_gradient_comes_from_the_leaf_that_had_it_then(tmp_path: Path) -> None
     assert [found.facts.name(found.drawing.items[one].tensor or 0) for one in (first, second)] == ["a", "b"]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_every_program_can_be_drawn(seed: int, tmp_path: Path) -> None:
     trace = recorded(program(Random(seed)), tmp_path)  # noqa: S311  programs, no secrets
     found = reading(trace)

@@ -22,7 +22,7 @@ from viz.server.programs import from_file
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store
 
-FILES = int(os.environ.get("BACKSTEP_CRAFTED_FILES", "1000"))
+FILES = int(os.environ.get("BACKSTEP_CRAFTED_FILES", "400"))
 """How many: `BACKSTEP_CRAFTED_FILES=10000` tries more than there is time for at every change.
 It takes some 30 ms for each.  Other ones: `python -m tests.viz.helpers.crafted COUNT SEED`."""
 MEMORY = 500 * 2**20
