@@ -237,6 +237,15 @@ def _batch_norm(
     return _scaled(out, scale, shift, input.dtype), none, none
 
 
+def moved_statistic(running: Array, batch: Array, momentum: float, eps: float | None, elements: int) -> Array:
+    """A running mean or variance after the part `momentum` of a batch's was taken into it.  `batch` is the mean; with
+    `eps`, 1 / standard deviation, of which the unbiased variance is (batch⁻² - eps) · elements / (elements - 1)."""
+    own = batch.astype("float64")
+    if eps is not None:
+        own = (own**-2 - eps) * (elements / (elements - 1))
+    return ((1 - momentum) * running.astype("float64") + momentum * own).astype(running.dtype)
+
+
 def _known(running_mean: Any, running_var: Any, sizes: Sizes, eps: float) -> tuple[Any, Any]:
     """The mean and 1 / deviation that were measured before."""
     wide = _by_channel(sizes)

@@ -8,6 +8,7 @@ from typing import Any
 from ..api.inplace.inplace import set_data
 from ..api.shape.reshaping import GEOMETRY, becomes
 from ..arrays.array import xp
+from ..ops.normalization import moved_statistic
 from ..ops.op import CUSTOM, REGISTRY
 from ..tensor.dispatch import apply
 from ..tensor.grad_mode import mode
@@ -28,6 +29,7 @@ from ..trace.events import (
     Output,
     Printed,
     Refreshed,
+    StatisticMoved,
     WarningGiven,
     WrittenOutside,
 )
@@ -84,6 +86,8 @@ class FixedActions:
                 self.recorder.event("mode", event.grad_enabled)
         elif isinstance(event, WrittenOutside):
             self.write_outside(event)
+        elif isinstance(event, StatisticMoved):
+            self.move_statistic(event)
         elif isinstance(event, DataSet):
             target, source = self.run.met(event.tensor, event.index), self.run.met(event.source, event.index)
             if target is None or source is None:
@@ -157,6 +161,15 @@ class FixedActions:
         tensor._array[...] = value.array
         tensor._storage.shared().writes += writes
         self.recorder.tensors.refresh("outside", tensor, event.version)
+
+    def move_statistic(self, event: StatisticMoved) -> None:
+        """A batch norm moves its running statistic once more."""
+        tensor, source = self.run.tensor(event.tensor), self.run.tensor(event.source)
+        how = event.momentum, event.eps, event.elements
+        self.recorder.before_write(tensor)
+        tensor._array[...] = moved_statistic(tensor._array, source._array, *how)
+        tensor._storage.shared().writes += 1
+        self.recorder.tensors.refresh("moved", tensor, event.version, source._id, *how)
 
     def refresh_before(self, index: int) -> None:
         """Look again at the tensors that the recording found changed right before an event, in its order."""

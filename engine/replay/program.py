@@ -26,6 +26,7 @@ from ..trace.events import (
     LeafCreated,
     OpCalled,
     Refreshed,
+    StatisticMoved,
     Trace,
     VjpRun,
     WrittenOutside,
@@ -169,7 +170,7 @@ def program(trace: Trace) -> list[tuple[int, AnyEvent | Command]]:
             depth -= 1
         elif depth or (
             isinstance(event, (VjpRun, Accumulated, HookRan, Refreshed))
-            and not isinstance(event, (WrittenOutside, DataSet))
+            and not isinstance(event, (WrittenOutside, DataSet, StatisticMoved))
         ):
             continue
         elif isinstance(event, OpCalled) and event.inplace in holders:

@@ -242,6 +242,18 @@ class DataSet(Refreshed):
 
 
 @dataclass(frozen=True, slots=True)
+class StatisticMoved(Refreshed):
+    """A batch norm of PyTorch's took a part, `momentum`, of its batch's mean or variance into a running one, without an
+    op; found when that was used again.  `source` is the mean; with `eps`, 1 / standard deviation, `elements` were
+    counted for each channel."""
+
+    source: int
+    momentum: float
+    eps: float | None
+    elements: int
+
+
+@dataclass(frozen=True, slots=True)
 class FlagChanged(Event):
     """`requires_grad` or `retain_grad` of a tensor set by the user."""
 
@@ -455,6 +467,7 @@ AnyEvent = (
     | Refreshed
     | WrittenOutside
     | DataSet
+    | StatisticMoved
     | FlagChanged
     | ModeChanged
     | GradSet

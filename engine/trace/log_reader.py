@@ -46,6 +46,7 @@ from .events import (
     Refreshed,
     Root,
     Saved,
+    StatisticMoved,
     Trace,
     Value,
     VjpRun,
@@ -446,6 +447,11 @@ class _Reader:
         self.current[number] = value
         return DataSet(at, stack, number, version, value, self.tensors[source])
 
+    def moved(self, at: int, stack: int, tensor: int, version: int, value: int, source: int, *how: Any) -> AnyEvent:
+        number = self.tensors[tensor]
+        self.current[number] = value
+        return StatisticMoved(at, stack, number, version, value, self.tensors[source], *how)
+
     def flag(self, at: int, stack: int, tensor: int, flag: str, value: bool) -> AnyEvent:
         number = self.tensors[tensor]
         if flag == "requires_grad":
@@ -616,7 +622,8 @@ HANDLERS: dict[str, Callable[..., AnyEvent]] = {
     "leaf": _Reader.leaf, "op": _Reader.op, "flag": _Reader.flag, "mode": _Reader.mode, "grad_set": _Reader.grad_set,
     "start": _Reader.start, "vjp": _Reader.vjp, "accumulate": _Reader.accumulate, "hook": _Reader.hook,
     "escape": _Reader.escape, "error": _Reader.error, "warning": _Reader.warning, "end": _Reader.end,
-    "refresh": _Reader.refresh, "outside": _Reader.outside, "data": _Reader.data, "raised": _Reader.raised,
+    "refresh": _Reader.refresh, "outside": _Reader.outside, "data": _Reader.data, "moved": _Reader.moved,
+    "raised": _Reader.raised,
     "enter": _Reader.enter, "leave": _Reader.leave, "code": _Reader.code, "left": _Reader.left,
     "print": _Reader.printed, "made": _Reader.of_library,
 }  # fmt: skip

@@ -113,12 +113,12 @@ class TensorStates:
         if joins or base._id < self.first or base._array.size <= self.store.limit:
             self.see(base)
 
-    def refresh(self, kind: str, tensor: Any, version: int) -> None:
+    def refresh(self, kind: str, tensor: Any, version: int, *how: Any) -> None:
         """A tensor has changed since it was recorded: through another name of its storage, or from outside."""
         self.store.compared.discard(tensor._value)
         value = self.value_now(tensor)
         self.register(tensor, value)
-        self.log.append((kind, -1, tensor._id, version, value))
+        self.log.append((kind, -1, tensor._id, version, value, *how))
 
     def gradient(self, grad: Any) -> int | None:
         """The number of a tensor that is the `.grad` of one; None for None."""

@@ -26,6 +26,7 @@ from engine.trace.events import (
     LoopVariable,
     OpCalled,
     Refreshed,
+    StatisticMoved,
     Trace,
 )
 from engine.trace.file.database import TraceFileError
@@ -114,7 +115,7 @@ def _import(trace: Trace, outline: Outline, section: Section, state: State) -> N
         for tensor in tensors:
             if tensor not in state.leaves and outline.made_before(tensor, section.start):
                 _bring(trace, outline, section.start, state, tensor)
-                if type(event) is Refreshed:
+                if type(event) is Refreshed or type(event) is StatisticMoved:
                     leaf = state.leaves[tensor]
                     state.leaves[tensor] = replace(leaf, version=event.version, value=event.value)
                     state.refreshed.add(event.index)

@@ -34,6 +34,7 @@ from engine.trace.events import (
     OpCalled,
     Printed,
     Refreshed,
+    StatisticMoved,
     Trace,
     Value,
     VjpRun,
@@ -316,7 +317,11 @@ class _Cut:
     def refreshed(self, event: Refreshed) -> AnyEvent:
         number, value = self.tensors[event.tensor], self.values[event.value]
         result = replace(event, tensor=number, value=value, version=self._version(event.tensor, event.version))
-        return replace(result, source=self.tensors[result.source]) if isinstance(result, DataSet) else result
+        if isinstance(result, StatisticMoved) and result.source not in self.tensors:  # of an earlier section
+            return Refreshed(result.index, result.stack, number, result.version, value, loops=result.loops)
+        if isinstance(result, (DataSet, StatisticMoved)):
+            return replace(result, source=self.tensors[result.source])
+        return result
 
     def flag(self, event: FlagChanged) -> AnyEvent:
         return replace(event, tensor=self.tensors[event.tensor])
@@ -389,4 +394,4 @@ _RENUMBERED: dict[type, Callable[..., AnyEvent]] = {
     CodeEntered: _Cut.code, CodeLeft: _Cut.left, Escaped: _Cut.escape, ErrorRaised: _Cut.error,
     BackwardEnded: _Cut.end, GroupEntered: _Cut.group,
 }  # fmt: skip
-_RENUMBERED.update(dict.fromkeys((Refreshed, DataSet, WrittenOutside), _Cut.refreshed))
+_RENUMBERED.update(dict.fromkeys((Refreshed, DataSet, StatisticMoved, WrittenOutside), _Cut.refreshed))

@@ -35,6 +35,7 @@ from ..events import (
     OpCalled,
     Output,
     Refreshed,
+    StatisticMoved,
     Trace,
     VjpRun,
     WrittenOutside,
@@ -244,8 +245,10 @@ class _Seen:
 
     def refreshed(self, event: Refreshed) -> None:
         self.has("tensor", event.tensor)
-        if isinstance(event, DataSet):
+        if isinstance(event, (DataSet, StatisticMoved)):
             self.has("source", event.source)
+        if isinstance(event, StatisticMoved) and event.elements < 2:
+            raise Malformed(f"elements: {event.elements} have no variance")
         head = self.head(event.value)  # `x.data = y` may give another shape
         self.tensors[event.tensor] = None if head is None else head[0]
 
@@ -375,4 +378,5 @@ _TESTS: Mapping[type, Callable[[_Seen, Any], None]] = {
     GroupLeft: _Seen.left, CodeEntered: _Seen.code, CodeLeft: _Seen.code_left, GradSet: _Seen.grad_set,
     FlagChanged: _Seen.tensor, Escaped: _Seen.tensor,
     Refreshed: _Seen.refreshed, WrittenOutside: _Seen.refreshed, DataSet: _Seen.refreshed,
+    StatisticMoved: _Seen.refreshed,
 }  # fmt: skip

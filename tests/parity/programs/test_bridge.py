@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 import backstep
 from engine.replay.program import Edits, commands
-from engine.trace.events import Accumulated, ErrorRaised, LeafCreated, OpCalled, Refreshed, Trace
+from engine.trace.events import Accumulated, ErrorRaised, LeafCreated, OpCalled, Refreshed, StatisticMoved, Trace
 from engine.trace.file.consistency import open_checked
 from viz.reading.comparison import compared
 from viz.reading.library import library
@@ -241,9 +242,44 @@ def test_tensor_written_before_a_loop_has_its_new_numbers_from_the_beginning_of_
     assert not made.value(used.outputs[0].value).is_like(trace.value(first.outputs[0].value))
 
 
-def test_statistics_of_a_batch_norm_are_doubted_where_an_edit_reaches_it() -> None:
+MOVED = """
+x = torch.tensor(X, requires_grad=True)
+for step in range(3):
+    norm(x).exp().mean().backward()
+norm.eval()
+norm(x).exp().sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    "norm",
+    ["BatchNorm1d(3)", "BatchNorm1d(3, eps=0.5, momentum=1.0)", "BatchNorm1d(3, momentum=None)", "BatchNorm2d(3)",
+     "BatchNorm3d(3)"],
+)  # fmt: skip
+def test_statistics_of_a_batch_norm_move_with_the_edit(norm: str, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    shape = (4, 3, *{"BatchNorm2d": (2, 3), "BatchNorm3d": (2, 2, 2)}.get(norm.partition("(")[0], ()))
+    first, other = (np.random.default_rng(seed).normal(size=shape).tolist() for seed in (1, 2))
+    source = f"norm = torch.nn.{norm}\n{MOVED}"
+    run(source, torch, X=first).save(str(tmp_path / "norm.backstep"))
+    trace, fresh = open_checked(tmp_path / "norm.backstep", 1000), run(source, torch, X=other)
+    leaf = next(one.tensor for one in trace.events if isinstance(one, LeafCreated) and one.shape == shape)
+    made = Computed().replay(trace, {"leaves": {str(leaf): other}, "commands": None})
+    assert made.meta["doubt"] is None
+    moved = [[one for one in each.events if isinstance(one, StatisticMoved)] for each in (made, fresh)]
+    assert len(moved[0]) == 6
+    for mine, theirs in zip(*moved, strict=True):
+        np.testing.assert_allclose(made.value(mine.value).array, fresh.value(theirs.value).array, rtol=2e-6, atol=1e-7)
+
+
+def test_statistics_of_a_batch_norm_are_doubted_where_a_recording_does_not_say_how_they_move() -> None:
     torch = pytest.importorskip("torch")
     trace = run(NORMED, torch)
+    events = [
+        Refreshed(one.index, one.stack, one.tensor, one.version, one.value) if isinstance(one, StatisticMoved) else one
+        for one in trace.events
+    ]
+    trace = replace(trace, events=tuple(events))
     leaf = next(one.tensor for one in trace.events if isinstance(one, LeafCreated) and one.shape == (6, 3))
     x = np.linspace(0, 1, 18).reshape(6, 3).tolist()
     made = Computed().replay(trace, {"leaves": {str(leaf): x}, "commands": None})

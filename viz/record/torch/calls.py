@@ -16,8 +16,13 @@ UNWRITTEN = ("empty", "new_empty", "empty_like", "empty_strided", "new_empty_str
 """Functions whose results have no elements yet."""
 
 
-BATCH_NORMS = ("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm")
-"""Ops that write their running statistics in training, which neither the schema nor a version counter shows."""
+BATCH_NORMS = {
+    "native_batch_norm": ("momentum", "eps"),
+    "cudnn_batch_norm": ("exponential_average_factor", "epsilon"),
+    "miopen_batch_norm": ("exponential_average_factor", "epsilon"),
+}
+"""Ops that write their running statistics in training, which neither the schema nor a version counter shows; the
+arguments that say how."""
 FOREACH = "_foreach_"
 """The prefix of the names of ops that work on each tensor of a list."""
 STATISTICS = ("running_mean", "running_var")

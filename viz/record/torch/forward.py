@@ -13,7 +13,7 @@ import torch
 from engine.trace.tensor_states import next_id
 
 from . import entries
-from .calls import STATISTICS, Call, Held, count_writes, counts_lists
+from .calls import BATCH_NORMS, STATISTICS, Call, Held, count_writes, counts_lists
 from .graph import SINK
 from .tensors import Known, requires_of, version_of
 from .values import Unknown
@@ -144,7 +144,7 @@ class Forward:
                 if type(waiting) is Waiting:
                     self.after(waiting, out)
                     if not call.counts:
-                        self.count_statistics(call.bound(args, kwargs))
+                        self.count_statistics(waiting, dict(call.bound(args, kwargs)))
                 elif call.kind == "factory":
                     self.created(call, out)
                 elif waiting is not None:
@@ -233,13 +233,18 @@ class Forward:
         if self.watch.recorder.pace is not None:
             self.watch.recorder.pace()
 
-    def count_statistics(self, arguments: list[tuple[str, Any]]) -> None:
+    def count_statistics(self, waiting: Waiting, named: dict[str, Any]) -> None:
         """A batch norm has run: the statistics that it wrote are read again when they are used."""
-        named = dict(arguments)
-        for name in STATISTICS:
-            known = self.tensors.find(named.get(name)) if named.get("training") else None
+        if not named["training"]:
+            return
+        momentum, eps = BATCH_NORMS[waiting.call.base]
+        elements = named["input"].numel() // max(1, named["input"].shape[1])
+        how = (named[momentum], None, elements), (named[momentum], named[eps], elements)
+        for name, (source, _, _), fields in zip(STATISTICS, waiting.outs[1:], how, strict=False):
+            known = self.tensors.find(named[name])
             if known is not None:
                 known.offset -= 1
+                known.moved = (source.number, *fields) if elements > 1 else None
 
     def spread(self, waiting: Waiting, out: Sequence[Any] = ()) -> None:
         """An op that writes or returns lists of tensors: one op for each place in them."""

@@ -24,10 +24,11 @@ class Known(weakref.ref):  # type: ignore[type-arg]
 
     `storage` is the number of the memory, `sink` the watch on the node that accumulates its gradient.  Versions count
     from `offset`: torch adds up gradients in place before anybody has them.  `steps` say how a view was
-    taken: (the steps to its source, the number of that, operator, arguments, shape, which of several results).
+    taken: (the steps to its source, the number of that, operator, arguments, shape, which of several results).  `moved`
+    says how a batch norm changed a running statistic: the fields of the event.
     """
 
-    __slots__ = ("key", "number", "offset", "requires", "sink", "steps", "storage", "value", "version")
+    __slots__ = ("key", "moved", "number", "offset", "requires", "sink", "steps", "storage", "value", "version")
     key: int
     number: int
     version: int
@@ -37,6 +38,7 @@ class Known(weakref.ref):  # type: ignore[type-arg]
     offset: int
     sink: Any
     steps: Any
+    moved: tuple[Any, ...] | None
 
     def path_from(self, base: int) -> list[Any] | None:
         """The steps from a tensor to this view of it; None if some are unknown. Linear in their number."""
@@ -107,7 +109,7 @@ class Tensors:
         known.number = number = next_id()
         known.version, known.value, known.requires = version, value, requires
         known.storage = number if storage is None else storage
-        known.sink, known.offset, known.steps = None, 0, None
+        known.sink, known.offset, known.steps, known.moved = None, 0, None, None
         self.known[known.key] = known
         return known
 
@@ -172,8 +174,12 @@ class Tensors:
 
     def refresh(self, known: Known, tensor: Any, version: int) -> None:
         """A tensor has changed since it was recorded: through another name of its memory, or while nobody looked."""
-        known.version, known.value = version, self.keep(tensor)
-        self.log.append(("made", -1, entries.refresh, known.number, version, known.value))
+        moved = known.moved if version == known.version + 1 else None
+        known.version, known.value, known.moved = version, self.keep(tensor), None
+        if moved is None:
+            self.log.append(("made", -1, entries.refresh, known.number, version, known.value))
+        else:
+            self.log.append(("moved", -1, known.number, version, known.value, *moved))
 
     def flag(self, known: Known, tensor: Any, stack: int) -> None:
         """`requires_grad` was set."""

@@ -50,9 +50,9 @@ class Recomputed:
     """A recording as the engine computes it, with the largest relative difference of a value.
 
     `unknown` are the values of tensors that no trace has, such as complex ones, and that no op of the engine uses: in
-    `trace` they are zeros, so that it can be run again.  `unseen` are tensors that PyTorch wrote without an op, as it
-    does the statistics of a batch norm; `writers` the results (tensor, version) of ops that may have written them.
-    `left_out`: numbers that are rounding alone were not compared.
+    `trace` they are zeros, so that it can be run again.  `unseen` are tensors that PyTorch wrote without an op, as in a
+    recording without moves of a batch norm's statistics; `writers` the results of ops that may have written them, as
+    (tensor, version).  `left_out`: numbers that are rounding alone were not compared.
     """
 
     trace: Trace
