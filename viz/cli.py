@@ -87,7 +87,8 @@ def parser() -> argparse.ArgumentParser:
         "--output",
         type=Path,
         metavar="FILE",
-        help="the trace file to write (default: the script's name with .backstep, in the working folder)",
+        help="the trace file to write (default: the script's name with .backstep, in the working folder); `-o "
+        "FILE.backstep` may also stand directly behind the script",
     )
     _limits(record)
     _script(record)
@@ -404,10 +405,24 @@ def _record(options: argparse.Namespace) -> int:
     """Records a script into a file; the status is the script's."""
     from viz.record.record_command import record
 
+    output, args = _output(options.output, options.args)
     return record(
-        options.script, options.args, options.as_torch, module=options.module or "", output=options.output,
-        limits=_limits_of(options),
-    )  # fmt: skip
+        options.script, args, options.as_torch, module=options.module or "", output=output, limits=_limits_of(options)
+    )
+
+
+def _output(before: Path | None, args: list[str]) -> tuple[Path | None, list[str]]:
+    """The trace file to write, and the arguments of the script.
+
+    What is behind the script is the script's, as with `python`. Only the name of a trace directly behind it is ours.
+
+    >>> _output(None, ["-o", "run.backstep", "--epochs", "2"])[1], _output(None, ["-o", "model.pt"])[1]
+    (['--epochs', '2'], ['-o', 'model.pt'])
+    """
+    match args:
+        case ["-o" | "--output", name, *others] if before is None and Path(name).suffix == SUFFIX:
+            return Path(name), others
+    return before, args
 
 
 def _new(options: argparse.Namespace) -> int:

@@ -44,6 +44,7 @@ def test_parser_leaves_the_scripts_own_arguments_alone() -> None:
         (["run", "-m", "viz.server"], "'viz.server' is a package without a __main__.py"),
         (["run", "-m", "_socket"], "is not a Python file"),
         (["record", "-o", "no/such/run.backstep", __file__], "There is no folder 'no/such'"),
+        (["record", __file__, "-o", "no/such/run.backstep"], "There is no folder 'no/such'"),
         (["record", "-o", __file__, __file__], "exists and is not a trace"),
         (["open", "no-such.trace"], "There is no file"),
         (["--allow-host", "*", "--no-browser"], "not a host name"),
