@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from engine.trace.events import Accumulated, BackwardEnded, LeafCreated, OpCalled
 
-from .scopes import Part, Scope, Tree, inner_first
+from .scopes import Part, Scope, Tree, inner_first, ops_of
 
 LABELS: Mapping[Part, str] = {"data": "data", "update": "update", "aside": "no gradient"}
 """The names of the groups beside a model."""
@@ -21,7 +21,7 @@ LABELS: Mapping[Part, str] = {"data": "data", "update": "update", "aside": "no g
 def owners(tree: Tree) -> frozenset[str]:
     """The calls of modules that take parameters or buffers themselves, so that these are drawn inside them."""
     names = tree.trace.names
-    held = {leaf.tensor for leaf in _leaves(tree) if is_owned(leaf, names.get(leaf.tensor, ""))}
+    held = {leaf.tensor for leaf in tree.leaves if is_owned(leaf, names.get(leaf.tensor, ""))}
     scopes: set[str] = set()
     todo: list[tuple[Scope, str]] = [(tree.top, "")]
     while todo:
@@ -37,7 +37,7 @@ def telling(tree: Tree) -> frozenset[str]:
     """The calls of modules whose only op has another name: `dropout1: Dropout`, which multiplies by a mask."""
     scopes: set[str] = set()
     for scope in inner_first(tree.top):
-        ops = _ops(scope) if scope.part == "module" else []
+        ops = ops_of(scope) if scope.part == "module" else []
         if len(ops) == 1 and isinstance(scope.key[2], str):
             name = tree.ops[ops[0]].name.replace("_", "")
             if not name.startswith(scope.key[2].lower()):
@@ -76,7 +76,7 @@ def lift(tree: Tree, owning: AbstractSet[str]) -> str:
 def _has_gradient(member: int | Scope, tree: Tree) -> bool:
     if isinstance(member, Scope) and member.part in ("update", "data", "aside"):
         return False
-    ops = [member] if isinstance(member, int) else _ops(member)
+    ops = [member] if isinstance(member, int) else ops_of(member)
     return any(out.requires_grad for op in ops for out in tree.ops[op].outputs)
 
 
@@ -147,18 +147,18 @@ class _Tensors:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.storages = {leaf.tensor: leaf.storage for leaf in _leaves(tree)}
+        self.storages = {leaf.tensor: leaf.storage for leaf in tree.leaves}
         self.storages |= {out.tensor: out.storage for op in tree.ops for out in op.outputs}
-        self.gradients = {leaf.tensor for leaf in _leaves(tree) if leaf.source == "grad"}
+        self.gradients = {leaf.tensor for leaf in tree.leaves if leaf.source == "grad"}
         for event in tree.trace.events:
             if isinstance(event, Accumulated):
                 self.gradients.add(event.grad)
             elif isinstance(event, BackwardEnded):
                 self.gradients.update(tensor for tensor in event.results if tensor is not None)
-        self.asking = self.gradients | {leaf.tensor for leaf in _leaves(tree) if leaf.requires_grad}
+        self.asking = self.gradients | {leaf.tensor for leaf in tree.leaves if leaf.requires_grad}
 
     def of(self, scope: int | Scope) -> _Member:
-        member = _Member(scope, [scope] if isinstance(scope, int) else _ops(scope))
+        member = _Member(scope, [scope] if isinstance(scope, int) else sorted(ops_of(scope)))
         for inner in [] if isinstance(scope, int) else inner_first(scope):
             member.parts.add(inner.part)
         for op in [self.tree.ops[number] for number in member.ops]:
@@ -221,14 +221,5 @@ def _wrap(scope: Scope, tree: Tree, members: Sequence[_Member], part: Part, labe
     scope.members = kept
 
 
-def _leaves(tree: Tree) -> list[LeafCreated]:
-    return [event for event in tree.trace.events if isinstance(event, LeafCreated)]
-
-
 def _own(scope: Scope, tree: Tree) -> list[OpCalled]:
     return [tree.ops[member] for member in scope.members if isinstance(member, int)]
-
-
-def _ops(scope: Scope) -> list[int]:
-    """The ops in a scope, in the order of the program."""
-    return sorted(member for inner in inner_first(scope) for member in inner.members if isinstance(member, int))

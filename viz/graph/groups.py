@@ -6,23 +6,20 @@ A group is an interval of the recorded order, so groups nest and the graph betwe
 
 from __future__ import annotations
 
-import ast
 import itertools
 import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-
-from engine.trace.events import LeafCreated
 
 from ..reading.facts import Facts
 from ..reading.source_text import source
-from . import nested_loops
 from .gradient_free import gather, lift, owners, telling
+from .nested_loops import Loop
+from .reader import read
 from .recursion import flatten, unroll
-from .scopes import Counted, Loop, Part, Scope, Tree, inner_first, place_of, read
+from .scopes import Counted, Part, Scope, Tree, inner_first, nest, number, ops_of, prune, rounds_around_all, wrap
 
 MOST_MEMBERS = 40
 """The number of direct members above which a group is cut into parts, so that each fits on a screen."""
@@ -96,17 +93,18 @@ class Grouping:
 def groups(facts: Facts) -> Grouping:
     """The groups of a trace. Cost: linear in its events times the depth of the calls."""
     tree = read(facts)
-    _nest(tree)
-    rounds, of_calls = _rounds_around_all(tree.top)
-    is_large = len(tree.ops) + _updated(tree) > MOST_MEMBERS
-    _wrap(tree, LIBRARY_OF_MANY if is_large else LIBRARY)
+    nest(tree)
+    rounds, of_calls = rounds_around_all(tree.top)
+    drawn_twice = len(tree.leaves) if tree.updates else 0  # before and after the step of an optimiser
+    is_large = len(tree.ops) + drawn_twice > MOST_MEMBERS
+    wrap(tree, LIBRARY_OF_MANY if is_large else LIBRARY)
     unroll(tree)
-    _number(tree.top)
+    number(tree.top)
     owning: frozenset[str] = owners(tree) if is_large else frozenset()
     kept = owning | telling(tree) if is_large else owning
-    _prune(tree.top, kept)
+    prune(tree.top, kept)
     flatten(tree)
-    _prune(tree.top, kept)
+    prune(tree.top, kept)
     model = ""
     if is_large:
         model = lift(tree, owning)
@@ -123,205 +121,6 @@ def groups(facts: Facts) -> Grouping:
         _collect(tree.top), rounds=rounds, rounds_of_calls=of_calls, owners=owning, model=model, runs=runs
     )
     return grouping if is_large else replace(grouping, modules=frozenset(), quiet={})
-
-
-def _updated(tree: Tree) -> int:
-    """The leaves of a program in which an optimiser makes a step: each is drawn before and after the step."""
-    if all(scope.part != "update" for scope in inner_first(tree.top)):
-        return 0
-    return sum(isinstance(event, LeafCreated) for event in tree.trace.events)
-
-
-def _nest(tree: Tree) -> None:
-    """Distribute the iterations of an inner loop over those of an outer loop that has nothing else, inner loops
-    first."""
-    further: dict[str, list[Scope]] = {}
-    for scope in inner_first(tree.top):
-        scope.members = [
-            one for member in scope.members
-            for one in ([member, *further.pop(member.id)] if isinstance(member, Scope) else [member])
-        ]  # fmt: skip
-        further[scope.id] = _rounds_around(scope, tree)
-
-
-def _rounds_around(outer: Scope, tree: Tree) -> list[Scope]:
-    """The further iterations of an outer loop of which one was read.
-
-    That one keeps its own ops and those before the inner loop; the ops after the inner loop belong to the last one.
-    """
-    rounds = [m for m in outer.members if isinstance(m, Scope) and m.key[0] == "loop"]
-    if len(rounds) < 2 or len({m.key for m in rounds}) > 1 or outer.key[:1] != ("loop",) or outer.within is None:
-        return []
-    begin = next(n for n, m in enumerate(outer.members) if m is rounds[0])
-    before, after = outer.members[:begin], outer.members[begin + len(rounds) :]
-    inner = next((loop for loop in tree.loops.get(str(rounds[0].key[1]), ()) if loop.line == rounds[0].key[-1]), None)
-    if outer.members[begin : begin + len(rounds)] != rounds or rounds[0].key[1] != outer.key[1] or inner is None:
-        return []
-    reached = [{sum(start <= place[0] for start in inner.starts) for place in m.seen} for m in rounds]
-    sure = inner.length is not None and any(all(n in r for r in reached) for n in inner.sure)
-    is_named = outer.text is not None  # then it is this single iteration
-    each = (
-        inner.length
-        if sure
-        else None
-        if is_named
-        else nested_loops.period([[tree.ops[k] for k in _ops(m)] for m in rounds])
-    )
-    if not each or each >= len(rounds):
-        return []
-    for n, one in enumerate(rounds):
-        one.round = n % each + 1
-        one.count(one.nth_round)
-    outer.members = [*before, *rounds[:each]]
-    names = []
-    for start in range(each, len(rounds), each):
-        scope = Scope(next(tree.ids), "", outer.within, outer.key, list(rounds[start : start + each]))
-        scope.round = outer.round + start // each
-        scope.seen, scope.loop, scope.text = outer.seen, outer.loop, outer.text
-        scope.count(scope.nth_round)
-        names.append(scope)
-    names[-1].members += after
-    return names
-
-
-def _rounds_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
-    """The names of the iterations around each op and backward call in a loop, outermost first."""
-    ops: dict[int, tuple[str, ...]] = {}
-    calls: dict[int, tuple[str, ...]] = {}
-    todo: list[tuple[Scope, tuple[str, ...]]] = [(top, ())]
-    while todo:
-        scope, names = todo.pop()
-        if names and scope.key[:1] == ("backward",) and isinstance(scope.key[-1], int):
-            calls[scope.key[-1]] = names
-        for member in scope.members:
-            if isinstance(member, Scope):
-                todo.append((member, (*names, member.nth_round.name) if member.round else names))
-            elif names:
-                ops[member] = names
-    return ops, calls
-
-
-def _wrap(tree: Tree, least: int) -> None:
-    """Put the ops of one library call, if there are `least` or more, into a group of their own: `jacobian(f, x)`.
-
-    A module's call already has its group.
-    """
-    filled: set[str] = set()
-    for scope in inner_first(tree.top):
-        scope.members = [member for member in scope.members if isinstance(member, int) or member.id in filled]
-        if scope.members:
-            filled.add(scope.id)
-    todo = [tree.top]
-    while todo:
-        scope = todo.pop()
-        inside = [member for member in _wrapped(scope, tree, least) if isinstance(member, Scope)]
-        todo += inside[::-1]
-
-
-def _wrapped(scope: Scope, tree: Tree, least: int) -> list[int | Scope]:
-    """The same for the direct members of a scope; returns all of them, including those that are now in groups."""
-    members, scope.members = scope.members, []
-    for place, together in itertools.groupby(members, lambda member: _called_from(member, tree)):
-        run = list(together)
-        direct = [member for member in run if isinstance(member, int)]
-        much = len(direct) >= least and place is not None and place != _called_by(scope)
-        name = _callee(_text(direct[0], tree)) if much else ""
-        if not name:
-            scope.members += run
-            continue
-        call = Scope(next(tree.ids), name, scope, ("library", place), run)
-        scope.members.append(call)
-        for member in run:
-            if isinstance(member, Scope):
-                member.within = call
-    return members
-
-
-def _called_by(scope: Scope) -> object:
-    """The position in the program of the module's call that a scope stands for."""
-    return scope.key[-1] if scope.key[:1] == ("module",) else None
-
-
-def _called_from(member: int | Scope, tree: Tree) -> object:
-    """The position in the program from which an op, or the call of a function, comes."""
-    if isinstance(member, Scope):
-        return member.key[-1] if member.key[0] == "call" else None
-    stack = tree.ops[member].stack
-    frames = tree.trace.stacks[stack] if 0 <= stack < len(tree.trace.stacks) else ()
-    return place_of(frames[-1]) if frames else None
-
-
-def _callee(text: str) -> str:
-    """The name of the function in a call, or `@`, which PyTorch turns into several ops; "" for other expressions.
-
-    >>> _callee("F.softmax(s @ q, -1)"), _callee("self.q(x) @ self.k(x).T"), _callee("x[0] * 2")
-    ('softmax', '@', '')
-    """
-    try:
-        expression = ast.parse(text, mode="eval").body
-    except SyntaxError:  # part of a statement
-        return ""
-    match expression:
-        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
-            return name
-        case ast.BinOp(op=ast.MatMult()):
-            return "@"
-    return ""
-
-
-def _text(op: int, tree: Tree) -> str:
-    frames = tree.trace.stacks[tree.ops[op].stack]
-    return source(tree.trace, frames[-1], limit=200)
-
-
-def _ops(scope: Scope) -> list[int]:
-    return [k for one in inner_first(scope) for k in one.members if isinstance(k, int)]
-
-
-def _number(top: Scope) -> None:
-    """Count the calls that one position of the program makes repeatedly in a group, as a comprehension does: they are
-    named like those of a loop."""
-    for scope in inner_first(top):
-        inside = [member for member in scope.members if isinstance(member, Scope)]
-        calls = [member for member in inside if member.key[0] in ("call", "module")]
-        often = Counter(call.key for call in calls)
-        nth: Counter[object] = Counter()
-        for call in calls:
-            nth[call.key] += 1
-            if often[call.key] > 1:
-                begin, call.kin = f"{call.label} · ", call.kin or call.label
-                call.count(Counted(begin, begin, str(nth[call.key])))
-
-
-def _prune(top: Scope, always: AbstractSet[str] = frozenset()) -> None:
-    """Drop groups of fewer than two ops, except those in `always`, and groups that contain everything: a box around all
-    says nothing."""
-    for scope in inner_first(top):
-        kept: list[int | Scope] = []
-        named = Counter(_only(member) for member in scope.members)
-        for member in scope.members:
-            if isinstance(member, int) or len(member.members) > 1 or member.id in always:
-                kept.append(member)
-                continue
-            for only in member.members:
-                if isinstance(only, Scope) and member.round and only.round:
-                    only.counted = member.nth_round
-                    only.label = f"{member.nth_round.name}, {only.label}"
-                elif isinstance(only, Scope) and only.part == "module" and named[only.label] == 1:
-                    continue  # `blocks.3` is told apart by its own name
-                elif isinstance(only, Scope) and member.round:  # an iteration that is one call: its call
-                    only.kin = only.kin or only.label
-                    only.count(member.nth_round.behind(f"{only.label} · "))
-            kept.extend(member.members)
-        scope.members = kept
-    while len(top.members) == 1 and isinstance(top.members[0], Scope):
-        top.members = top.members[0].members
-
-
-def _only(member: int | Scope) -> str:
-    """The name of the call that is all of a member; "" if there is none."""
-    only = member.members[0] if isinstance(member, Scope) and len(member.members) == 1 else None
-    return only.label if isinstance(only, Scope) else ""
 
 
 def _stack(scope: Scope, tree: Tree) -> None:
@@ -370,7 +169,7 @@ def _series(member: int | Scope, tree: Tree) -> tuple[object, ...] | None:
     if member.part == "module":
         holder, _, place = str(member.key[1]).rpartition(".")
         own = ("module", holder, member.key[2]) if place.isdigit() else member.key[:3]
-    return (*own, tuple(tree.ops[op].name for op in _ops(member)))
+    return (*own, tuple(tree.ops[op].name for op in ops_of(member)))
 
 
 def _cut(scope: Scope, tree: Tree) -> None:
@@ -421,7 +220,9 @@ def _span(part: list[int | Scope], ranges: Mapping[str, tuple[Counted, Counted]]
     if len(labels) == len(part) and len(set(labels)) == 1:
         return f"{labels[0]} × {len(part)}"
     if len(labels) < 2:
-        return lines_of([op for member in part for op in ([member] if isinstance(member, int) else _ops(member))], tree)
+        return lines_of(
+            [op for member in part for op in ([member] if isinstance(member, int) else ops_of(member))], tree
+        )
     return between(plain(labels[0]), plain(labels[-1]))
 
 

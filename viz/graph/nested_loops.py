@@ -1,5 +1,5 @@
-"""Loops in loops with nothing recorded between them: which iterations of the inner loop belong to one iteration of the
-outer.
+"""The loops of a program's text, and loops in loops with nothing recorded between them: which iterations of the inner
+loop belong to one iteration of the outer.
 
 The positions of ops do not say: they are those of the inner loop alone.  It follows from the number of the inner loop's
 iterations, if the program states it (`range(4)`, a list literal), or from its data: when batches come again, the next
@@ -11,8 +11,12 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 from engine.trace.events import OpCalled
+from engine.trace.loops import variable
+from engine.trace.source import syntax_tree
 
 from ..reading.labels import presentation
 
@@ -156,3 +160,54 @@ def loops_of(tree: ast.Module) -> Iterator[ast.For | ast.While | ast.AsyncFor]:
     for node in ast.walk(tree):
         if isinstance(node, (ast.For, ast.While, ast.AsyncFor)) and node.body:
             yield node
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop of the program: its header begins at line `first`, its body after `line`, with a statement at each of
+    `starts`.
+
+    `taken` are the names over which it iterates, `variable` tells its iterations apart and differs in each of them if
+    it `counts`.
+    """
+
+    first: int
+    line: int
+    end: int
+    label: str
+    starts: tuple[int, ...]
+    length: int | None
+    sure: tuple[int, ...]
+    file: str
+    taken: frozenset[str]
+    variable: str | None
+    counts: bool = False
+
+
+MOST_LOOPS = 2_000
+"""Loops of a file that are looked at."""
+
+
+@functools.lru_cache(maxsize=64)
+def loops_in(code: str, file: str) -> tuple[Loop, ...]:
+    """The loops of a file by first line, outer ones first; none if it is not Python.
+
+    >>> [(loop.first, loop.line, loop.end, loop.variable) for loop in loops_in("for i in x:\\n    f(i)\\n", "a.py")]
+    [(1, 1, 2, 'i')]
+    """
+    try:
+        tree = syntax_tree(code)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    loops = []
+    for node in islice(loops_of(tree), MOST_LOOPS):
+        end = node.body[-1].end_lineno or node.lineno
+        target = "while" if isinstance(node, ast.While) else f"for {ast.unparse(node.target)}"
+        starts, sure = tuple(s.lineno for s in node.body), surely_runs(node)
+        parts = () if isinstance(node, ast.While) else ast.walk(node.iter)
+        taken = frozenset(part.id for part in parts if isinstance(part, ast.Name))
+        line = node.body[0].lineno - 1
+        can_tell = not isinstance(node, ast.While) and counts(node.iter)
+        stated = length(node, tree)
+        loops.append(Loop(node.lineno, line, end, target, starts, stated, sure, file, taken, variable(node), can_tell))
+    return tuple(sorted(loops, key=lambda loop: (loop.line, -loop.end)))

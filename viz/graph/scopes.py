@@ -1,25 +1,25 @@
-"""The call stacks of a trace as nested scopes: iterations of loops, calls of functions and modules, ops that a backward
-call recorded."""
+"""Scopes of a program, nested as it runs: iterations of loops, calls of functions, modules and libraries, ops that a
+backward call recorded.
+
+`reader` finds them in the call stacks. The functions here complete the tree: they tell iterations of nested loops
+apart, add calls of libraries, count repeated calls, and drop scopes that say nothing.
+"""
 
 from __future__ import annotations
 
 import ast
+import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import count, islice
 from typing import Literal, NamedTuple
 
-from engine.trace.events import AnyEvent, BackwardStarted, Frame, GroupEntered, GroupLeft, OpCalled, Trace
-from engine.trace.loops import variable
-from engine.trace.source import syntax_tree
+from engine.trace.events import Frame, LeafCreated, OpCalled, Trace
 
-from ..reading.facts import Facts
 from ..reading.source_text import source
 from . import nested_loops
-
-_TRANSPARENT = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
-"""Functions whose frames are not calls to the reader."""
+from .nested_loops import Loop
 
 
 class Counted(NamedTuple):
@@ -91,283 +91,22 @@ class Scope:
         self.counted, self.label = counted, counted.name
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop of the program: its header begins at line `first`, its body after `line`, with a statement at each of
-    `starts`.
-
-    `taken` are the names over which it iterates, `variable` tells its iterations apart and differs in each of them if
-    it `counts`.
-    """
-
-    first: int
-    line: int
-    end: int
-    label: str
-    starts: tuple[int, ...]
-    length: int | None
-    sure: tuple[int, ...]
-    file: str
-    taken: frozenset[str]
-    variable: str | None
-    counts: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """The state of reading a stack before one of its frames: the scope, how many are open, and the last frame before it
-    in which positions may come again (-1: none)."""
-
-    scope: Scope
-    level: int
-    cut: int
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """How the stack of an event was read: its frames, and a mark before each of them and after the last."""
-
-    frames: tuple[Frame, ...] = ()
-    marks: list[Mark] = field(default_factory=list)
-
-
 @dataclass(slots=True)
 class Tree:
     """The scopes of a trace: `top` contains all of them, `ops` has the ops that their members number.
 
     `loops` are those of each file, `runs` the scopes in which a line of a file ran: it runs once in each iteration, and
-    once in each call without loops. `ids` names further scopes.
+    once in each call without loops. `ids` names further scopes, `updates` says whether an optimiser makes a step.
     """
 
     trace: Trace
     loops: Mapping[str, tuple[Loop, ...]]
-    ids: Iterator[str] = field(default_factory=lambda: (f"g{number}" for number in count()))
+    ids: Iterator[str] = field(default_factory=lambda: (f"g{number}" for number in itertools.count()))
     top: Scope = field(default_factory=lambda: Scope("g", "", None, ()))
     ops: list[OpCalled] = field(default_factory=list)
+    leaves: list[LeafCreated] = field(default_factory=list)
     runs: dict[tuple[str, int], set[str]] = field(default_factory=dict)
-
-
-def read(facts: Facts) -> Tree:
-    """The scopes of a trace, in one pass over its events. Cost: linear in the events times the depth of the calls."""
-    trace = facts.trace
-    reader = _Reader(Tree(trace, {name: loops_in(code, name) for name, code in trace.files.items()}))
-    for event in trace.events:
-        reader.turn(event)
-        if event.index in facts.own.hidden:
-            continue
-        match event:
-            case OpCalled():
-                reader.op(event)
-            case GroupEntered():
-                reader.enter(event)
-            case GroupLeft():
-                reader.leave()
-            case BackwardStarted():
-                reader.start(event)
-    return reader.tree
-
-
-class _Reader:
-    """Follows the call stacks: which scopes are open at an event, and where a new iteration or call begins."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self.trace = tree.trace
-        self.opened: list[Scope] = []
-        self.last = Path()
-        self.entered: list[tuple[Scope, int, str, list[Scope], Path]] = []
-        self.backward: Scope | None = None
-        self.around: dict[tuple[str, int], list[Loop]] = {}
-        self.held: dict[tuple[int, int, str], str | None] = {}
-        self.base, self.outer = _loop_of_window(tree.trace)
-        self.before: OpCalled | None = None  # the program's op before, if nothing else began or ended since
-        self.scope = tree.top  # the scope of that op
-
-    def open(self, within: Scope, label: str, key: tuple[object, ...]) -> Scope:
-        scope = Scope(next(self.tree.ids), label, within, key)
-        within.members.append(scope)
-        return scope
-
-    def turn(self, event: AnyEvent) -> None:
-        """Take over the values of loop variables from an event on."""
-        for one in event.loops:
-            self.held[one.depth, one.line, one.name] = one.text
-
-    def op(self, event: OpCalled) -> None:
-        """Put an op into the innermost scope of its stack, or into that of the backward call that recorded it."""
-        number = len(self.tree.ops)
-        self.tree.ops.append(event)
-        if event.call is not None and self.backward is not None:
-            self.backward.members.append(number)
-            return
-        if self.before is None or not self._continues(self.before, event):
-            self.scope = self.visit(event.stack)
-        self.scope.members.append(number)
-        self.before = event
-
-    def _continues(self, last: OpCalled, event: OpCalled) -> bool:
-        """Whether two ops at one position are parts of one expression.
-
-        Either the first op's result has no name, as in `a[i, j]`, or the second op only gives the view that was
-        written, as in `a[i] = x`, its new node.
-        """
-        results = {out.tensor for out in last.outputs}.difference(self.trace.names)
-        again = event.name == "as_strided.path"
-        return last.stack == event.stack and (again or any(i.tensor in results for i in event.inputs))
-
-    def start(self, event: BackwardStarted) -> None:
-        """Open the group of the ops that a backward call records."""
-        self.before = None
-        around = self.visit(event.stack)
-        frames = self.trace.stacks[event.stack] if event.stack >= 0 else ()
-        label = source(self.trace, frames[-1]) if frames else "backward"
-        self.backward = self.open(around, f"recorded by {label}", ("backward", event.call))
-
-    def enter(self, event: GroupEntered) -> None:
-        """Open the group of a module's call: frames up to the call are around it, deeper ones in it."""
-        self.before = None
-        around = self.visit(event.stack)
-        frames = self.trace.stacks[event.stack] if event.stack >= 0 else ()
-        outermost = not self.entered
-        above = "" if outermost else self.entered[-1][2]
-        name = event.name.removeprefix(above + ".") if above else event.name
-        held = outermost and name != event.kind
-        is_place = name.rpartition(".")[2].isdigit()  # in a Sequential
-        label = f"{name}: {event.kind}" if held or is_place else name
-        scope = self.open(around, label, ("module", event.name, event.kind, place_of(frames[-1]) if frames else None))
-        scope.kin = event.kind if held and not is_place else ""
-        in_update = not outermost and self.entered[-1][0].part == "update"
-        scope.part = "update" if in_update or "." in event.kind else "module"  # a class has no dot: `AdamW.step` has
-        within = "" if outermost else event.name  # names in the outermost one have no prefix
-        self.entered.append((scope, len(frames), within, self.opened, self.last))
-        self.opened, self.last = [], Path()
-
-    def leave(self) -> None:
-        """Close the group that was entered last; if the recording began inside one, there may be none to close."""
-        self.before = None
-        if self.entered:
-            *_, self.opened, self.last = self.entered.pop()
-
-    def visit(self, stack: int) -> Scope:
-        """The innermost scope of an event with this stack, opened if it is new.
-
-        If the event before had the same frames, only those in which something may begin again are read, so that a call
-        at depth 1,000 does not cost 1,000 steps.
-        """
-        frames = self.trace.stacks[stack] if 0 <= stack < len(self.trace.stacks) else ()
-        scope, start = (self.entered[-1][0], self.entered[-1][1]) if self.entered else (self.tree.top, self.base)
-        first = self._first_new(frames, start)
-        marks = self.last.marks[: first - start + 1] or [Mark(scope, 0, -1)]
-        for depth in range(first, len(frames)):
-            scope, level, cut = marks[-1].scope, marks[-1].level, marks[-1].cut
-            frame = frames[depth]
-            last = depth == len(frames) - 1
-            place = place_of(frame)
-            loops = self._enclosing(frame, frames[depth - 1] if depth else None)
-            if depth == self.base:
-                loops = [loop for loop in loops if loop.line > self.outer]
-            for loop in loops:
-                scope = self._round(scope, level, loop, frames, depth, innermost=loop is loops[-1])
-                level += 1
-            self.tree.runs.setdefault((frame.file, frame.line), set()).add(scope.id)
-            if not last and not _is_transparent(frames[depth + 1]):
-                key = ("call", depth, frames[depth + 1].function, place)
-                open_here = level < len(self.opened) and self.opened[level].key == key
-                if open_here and not self._restarts(frames, depth + 1, level + 1):
-                    scope = self.opened[level]
-                else:
-                    scope = self.open(scope, frames[depth + 1].function, key)
-                    self.opened[level:] = [scope]
-                scope.latest = place_of(frames[depth + 1])
-                scope.seen.add(scope.latest)
-                level += 1
-            elif not last:
-                cut = depth
-            marks.append(Mark(scope, level, depth if loops else cut))
-        del self.opened[marks[-1].level :]
-        self.last = Path(frames, marks)
-        return marks[-1].scope
-
-    def _first_new(self, frames: tuple[Frame, ...], start: int) -> int:
-        """The outermost frame at which reading a stack may give another result than at the event before.
-
-        A frame in a loop, or before a comprehension, may run its positions repeatedly; the frames around it continue.
-        """
-        marks = self.last.marks
-        depth = shared(self.last.frames, frames) - 1
-        if depth <= start or not marks:
-            return start
-        mark = marks[depth - start]
-        if mark.cut < depth - 1 and not self._restarts(frames, depth, mark.level):
-            return depth
-        return max(mark.cut, start)
-
-    def _round(
-        self, around: Scope, level: int, loop: Loop, frames: tuple[Frame, ...], depth: int, innermost: bool
-    ) -> Scope:
-        """The iteration of `loop` that an event belongs to.
-
-        A new one begins if its variable has another value, or if the same position or an earlier one comes again. A
-        repetition inside an inner loop is an iteration of that one, also if the outer loop has nothing else: `_nest`
-        tells those apart.
-        """
-        frame, last = frames[depth], depth == len(frames) - 1
-        place = place_of(frame)
-        statement = sum(start <= frame.line for start in loop.starts)
-        here = self.opened[level] if level < len(self.opened) else None
-        key = ("loop", frame.file, loop.line)
-        again = False
-        text = None if loop.variable is None else self.held.get((depth, loop.line, loop.variable))
-        if here is not None and here.key == key:
-            within = len(self.opened) > level + 1 and self.opened[level + 1].key[-1:] == (place,)
-            again = (
-                here.text != text
-                or statement < here.statement
-                or (
-                    innermost
-                    and not (loop.counts and text is not None)  # else one in a library call is not an iteration
-                    and place in here.seen
-                    and (last or not within or self._restarts(frames, depth + 1, level + 2))
-                )
-            )
-        if here is None or here.key != key or again:
-            number = here.round + 1 if again and here is not None else 1
-            here = self.open(around, "", key)
-            here.round, here.loop, here.text = number, loop, text
-            here.count(here.nth_round)
-            self.opened[level:] = [here]
-        here.statement = statement
-        here.seen.add(place)
-        return here
-
-    def _restarts(self, frames: tuple[Frame, ...], depth: int, level: int) -> bool:
-        """Whether an event in the open call before `level` belongs to another run of the same call.
-
-        A position outside of loops comes once in one run of a function.
-        """
-        for level, depth in enumerate(range(depth, len(frames)), level):  # noqa: B020  each goes on from where it is
-            frame = frames[depth]
-            if self._enclosing(frame, frames[depth - 1]) or place_of(frame) not in self.opened[level - 1].seen:
-                return False
-            if depth == len(frames) - 1:
-                call = self.opened[level - 1]  # several ops of one line, as of `clip_grad_norm_(…)`, are not a new run
-                return len(call.seen) == 1 or call.latest != place_of(frame)
-            if _is_transparent(frames[depth + 1]):  # a comprehension runs its positions many times
-                return False
-            if len(self.opened) <= level or self.opened[level].key[-1:] != (place_of(frame),):
-                return True
-        return False
-
-    def _enclosing(self, frame: Frame, caller: Frame | None) -> list[Loop]:
-        key = (frame.file, frame.line)
-        if key not in self.around:
-            loops = self.tree.loops.get(frame.file, ())
-            self.around[key] = [loop for loop in loops if loop.line < frame.line <= loop.end]
-        enclosing = self.around[key]
-        if caller is not None and caller.file == frame.file and enclosing:
-            outer = self.around.get((caller.file, caller.line), [])
-            enclosing = [loop for loop in enclosing if loop not in outer]
-        return enclosing
+    updates: bool = False
 
 
 def inner_first(top: Scope) -> list[Scope]:
@@ -379,58 +118,198 @@ def inner_first(top: Scope) -> list[Scope]:
     return scopes[::-1]
 
 
-def shared(one: tuple[Frame, ...], other: tuple[Frame, ...]) -> int:
-    """The number of frames that two stacks have in common, from the outermost one on."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
-    return low
-
-
-def _is_transparent(frame: Frame) -> bool:
-    return frame.function.rpartition(".")[2] in _TRANSPARENT
-
-
-def _loop_of_window(trace: Trace) -> tuple[int, int]:
-    """For a window, which is one iteration of a loop: the depth of the frame that runs the loop, and the loop's line.
-
-    The groups around the loop contain the whole window, and are not drawn in it.
-    """
-    match trace.meta.get("section"):  # a file may say anything
-        case {"depth": int(depth), "line": int(line)} if depth >= 0 and line >= 0:
-            return depth, line
-    return 0, 0
-
-
 def place_of(frame: Frame) -> tuple[int, int, int, int]:
     return frame.line, frame.col, frame.end_line, frame.end_col
 
 
-MOST_LOOPS = 2_000
-"""Loops of a file that are looked at."""
+def ops_of(scope: Scope) -> list[int]:
+    """The ops in a scope, those of inner scopes first."""
+    return [k for one in inner_first(scope) for k in one.members if isinstance(k, int)]
 
 
-@lru_cache(maxsize=64)
-def loops_in(code: str, file: str) -> tuple[Loop, ...]:
-    """The loops of a file by first line, outer ones first; none if it is not Python.
+def nest(tree: Tree) -> None:
+    """Distribute the iterations of an inner loop over those of an outer loop that has nothing else, inner loops
+    first."""
+    further: dict[str, list[Scope]] = {}
+    for scope in inner_first(tree.top):
+        scope.members = [
+            one for member in scope.members
+            for one in ([member, *further.pop(member.id)] if isinstance(member, Scope) else [member])
+        ]  # fmt: skip
+        further[scope.id] = _rounds_around(scope, tree)
 
-    >>> [(loop.first, loop.line, loop.end, loop.variable) for loop in loops_in("for i in x:\\n    f(i)\\n", "a.py")]
-    [(1, 1, 2, 'i')]
+
+def _rounds_around(outer: Scope, tree: Tree) -> list[Scope]:
+    """The further iterations of an outer loop of which one was read.
+
+    That one keeps its own ops and those before the inner loop; the ops after the inner loop belong to the last one.
+    """
+    rounds = [m for m in outer.members if isinstance(m, Scope) and m.key[0] == "loop"]
+    if len(rounds) < 2 or len({m.key for m in rounds}) > 1 or outer.key[:1] != ("loop",) or outer.within is None:
+        return []
+    begin = next(n for n, m in enumerate(outer.members) if m is rounds[0])
+    before, after = outer.members[:begin], outer.members[begin + len(rounds) :]
+    inner = next((loop for loop in tree.loops.get(str(rounds[0].key[1]), ()) if loop.line == rounds[0].key[-1]), None)
+    if outer.members[begin : begin + len(rounds)] != rounds or rounds[0].key[1] != outer.key[1] or inner is None:
+        return []
+    reached = [{sum(start <= place[0] for start in inner.starts) for place in m.seen} for m in rounds]
+    sure = inner.length is not None and any(all(n in r for r in reached) for n in inner.sure)
+    is_named = outer.text is not None  # then it is this single iteration
+    each = (
+        inner.length
+        if sure
+        else None
+        if is_named
+        else nested_loops.period([[tree.ops[k] for k in ops_of(m)] for m in rounds])
+    )
+    if not each or each >= len(rounds):
+        return []
+    for n, one in enumerate(rounds):
+        one.round = n % each + 1
+        one.count(one.nth_round)
+    outer.members = [*before, *rounds[:each]]
+    names = []
+    for start in range(each, len(rounds), each):
+        scope = Scope(next(tree.ids), "", outer.within, outer.key, list(rounds[start : start + each]))
+        scope.round = outer.round + start // each
+        scope.seen, scope.loop, scope.text = outer.seen, outer.loop, outer.text
+        scope.count(scope.nth_round)
+        names.append(scope)
+    names[-1].members += after
+    return names
+
+
+def rounds_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
+    """The names of the iterations around each op and backward call in a loop, outermost first."""
+    ops: dict[int, tuple[str, ...]] = {}
+    calls: dict[int, tuple[str, ...]] = {}
+    todo: list[tuple[Scope, tuple[str, ...]]] = [(top, ())]
+    while todo:
+        scope, names = todo.pop()
+        if names and scope.key[:1] == ("backward",) and isinstance(scope.key[-1], int):
+            calls[scope.key[-1]] = names
+        for member in scope.members:
+            if isinstance(member, Scope):
+                todo.append((member, (*names, member.nth_round.name) if member.round else names))
+            elif names:
+                ops[member] = names
+    return ops, calls
+
+
+def wrap(tree: Tree, least: int) -> None:
+    """Put the ops of one library call, if there are `least` or more, into a group of their own: `jacobian(f, x)`.
+
+    A module's call already has its group.
+    """
+    filled: set[str] = set()
+    for scope in inner_first(tree.top):
+        scope.members = [member for member in scope.members if isinstance(member, int) or member.id in filled]
+        if scope.members:
+            filled.add(scope.id)
+    todo = [tree.top]
+    while todo:
+        scope = todo.pop()
+        inside = [member for member in _wrapped(scope, tree, least) if isinstance(member, Scope)]
+        todo += inside[::-1]
+
+
+def _wrapped(scope: Scope, tree: Tree, least: int) -> list[int | Scope]:
+    """The same for the direct members of a scope; returns all of them, including those that are now in groups."""
+    members, scope.members = scope.members, []
+    for place, together in itertools.groupby(members, lambda member: _called_from(member, tree)):
+        run = list(together)
+        direct = [member for member in run if isinstance(member, int)]
+        much = len(direct) >= least and place is not None and place != _called_by(scope)
+        name = _callee(_text(direct[0], tree)) if much else ""
+        if not name:
+            scope.members += run
+            continue
+        call = Scope(next(tree.ids), name, scope, ("library", place), run)
+        scope.members.append(call)
+        for member in run:
+            if isinstance(member, Scope):
+                member.within = call
+    return members
+
+
+def _called_by(scope: Scope) -> object:
+    """The position in the program of the module's call that a scope stands for."""
+    return scope.key[-1] if scope.key[:1] == ("module",) else None
+
+
+def _called_from(member: int | Scope, tree: Tree) -> object:
+    """The position in the program from which an op, or the call of a function, comes."""
+    if isinstance(member, Scope):
+        return member.key[-1] if member.key[0] == "call" else None
+    stack = tree.ops[member].stack
+    frames = tree.trace.stacks[stack] if 0 <= stack < len(tree.trace.stacks) else ()
+    return place_of(frames[-1]) if frames else None
+
+
+def _callee(text: str) -> str:
+    """The name of the function in a call, or `@`, which PyTorch turns into several ops; "" for other expressions.
+
+    >>> _callee("F.softmax(s @ q, -1)"), _callee("self.q(x) @ self.k(x).T"), _callee("x[0] * 2")
+    ('softmax', '@', '')
     """
     try:
-        tree = syntax_tree(code)
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
-    loops = []
-    for node in islice(nested_loops.loops_of(tree), MOST_LOOPS):
-        end = node.body[-1].end_lineno or node.lineno
-        target = "while" if isinstance(node, ast.While) else f"for {ast.unparse(node.target)}"
-        starts, sure = tuple(s.lineno for s in node.body), nested_loops.surely_runs(node)
-        parts = () if isinstance(node, ast.While) else ast.walk(node.iter)
-        taken = frozenset(part.id for part in parts if isinstance(part, ast.Name))
-        length = nested_loops.length(node, tree)
-        line = node.body[0].lineno - 1
-        counts = not isinstance(node, ast.While) and nested_loops.counts(node.iter)
-        loops.append(Loop(node.lineno, line, end, target, starts, length, sure, file, taken, variable(node), counts))
-    return tuple(sorted(loops, key=lambda loop: (loop.line, -loop.end)))
+        expression = ast.parse(text, mode="eval").body
+    except SyntaxError:  # part of a statement
+        return ""
+    match expression:
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+            return name
+        case ast.BinOp(op=ast.MatMult()):
+            return "@"
+    return ""
+
+
+def _text(op: int, tree: Tree) -> str:
+    frames = tree.trace.stacks[tree.ops[op].stack]
+    return source(tree.trace, frames[-1], limit=200)
+
+
+def number(top: Scope) -> None:
+    """Count the calls that one position of the program makes repeatedly in a group, as a comprehension does: they are
+    named like those of a loop."""
+    for scope in inner_first(top):
+        inside = [member for member in scope.members if isinstance(member, Scope)]
+        calls = [member for member in inside if member.key[0] in ("call", "module")]
+        often = Counter(call.key for call in calls)
+        nth: Counter[object] = Counter()
+        for call in calls:
+            nth[call.key] += 1
+            if often[call.key] > 1:
+                begin, call.kin = f"{call.label} · ", call.kin or call.label
+                call.count(Counted(begin, begin, str(nth[call.key])))
+
+
+def prune(top: Scope, always: AbstractSet[str] = frozenset()) -> None:
+    """Drop groups of fewer than two ops, except those in `always`, and groups that contain everything: a box around all
+    says nothing."""
+    for scope in inner_first(top):
+        kept: list[int | Scope] = []
+        named = Counter(_only(member) for member in scope.members)
+        for member in scope.members:
+            if isinstance(member, int) or len(member.members) > 1 or member.id in always:
+                kept.append(member)
+                continue
+            for only in member.members:
+                if isinstance(only, Scope) and member.round and only.round:
+                    only.counted = member.nth_round
+                    only.label = f"{member.nth_round.name}, {only.label}"
+                elif isinstance(only, Scope) and only.part == "module" and named[only.label] == 1:
+                    continue  # `blocks.3` is told apart by its own name
+                elif isinstance(only, Scope) and member.round:  # an iteration that is one call: its call
+                    only.kin = only.kin or only.label
+                    only.count(member.nth_round.behind(f"{only.label} · "))
+            kept.extend(member.members)
+        scope.members = kept
+    while len(top.members) == 1 and isinstance(top.members[0], Scope):
+        top.members = top.members[0].members
+
+
+def _only(member: int | Scope) -> str:
+    """The name of the call that is all of a member; "" if there is none."""
+    only = member.members[0] if isinstance(member, Scope) and len(member.members) == 1 else None
+    return only.label if isinstance(only, Scope) else ""

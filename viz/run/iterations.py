@@ -33,7 +33,7 @@ from engine.trace.events import (
 from engine.trace.file.outline import CODES, KINDS, RECORDED, Outline
 from engine.trace.source import syntax_tree
 
-from ..graph.scopes import Loop, loops_in
+from ..graph.nested_loops import Loop, loops_in
 from ..reading.source_text import lines_of
 from ..reading.text import one_line
 

@@ -1,0 +1,283 @@
+"""Reads the call stacks of a trace: where an iteration of a loop begins, or a call of a function or a module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.trace.events import AnyEvent, BackwardStarted, Frame, GroupEntered, GroupLeft, LeafCreated, OpCalled, Trace
+
+from ..reading.facts import Facts
+from ..reading.source_text import source
+from .nested_loops import Loop, loops_in
+from .scopes import Scope, Tree, place_of
+
+_TRANSPARENT = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+"""Functions whose frames are not calls to the reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The state of reading a stack before one of its frames: the scope, how many are open, and the last frame before it
+    in which positions may come again (-1: none)."""
+
+    scope: Scope
+    level: int
+    cut: int
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """How the stack of an event was read: its frames, and a mark before each of them and after the last."""
+
+    frames: tuple[Frame, ...] = ()
+    marks: list[Mark] = field(default_factory=list)
+
+
+def read(facts: Facts) -> Tree:
+    """The scopes of a trace, in one pass over its events. Cost: linear in the events times the depth of the calls."""
+    trace = facts.trace
+    reader = _Reader(Tree(trace, {name: loops_in(code, name) for name, code in trace.files.items()}))
+    for event in trace.events:
+        reader.turn(event)
+        if event.index in facts.own.hidden:
+            continue
+        match event:
+            case OpCalled():
+                reader.op(event)
+            case LeafCreated():
+                reader.tree.leaves.append(event)
+            case GroupEntered():
+                reader.enter(event)
+            case GroupLeft():
+                reader.leave()
+            case BackwardStarted():
+                reader.start(event)
+    return reader.tree
+
+
+class _Reader:
+    """Follows the call stacks: which scopes are open at an event, and where a new iteration or call begins."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.trace = tree.trace
+        self.opened: list[Scope] = []
+        self.last = Path()
+        self.entered: list[tuple[Scope, int, str, list[Scope], Path]] = []
+        self.backward: Scope | None = None
+        self.around: dict[tuple[str, int], list[Loop]] = {}
+        self.held: dict[tuple[int, int, str], str | None] = {}
+        self.base, self.outer = _loop_of_window(tree.trace)
+        self.before: OpCalled | None = None  # the program's op before, if nothing else began or ended since
+        self.scope = tree.top  # the scope of that op
+
+    def open(self, within: Scope, label: str, key: tuple[object, ...]) -> Scope:
+        scope = Scope(next(self.tree.ids), label, within, key)
+        within.members.append(scope)
+        return scope
+
+    def turn(self, event: AnyEvent) -> None:
+        """Take over the values of loop variables from an event on."""
+        for one in event.loops:
+            self.held[one.depth, one.line, one.name] = one.text
+
+    def op(self, event: OpCalled) -> None:
+        """Put an op into the innermost scope of its stack, or into that of the backward call that recorded it."""
+        number = len(self.tree.ops)
+        self.tree.ops.append(event)
+        if event.call is not None and self.backward is not None:
+            self.backward.members.append(number)
+            return
+        if self.before is None or not self._continues(self.before, event):
+            self.scope = self.visit(event.stack)
+        self.scope.members.append(number)
+        self.before = event
+
+    def _continues(self, last: OpCalled, event: OpCalled) -> bool:
+        """Whether two ops at one position are parts of one expression.
+
+        Either the first op's result has no name, as in `a[i, j]`, or the second op only gives the view that was
+        written, as in `a[i] = x`, its new node.
+        """
+        results = {out.tensor for out in last.outputs}.difference(self.trace.names)
+        again = event.name == "as_strided.path"
+        return last.stack == event.stack and (again or any(i.tensor in results for i in event.inputs))
+
+    def start(self, event: BackwardStarted) -> None:
+        """Open the group of the ops that a backward call records."""
+        self.before = None
+        around = self.visit(event.stack)
+        frames = self.trace.stacks[event.stack] if event.stack >= 0 else ()
+        label = source(self.trace, frames[-1]) if frames else "backward"
+        self.backward = self.open(around, f"recorded by {label}", ("backward", event.call))
+
+    def enter(self, event: GroupEntered) -> None:
+        """Open the group of a module's call: frames up to the call are around it, deeper ones in it."""
+        self.before = None
+        around = self.visit(event.stack)
+        frames = self.trace.stacks[event.stack] if event.stack >= 0 else ()
+        outermost = not self.entered
+        above = "" if outermost else self.entered[-1][2]
+        name = event.name.removeprefix(above + ".") if above else event.name
+        held = outermost and name != event.kind
+        is_place = name.rpartition(".")[2].isdigit()  # in a Sequential
+        label = f"{name}: {event.kind}" if held or is_place else name
+        scope = self.open(around, label, ("module", event.name, event.kind, place_of(frames[-1]) if frames else None))
+        scope.kin = event.kind if held and not is_place else ""
+        in_update = not outermost and self.entered[-1][0].part == "update"
+        scope.part = "update" if in_update or "." in event.kind else "module"  # a class has no dot: `AdamW.step` has
+        self.tree.updates |= scope.part == "update"
+        within = "" if outermost else event.name  # names in the outermost one have no prefix
+        self.entered.append((scope, len(frames), within, self.opened, self.last))
+        self.opened, self.last = [], Path()
+
+    def leave(self) -> None:
+        """Close the group that was entered last; if the recording began inside one, there may be none to close."""
+        self.before = None
+        if self.entered:
+            *_, self.opened, self.last = self.entered.pop()
+
+    def visit(self, stack: int) -> Scope:
+        """The innermost scope of an event with this stack, opened if it is new.
+
+        If the event before had the same frames, only those in which something may begin again are read, so that a call
+        at depth 1,000 does not cost 1,000 steps.
+        """
+        frames = self.trace.stacks[stack] if 0 <= stack < len(self.trace.stacks) else ()
+        scope, start = (self.entered[-1][0], self.entered[-1][1]) if self.entered else (self.tree.top, self.base)
+        first = self._first_new(frames, start)
+        marks = self.last.marks[: first - start + 1] or [Mark(scope, 0, -1)]
+        for depth in range(first, len(frames)):
+            scope, level, cut = marks[-1].scope, marks[-1].level, marks[-1].cut
+            frame = frames[depth]
+            last = depth == len(frames) - 1
+            place = place_of(frame)
+            loops = self._enclosing(frame, frames[depth - 1] if depth else None)
+            if depth == self.base:
+                loops = [loop for loop in loops if loop.line > self.outer]
+            for loop in loops:
+                scope = self._round(scope, level, loop, frames, depth, innermost=loop is loops[-1])
+                level += 1
+            self.tree.runs.setdefault((frame.file, frame.line), set()).add(scope.id)
+            if not last and not _is_transparent(frames[depth + 1]):
+                key = ("call", depth, frames[depth + 1].function, place)
+                open_here = level < len(self.opened) and self.opened[level].key == key
+                if open_here and not self._restarts(frames, depth + 1, level + 1):
+                    scope = self.opened[level]
+                else:
+                    scope = self.open(scope, frames[depth + 1].function, key)
+                    self.opened[level:] = [scope]
+                scope.latest = place_of(frames[depth + 1])
+                scope.seen.add(scope.latest)
+                level += 1
+            elif not last:
+                cut = depth
+            marks.append(Mark(scope, level, depth if loops else cut))
+        del self.opened[marks[-1].level :]
+        self.last = Path(frames, marks)
+        return marks[-1].scope
+
+    def _first_new(self, frames: tuple[Frame, ...], start: int) -> int:
+        """The outermost frame at which reading a stack may give another result than at the event before.
+
+        A frame in a loop, or before a comprehension, may run its positions repeatedly; the frames around it continue.
+        """
+        marks = self.last.marks
+        depth = shared(self.last.frames, frames) - 1
+        if depth <= start or not marks:
+            return start
+        mark = marks[depth - start]
+        if mark.cut < depth - 1 and not self._restarts(frames, depth, mark.level):
+            return depth
+        return max(mark.cut, start)
+
+    def _round(
+        self, around: Scope, level: int, loop: Loop, frames: tuple[Frame, ...], depth: int, innermost: bool
+    ) -> Scope:
+        """The iteration of `loop` that an event belongs to.
+
+        A new one begins if its variable has another value, or if the same position or an earlier one comes again. A
+        repetition inside an inner loop is an iteration of that one, also if the outer loop has nothing else: `_nest`
+        tells those apart.
+        """
+        frame, last = frames[depth], depth == len(frames) - 1
+        place = place_of(frame)
+        statement = sum(start <= frame.line for start in loop.starts)
+        here = self.opened[level] if level < len(self.opened) else None
+        key = ("loop", frame.file, loop.line)
+        again = False
+        text = None if loop.variable is None else self.held.get((depth, loop.line, loop.variable))
+        if here is not None and here.key == key:
+            within = len(self.opened) > level + 1 and self.opened[level + 1].key[-1:] == (place,)
+            again = (
+                here.text != text
+                or statement < here.statement
+                or (
+                    innermost
+                    and not (loop.counts and text is not None)  # else one in a library call is not an iteration
+                    and place in here.seen
+                    and (last or not within or self._restarts(frames, depth + 1, level + 2))
+                )
+            )
+        if here is None or here.key != key or again:
+            number = here.round + 1 if again and here is not None else 1
+            here = self.open(around, "", key)
+            here.round, here.loop, here.text = number, loop, text
+            here.count(here.nth_round)
+            self.opened[level:] = [here]
+        here.statement = statement
+        here.seen.add(place)
+        return here
+
+    def _restarts(self, frames: tuple[Frame, ...], depth: int, level: int) -> bool:
+        """Whether an event in the open call before `level` belongs to another run of the same call.
+
+        A position outside of loops comes once in one run of a function.
+        """
+        for level, depth in enumerate(range(depth, len(frames)), level):  # noqa: B020  each goes on from where it is
+            frame = frames[depth]
+            if self._enclosing(frame, frames[depth - 1]) or place_of(frame) not in self.opened[level - 1].seen:
+                return False
+            if depth == len(frames) - 1:
+                call = self.opened[level - 1]  # several ops of one line, as of `clip_grad_norm_(…)`, are not a new run
+                return len(call.seen) == 1 or call.latest != place_of(frame)
+            if _is_transparent(frames[depth + 1]):  # a comprehension runs its positions many times
+                return False
+            if len(self.opened) <= level or self.opened[level].key[-1:] != (place_of(frame),):
+                return True
+        return False
+
+    def _enclosing(self, frame: Frame, caller: Frame | None) -> list[Loop]:
+        key = (frame.file, frame.line)
+        if key not in self.around:
+            loops = self.tree.loops.get(frame.file, ())
+            self.around[key] = [loop for loop in loops if loop.line < frame.line <= loop.end]
+        enclosing = self.around[key]
+        if caller is not None and caller.file == frame.file and enclosing:
+            outer = self.around.get((caller.file, caller.line), [])
+            enclosing = [loop for loop in enclosing if loop not in outer]
+        return enclosing
+
+
+def shared(one: tuple[Frame, ...], other: tuple[Frame, ...]) -> int:
+    """The number of frames that two stacks have in common, from the outermost one on."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+    return low
+
+
+def _is_transparent(frame: Frame) -> bool:
+    return frame.function.rpartition(".")[2] in _TRANSPARENT
+
+
+def _loop_of_window(trace: Trace) -> tuple[int, int]:
+    """For a window, which is one iteration of a loop: the depth of the frame that runs the loop, and the loop's line.
+
+    The groups around the loop contain the whole window, and are not drawn in it.
+    """
+    match trace.meta.get("section"):  # a file may say anything
+        case {"depth": int(depth), "line": int(line)} if depth >= 0 and line >= 0:
+            return depth, line
+    return 0, 0
