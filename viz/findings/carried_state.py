@@ -51,7 +51,7 @@ def carried(case: Case, earlier: CallFact) -> Carried | None:
 
 def _described(case: Case, tensor: int, maker: OpCalled, user: OpCalled) -> Carried | None:
     name = case.facts.trace.names.get(tensor) or ""
-    frame = case.facts.frame(user.stack)
+    frame = case.facts.frames.get(user.stack)
     is_tensor = bool(name)
     if not name:
         name, frame = _passed_on(case, maker, user)
@@ -72,7 +72,7 @@ def _passed_on(case: Case, maker: OpCalled, user: OpCalled) -> tuple[str, Frame 
         name = next((name for name in sources.operands(frame) if name in bound), "")
         if name:
             return name, frame
-    return "", case.facts.frame(user.stack)
+    return "", case.facts.frames.get(user.stack)
 
 
 def _targets(sources: Sources, frame: Frame) -> list[str]:

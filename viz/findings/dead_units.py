@@ -58,7 +58,7 @@ def _dimension(facts: Facts, event: OpCalled, dimensions: int) -> int:
 
 def _finding(facts: Facts, dead: int, units: int, index: int) -> Finding:
     op = facts.ops[index]
-    event, frame = op.event, facts.frame(op.event.stack)
+    event, frame = op.event, facts.frames.get(op.event.stack)
     name = labels.written_name(event)
     where = f"{name} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else name
     count = facts.trace.value(event.outputs[0].value).array.size // units  # type: ignore[union-attr]  # see _layers

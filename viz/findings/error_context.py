@@ -13,7 +13,7 @@ from engine.trace.messages import Message, read_error
 from engine.trace.source import Sources
 
 from ..graph.graph import Drawing
-from ..reading.error_tensors import error_tensors
+from ..reading.error_tensors import base, error_tensors
 from ..reading.facts import CallFact, Facts
 from ..schema.edits import Edits
 
@@ -46,7 +46,7 @@ class Case:
         return self.facts.ops[index].event if index is not None else None
 
     def named(self, tensor: int | None) -> str:
-        return (self.facts.name(tensor) if tensor is not None else None) or "the tensor"
+        return (self.facts.names.get(tensor) if tensor is not None else None) or "the tensor"
 
     @cached_property
     def tensors(self) -> tuple[int, ...]:
@@ -70,18 +70,18 @@ class Case:
 
     def part(self, tensor: int | None) -> str:
         """The user's name of a tensor; for a view without a name, the tensor that it is a part of."""
-        name = self.facts.name(tensor) if tensor is not None else None
+        name = self.facts.names.get(tensor) if tensor is not None else None
         if name is not None or tensor is None:
             return name or "the tensor"
-        base = self.facts.base(tensor)
-        return f"a part of {self.named(base)}" if base is not None else "the tensor"
+        held = base(self.facts, tensor)
+        return f"a part of {self.named(held)}" if held is not None else "the tensor"
 
     def written(self, stack: int) -> str:
         return self.facts.written(stack)
 
     def called(self, stack: int) -> str:
         """The name of the function that the expression at a stack calls, without the object before the dot."""
-        frame = self.facts.frame(stack)
+        frame = self.facts.frames.get(stack)
         node = Sources(self.facts.trace.files).node(frame) if frame is not None else None
         function = node.func if isinstance(node, ast.Call) else None
         return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
@@ -89,7 +89,7 @@ class Case:
     @property
     def line(self) -> str:
         """The program's own line that raised the error."""
-        return self.facts.quoted(self.facts.frame_of(self.event))
+        return self.facts.quoted(self.facts.failing[self.event.index])
 
 
 Answer = tuple[str, str, Edits | None]

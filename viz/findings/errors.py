@@ -24,7 +24,7 @@ from engine.trace.messages import ErrorKind, warning_kind
 
 from ..graph.graph import Drawing
 from ..reading import labels, text
-from ..reading.error_tensors import OF_OPERANDS, matrices
+from ..reading.error_tensors import OF_OPERANDS, asks, base, matrices, shares
 from ..reading.facts import CallFact, Facts, TensorFact
 from ..reading.source_text import source
 from ..schema.edits import Edits
@@ -111,7 +111,7 @@ def _was_updated(case: Case, earlier: CallFact) -> str:
     for op in case.facts.ops:
         leaf = op.event.inplace
         later = earlier.start < op.event.index < case.event.index
-        if later and leaf is not None and leaf in case.facts.receives and case.facts.is_leaf(leaf):
+        if later and leaf is not None and leaf in case.facts.receives and case.facts.tensors[leaf].is_leaf:
             return case.named(leaf)
     return ""
 
@@ -223,7 +223,7 @@ def _left_as(case: Case, leaf: int) -> Escaped | None:
     if creation is None or held is None:
         return None
     for event in reversed(facts.trace.events[: creation.index]):
-        if isinstance(event, Escaped) and event.tensor in facts.tensors and facts.asks(event.tensor, event.index):
+        if isinstance(event, Escaped) and event.tensor in facts.tensors and asks(facts, event.tensor, event.index):
             values = facts.trace.value(event.value).array
             if values is not None and values.shape == held.shape and np.array_equal(values, held, equal_nan=True):
                 return event
@@ -287,7 +287,7 @@ def _cut(facts: Facts, root: int) -> OpCalled | None:
             continue
         event = facts.ops[op].event
         inputs = [i.tensor for i in event.inputs if i.tensor is not None]
-        if event.node is None and any(facts.asks(t, event.index) for t in inputs if t in facts.tensors):
+        if event.node is None and any(asks(facts, t, event.index) for t in inputs if t in facts.tensors):
             return event
         todo += [t for t in inputs if t not in seen]
         seen.update(inputs)
@@ -320,11 +320,11 @@ def _saved_changed(case: Case) -> Answer:
     writer = next(
         (op.event for op in reversed(case.facts.ops)
          if op.event.inplace is not None and op.event.index < case.event.index
-         and (tensor is None or case.facts.shares(tensor, op.event.inplace))),
+         and (tensor is None or shares(case.facts, tensor, op.event.inplace))),
         None,
     )  # fmt: skip
     leaf = writer.inplace if writer is not None and tensor is not None else None
-    if leaf is not None and not (leaf in case.facts.tensors and case.facts.is_leaf(leaf)):
+    if leaf is not None and not (leaf in case.facts.tensors and case.facts.tensors[leaf].is_leaf):
         leaf = None  # else the saved one is the leaf itself, or a view of it, as the transposed weight of a layer
     name = case.part(leaf if leaf is not None else (tensor if tensor is not None or writer is None else writer.inplace))
     node = case.op.node.name if case.op is not None and case.op.node is not None else "A node"
@@ -392,7 +392,7 @@ def _integer_leaf(case: Case) -> Answer:
         "A gradient says what happens when a number changes a little. Integers, and True and False, cannot change "
         "a little."
     )
-    name = case.facts.name(case.tensor) if case.tensor is not None else None
+    name = case.facts.names.get(case.tensor) if case.tensor is not None else None
     if name is None:
         return why, "Write one of its numbers with a decimal point, as in `1.`, or pass `dtype=torch.float32`.", None
     floats = f"call `{name} = {name}.float()` first, then `{name}.requires_grad_()`"
@@ -452,7 +452,7 @@ def _several_views(case: Case) -> Answer:
 
 def _out_of_place(case: Case, name: str) -> str:
     """The refused write, as an assignment of a new tensor: `top = top * 10` for the program's `top *= 10`."""
-    frame = case.facts.frame_of(case.event)
+    frame = case.facts.failing[case.event.index]
     written = source(case.facts.trace, frame) if frame is not None else ""
     try:
         (statement,) = ast.parse(written).body
@@ -627,8 +627,8 @@ def _matrix_shapes(case: Case) -> Answer:
 
 def _weight(case: Case, tensor: int | None) -> str:
     """The name of the layer whose weight a tensor is a view of; "" if it is none."""
-    base = case.facts.base(tensor) if tensor is not None else None
-    name = case.facts.name(base) if base is not None else None
+    held = base(case.facts, tensor) if tensor is not None else None
+    name = case.facts.names.get(held) if held is not None else None
     return name.removesuffix(".weight") if name is not None and name.endswith(".weight") else ""
 
 
@@ -642,13 +642,13 @@ def _operand(case: Case, tensor: int | None, unknown: str) -> str:
     maker = case.facts.made_by(tensor, case.event.index)
     op = case.facts.ops[maker].event if maker is not None else None
     if op is None:
-        return case.facts.name(tensor) or unknown
-    frame, failing = case.facts.frame(op.stack), case.facts.frame_of(case.event)
+        return case.facts.names.get(tensor) or unknown
+    frame, failing = case.facts.frames.get(op.stack), case.facts.failing[case.event.index]
     result = f"the result of {labels.written_name(op)}"
     written = result if _goes_on(case, op) else case.written(op.stack)
     if frame is not None and failing is not None and frame.line == failing.line:  # it failed, so it has bound no name
         return written if frame.col > failing.col else result
-    return case.facts.name(tensor) or written or unknown
+    return case.facts.names.get(tensor) or written or unknown
 
 
 def _goes_on(case: Case, op: OpCalled) -> bool:
@@ -683,7 +683,7 @@ def _dtypes(case: Case) -> Answer:
     why = f"The tensors have element types that do not go together{_at_line(case)}{kinds}."
     wide = next((t for t in case.tensors if t in case.facts.tensors and case.facts.tensors[t].dtype == "float64"), None)
     if wide is not None:
-        name = case.facts.name(wide) or "x"
+        name = case.facts.names.get(wide) or "x"
         return why, f"Convert the float64 tensor, as in `{name} = {name}.float()`: arrays of numpy are float64.", None
     return why, "Convert one of them, as in `x = x.to(weight.dtype)`.", None
 
@@ -764,5 +764,5 @@ _ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
 def _root(case: Case) -> tuple[tuple[int, ...], str]:
     """Shape and name of the root that the error is about."""
     fact = case.facts.tensors.get(case.tensor) if case.tensor is not None else None
-    name = case.facts.name(case.tensor) if case.tensor is not None else None
+    name = case.facts.names.get(case.tensor) if case.tensor is not None else None
     return fact.shape if fact is not None else (), name or "the result"

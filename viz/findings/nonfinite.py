@@ -138,7 +138,7 @@ class _Search:
             if fact is None or fact.leaf is None or argument.version != fact.first:
                 continue
             if kind in self.kinds(self.facts.value(argument.tensor, argument.version)):
-                return self.facts.name(argument.tensor) or "the tensor"
+                return self.facts.names.get(argument.tensor) or "the tensor"
         return None
 
     def backward(self, event: VjpRun) -> Iterable[Finding]:
@@ -207,7 +207,7 @@ class _Search:
     def finding(
         self, kind: Kind, event: OpCalled | VjpRun, called: OpCalled, label: str, why: str, fix: str
     ) -> Finding:
-        frame = self.facts.frame(called.stack)
+        frame = self.facts.frames.get(called.stack)
         where = "."
         if frame is not None:
             where = f", in `{source(self.facts.trace, frame, 60)}` ({self.facts.line(frame)})."
@@ -244,7 +244,7 @@ class _Search:
         place = [str(n) for n in rows[0]]
         place.insert(axis, ":")
         tensor = event.inputs[0].tensor
-        name = (self.facts.name(tensor) if tensor is not None else None) or "the input"
+        name = (self.facts.names.get(tensor) if tensor is not None else None) or "the input"
         return f"All {array.shape[axis]} numbers of {name}[{', '.join(place)}] are −inf"
 
     def slope(self, event: VjpRun, called: OpCalled, kind: NonFinite) -> tuple[str, float | None]:
@@ -261,7 +261,7 @@ class _Search:
         there = []
         for argument in called.inputs:
             part = self.element(argument.tensor, argument.version, argument.scalar, sent.shape, place)
-            name = self.facts.name(argument.tensor) if argument.tensor is not None else None
+            name = self.facts.names.get(argument.tensor) if argument.tensor is not None else None
             if part is not None and argument.tensor is not None:
                 there.append(f"{name or 'its input'} is {part}")
         there = list(dict.fromkeys(there))  # once for the two of x * x

@@ -117,7 +117,7 @@ class _Search:
         return bool(((held.array != 0) & (came.array != 0)).any())
 
     def sum(self, event: Accumulated, earlier: int, between: int) -> Finding:
-        name = self.facts.name(event.tensor) or "a tensor"
+        name = self.facts.names.get(event.tensor) or "a tensor"
         call = self.facts.calls[event.call].event
         by, before = self.written(call.stack), self.written(self.facts.calls[earlier].event.stack)
         came = f"from {before}" if before else "from an earlier call"
@@ -150,7 +150,7 @@ class _Search:
                 return
 
     def changed(self, event: VjpRun, called: OpCalled, saved: Saved, now: int, wrote: int | None) -> Finding:
-        name = self.facts.name(saved.tensor) if saved.tensor is not None else None
+        name = self.facts.names.get(saved.tensor) if saved.tensor is not None else None
         name = name or "a tensor"
         by = self.written(self.trace.events[wrote].stack) if wrote is not None else ""
         node = called.node.name if called.node is not None else "A node"
@@ -209,7 +209,7 @@ class _Search:
                 return
 
     def halved(self, event: VjpRun, called: OpCalled, kept: str, cut: str, tensor: int | None) -> Finding:
-        name = (self.facts.name(tensor) if tensor is not None else None) or "the tensor"
+        name = (self.facts.names.get(tensor) if tensor is not None else None) or "the tensor"
         upstream = self.trace.value(event.upstream[0] or 0).array
         ways = [self.pulled(called, way, upstream) for way in (kept, cut)]
         numbers = [text.elements(way) if way is not None else "a gradient" for way in ways]
@@ -229,9 +229,9 @@ class _Search:
             old = self.facts.tensors.get(event.tensor)
             if leaf is None or old is None or not old.requires_grad:
                 continue
-            name = self.facts.name(leaf.tensor) or "The copy"
+            name = self.facts.names.get(leaf.tensor) or "The copy"
             producer = self.facts.made_by(event.tensor, event.index)
-            was = self.facts.name(event.tensor) or (
+            was = self.facts.names.get(event.tensor) or (
                 self.written(self.facts.ops[producer].event.stack) if producer is not None else "a tensor"
             )
             why = (
@@ -256,7 +256,7 @@ class _Search:
         for event in self.trace.events:
             if not isinstance(event, WarningGiven) or warning_kind(event) != "grad-of-inner":
                 continue
-            frame = self.facts.frame(event.stack)
+            frame = self.facts.frames.get(event.stack)
             node = sources.node(frame) if frame is not None else None
             if frame is None or not isinstance(node, ast.Attribute) or node.attr != "grad":
                 continue
@@ -309,7 +309,7 @@ class _Search:
             array = self.trace.value(index).array if index is not None else None
             if array is None or array.dtype.kind != "f" or first.tensor is None:
                 continue
-            name, of = labels.written_name(called), self.facts.name(first.tensor) or "its input"
+            name, of = labels.written_name(called), self.facts.names.get(first.tensor) or "its input"
             if name in ("max", "min") and not called.attrs and array.size:
                 best = array.max() if name == "max" else array.min()
                 ties = int((array == best).sum())
@@ -356,7 +356,7 @@ class _Search:
                 if not len(lost) or first is None:
                     continue
                 pairs = [f"{text.number(old[tuple(p)])} became {text.number(new[tuple(p)])}" for p in lost[:2]]
-                name = self.facts.name(root.tensor) or "the root"
+                name = self.facts.names.get(root.tensor) or "the root"
                 why = f"The gradient is {source.dtype} but {name} is {to.dtype}, so it was cast: {text.join(pairs)}."
                 fix = f"Compute {name} in {source.dtype}, or keep the gradient within the range of {to.dtype}."
                 label = f"cast to {to.dtype}"

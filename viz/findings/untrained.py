@@ -48,7 +48,7 @@ def unreached(facts: Facts) -> list[Finding]:
     for tensor in held.known:
         if tensor not in reached and tensor not in assigned and tensor in facts.tensors:
             cut = search.cuts.get(tensor)
-            frame = facts.frame(facts.ops[cut].event.stack) if cut is not None else None
+            frame = facts.frames.get(facts.ops[cut].event.stack) if cut is not None else None
             line = (frame.file, frame.line) if frame is not None else cut
             cuts.setdefault(line, (cut, []))[1].append(tensor)
     result = [search.finding(cut, tensors) for cut, tensors in cuts.values()]
@@ -122,7 +122,7 @@ def _missed(facts: Facts, held: _Held, reached: set[int]) -> list[int]:
 
 def names_of(facts: Facts, tensors: Sequence[int]) -> str:
     """The names of parameters; of many, the first and the number of the others."""
-    known = [facts.name(tensor) or "a parameter without a name" for tensor in tensors]
+    known = [facts.names.get(tensor) or "a parameter without a name" for tensor in tensors]
     return text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and {len(known) - 1} more parameters"
 
 
@@ -187,7 +187,7 @@ class _Unreached:
         calls = text.count(len([c for c in self.facts.calls.values() if c.completed]), "backward call")
         them, stay = ("them", "They never change") if many else ("it", "It never changes")
         why = f"{self.optimizer} holds {names}, but no gradient reaches {them} in {calls}"
-        label = f"{self.facts.name(tensors[0]) or 'a parameter'} never learns"
+        label = f"{self.facts.names.get(tensors[0]) or 'a parameter'} never learns"
         if many:
             label = f"{len(tensors)} parameters never learn"
         away = next((self.left[t] for t in tensors if t in self.left), None)
@@ -237,7 +237,7 @@ class _Unreached:
             "Create the optimiser after the last change to the model, or add the new parameters with add_param_group()."
         )
         line = self.facts.line_number(self.facts.calls[first.call].event.stack)
-        label = f"{self.facts.name(missed[0]) or 'a parameter'} is in no optimiser"
+        label = f"{self.facts.names.get(missed[0]) or 'a parameter'} is in no optimiser"
         return Finding("unheld", first.index, f"t{missed[0]}", label, why, fix, line)
 
 
@@ -255,11 +255,11 @@ def _why(op: OpFact) -> tuple[str, str]:
 
 
 def _unlisted_finding(facts: Facts, tensors: list[int], module: str, optimizer: str) -> Finding:
-    known = list(dict.fromkeys(facts.name(tensor) or "a parameter without a name" for tensor in tensors))
+    known = list(dict.fromkeys(facts.names.get(tensor) or "a parameter without a name" for tensor in tensors))
     names = text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and others"
     op = next(uses[0][0] for t in tensors if (uses := facts.uses.get((t, facts.tensors[t].first))))
     used = facts.ops[op]
-    frame = facts.frame(used.event.stack)
+    frame = facts.frames.get(used.event.stack)
     where = f" in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else ""
     many = len(tensors) > 1
     them, stay = ("them", "they never change") if many else ("it", "it never changes")

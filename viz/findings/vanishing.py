@@ -117,7 +117,7 @@ def _finding(facts: Facts, chain: _Chain, calls: int) -> Finding:
     place = next(index for index, is_past in enumerate(passed) if is_past)
     event = chain.events[place]
     op = facts.ops[facts.op_of_node[event.node]]
-    frame = facts.frame(chain.stack)
+    frame = facts.frames.get(chain.stack)
     where = labels.written_name(op.event)
     if frame is not None:
         where = f"{where} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})"

@@ -72,7 +72,7 @@ def _stops(facts: Facts, still: set[int]) -> dict[int, int]:
 
 def _finding(facts: Facts, index: int, tensors: list[int], calls: int) -> Finding:
     op, many = facts.ops[index], len(tensors) > 1
-    frame = facts.frame(op.event.stack)
+    frame = facts.frames.get(op.event.stack)
     name = labels.written_name(op.event)
     where = f"{name} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else name
     why = (
@@ -83,7 +83,7 @@ def _finding(facts: Facts, index: int, tensors: list[int], calls: int) -> Findin
     if _is_dead(facts, index):
         why += " All of its inputs are below 0, where its derivative is 0."
         fix = "Make some inputs positive: change the bias, take smaller steps, or use leaky_relu."
-    label = f"{facts.name(tensors[0]) or 'a parameter'} gets only zeros"
+    label = f"{facts.names.get(tensors[0]) or 'a parameter'} gets only zeros"
     if many:
         label = f"{len(tensors)} parameters get only zeros"
     line = facts.line_number(op.event.stack)

@@ -97,7 +97,7 @@ def _is_zero(facts: Facts, value: int | None) -> bool:
 
 
 def _not_zeroed_finding(facts: Facts, event: Accumulated, step: str) -> Finding:
-    name = facts.name(event.tensor) or "a leaf"
+    name = facts.names.get(event.tensor) or "a leaf"
     call = facts.calls[event.call]
     line = facts.line_number(call.event.stack)
     where = f" in line {line}" if line is not None else ""
@@ -119,7 +119,7 @@ def _cleared_finding(
     facts: Facts, step: GroupEntered, leaf: int, lost: dict[int, tuple[Accumulated, Event]]
 ) -> Finding:
     came, went = lost[leaf]
-    name, optimizer = facts.name(leaf) or "a leaf", step.kind.removesuffix(".step")
+    name, optimizer = facts.names.get(leaf) or "a leaf", step.kind.removesuffix(".step")
     brought = _line(facts, facts.calls[came.call].event.stack)
     left = "None" if isinstance(went, GradSet) and went.value is None else "0"
     why = (
@@ -133,5 +133,5 @@ def _cleared_finding(
 
 
 def _line(facts: Facts, stack: int) -> str:
-    frame = facts.frame(stack)
+    frame = facts.frames.get(stack)
     return f" in {facts.line(frame)}" if frame is not None else ""

@@ -13,7 +13,7 @@ from .graph import Drawing, Link
 def way_back(drawing: Drawing, place: str, ops: AbstractSet[int]) -> Iterator[Link]:
     """The links from a card to the earlier versions of its tensor, if their op is one of `ops`."""
     item = drawing.items[place]
-    if item.tensor is None or drawing.facts.history(item.tensor, item.version) not in ops:
+    if item.tensor is None or drawing.facts.tensors[item.tensor].history.get(item.version) not in ops:
         return
     older = drawing.older.get(item.twin or place)
     while older is not None:
@@ -41,9 +41,10 @@ class Come:
 
     def add(self, call: int, tensor: int, version: int, value: int | None) -> None:
         """A gradient (a trace value) has arrived in a call: noted if the tensor has several versions."""
-        if value is None or len(self.facts.tensors[tensor].versions) < 2:
+        fact = self.facts.tensors[tensor]
+        if value is None or len(fact.versions) < 2:
             return
-        producer = self.facts.history(tensor, version)
+        producer = fact.history.get(version)
         if producer is not None:
             self.known[call, producer, tensor].append((version, value))
 

@@ -82,6 +82,8 @@ class Drawing:
     """By card: the link by which gradients continue to the tensor as it was before an unrecorded write,"""
     newer: dict[str, Link] = field(default_factory=dict)
     """and the same links by their other end."""
+    failing: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """The tensors that an error is about, by its event."""
 
     def card(self, tensor: int) -> str | None:
         """The newest card of a tensor."""
@@ -112,7 +114,8 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
     """The whole graph, nothing folded. Cost: linear in events and edges."""
     drawing = Drawing(nx.MultiDiGraph(), facts, grouping)
     drawn = [op for op in facts.ops if op.writes_grad is None]
-    special = facts.retained.keys() | facts.receives | {t for one in facts.errors for t in error_tensors(facts, one)}
+    drawing.failing = {error.index: error_tensors(facts, error) for error in facts.errors}
+    special = facts.retained.keys() | facts.receives | {one for tensors in drawing.failing.values() for one in tensors}
     for (tensor, version), role in _cards(facts, special).items():
         if role == "inner" and tensor not in special and _is_between(facts, grouping, tensor, version):
             continue
@@ -142,7 +145,7 @@ def _cards(facts: Facts, special: Set[int]) -> Mapping[tuple[int, int], Role]:
     a step or an error is about."""
     cards: dict[tuple[int, int], Role] = {}
     for tensor, fact in facts.tensors.items():
-        if facts.is_gradient(tensor):
+        if _is_gradient(facts, tensor):
             continue
         root = tensor in facts.roots
         named = tensor in facts.trace.names or root or tensor in special
@@ -153,7 +156,7 @@ def _cards(facts: Facts, special: Set[int]) -> Mapping[tuple[int, int], Role]:
                 if version != fact.first and not used and (not root or tensor in facts.owner):
                     continue  # a gradient that a later call adds to is shown in the row of its leaf
                 if fact.requires_grad or used or root or tensor in special:
-                    leaf = facts.is_leaf(tensor, version)
+                    leaf = version in fact.leaf_versions
                     inner = version != fact.first and fact.requires_grad  # computed, and written through a view
                     cards[tensor, version] = "root" if root else "leaf" if leaf else "inner" if inner else "constant"
                 continue
@@ -162,8 +165,8 @@ def _cards(facts: Facts, special: Set[int]) -> Mapping[tuple[int, int], Role]:
                 continue
             if len(op.event.outputs) > 1 and not (used or root or fact.requires_grad or tensor in special):
                 continue  # rows of `for row in rows` that no op takes would be a tower of loose cards
-            leaf = facts.is_leaf(tensor, version)
-            if not (named or leaf or (not used and op.order == 0) or (used and facts.is_unrecorded(tensor, version))):
+            leaf = version in fact.leaf_versions
+            if not (named or leaf or (not used and op.order == 0) or (used and _is_unrecorded(facts, tensor, version))):
                 continue
             quiet = not fact.requires_grad
             cards[tensor, version] = "root" if root else "leaf" if leaf else "constant" if quiet else "inner"
@@ -171,6 +174,24 @@ def _cards(facts: Facts, special: Set[int]) -> Mapping[tuple[int, int], Role]:
             _latest_root(facts, tensor, cards)
     _drop_data_results(facts, cards)
     return cards
+
+
+def _is_gradient(facts: Facts, tensor: int) -> bool:
+    """Whether a tensor is only the `.grad` of a leaf: a row of a card, without a card of its own.
+
+    A tensor that an op used before it belonged to a leaf is more than that.
+    """
+    if tensor not in facts.owner or tensor in facts.before:
+        return False
+    producers = facts.tensors[tensor].producers.values()
+    return all(op is None or facts.ops[op].writes_grad is not None for op in producers)
+
+
+def _is_unrecorded(facts: Facts, tensor: int, version: int) -> bool:
+    """Whether a tensor with a history has its values from a write that is not part of it."""
+    fact = facts.tensors[tensor]
+    producer = fact.producers.get(version)
+    return (producer is None or facts.node(producer) is None) and version in fact.history
 
 
 def _is_between(facts: Facts, grouping: Grouping, tensor: int, version: int) -> bool:
@@ -190,15 +211,16 @@ def _drop_data_results(facts: Facts, cards: dict[tuple[int, int], Role]) -> None
         for version, source in fact.data_sources.items():
             if (tensor, version) not in cards or facts.uses.get(source) or cards.get(source) != "constant":
                 continue
-            if (facts.name(source[0]) or "").endswith(".data"):
+            if (facts.names.get(source[0]) or "").endswith(".data"):
                 del cards[source]
 
 
 def _latest_root(facts: Facts, tensor: int, cards: dict[tuple[int, int], Role]) -> None:
     """Draw only the newest version of a tensor from which backward calls start as a root."""
-    held = [version for version in facts.tensors[tensor].versions if (tensor, version) in cards]
+    fact = facts.tensors[tensor]
+    held = [version for version in fact.versions if (tensor, version) in cards]
     for version in held[:-1]:
-        cards[tensor, version] = "leaf" if facts.is_leaf(tensor, version) else "inner"
+        cards[tensor, version] = "leaf" if version in fact.leaf_versions else "inner"
 
 
 def _group(drawing: Drawing, tensor: int, version: int) -> str | None:
@@ -225,11 +247,9 @@ def _ranks(facts: Facts) -> list[int]:
     ranks: list[int] = []
     for op in facts.ops:
         rank = 0
-        for argument in op.event.inputs:
-            if argument.tensor is not None and argument.tensor in facts.tensors:
-                producer = facts.producer(argument.tensor, argument.version)
-                if producer is not None and producer < op.index:
-                    rank = max(rank, ranks[producer] + 1)
+        for source in op.sources:
+            if source.op is not None and source.op < op.index:
+                rank = max(rank, ranks[source.op] + 1)
         ranks.append(rank)
     return ranks
 
@@ -271,14 +291,13 @@ def _feed(drawing: Drawing) -> None:
             drawing.items[item.id] = replace(item, group=data)
 
 
-def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
-    """The node that hands on `tensor`: its card, the op that computed it, or the leaf whose gradient it is then.
+def _source(drawing: Drawing, tensor: int, op: int, position: int) -> str | None:
+    """The node that hands `tensor` to an op: its card, the op that computed it, or the leaf whose gradient it is then.
 
     Values that the program assigns later hand on nothing that was computed before.
     """
     facts = drawing.facts
-    known = facts.resolve(tensor, version)
-    producer = facts.producer(tensor, version) if known is not None else None
+    known, producer, owner = facts.ops[op].sources[position]
     if known is not None and (tensor, known) in drawing.cards:
         own = facts.tensors[tensor].producers.get(known)
         if own == producer or (own is None and _writes_unrecorded(facts, producer)):
@@ -287,11 +306,10 @@ def _source(drawing: Drawing, tensor: int, version: int, op: int) -> str | None:
         return facts.ops[producer].id
     if known is not None and (tensor, known) in drawing.cards:
         return drawing.cards[tensor, known]
-    now = facts.ops[op].event.index
-    owner = facts.owner_at(tensor, now)
     fact = facts.tensors.get(owner) if owner is not None else None
     if owner is None or fact is None:
         return None
+    now = facts.ops[op].event.index
     return next((drawing.cards[owner, then] for then in fact.before(now) if (owner, then) in drawing.cards), None)
 
 
@@ -324,14 +342,14 @@ def _inputs(drawing: Drawing, event: OpCalled, index: int, stubs: set[tuple[str,
     for position, argument in enumerate(event.inputs):
         if argument.tensor is None or argument.tensor not in drawing.facts.tensors:
             continue
-        source = _source(drawing, argument.tensor, argument.version, index)
+        source = _source(drawing, argument.tensor, index, position)
         if source is None or source == own:
             continue
         if (source, index) in stubs:
             source = _stub(drawing, source, index)
         slot = places.get(position)
         grad = slot is not None and event.node is not None and event.node.edges[slot] is not None
-        version = drawing.facts.resolve(argument.tensor, argument.version)
+        version = drawing.facts.ops[index].sources[position].version
         _link(drawing, Link(
             f"e{source}>{own}:{position}", source, own, index, position, argument.name, argument.tensor,
             version if version is not None else argument.version, slot if grad else None, grad,
@@ -404,14 +422,14 @@ def _histories(drawing: Drawing) -> None:
     todo = [key for key, card in cards.items() if card in asked]
     while todo:
         tensor, version = todo.pop()
-        card, producer = cards[tensor, version], facts.history(tensor, version)
-        if producer is None or card in drawing.older or not facts.is_unrecorded(tensor, version):
+        card, producer = cards[tensor, version], facts.tensors[tensor].history.get(version)
+        if producer is None or card in drawing.older or not _is_unrecorded(facts, tensor, version):
             continue
         fact, event = facts.tensors[tensor], facts.ops[producer].event
         before = next(((tensor, v) for v in reversed(fact.versions) if v < version and (tensor, v) in cards), None)
         nr = next(nr for nr, out in enumerate(event.outputs) if out.tensor == tensor)
         source = facts.ops[producer].id
-        if before is not None and facts.history(*before) == producer:
+        if before is not None and fact.history.get(before[1]) == producer:
             source = cards[before]
             todo.append(before)
         link = Link(f"e{source}>{card}:older", source, card, None, nr, None, tensor, version, None, True, value=False)

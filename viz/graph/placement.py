@@ -47,7 +47,7 @@ def used_in(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str 
     What is made of a leaf later is drawn where it is used, also if gradients come from several groups.
     """
     fact, recorded = facts.tensors[tensor], []
-    if facts.is_leaf(tensor, version):
+    if version in fact.leaf_versions:
         users = [op for v in fact.versions for op, _ in facts.uses.get((tensor, v), ())]
         recorded = [op for op in users if facts.node(op) is not None]
     group = innermost(grouping, recorded)

@@ -107,7 +107,7 @@ def rows(item: Item, drawing: Drawing) -> list[RowSize]:
     fact = facts.tensors[tensor]
     high, wide = cells(fact.shape)
     keys: list[tuple[RowKey, str]] = [("value", "value")]
-    leaf = facts.is_leaf(tensor, item.version)
+    leaf = item.version in fact.leaf_versions
     used = bool(facts.uses.get((tensor, item.version))) or len(fact.values) == 1
     if (leaf and used) or tensor in facts.retained or tensor in facts.receives:
         keys.append(("grad", ".grad"))
@@ -207,7 +207,7 @@ def saved_chips(op: int, facts: Facts) -> list[Chip]:
         if saved.tensor is None:
             shown = text.scalar(saved.scalar)
         else:
-            shown = facts.name(saved.tensor) or _saved_expression(saved.tensor, facts)
+            shown = facts.names.get(saved.tensor) or _saved_expression(saved.tensor, facts)
             whole = saved.value is not None and facts.trace.value(saved.value).dtype.startswith("int")
             result = "indices" if whole else "result"  # for max and the poolings: where the largest elements were
             shown = shown or (
@@ -249,7 +249,7 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
         return label, sub, f"{labels.written_name(event)}: {', '.join(parts) or 'nothing'} → {shapes}"
     assert item.tensor is not None
     fact = facts.tensors[item.tensor]
-    label = facts.name(item.tensor) or (
+    label = facts.names.get(item.tensor) or (
         fact.leaf.source if fact.leaf is not None and fact.leaf.source not in ("seen", "edited") else ""
     )
     if not label:
@@ -289,7 +289,7 @@ def expression_of(tensor: int, facts: Facts) -> str:
         return ""
     if facts.errors and _is_in_module(facts.ops[op].event, facts):
         return ""  # a step of `net(x)`, which failed
-    frame = facts.frame(facts.ops[op].event.stack)
+    frame = facts.frames.get(facts.ops[op].event.stack)
     written = source(facts.trace, frame, NAME + 1) if frame is not None else ""
     try:
         ast.parse(written, mode="eval")

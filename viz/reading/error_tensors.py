@@ -61,8 +61,8 @@ def _unnamed(facts: Facts, event: ErrorRaised, message: Message) -> tuple[int, .
         return () if call is None else _of_call(facts, call.event, message)
     if message.kind in OF_THE_LINE:
         named = next(named_in_line(facts, event), None)
-        base = None if named is None or message.kind not in OF_VIEWS else facts.base(named)
-        return () if named is None else (named,) if base is None else (named, base)
+        of = None if named is None or message.kind not in OF_VIEWS else base(facts, named)
+        return () if named is None else (named,) if of is None else (named, of)
     return _operands(facts, event) if message.kind in OF_OPERANDS else ()
 
 
@@ -81,7 +81,7 @@ def _of_call(facts: Facts, call: BackwardStarted, message: Message) -> tuple[int
     if message.kind == "seed-count":
         return tuple(roots[int(message.parts["gradients"]) :])
     if message.kind == "constant-input":
-        return tuple(t for t in inputs if t in facts.tensors and not facts.asks(t, call.index))
+        return tuple(t for t in inputs if t in facts.tensors and not asks(facts, t, call.index))
     listed = inputs if message.kind in OF_INPUTS else roots
     return tuple(listed[at : at + 1])
 
@@ -96,7 +96,7 @@ def _saved(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
     for write in reversed(facts.ops):
         written = write.event.inplace
         if written is not None and maker.index < write.event.index < event.index:
-            changed = next((t for t in saved if facts.shares(t, written)), None)
+            changed = next((t for t in saved if shares(facts, t, written)), None)
             if changed is not None:
                 return (changed,)
     return ()
@@ -105,7 +105,7 @@ def _saved(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
 def named_in_line(facts: Facts, event: ErrorRaised) -> Iterator[int]:
     """The tensors that the program's line names at which an error came up, in the order of the text: those that it
     reads, or writes in place.  What it would have bound has no such name."""
-    frame = facts.frame_of(event)
+    frame = facts.failing[event.index]
     if frame is None:
         return
     file = Sources(facts.trace.files).file(frame.file)
@@ -127,3 +127,21 @@ def named_in_line(facts: Facts, event: ErrorRaised) -> Iterator[int]:
 def _is_before(facts: Facts, tensor: int, event: ErrorRaised) -> bool:
     fact = facts.tensors.get(tensor)
     return fact is not None and fact.event < event.index
+
+
+def asks(facts: Facts, tensor: int, before: int) -> bool:
+    """Whether a tensor required a gradient at an event, by the last setting of the flag before it."""
+    fact = facts.tensors[tensor]
+    last = next((flag.value for flag in reversed(fact.flags) if flag.index < before), None)
+    return fact.requires_grad if last is None else last
+
+
+def shares(facts: Facts, one: int, other: int) -> bool:
+    """Whether two tensors share memory."""
+    return one == other or (one in facts.storages and facts.storages[one] == facts.storages.get(other, -1))
+
+
+def base(facts: Facts, tensor: int) -> int | None:
+    """The first tensor in the memory of a view; None for a tensor with memory of its own."""
+    storage = facts.storages.get(tensor)
+    return next((t for t, s in facts.storages.items() if s == storage and t != tensor), None)

@@ -6,40 +6,50 @@
 from __future__ import annotations
 
 import ast
+import sys
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
+from typing import NamedTuple
 
 from engine.trace.events import (
     Accumulated,
     AnyEvent,
     BackwardEnded,
     BackwardStarted,
+    Damaged,
     DataSet,
     ErrorRaised,
     FlagChanged,
     Frame,
     GradSet,
+    Input,
     LeafCreated,
     NodeRecord,
     OpCalled,
     Refreshed,
-    Root,
     Trace,
     VjpRun,
 )
 from engine.trace.messages import places_of
 
-from ..schema.scene import Derived, DerivedKind
-from . import text
 from .own_code import OwnCode, own_code
 from .source_text import lines_of, source
 
 MET = frozenset({"seen", "parameter"})
 """Sources of leaves that existed before an op first used them: that line did not make them."""
+
+
+class Source(NamedTuple):
+    """Where an input of an op comes from: the `version` of its tensor in the tables, the op that computed its value,
+    and the leaf whose `.grad` the tensor was then (None: there is none)."""
+
+    version: int | None
+    op: int | None
+    leaf: int | None
 
 
 @dataclass(slots=True)
@@ -56,6 +66,12 @@ class OpFact:
     id: str = ""
     writes_grad: int | None = None
     vjps: list[int] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    """Where its inputs come from, in their order."""
+
+
+NO_VERSION = range(0)
+NO_OP: Mapping[int, int | None] = {}
 
 
 @dataclass(slots=True)
@@ -86,6 +102,12 @@ class TensorFact:
     """The first version from an op that is recorded for backward."""
     differentiable: int | None = None
     """The first version with `requires_grad`."""
+    leaf_versions: range = NO_VERSION
+    """The versions in which it is a leaf, where gradients end: it requires one, and no op behind its values is recorded
+    for backward."""
+    history: Mapping[int, int | None] = field(default_factory=lambda: NO_OP)
+    """By version, the op behind it in autograd's graph: the last recorded one that gave it its values.  An unrecorded
+    write changes the values and not the history."""
 
     def hold(self, version: int, value: int, event: int) -> None:
         """The tensor has a value in a version, from an event on; versions come in order, with rare exceptions."""
@@ -98,6 +120,11 @@ class TensorFact:
     def last(self) -> int:
         """The newest version; for a tensor without a value, the first one."""
         return self.versions[-1] if self.versions else self.first
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether its newest version is a leaf; after a recorded op wrote to it, it is not."""
+        return self.last in self.leaf_versions
 
     def before(self, event: int) -> Iterator[int]:
         """The versions that there were before an event, the newest first."""
@@ -147,6 +174,12 @@ class Facts:
     seeds: set[int] = field(default_factory=set)
     """Leaves that a backward call made itself: the gradient from which it starts."""
     errors: list[ErrorRaised] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)
+    """The user's names of tensors; `x.grad` for the gradient of a leaf that has one."""
+    frames: dict[int, Frame] = field(default_factory=dict)
+    """The user's innermost frame of each stack number of an event."""
+    failing: dict[int, Frame | None] = field(default_factory=dict)
+    """The same by event of an error; for one from another library, the line in its traceback."""
     derived: bool = False
     """Whether a backward call recorded ops of its own."""
     uses: dict[tuple[int, int], list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
@@ -155,7 +188,6 @@ class Facts:
     counted: dict[int | None, int] = field(default_factory=dict)
     writers: dict[int, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     storages: dict[int, int] = field(default_factory=dict)
-    _frames: dict[int, Frame | None] = field(default_factory=dict)
 
     def elsewhere(self, what: str) -> frozenset[int]:
         """The leaves of one section of a run for which the other sections have an entry: `updated` before it since
@@ -213,11 +245,6 @@ class Facts:
         known = self.holders.get(gradient, ()) if gradient is not None else ()
         return next((leaves for since, leaves in reversed(known) if since < event), ())
 
-    def is_computed(self, tensor: int | None) -> bool:
-        """Whether the program computes a tensor, by an op or as a gradient: before that its numbers are unknown."""
-        fact = self.tensors.get(tensor) if tensor is not None else None
-        return fact is not None and (fact.leaf is None or fact.leaf.source == "grad")
-
     def begun_at(self, tensor: int | None) -> int:
         """The stack of the line that made a tensor; -1 if the recording only met it later."""
         fact = self.tensors.get(tensor) if tensor is not None else None
@@ -234,97 +261,13 @@ class Facts:
         known = (self.producer(tensor, version) for version in fact.before(before))
         return next((op for op in known if op is not None and self.ops[op].event.index < before), None)
 
-    def history(self, tensor: int, version: int) -> int | None:
-        """The op behind a tensor in autograd's graph: the last recorded one that gave it its values.
-
-        An unrecorded write changes the values and not the history.
-        """
-        fact = self.tensors[tensor]
-        if fact.recorded is None or version < fact.recorded:
-            return None
-        held = fact.versions[bisect_left(fact.versions, fact.recorded) : bisect_right(fact.versions, version)]
-        producers = (fact.producers.get(one) for one in reversed(held))
-        return next((op for op in producers if op is not None and self.node(op) is not None), None)
-
-    def is_unrecorded(self, tensor: int, version: int) -> bool:
-        """Whether a tensor with a history has its values from a write that is not part of it."""
-        producer = self.tensors[tensor].producers.get(version)
-        return (producer is None or self.node(producer) is None) and self.history(tensor, version) is not None
-
-    def name(self, tensor: int) -> str | None:
-        """The user's name of a tensor; `x.grad` for the gradient of a leaf that has one."""
-        name = self.trace.names.get(tensor)
-        if name is None and tensor in self.seeds:
-            return "gradient"
-        if name is None and tensor in self.owner:
-            owner = self.trace.names.get(self.owner[tensor])
-            return f"{owner}.grad" if owner else None
-        if name is None and tensor in self.behind:
-            owner = self.trace.names.get(self.behind[tensor])
-            return f"{owner}.data" if owner else None
-        return name
-
     def mark(self, tensor: int | None, version: int) -> str:
         """The suffix of the name of a tensor that was written: ` v1`; "" for its first version."""
         known = self.resolve(tensor, version) if tensor is not None else None
         return "" if tensor is None or known in (None, self.tensors[tensor].first) else f" v{known}"
 
-    def is_gradient(self, tensor: int) -> bool:
-        """Whether a tensor is only the `.grad` of a leaf: a row of a card, without a card of its own.
-
-        A tensor that an op used before it belonged to a leaf is more than that.
-        """
-        if tensor not in self.owner or tensor in self.before:
-            return False
-        producers = self.tensors[tensor].producers.values()
-        return all(op is None or self.ops[op].writes_grad is not None for op in producers)
-
     def node(self, op: int) -> NodeRecord | None:
         return self.ops[op].event.node
-
-    def is_leaf(self, tensor: int, version: int | None = None) -> bool:
-        """Whether gradients end in the tensor in a version (None: the last): it requires one, and no op behind its
-        values is recorded for backward.
-
-        After a recorded op wrote to it, it is not a leaf.
-        """
-        fact = self.tensors[tensor]
-        if not fact.requires_grad:
-            return False
-        until = fact.last if version is None else version
-        asks = fact.asked or (fact.leaf is not None and fact.leaf.requires_grad)
-        asks = asks or (fact.differentiable is not None and fact.differentiable <= until)
-        return asks and (fact.recorded is None or fact.recorded > until)
-
-    def asks(self, tensor: int, before: int) -> bool:
-        """Whether a tensor required a gradient at an event, by the last setting of the flag before it."""
-        fact = self.tensors[tensor]
-        last = next((flag.value for flag in reversed(fact.flags) if flag.index < before), None)
-        return fact.requires_grad if last is None else last
-
-    def shares(self, one: int, other: int) -> bool:
-        """Whether two tensors share memory."""
-        return one == other or (one in self.storages and self.storages[one] == self.storages.get(other, -1))
-
-    def base(self, tensor: int) -> int | None:
-        """The first tensor in the memory of a view; None for a tensor with memory of its own."""
-        storage = self.storages.get(tensor)
-        return next((t for t, s in self.storages.items() if s == storage and t != tensor), None)
-
-    def frame_of(self, event: AnyEvent) -> Frame | None:
-        """The user's innermost frame of an event; for an error from another library, the line in its traceback."""
-        frame = self.frame(event.stack)
-        if isinstance(event, ErrorRaised):
-            for file, line in reversed(places_of(event)):
-                name = next((n for n in self.trace.files if n == file or file.endswith("/" + n.lstrip("~/"))), None)
-                if name is None:
-                    continue
-                if frame is not None and frame.file == name and frame.line <= line <= frame.end_line:
-                    return frame
-                lines = lines_of(self.trace.files[name])
-                code = lines[line - 1] if line <= len(lines) else ""
-                return Frame(name, "", line, line, len(code) - len(code.lstrip()), len(code.rstrip()))
-        return frame
 
     def quoted(self, frame: Frame | None, limit: int = 48) -> str:
         """The program's text at a frame, with its line: ``x * y` in line 7``; "" if there is none."""
@@ -332,11 +275,11 @@ class Facts:
 
     def written(self, stack: int, limit: int = 48) -> str:
         """The same at the user's innermost frame of a stack number."""
-        return self.quoted(self.frame(stack), limit)
+        return self.quoted(self.frames.get(stack), limit)
 
     def line_number(self, stack: int) -> int | None:
         """The line of the user's innermost frame of a stack number."""
-        frame = self.frame(stack)
+        frame = self.frames.get(stack)
         return frame.line if frame is not None else None
 
     def line(self, frame: Frame) -> str:
@@ -349,31 +292,6 @@ class Facts:
         inner = {stack[-1].file for stack in self.trace.stacks if stack}
         return inner.pop() if len(inner) == 1 else next(iter(self.trace.files), "")
 
-    def frame(self, stack: int) -> Frame | None:
-        """The user's innermost frame of a stack number."""
-        if stack < 0 or stack >= len(self.trace.stacks) or not self.trace.stacks[stack]:
-            return None
-        if stack not in self._frames:
-            self._frames[stack] = self._whole(self.trace.stacks[stack][-1])
-        return self._frames[stack]
-
-    def _whole(self, frame: Frame) -> Frame:
-        """The whole statement of `x.grad = None`, for which Python reports only the target."""
-        lines = self.trace.files.get(frame.file, "").splitlines()[frame.line - 1 : frame.end_line]
-        if len(lines) != 1 or lines[0][: frame.col].strip():
-            return frame
-        target, after = lines[0][frame.col : frame.end_col], lines[0][frame.end_col :].lstrip()
-        if "." not in target or not after.startswith("="):
-            return frame
-        try:
-            (statement,) = ast.parse(lines[0].strip()).body
-        except (SyntaxError, ValueError):
-            return frame  # a comparison, or a statement that continues on the next line
-        if not isinstance(statement, ast.Assign) or statement.end_col_offset is None:
-            return frame
-        written = lines[0].strip().encode()[: statement.end_col_offset].decode()
-        return replace(frame, end_col=frame.col + len(written))
-
 
 def collect(trace: Trace) -> Facts:
     """Read a trace once.  Cost: linear in its events."""
@@ -382,6 +300,8 @@ def collect(trace: Trace) -> Facts:
     running: list[CallFact] = []
     written: dict[int, int] = {}  # x -> `x.data`, written to and not yet refreshed
     for event in trace.events:
+        if event.stack not in facts.frames and 0 <= event.stack < len(trace.stacks) and trace.stacks[event.stack]:
+            facts.frames[event.stack] = _whole(trace, trace.stacks[event.stack][-1])
         match event:
             case OpCalled() if event.index not in facts.own.hidden:
                 _add_op(facts, event, running[-1] if running else None)
@@ -423,12 +343,98 @@ def collect(trace: Trace) -> Facts:
                 _hold_gradient(facts, event.source, event.tensor, event.index)
             case ErrorRaised():
                 facts.errors.append(event)
+                facts.failing[event.index] = _failing(facts, event)
+            case Damaged():
+                facts.failing[event.index] = facts.frames.get(event.stack)
             case BackwardEnded() if event.call in facts.calls:
                 facts.calls[event.call].end = event.index
                 facts.calls[event.call].completed = event.completed
                 if running:
                     running.pop()
+    _settle(facts)
     return facts
+
+
+def _settle(facts: Facts) -> None:
+    """Fill in what is known only after the last event."""
+    for op in facts.ops:
+        op.sources = [_source(facts, argument, op.event.index) for argument in op.event.inputs]
+    for fact in facts.tensors.values():
+        fact.leaf_versions = _leaf_versions(fact)
+        if fact.recorded is not None:
+            fact.history = _history(facts, fact, fact.recorded)
+    names = facts.trace.names
+    of = [(tensor, names.get(x), "data") for tensor, x in facts.behind.items() if tensor not in facts.owner]
+    of += [(gradient, names.get(leaf), "grad") for gradient, leaf in facts.owner.items()]
+    facts.names = {tensor: f"{owner}.{attribute}" for tensor, owner, attribute in of if owner}
+    facts.names |= dict.fromkeys(facts.seeds, "gradient")
+    facts.names |= names
+
+
+NO_SOURCE = Source(None, None, None)
+
+
+def _source(facts: Facts, argument: Input, event: int) -> Source:
+    if argument.tensor is None:
+        return NO_SOURCE
+    version = facts.resolve(argument.tensor, argument.version)
+    op = None if version is None else facts.producer(argument.tensor, argument.version)
+    return Source(version, op, facts.owner_at(argument.tensor, event))
+
+
+def _leaf_versions(fact: TensorFact) -> range:
+    if not fact.requires_grad:
+        return NO_VERSION
+    stop = sys.maxsize if fact.recorded is None else fact.recorded
+    if fact.asked or (fact.leaf is not None and fact.leaf.requires_grad):
+        return range(stop)
+    return NO_VERSION if fact.differentiable is None else range(fact.differentiable, stop)
+
+
+def _history(facts: Facts, fact: TensorFact, recorded: int) -> Mapping[int, int | None]:
+    """The last op with a node at each version; the producers themselves if all of them have one, as most do."""
+    history: dict[int, int | None] = {}
+    last: int | None = None
+    for version in fact.versions[bisect_left(fact.versions, recorded) :]:
+        op = fact.producers.get(version)
+        if op is not None and facts.node(op) is not None:
+            last = op
+        if last is not None:
+            history[version] = last
+    return fact.producers if history == fact.producers else history
+
+
+def _whole(trace: Trace, frame: Frame) -> Frame:
+    """The whole statement of `x.grad = None`, for which Python reports only the target."""
+    lines = lines_of(trace.files.get(frame.file, ""))[frame.line - 1 : frame.end_line]
+    if len(lines) != 1 or lines[0][: frame.col].strip():
+        return frame
+    target, after = lines[0][frame.col : frame.end_col], lines[0][frame.end_col :].lstrip()
+    if "." not in target or not after.startswith("="):
+        return frame
+    try:
+        (statement,) = ast.parse(lines[0].strip()).body
+    except (SyntaxError, ValueError):
+        return frame  # a comparison, or a statement that continues on the next line
+    if not isinstance(statement, ast.Assign) or statement.end_col_offset is None:
+        return frame
+    written = lines[0].strip().encode()[: statement.end_col_offset].decode()
+    return replace(frame, end_col=frame.col + len(written))
+
+
+def _failing(facts: Facts, event: ErrorRaised) -> Frame | None:
+    """The frame of an error; for one from another library, the line in its traceback."""
+    files, frame = facts.trace.files, facts.frames.get(event.stack)
+    for file, line in reversed(places_of(event)):
+        name = next((n for n in files if n == file or file.endswith("/" + n.lstrip("~/"))), None)
+        if name is None:
+            continue
+        if frame is not None and frame.file == name and frame.line <= line <= frame.end_line:
+            return frame
+        lines = lines_of(files[name])
+        code = lines[line - 1] if line <= len(lines) else ""
+        return Frame(name, "", line, line, len(code) - len(code.lstrip()), len(code.rstrip()))
+    return frame
 
 
 def _add_leaf(facts: Facts, event: LeafCreated) -> None:
@@ -572,37 +578,3 @@ def _highest_order(facts: Facts, tensor: int) -> int:
                 seen.add(following)
                 todo.append(following)
     return highest
-
-
-def derived(facts: Facts, event: BackwardStarted, root: Root) -> Derived | None:
-    """How the gradient from which backward starts was made from the one that was passed; None if it is the same."""
-    if root.implicit and is_refused(facts, event):
-        return _derived("missing", "none passed", "none")
-    if root.implicit:
-        return _derived("implicit", "implicit 1", "implicit")
-    fact = facts.tensors.get(root.source) if root.source is not None else None
-    version = next(fact.before(event.index), None) if fact is not None else None
-    if fact is None or version is None:
-        return None
-    own, gradient = facts.trace.value(fact.values[version]), facts.trace.value(root.gradient)
-    ways = []
-    if own.shape != gradient.shape:
-        fewer = text.size(gradient.shape) < text.size(own.shape)
-        ways.append(("summed" if fewer else "stretched", f"from shape {text.shape(own.shape)}"))
-    if own.dtype != gradient.dtype:
-        ways.append(("cast", f"from {own.dtype}"))
-    if not ways:
-        return None
-    how = text.join([f"{way} {origin}" for way, origin in ways])
-    return _derived("converted", how, how.removeprefix(f"{ways[0][0]} "), ways[0][0])
-
-
-def _derived(kind: DerivedKind, how: str, *shorter: str) -> Derived:
-    labels = [f"gradient, {how}", *(f"gradient {short}" for short in shorter[:-1]), f"gradient, {shorter[-1]}"]
-    return {"kind": kind, "text": how, "labels": [*labels, "gradient"]}
-
-
-def is_refused(facts: Facts, event: BackwardStarted) -> bool:
-    """Whether a backward call was refused before it ran anything."""
-    call = facts.calls.get(event.call)
-    return call is not None and not call.completed and not call.vjps

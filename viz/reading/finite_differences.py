@@ -79,7 +79,7 @@ def check(facts: Facts, event: OpCalled, upstream: np.ndarray, held: Mapping[int
 
 def _changed(facts: Facts, held: Mapping[int, int] | None) -> str:
     """Whose values were no longer those of the forward pass."""
-    names = sorted({facts.name(tensor) or "the saved value" for tensor in held or ()})
+    names = sorted({facts.names.get(tensor) or "the saved value" for tensor in held or ()})
     return f"; both use {text.join(names)} as changed after forward" if names else ""
 
 

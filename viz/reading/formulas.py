@@ -36,7 +36,7 @@ def called(facts: Facts, event: OpCalled, key: str) -> str:
 
 def _names(facts: Facts, event: OpCalled) -> dict[int, str]:
     tensors = {i.tensor for i in event.inputs if i.tensor is not None} | {o.tensor for o in event.outputs}
-    return {t: name for t in tensors if (name := facts.name(t)) is not None}
+    return {t: name for t in tensors if (name := facts.names.get(t)) is not None}
 
 
 def _document(alike: list[Formula], calls: list[tuple[int, ...] | None]) -> Document:

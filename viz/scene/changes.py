@@ -35,7 +35,7 @@ def changes(base: Trace, edits: Edits) -> list[Change]:
 
 def _leaf(read: Reading, leaf: int, values: Any) -> Change:
     event = read.facts.trace.events[read.facts.tensors[leaf].event]
-    said = f"{read.facts.name(leaf) or 'tensor'} = {_numbers(values)}"
+    said = f"{read.facts.names.get(leaf) or 'tensor'} = {_numbers(values)}"
     return _change("edited", read.code(event.stack), said, leaf=leaf)
 
 
@@ -111,7 +111,7 @@ def _passed(command: Command) -> str:
 
 
 def _names(read: Reading, tensors: tuple[int, ...]) -> str:
-    return text.join([read.facts.name(tensor) or "tensor" for tensor in tensors]) or "tensor"
+    return text.join([read.facts.names.get(tensor) or "tensor" for tensor in tensors]) or "tensor"
 
 
 def _numbers(values: Any) -> str:

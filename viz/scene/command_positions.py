@@ -42,7 +42,7 @@ def _places(read: Reading) -> list[Place]:
         elif depth == 0 and (
             isinstance(event, LeafCreated) or (isinstance(event, OpCalled) and event.inplace not in holders)
         ):
-            frame = read.facts.frame(event.stack)
+            frame = read.facts.frames.get(event.stack)
             line = None if frame is None else (frame.file, frame.line)
             tensors = [event.tensor] if isinstance(event, LeafCreated) else [out.tensor for out in event.outputs]
             if line is not None and line == last:

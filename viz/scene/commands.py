@@ -73,12 +73,12 @@ def _command(
     }  # fmt: skip
     if event is None:
         return result
-    frame = read.facts.frame(event.stack)
+    frame = read.facts.frames.get(event.stack)
     if frame is not None:
         result |= {"label": source(read.facts.trace, frame), "code": read.code(event.stack)}
     if isinstance(event, BackwardStarted):
         if changed is not None:
-            result["label"] = written_call(event, read.facts.trace, read.facts.name)
+            result["label"] = written_call(event, read.facts.trace, read.facts.names.get)
         if event.roots:
             root = event.roots[0]
             result |= {

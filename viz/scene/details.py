@@ -60,13 +60,13 @@ class _Details:
         return {**details, "element": element}
 
     def written(self, stack: int) -> str:
-        frame = self.facts.frame(stack)
+        frame = self.facts.frames.get(stack)
         return "" if frame is None else source(self.trace, frame, 48)
 
     def called(self, call: int) -> str:
         """A backward call as it is written, or was changed to, with its line."""
         fact = self.facts.calls.get(call)
-        frame = self.facts.frame(fact.event.stack) if fact is not None else None
+        frame = self.facts.frames.get(fact.event.stack) if fact is not None else None
         if frame is None:
             return f"backward call {call + 1}"
         return f"{text.one_line(self.calls.get(call) or source(self.trace, frame), 40)}, line {frame.line}"
@@ -209,7 +209,7 @@ class _Details:
         producer = fact.producers.get(item.version)
         stack = self.facts.begun_at(item.tensor) if producer is None else self.facts.ops[producer].event.stack
         node = self.facts.node(producer) if producer is not None else None
-        name = self.facts.name(item.tensor)
+        name = self.facts.names.get(item.tensor)
         line = self.read.line
         figures: list[schema.Figure] = []
         derived = any(how for _, how in line.tracks.get((item.id, "row:derived"), ()))
@@ -256,7 +256,7 @@ class _Details:
                 label = f"{name}.grad after {self.called(event.call)}"
                 entries.append(self.entry(event, event.call, label, event.before, event.added, event.after))
             elif isinstance(event, Accumulated) and tensor in self.facts.holding(event.grad, event.index):
-                label = f"{self.facts.name(event.tensor) or 'another leaf'}.grad, the same tensor"
+                label = f"{self.facts.names.get(event.tensor) or 'another leaf'}.grad, the same tensor"
                 entries.append(
                     self.entry(event, None, f"{label}, after {self.called(event.call)}", None, None, event.after)
                 )

@@ -58,7 +58,7 @@ class Norms:
             item = self.drawing.items[ident]
             assert item.tensor is not None
             fact = self.facts.tensors[item.tensor]
-            name = self.facts.name(item.tensor) or "parameter"
+            name = self.facts.names.get(item.tensor) or "parameter"
             dot: Dot = {
                 "id": item.twin or ident, "name": inner_name(name, around), "shape": list(fact.shape),
                 "norm": _as_numbers(self._gradient(item.tensor)),
@@ -128,7 +128,7 @@ class Norms:
     def _of_result(self, link: Link) -> Floats:
         """The norm of the gradient of a tensor that a place hands on: the one that its op receives; none for a leaf."""
         source = self.drawing.items[link.source]
-        op = source.op if source.op is not None else self.facts.history(link.tensor, link.version)
+        op = source.op if source.op is not None else self.facts.tensors[link.tensor].history.get(link.version)
         if op is None:
             return []
         outputs = self.facts.ops[op].event.outputs

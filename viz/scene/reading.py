@@ -131,7 +131,7 @@ class Reading:
 
     def code(self, stack: int) -> Code | None:
         """The user's innermost position of a stack, as docs/scene-format.md has it."""
-        return self.position(self.facts.frame(stack))
+        return self.position(self.facts.frames.get(stack))
 
     def places(self, step: Step) -> Origin:
         """The position of a step in the program: the `code` of its expression; `from`: that of the call it is part
@@ -143,7 +143,7 @@ class Reading:
         call = self.facts.calls.get(step.call) if step.call is not None else None
         called = call.event.stack if call is not None else event.stack
         return {
-            "code": self.position(self.facts.frame_of(event)) if step.kind == "error" else self.code(of),
+            "code": self.position(self.facts.failing[event.index]) if step.kind == "error" else self.code(of),
             "from": self.code(called) if step.call is not None or step.kind == "error" else None,
         }
 

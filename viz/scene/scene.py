@@ -327,7 +327,7 @@ class _Scene:
     def hands(self, link: Link) -> str | None:
         """The name of the tensor on an edge that does not begin at its card: `w.grad`, or a result of a folded
         group."""
-        name, tensor = self.facts.name(link.tensor), self.drawing.items[link.source].tensor
+        name, tensor = self.facts.names.get(link.tensor), self.drawing.items[link.source].tensor
         if self.seen.shown[link.source] in self.drawing.grouping.labels:
             return name and name + self.facts.mark(link.tensor, link.version)
         return None if tensor is None or tensor == link.tensor else name

@@ -68,7 +68,7 @@ def _of_leaf(read: Reading, tensor: int) -> Series | None:
     """The gradient that each backward call brought to a leaf."""
     facts = read.facts
     events = [e for e in facts.trace.events if isinstance(e, Accumulated) and e.tensor == tensor and not e.retained]
-    name = facts.name(tensor) or "the leaf"
+    name = facts.names.get(tensor) or "the leaf"
     rounds = read.drawing.grouping.rounds_of_calls
     labels = _told_apart([rounds.get(e.call, ()) for e in events], [f"call {e.call + 1}" for e in events])
     points = [Point(label, None, ((e.index, e.added),)) for label, e in zip(labels, events, strict=True)]
@@ -84,7 +84,7 @@ def _of_results(read: Reading, item: Item) -> Series | None:
         return None
     place = next(n for n, out in enumerate(facts.ops[op].event.outputs) if out.tensor == item.tensor)
     ops = _again(read, op)
-    name = facts.name(item.tensor) or "the result"
+    name = facts.names.get(item.tensor) or "the result"
     outs = [facts.ops[k].event.outputs[place] for k in ops]
     rounds = _rounds(read, ops)
     if item.role == "root" and all(text.size(out.shape) == 1 for out in outs):
@@ -102,7 +102,7 @@ def _of_results(read: Reading, item: Item) -> Series | None:
         _gradient(facts, k, place, card, label, kept[out.tensor])
         for k, card, label, out in zip(ops, cards, rounds, outs, strict=True)
     ]
-    roots = {facts.name(root) for root in facts.roots}
+    roots = {facts.names.get(root) for root in facts.roots}
     loss = roots.pop() if len(roots) == 1 else None
     return _series(read, f"norm of ∂{loss or 'L'}/∂{name} in each iteration", "norm", points, ops.index(op))
 

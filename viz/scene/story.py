@@ -140,7 +140,9 @@ class _After:
         """A command as it stands in the program, with its line."""
         one_like_it = next(one for ident, _, one in ran(self.before, None) if ident == command)
         trace = self.before.facts.trace
-        frame = self.before.facts.frame(trace.events[one_like_it.base].stack) if one_like_it.base is not None else None
+        frame = (
+            self.before.facts.frames.get(trace.events[one_like_it.base].stack) if one_like_it.base is not None else None
+        )
         return f"`{source(trace, frame)}` in line {frame.line}" if frame is not None else "its call"
 
     @staticmethod

@@ -20,34 +20,32 @@ from ..graph.scopes import place_of
 from ..reading.facts import Facts
 from ..reading.labels import written_call, written_name
 from ..reading.source_text import source
-from ..schema.scene import Derived, PhaseKind
+from ..schema.scene import PhaseKind
 from .steps import Phase
 
 _TARGET = re.compile(r"^[\w.\[\], ]+ = ")
 """The target of an assignment."""
 WHOLE = 160
 """The most characters of a call that the timeline receives; its width decides how many of them it shows."""
-_CALLS = re.compile(r"\b(?:backward|grad)\(")
+CALLS = re.compile(r"\b(?:backward|grad)\(")
 """A call for gradients; not `zero_grad()` or `no_grad()`."""
-_CALLED = re.compile(r"(?:\w+\.)*(\w+)\(")
-"""The function that a text calls."""
 
 
 def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) -> str:
     """The running call, or an event outside of calls, as in the program; a call that the user added, as it would be
     written."""
-    frame = facts.frame(stack)
+    frame = facts.frames.get(stack)
     if frame is not None:
         text = source(facts.trace, frame, WHOLE)
         if isinstance(event, GradSet) and text.endswith(".grad"):  # the position of an assignment is that of its target
             text += " = None" if event.value is None else " = …"
         return text
     if call is not None:
-        return written_call(call, facts.trace, facts.name)
+        return written_call(call, facts.trace, facts.names.get)
     if isinstance(event, DataSet):
-        return f"{facts.name(event.tensor) or 'tensor'}.data = …"
+        return f"{facts.names.get(event.tensor) or 'tensor'}.data = …"
     owner = event.tensor if isinstance(event, GradSet) else facts.owner.get(event.inplace)
-    held = f"{facts.name(owner) or 'tensor'}.grad" if owner is not None else "tensor"
+    held = f"{facts.names.get(owner) or 'tensor'}.grad" if owner is not None else "tensor"
     return f"{held} = …" if isinstance(event, GradSet) else f"{held}.{written_name(event)}()"
 
 
@@ -66,25 +64,15 @@ def optimizer_steps(drawing: Drawing) -> frozenset[str]:
     return frozenset(group for group in grouping.calls if grouping.kin.get(group) in kinds)
 
 
-def passed_by(facts: Facts, call: BackwardStarted) -> Derived | None:
-    """The caller that passes a call's gradients if the program does not, such as gradcheck, which invents them."""
-    frame = facts.frame(call.stack)
-    text = "" if frame is None else source(facts.trace, frame)
-    match = None if _CALLS.search(text) else _CALLED.match(text)
-    if not match:
-        return None
-    return {"kind": "caller", "text": f"by {match[1]}", "labels": [f"gradient by {match[1]}", "gradient"]}
-
-
 def failing(facts: Facts, event: ErrorRaised, last: Phase | None, now: int) -> Phase:
     """The phase of an error outside any backward call: the call that failed before it began, or the program.
 
     `last` is the phase before it, `now` the number of its step.  If the error was found at the end of a call that ran,
     that call's phase continues.
     """
-    frame = facts.frame_of(event)
+    frame = facts.failing[event.index]
     text = "error" if frame is None else source(facts.trace, frame, WHOLE)
-    kind: PhaseKind = "backward" if _CALLS.search(text) else "forward"
+    kind: PhaseKind = "backward" if CALLS.search(text) else "forward"
     if kind == "backward":
         text = _TARGET.sub("", text)  # the call, as for one that begins
     same = last is not None and last.label == text

@@ -41,8 +41,8 @@ def behind(facts: Facts, tensor: int, event: int) -> int | None:
     producer = facts.made_by(tensor, event)
     if producer is None or facts.node(producer) is not None:
         return producer
-    version = next(facts.tensors[tensor].before(event))
-    known = facts.history(tensor, version)
+    fact = facts.tensors[tensor]
+    known = fact.history.get(next(fact.before(event)))
     return producer if known is None else known
 
 

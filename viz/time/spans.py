@@ -156,7 +156,7 @@ def _join(drawing: Drawing, line: Timeline, sections: list[tuple[Any, ...]]) -> 
 def _statement(drawing: Drawing, step: Step) -> tuple[str, int] | tuple[()]:
     """The file and line of the program that a step comes from; empty if unknown."""
     facts = drawing.facts
-    frame = facts.frame(facts.trace.events[step.event].stack)
+    frame = facts.frames.get(facts.trace.events[step.event].stack)
     return (frame.file, frame.line) if frame is not None else ()
 
 

@@ -28,13 +28,13 @@ from engine.trace.events import (
 
 from ..graph.gradient_paths import Come, results
 from ..graph.graph import Drawing, Link
-from ..reading.error_tensors import error_tensors
-from ..reading.facts import Facts, derived, is_refused
+from ..reading.facts import Facts
 from ..reading.labels import written_name
 from ..schema.scene import MarkKind, PhaseKind, State, StepKind
 from . import phases
 from .participants import participants
 from .reach import edges, op_behind, reached
+from .seeds import derived, is_refused, passed_by
 from .steps import BEGIN, HALF, Flow, Phase, Step, Timeline
 
 
@@ -220,7 +220,8 @@ class _Player:
             return
         self.rest()
         written = event.inplace is not None and (
-            event.inplace in self.facts.behind or self.facts.is_leaf(event.inplace, event.outputs[0].version)
+            event.inplace in self.facts.behind
+            or event.outputs[0].version in self.facts.tensors[event.inplace].leaf_versions
         )  # for a write to `.data`, the card of its tensor, whose version does not count the write
         cards = [self.drawing.cards.get((o.tensor, o.version)) for o in event.outputs]
         at = self.facts.ops[index].id
@@ -322,13 +323,13 @@ class _Player:
             card = self.drawing.card(root.tensor)
             if card is not None:
                 first = root.tensor not in self.seeded
-                known = first and not self.facts.is_computed(root.source)
+                known = first and not self.is_computed(root.source)
                 start = 0 if known else begin  # the gradient of the first call is shown, and edited, before it runs
                 self.seeded.add(root.tensor)
                 refused = root.implicit and is_refused(self.facts, event)  # the implicit 1 does not fit
                 self.line.put(card, "row:seed", start, None if refused else root.gradient)
                 self.line.put(card, "row:call", 0 if first else begin, event.call)
-                how = derived(self.facts, event, root) or phases.passed_by(self.facts, event)
+                how = derived(self.facts, event, root) or passed_by(self.facts, event)
                 self.line.put(card, "row:derived", start, how)
                 if runs:
                     self.state(card, begin, "ready")
@@ -336,6 +337,11 @@ class _Player:
             version = next(iter(fact.before(event.index)), None) if fact is not None else None
             if version is not None:
                 self.come.add(event.call, root.tensor, version, root.gradient)
+
+    def is_computed(self, tensor: int | None) -> bool:
+        """Whether the program computes a tensor, by an op or as a gradient: before that its numbers are unknown."""
+        fact = self.facts.tensors.get(tensor) if tensor is not None else None
+        return fact is not None and (fact.leaf is None or fact.leaf.source == "grad")
 
     def make_ready(self, op: int, step: float) -> None:
         self.state(self.facts.ops[op].id, step, "ready")
@@ -442,7 +448,7 @@ class _Player:
     def error(self, event: ErrorRaised) -> None:
         op = self.facts.op_of_node.get(event.node) if event.node is not None else None
         at = self.facts.ops[op].id if op is not None else next(
-            (place for t in error_tensors(self.facts, event) if (place := self.drawing.place(t)) is not None), None
+            (place for t in self.drawing.failing[event.index] if (place := self.drawing.place(t)) is not None), None
         )  # fmt: skip
         last = self.line.phases[-1] if self.line.phases else None
         own = phases.failing(self.facts, event, last, self.now) if self.call is None else None

@@ -53,7 +53,8 @@ def forward_lines(facts: Facts, event: OpCalled) -> list[Line]:
         if index is not None:
             lines.append(value_line(called(facts, event, argument.name), trace.value(index)))
     return lines + [
-        value_line(f"gives {facts.name(out.tensor) or ''}".strip(), trace.value(out.value)) for out in event.outputs
+        value_line(f"gives {facts.names.get(out.tensor) or ''}".strip(), trace.value(out.value))
+        for out in event.outputs
     ]
 
 

@@ -23,7 +23,7 @@ def called(tensor: int | None, facts: Facts, otherwise: str = "") -> str:
     """The user's name of a tensor, or a description of it."""
     if tensor is None:
         return "a number"
-    return facts.name(tensor) or otherwise or unnamed(tensor, facts)
+    return facts.names.get(tensor) or otherwise or unnamed(tensor, facts)
 
 
 def value(trace: Trace, index: int | None) -> str:
@@ -87,7 +87,7 @@ def _named(argument: Input, facts: Facts) -> str | None:
     """The name of a tensor, or its value if that is short; a number as it is."""
     if argument.tensor is None:
         return text.scalar(argument.scalar)
-    name = facts.name(argument.tensor)
+    name = facts.names.get(argument.tensor)
     fact = facts.tensors.get(argument.tensor)
     if name is None and fact is None and argument.tensor in facts.own.values:
         kept = facts.trace.value(facts.own.values[argument.tensor])
@@ -118,7 +118,7 @@ def saved_name(saved: Saved, event: OpCalled, facts: Facts) -> str:
     of its card."""
     if saved.tensor is None:
         return text.scalar(saved.scalar)
-    name = facts.name(saved.tensor)
+    name = facts.names.get(saved.tensor)
     if saved.name.startswith("result") and saved.value is not None:
         held = facts.trace.value(saved.value)
         if held.dtype.startswith("int"):  # for max and the poolings: where the largest elements were

@@ -92,7 +92,7 @@ def first_of(message: str) -> str:
 def _forward(event: OpCalled, facts: Facts) -> str:
     out = event.outputs[0]
     result = value(facts.trace, out.value)
-    name = facts.name(out.tensor)
+    name = facts.names.get(out.tensor)
     if event.inplace is not None:
         what = called(event.inplace, facts, expression_of(event.inplace, facts))
         return f"{written(event, facts)} changes {what} in place; it now holds {result}."
@@ -103,7 +103,7 @@ def _forward(event: OpCalled, facts: Facts) -> str:
     if event.attrs.get("function") == "Error":
         what = called(event.inputs[0].tensor, facts, result)
         return f"The op that computed {what} cannot be differentiated: its node only raises an error."
-    named = [(facts.name(one.tensor), value(facts.trace, one.value)) for one in event.outputs]
+    named = [(facts.names.get(one.tensor), value(facts.trace, one.value)) for one in event.outputs]
     several = [f"{one} = {held}" for one, held in named if one]
     if len(several) > 1:
         more = len(several) - MOST_RESULTS
@@ -146,7 +146,7 @@ def _returned(event: VjpRun, facts: Facts) -> str:
     call, events = facts.calls.get(event.call), facts.trace.events
     if call is None or call.vjps[-1:] != [event.index] or call.end >= len(events):
         return ""
-    frame = facts.frame(call.event.stack)
+    frame = facts.frames.get(call.event.stack)
     if frame is not None and not _GRAD.search(source(facts.trace, frame)):
         return ""  # called by gradcheck or jacobian, not by the program: they return something else
     ended = events[call.end]
@@ -291,7 +291,7 @@ def _along(leaves: Sequence[int], leaf: int, facts: Facts) -> str:
 
 def _added(event: Accumulated, facts: Facts, mark: str) -> str:
     """The sentence of an accumulation.  `mark` follows the name of the leaf on its card."""
-    trace, name = facts.trace, facts.name(event.tensor)
+    trace, name = facts.trace, facts.names.get(event.tensor)
     added, after = value(trace, event.added), value(trace, event.after)
     if not name:
         was = "was None" if event.before is None else f"held {value(trace, event.before)}"

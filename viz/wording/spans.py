@@ -161,9 +161,9 @@ class _Ways:
     def is_held(self, argument: Input) -> bool:
         """Whether an argument is a parameter or a buffer, which a module holds itself."""
         assert argument.tensor is not None
-        name = self.facts.name(argument.tensor) or ""
+        name = self.facts.names.get(argument.tensor) or ""
         leaf = self.facts.tensors[argument.tensor].leaf is not None
-        return self.facts.is_leaf(argument.tensor, argument.version) or (leaf and "." in name)
+        return argument.version in self.facts.tensors[argument.tensor].leaf_versions or (leaf and "." in name)
 
     def listed(self, tensors: Sequence[int]) -> str:
         if len(tensors) > MOST:
@@ -175,7 +175,7 @@ class _Ways:
         fact = self.facts.tensors[tensor]
         if fact.shape and text.size(fact.shape) != 1:
             return text.shape(fact.shape)
-        name, number = self.facts.name(tensor), text.brief(self.facts.trace.value(fact.values[fact.last]))
+        name, number = self.facts.names.get(tensor), text.brief(self.facts.trace.value(fact.values[fact.last]))
         return f"{name} = {number}" if name else number
 
     def backward(self, span: Span, coming: Sequence[int | None]) -> str:
@@ -238,7 +238,9 @@ class _Ways:
             return short(grouping.labels[beside])
         event = self.facts.ops[op].event
         node = self.facts.node(op)
-        name = self.facts.name(event.outputs[edge.output_nr].tensor) if edge.output_nr < len(event.outputs) else None
+        name = (
+            self.facts.names.get(event.outputs[edge.output_nr].tensor) if edge.output_nr < len(event.outputs) else None
+        )
         return name or (node.name if node is not None else event.name)
 
     def amounts(self, values: Sequence[int | None], as_before: bool = False) -> str:

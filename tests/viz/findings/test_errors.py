@@ -205,7 +205,7 @@ def test_what_was_frozen_is_not_said_to_be_computed_under_no_grad(tmp_path: Path
 def test_what_was_frozen_before_its_use_is_no_leaf(tmp_path: Path) -> None:
     known = reading(recorded(FROZEN, tmp_path)).facts
     frozen = [t for t, fact in known.tensors.items() if fact.flags]
-    assert len(frozen) == 4 and not any(known.is_leaf(tensor) for tensor in frozen)
+    assert len(frozen) == 4 and not any(known.tensors[tensor].is_leaf for tensor in frozen)
 
 
 def test_gradients_that_were_never_switched_on_again_lead_to_the_line_that_switched_them_off(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def read(source: str, folder: Path) -> Reading:
 
 def labels_of(found: Reading) -> dict[str, str | None]:
     items = found.drawing.items.values()
-    return {i.id: found.facts.name(i.tensor) for i in items if i.tensor is not None}
+    return {i.id: found.facts.names.get(i.tensor) for i in items if i.tensor is not None}
 
 
 def test_leaves_roots_and_named_results_have_cards_and_unnamed_ones_have_none(tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_what_a_function_s_variables_hold_is_not_kept_alive_by_the_look_at_its_l
 
 def test_only_the_version_that_backward_starts_from_is_a_root(tmp_path: Path) -> None:
     found = read("w = torch.tensor(2., requires_grad=True)\nt = w * 1\nt += w * 3\nt.backward()\n", tmp_path)
-    roles = {(found.facts.name(i.tensor), i.version): i.role for i in found.drawing.items.values() if i.tensor}
+    roles = {(found.facts.names.get(i.tensor), i.version): i.role for i in found.drawing.items.values() if i.tensor}
     assert (roles["t", 0], roles["t", 1]) == ("inner", "root")
 
 
@@ -371,7 +371,7 @@ def test_what_a_later_call_adds_to_a_gradient_has_no_card_of_its_own(tmp_path: P
         "x = torch.tensor(2., requires_grad=True)\ny = x * x * x\ny.backward(create_graph=True)\nx.grad.backward()\n",
         tmp_path,
     )
-    names = [found.facts.name(i.tensor) for i in found.drawing.items.values() if i.role == "root" and i.tensor]
+    names = [found.facts.names.get(i.tensor) for i in found.drawing.items.values() if i.role == "root" and i.tensor]
     assert sorted(filter(None, names)) == ["x.grad", "y"]
 
 
@@ -387,7 +387,7 @@ def test_what_a_library_call_makes_on_its_way_has_not_the_name_of_its_result(tmp
 def test_an_assignment_to_grad_is_quoted_whole(tmp_path: Path) -> None:
     found = read("x = torch.tensor(2., requires_grad=True)\n(x * x).backward()\nx.grad = None  # gone\n", tmp_path)
     event = found.facts.trace.events[found.line.steps[-1].event]
-    frame = found.facts.frame(event.stack)
+    frame = found.facts.frames.get(event.stack)
     assert frame is not None and (frame.line, frame.col, frame.end_col) == (4, 0, len("x.grad = None"))
 
 
@@ -441,7 +441,7 @@ def test_weights_lie_in_their_layer_also_where_an_optimiser_writes_to_them(
     """Those of several rounds lie in no layer of one of them."""
     found = read(LAYERS.format(rounds=rounds), tmp_path)
     used = [i for i in found.drawing.items.values() if i.role == "leaf" and i.kind == "tensor" and i.version == 0]
-    leaves = [i for i in used if (found.facts.name(i.tensor or 0) or "").endswith("weight")]
+    leaves = [i for i in used if (found.facts.names.get(i.tensor or 0) or "").endswith("weight")]
     grouping = found.drawing.grouping
     labels = {None if i.group is None else grouping.labels[i.group] for i in leaves}
     assert len(leaves) == 2

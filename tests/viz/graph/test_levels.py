@@ -25,7 +25,7 @@ def by_label(grouping: Grouping) -> dict[str, str]:
 def cards_in(read: Reading, group: str | None) -> set[str | None]:
     """The names of the tensors that stand in a group itself."""
     items = read.drawing.items.values()
-    return {read.facts.name(i.tensor) for i in items if i.tensor is not None and not i.twin and i.group == group}
+    return {read.facts.names.get(i.tensor) for i in items if i.tensor is not None and not i.twin and i.group == group}
 
 
 def test_each_module_is_a_box_with_its_own_name_in_the_order_of_the_forward_pass(read: Reading) -> None:
@@ -46,7 +46,7 @@ def test_a_parameter_stands_in_the_module_that_owns_it_and_the_loss_outside(read
 
 def test_a_shared_parameter_stands_in_the_first_module_and_is_drawn_again_in_the_other(read: Reading) -> None:
     drawing, groups = read.drawing, by_label(read.drawing.grouping)
-    tied = next(i for i in drawing.items.values() if i.tensor and read.facts.name(i.tensor) == "model.tok.weight")
+    tied = next(i for i in drawing.items.values() if i.tensor and read.facts.names.get(i.tensor) == "model.tok.weight")
     further = [drawing.items[stub].group for stub in drawing.stubs[tied.tensor or 0]]
     assert tied.group == groups["tok"]
     assert groups["head"] in further

@@ -133,7 +133,7 @@ def test_a_gradient_comes_from_the_leaf_that_had_it_then(tmp_path: Path) -> None
     )
     found = reading(recorded(source, tmp_path))
     first, second = (found.drawing.into[op][0].source for op in (2, 3))
-    assert [found.facts.name(found.drawing.items[one].tensor or 0) for one in (first, second)] == ["a", "b"]
+    assert [found.facts.names.get(found.drawing.items[one].tensor or 0) for one in (first, second)] == ["a", "b"]
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -38,7 +38,7 @@ def homes(source: str, folder: Path) -> dict[str, str | None]:
     for item in found.drawing.items.values():
         if item.tensor is None or item.twin is not None:
             continue
-        name, fact = facts.name(item.tensor), facts.tensors[item.tensor]
+        name, fact = facts.names.get(item.tensor), facts.tensors[item.tensor]
         if name is not None and item.version == fact.first and fact.producers.get(item.version) is None:
             homes[name] = None if item.group is None else labels[item.group]
     return homes

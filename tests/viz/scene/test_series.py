@@ -29,7 +29,7 @@ def run(text: str, tmp_path: Path) -> Reading:
 
 def series(read: Reading, label: str, nth: int = -1) -> Any:
     cards = [i for i in read.drawing.items.values() if i.tensor is not None and i.twin is None]
-    return through(read, [item for item in cards if read.facts.name(item.tensor or 0) == label][nth])
+    return through(read, [item for item in cards if read.facts.names.get(item.tensor or 0) == label][nth])
 
 
 def last(found: Any) -> list[Any]:

@@ -89,7 +89,7 @@ def test_saved_values_are_kept_by_retain_graph_and_freed_by_the_last_call(tmp_pa
 def test_a_leaf_waits_until_all_contributions_are_there(tmp_path: Path) -> None:
     found = read(CASE_3, tmp_path)
     line = found.line
-    names = {found.facts.name(i.tensor): i.id for i in found.drawing.items.values() if i.tensor is not None}
+    names = {found.facts.names.get(i.tensor): i.id for i in found.drawing.items.values() if i.tensor is not None}
     waits = track(found, names["b"], "state")
     accumulated = next(k for k, s in enumerate(line.steps) if s.kind == "accumulate" and s.at == names["b"])
     assert waits == [(0, "idle"), (6 + BEGIN, "waiting"), (accumulated + 1, "done")]
@@ -128,7 +128,7 @@ def test_inputs_restrict_what_takes_part(tmp_path: Path) -> None:
         "z = torch.exp(x) + torch.exp(y)\nz.backward(torch.ones(2), inputs=[x])\n"
     )
     found = read(source, tmp_path)
-    names = {found.facts.name(i.tensor): i.id for i in found.drawing.items.values() if i.tensor is not None}
+    names = {found.facts.names.get(i.tensor): i.id for i in found.drawing.items.values() if i.tensor is not None}
     assert track(found, names["y"], "faint")[-1] == (3 + BEGIN, True)
     assert track(found, names["x"], "faint") == [(0, False)]
 

@@ -79,7 +79,7 @@ def _call(listed: Sequence[Command], lines: tuple[int, int] | None, recorded: Re
 
 def _line(call: Command, recorded: Reading) -> int:
     trace = recorded.facts.trace
-    frame = recorded.facts.frame(trace.events[call.base].stack) if call.base is not None else None
+    frame = recorded.facts.frames.get(trace.events[call.base].stack) if call.base is not None else None
     return frame.line if frame is not None else 0
 
 
