@@ -54,7 +54,7 @@ def begins_folded(drawing: Drawing, above: int = FOLD_ABOVE) -> list[frozenset[s
 
 def _at(stacks: AbstractSet[str], folded: AbstractSet[str], grouping: Grouping) -> set[str]:
     """The stacks that are visible when the groups `folded` are folded."""
-    return {stack for stack in stacks if folded.isdisjoint(grouping.path(grouping.within[stack]))}
+    return {stack for stack in stacks if folded.isdisjoint(grouping.paths[grouping.within[stack]])}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +107,9 @@ def inner_first(drawing: Drawing) -> list[frozenset[str]]:
     ]
 
 
-def failing(drawing: Drawing, error: str | None) -> list[str]:
+def failing(drawing: Drawing, error: str | None) -> tuple[str, ...]:
     """The groups in which a program's error happened."""
-    return drawing.grouping.path(drawing.items[error].group) if error in drawing.items else []
+    return drawing.grouping.paths[drawing.items[error].group] if error in drawing.items else ()
 
 
 def told_of(facts: Facts, drawing: Drawing) -> set[str]:
@@ -124,7 +124,7 @@ def told_of(facts: Facts, drawing: Drawing) -> set[str]:
             continue
         fact = facts.tensors[item.tensor]
         wanted = item.role in ("leaf", "root") and fact.requires_grad
-        path = grouping.path(item.group)
+        path = grouping.paths[item.group]
         if not grouping.library.isdisjoint(path):
             continue
         if wanted or (item.tensor in facts.retained and alike.every.isdisjoint(path)):

@@ -18,8 +18,8 @@ from ..reading import text
 from ..reading.error_tensors import error_tensors
 from ..reading.facts import Facts
 from ..schema.scene import NodeKind, Role
-from . import placement
 from .groups import Grouping
+from .placement import group_of, group_of_leaf
 
 NEAR = 3
 """The number of ranks (ops in a row) after a leaf's first use within which further uses have edges from its card."""
@@ -122,7 +122,7 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
         ident = tensor_id(tensor, version, facts.tensors[tensor].first)
         drawing.cards[tensor, version] = ident
         drawing.items[ident] = Item(
-            ident, "tensor", role, tensor, version, None, None, _group(drawing, tensor, version)
+            ident, "tensor", role, tensor, version, None, None, group_of(facts, grouping, tensor, version)
         )
     for op in drawn:
         ident = op.id
@@ -223,25 +223,6 @@ def _latest_root(facts: Facts, tensor: int, cards: dict[tuple[int, int], Role]) 
         cards[tensor, version] = "leaf" if version in fact.leaf_versions else "inner"
 
 
-def _group(drawing: Drawing, tensor: int, version: int) -> str | None:
-    """The group of a tensor: an op's single result is in the op's group; a leaf, and one of several results, in the
-    innermost group that contains its uses.
-
-    So an element of `for x in rows` is in the iteration that uses it, and the weights of a layer are in that layer: an
-    optimiser's write does not take them out of a group from which all of their gradients come.
-    """
-    facts, grouping = drawing.facts, drawing.grouping
-    producer = facts.tensors[tensor].producers.get(version)
-    if producer is not None and grouping.modules and tensor in facts.roots:
-        return grouping.around_model(grouping.of.get(producer))  # the loss is visible even if its op is folded away
-    if producer is not None and (len(facts.ops[producer].event.outputs) == 1 or not facts.uses.get((tensor, version))):
-        return grouping.of.get(producer)
-    if producer is None and (owner := placement.owner(facts, grouping, tensor)) is not None:
-        return owner
-    group = placement.used_in(facts, grouping, tensor, version)
-    return group if producer is not None else placement.home(facts, grouping, tensor, version, group)
-
-
 def _ranks(facts: Facts) -> list[int]:
     """The number of ops in a row before each op."""
     ranks: list[int] = []
@@ -275,7 +256,7 @@ def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str,
                 far.add((ident, op))
         if not facts.tensors[tensor].requires_grad and home is not None:  # its place is where it is used first;
             item = drawing.items[ident]  # a leaf that receives a gradient from several groups is outside of them
-            own = placement.owner(facts, grouping, tensor) or placement.home(facts, grouping, tensor, version, home)
+            own = group_of_leaf(facts, grouping, tensor, version, home)
             drawing.items[ident] = Item(ident, "tensor", item.role, tensor, version, None, None, own)
     return far
 

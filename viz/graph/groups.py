@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from ..reading.facts import Facts
 from ..reading.source_text import source
@@ -42,7 +43,7 @@ LINE = 40
 _NUMBER = re.compile(r"\d+$")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grouping:
     """`labels` and `within` by group id (outermost first), `of` the innermost group of each op (None: none).
 
@@ -72,22 +73,18 @@ class Grouping:
     model: str = ""
     runs: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
-    def path(self, group: str | None) -> list[str]:
-        """The group and those around it, innermost first."""
-        path = []
-        while group is not None:
-            path.append(group)
-            group = self.within[group]
-        return path
-
-    def around_model(self, group: str | None) -> str | None:
-        """The innermost group, from `group` outwards, that calls modules and is not such a call itself."""
-        around = {one for module in self.modules for one in self.path(module)} - self.modules
-        return next((one for one in self.path(group) if one in around), None)
-
-    def owner(self, op: int) -> str | None:
-        """The call of the module that owns an input of an op."""
-        return next((group for group in self.path(self.of.get(op)) if group in self.owners), None)
+    @cached_property
+    def paths(self) -> Mapping[str | None, tuple[str, ...]]:
+        """By group, the group and those around it, innermost first; none for None."""
+        paths: dict[str | None, tuple[str, ...]] = {None: ()}
+        for group in self.within:
+            path: list[str] = []
+            around: str | None = group
+            while around is not None and around not in paths:
+                path.append(around)
+                around = self.within[around]
+            paths[group] = (*path, *paths[around])
+        return paths
 
 
 def groups(facts: Facts) -> Grouping:

@@ -1,4 +1,4 @@
-"""The group of a tensor that no op computed: never one that began after the tensor existed.
+"""The group in which a tensor is drawn: for one that no op computed, never one that began after it existed.
 
 A module's own tensors are in it. An element of a loop's list (`for x in rows`) is nevertheless in its iteration, and a
 tensor in a module or a list (`net[0].weight`) belongs where it is used.
@@ -13,9 +13,40 @@ from .gradient_free import is_owned
 from .groups import Grouping
 
 
-def innermost(grouping: Grouping, ops: Sequence[int]) -> str | None:
+def group_of(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str | None:
+    """The group of a tensor: an op's single result is in the op's group; a leaf, and one of several results, in the
+    innermost group that contains its uses.
+
+    So an element of `for x in rows` is in the iteration that uses it, and the weights of a layer are in that layer: an
+    optimiser's write does not take them out of a group from which all of their gradients come.
+    """
+    producer = facts.tensors[tensor].producers.get(version)
+    if producer is None:
+        return group_of_leaf(facts, grouping, tensor, version)
+    if grouping.modules and tensor in facts.roots:
+        return _around_model(grouping, grouping.of.get(producer))  # visible even if the op of the loss is folded away
+    if len(facts.ops[producer].event.outputs) == 1 or not facts.uses.get((tensor, version)):
+        return grouping.of.get(producer)
+    return _used_in(facts, grouping, tensor, version)
+
+
+def group_of_leaf(facts: Facts, grouping: Grouping, tensor: int, version: int, used: str | None = None) -> str | None:
+    """The group of a tensor that no op computed; it is `used` in a group, by default the one that contains all uses."""
+    owner = _owner(facts, grouping, tensor)
+    if owner is not None:
+        return owner
+    return _home(facts, grouping, tensor, version, _used_in(facts, grouping, tensor, version) if used is None else used)
+
+
+def _around_model(grouping: Grouping, group: str | None) -> str | None:
+    """The innermost group, from `group` outwards, that calls modules and is not such a call itself."""
+    around = {one for module in grouping.modules for one in grouping.paths[module]} - grouping.modules
+    return next((one for one in grouping.paths[group] if one in around), None)
+
+
+def _innermost(grouping: Grouping, ops: Sequence[int]) -> str | None:
     """The innermost group that contains all of some ops."""
-    paths = [grouping.path(grouping.of.get(op))[::-1] for op in ops]
+    paths = [grouping.paths[grouping.of.get(op)][::-1] for op in ops]
     common: str | None = None
     for level in zip(*paths, strict=False):
         if any(group != level[0] for group in level):
@@ -24,7 +55,7 @@ def innermost(grouping: Grouping, ops: Sequence[int]) -> str | None:
     return common
 
 
-def owner(facts: Facts, grouping: Grouping, tensor: int) -> str | None:
+def _owner(facts: Facts, grouping: Grouping, tensor: int) -> str | None:
     """The module's call in which a parameter or a buffer is drawn: the innermost one around its first use, also if
     several calls use it.
 
@@ -35,13 +66,13 @@ def owner(facts: Facts, grouping: Grouping, tensor: int) -> str | None:
         return None
     users = [op for version in facts.tensors[tensor].versions for op, _ in facts.uses.get((tensor, version), ())]
     for op in sorted(users, key=lambda op: (facts.node(op) is None, op)):
-        group = grouping.owner(op)
+        group = next((one for one in grouping.paths[grouping.of.get(op)] if one in grouping.owners), None)
         if group is not None:
             return group
     return None
 
 
-def used_in(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str | None:
+def _used_in(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str | None:
     """The innermost group from which all gradients of a leaf come; if there are none, the one that contains its uses.
 
     What is made of a leaf later is drawn where it is used, also if gradients come from several groups.
@@ -50,18 +81,18 @@ def used_in(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str 
     if version in fact.leaf_versions:
         users = [op for v in fact.versions for op, _ in facts.uses.get((tensor, v), ())]
         recorded = [op for op in users if facts.node(op) is not None]
-    group = innermost(grouping, recorded)
+    group = _innermost(grouping, recorded)
     if group is not None or (recorded and version == fact.first):
         return group
-    return innermost(grouping, [op for op, _ in facts.uses.get((tensor, version), ())])
+    return _innermost(grouping, [op for op, _ in facts.uses.get((tensor, version), ())])
 
 
-def home(facts: Facts, grouping: Grouping, tensor: int, version: int, group: str | None) -> str | None:
+def _home(facts: Facts, grouping: Grouping, tensor: int, version: int, group: str | None) -> str | None:
     """The group, from `group` outwards, of a tensor that is used there and that no op computed.
 
     A leaf is outside of loops that began after it was made; one that passes no gradient is outside of such calls too.
     """
-    path = grouping.path(group)
+    path = grouping.paths[group]
     for place in reversed(path):
         if _was_before(facts, grouping, tensor, version, place):
             around = grouping.within[place]

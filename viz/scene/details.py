@@ -305,7 +305,7 @@ class _Details:
     def group(self, group: str) -> schema.Details:
         """A folded group: its contents, and the VJPs inside."""
         grouping, drawing = self.read.drawing.grouping, self.read.drawing
-        inside = [i for i in drawing.items.values() if group in grouping.path(i.group)]
+        inside = [i for i in drawing.items.values() if group in grouping.paths[i.group]]
         ops = [i.op for i in inside if i.op is not None]
         lines = [
             arithmetic.line(labels.label(self.facts.ops[op].event), [labels.node_name(self.facts.ops[op].event)])

@@ -147,7 +147,7 @@ def _is_read_on(read: Reading, seen: Visible, graph: nx.MultiDiGraph, placed: ch
     """Whether the picture can be read iteration by iteration: all are open, each can be seen whole on a low screen too,
     and each step together with the one before.  If all add to one leaf, the view would return to it again and again."""
     grouping, alike = read.drawing.grouping, rounds(read.drawing).every
-    innermost = alike.difference(group for one in alike for group in grouping.path(grouping.within[one]))
+    innermost = alike.difference(group for one in alike for group in grouping.paths[grouping.within[one]])
     if not innermost or not innermost <= placed.boxes.keys() or not alike.isdisjoint(seen.folded):
         return False  # one is folded, or a group around it
     if len(graph) > FOLD_ABOVE:

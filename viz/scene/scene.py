@@ -361,7 +361,7 @@ class _Scene:
             elements.append({
                 "id": self.seen.shown[ident], "kind": item.kind, "label": self.read.head(item)[0],
                 "code": self.read.code(stack) if stack >= 0 else None,
-                "unfold": [group for group in self.drawing.grouping.path(item.group) if group in self.seen.folded],
+                "unfold": [group for group in self.drawing.grouping.paths[item.group] if group in self.seen.folded],
             })  # fmt: skip
         items = self.drawing.items
         return {

@@ -57,7 +57,7 @@ def through(read: Reading, item: Item) -> Series | None:
 def through_group(read: Reading, group: str) -> Series | None:
     """The series of a group's result: the first one with a gradient that is used outside of it."""
     drawing = read.drawing
-    inside = {i for i, item in drawing.items.items() if group in drawing.grouping.path(item.group)}
+    inside = {i for i, item in drawing.items.items() if group in drawing.grouping.paths[item.group]}
     for link in drawing.links.values():
         if link.grad and link.source in inside and link.target not in inside:
             return through(read, drawing.items[link.source])

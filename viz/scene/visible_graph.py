@@ -62,7 +62,7 @@ class Visible:
                 for stub in stubs
                 if drawing.items[stub].role == "leaf"
                 and drawing.items[drawing.items[stub].twin or stub].group not in grouping.owners
-                and not direct.isdisjoint(grouping.path(drawing.items[stub].group))
+                and not direct.isdisjoint(grouping.paths[drawing.items[stub].group])
             ]
             if len(within) <= MOST_USERS:
                 self.shown.update({stub: self.shown[drawing.items[stub].twin or stub] for stub in within})
@@ -144,7 +144,7 @@ class Visible:
     def parameters(self, place: str) -> list[str]:
         """The parameters in a folded group, each once: cards, and stubs of cards elsewhere."""
         drawing = self.drawing
-        if not drawing.grouping.quiet.keys().isdisjoint(drawing.grouping.path(place)):
+        if not drawing.grouping.quiet.keys().isdisjoint(drawing.grouping.paths[place]):
             return []
         numbers: dict[int, str] = {}
         for ident in self.members[place]:

@@ -94,7 +94,7 @@ def _paths(drawing: Drawing, line: Timeline) -> list[Path]:
             continue
         group = None if step.kind == "error" or step.op is None else grouping.of.get(step.op)
         if group not in known:
-            known[group] = tuple(reversed(grouping.path(group)))
+            known[group] = tuple(reversed(grouping.paths[group]))
         sections.append(_section(drawing, step, known[group], updates))
         groups.append(known[group])
         if sections[-1][0] == "line":

@@ -138,7 +138,7 @@ class _Player:
     def updating(self, op: int | None) -> str | None:
         """The step of an optimiser, as a group, in which an op runs."""
         grouping = self.drawing.grouping
-        path = grouping.path(grouping.of.get(op)) if op is not None else ()
+        path = grouping.paths[grouping.of.get(op)] if op is not None else ()
         return next((group for group in path if group in self.updates), None)
 
     def state(self, element: str, step: float, value: State) -> None:

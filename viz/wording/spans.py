@@ -232,7 +232,7 @@ class _Ways:
         op = self.facts.op_of_node.get(edge.node) if edge.node is not None else None
         if op is None:
             return "what comes before"
-        path, own = list(reversed(grouping.path(grouping.of.get(op)))), grouping.path(span.group)
+        path, own = list(reversed(grouping.paths[grouping.of.get(op)])), grouping.paths[span.group]
         beside = next((group for group in path if group not in own and group not in grouping.parts), None)
         if beside is not None:
             return short(grouping.labels[beside])
@@ -305,7 +305,7 @@ class _Ways:
         if not leaves:
             return f"{name} runs {text.count(len(steps), 'op')}."
         if done <= {"updates"}:
-            inside = (group for group in self.drawing.grouping.path(span.group) if group in self.updates)
+            inside = (group for group in self.drawing.grouping.paths[span.group] if group in self.updates)
             whole = next((self.drawing.grouping.labels[group] for group in inside), name)
             return f"{whole} updates {self.counted(leaves)}."
         if len(done) == 1:

@@ -59,9 +59,9 @@ def test_recording_names_parameters_and_the_modules_that_ops_belong_to() -> None
     found = groups(collect(trace))
     ops = [e for e in trace.events if isinstance(e, OpCalled)]
     first = next(k for k, e in enumerate(ops) if e.name == "addmm")
-    assert [found.labels[g] for g in found.path(found.of[first])] == ["0: Linear", "inner", "blocks.0: Block"]
+    assert [found.labels[g] for g in found.paths[found.of[first]]] == ["0: Linear", "inner", "blocks.0: Block"]
     head = max(k for k, e in enumerate(ops) if e.name == "addmm")
-    assert [found.labels[g] for g in found.path(found.of[head])] == ["head"]
+    assert [found.labels[g] for g in found.paths[found.of[head]]] == ["head"]
 
 
 class Agent:

@@ -313,7 +313,7 @@ for k in range(2):
 )
 def test_a_round_is_named_by_what_its_variable_holds(text: str, told: list[str], tmp_path: Path) -> None:
     found = groups(collect(recorded(HEAD + text, tmp_path)))
-    first = {group: op for op in sorted(found.of, reverse=True) for group in found.path(found.of[op])}
+    first = {group: op for op in sorted(found.of, reverse=True) for group in found.paths[found.of[op]]}
     assert [found.labels[group] for group in sorted(found.labels, key=lambda group: first[group])] == told
 
 
