@@ -238,7 +238,9 @@ class Facts:
 
     def owner_at(self, gradient: int, event: int) -> int | None:
         """The leaf whose `.grad` a tensor was before an event: the last one that received it."""
-        return next((leaf for since, leaf in reversed(self.handed.get(gradient, ())) if since < event), None)
+        handed = self.handed.get(gradient, ())
+        place = bisect_left(handed, event, key=itemgetter(0))
+        return handed[place - 1][1] if place else None
 
     def holding(self, gradient: int | None, event: int) -> tuple[int, ...]:
         """The leaves whose `.grad` a tensor was before an event: none after all of them have dropped it."""
