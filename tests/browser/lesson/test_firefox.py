@@ -160,3 +160,34 @@ def test_own_lesson_in_firefox_asks_before_it_answers_and_has_a_presenter(firefo
         firefox.js("() => backstep.seek(2)")
         firefox.context = notes
         firefox.until("backstep.t() === 2")
+
+
+FILM = """async () => {
+  const offered = new Promise((done) => {
+    const make = URL.createObjectURL;
+    URL.createObjectURL = (blob) => { done(blob); return make(blob); };
+  });
+  document.getElementById("export-webm").click();
+  const video = document.createElement("video");
+  video.src = URL.createObjectURL(await offered);
+  await new Promise((done, failed) => {
+    video.onloadeddata = done;
+    video.onerror = () => failed(video.error.message);
+  });
+  const { width, height } = backstep.view();
+  return JSON.stringify([video.duration, video.videoWidth - Math.round(width), video.videoHeight - Math.round(height)]);
+}"""
+"""The duration of the video that is saved, and how its size differs from the stage's."""
+
+
+def test_film_of_a_lesson_in_firefox_has_its_duration(firefox: Firefox, tmp_path: Path) -> None:
+    connect = pytest.importorskip("websockets.sync.client").connect
+    path = tmp_path / "weights.html"
+    path.write_text(lesson(Store(Catalogue(programs.gallery_programs()), Computed()), "weights"))
+    with connect(firefox.address + "/session", max_size=None) as socket:
+        firefox.open(socket, path.as_uri())
+        firefox.until("document.documentElement.dataset.ready && !document.documentElement.dataset.computing")
+        phase = json.loads(firefox.js("() => { backstep.seek(0); return JSON.stringify(backstep.scene().phases[0]); }"))
+        pictures = round((phase["end"] - phase["start"]) * 0.9 * 30) + 30
+        duration, *differences = json.loads(firefox.js(FILM))
+        assert duration == pytest.approx(pictures / 30) and differences == [0, 0]

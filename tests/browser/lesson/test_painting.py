@@ -27,6 +27,7 @@ def same_browser(browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         ("a.svg", ["--step", "3", "--theme", "dark"], b"<svg"),
         ("a.png", ["--size", "400x300"], b"\x89PNG"),
         ("a.gif", ["--from", "2", "--to", "3", "--size", "320x180"], b"GIF89a"),
+        ("a.webm", ["--from", "2", "--to", "3", "--size", "320x180"], b"\x1aE\xdf\xa3"),
     ],
 )
 def test_command_writes_what_the_app_paints(name: str, options: list[str], begins: bytes, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 // A stretch of time as a film: the call of a backward pass that one looks at, painted picture by picture as on the stage.
 import { gif } from "./gif.mjs";
-import { contextOf, h } from "../../page/dom.mjs";
+import { webm } from "./webm.mjs";
+import { h } from "../../page/dom.mjs";
 
 /** @import { Scene } from "../../scene/scene.d.ts" */
 
@@ -9,6 +10,10 @@ const LONGEST = 30; // seconds: steps of a longer stretch go faster
 const REST = 1; // seconds at the end
 const RATE = { gif: 10, webm: 30 }; // pictures per second
 const WIDEST = 960; // px of a GIF, which has no compression between pictures
+const CODECS = /** @type {const} */ ([["V_VP9", "vp09.00.61.08"], ["V_VP8", "vp8"]]); // as WebM and WebCodecs name them
+const KEYS = 30; // pictures from one that can be sought to the next
+const AHEAD = 4; // pictures that wait for the encoder
+const BITS = 0.1; // per pixel
 
 /**
  * The stretch around a time: its phase.
@@ -58,26 +63,42 @@ async function animation(canvas, paint, times, progress) {
   return new Blob([gif(width, height, pictures)], { type: "image/gif" });
 }
 
-/** Written by the browser's own recorder, in real time. */
+/** Encoded picture by picture, each with its own time: a busy machine takes longer, and loses none. */
 async function video(canvas, paint, times, progress) {
-  if (!window.MediaRecorder) throw new Error("this browser cannot record video; export a GIF instead");
-  contextOf(canvas);
-  const recorder = new MediaRecorder(canvas.captureStream(RATE.webm), { mimeType: "video/webm" });
-  /** @type {Blob[]} */
-  const parts = [];
-  recorder.ondataavailable = ({ data }) => parts.push(data);
-  const ended = new Promise((done) => { recorder.onstop = done; });
-  const started = new Promise((done) => { recorder.onstart = done; });
-  recorder.start();
-  paint(canvas, times[0]);
-  await started; // pictures from before are lost
-  const begun = performance.now();
-  for (let i = 0; i < times.length; i = Math.floor(((performance.now() - begun) / 1000) * RATE.webm)) {
-    paint(canvas, times[i]);
+  const { width, height } = canvas;
+  const { id, config } = await encoding(width, height);
+  /** @type {import("./webm.mjs").Encoded[]} */
+  const encoded = [];
+  /** @type {Error | null} */
+  let problem = null;
+  const encoder = new VideoEncoder({
+    output(chunk) {
+      const data = new Uint8Array(chunk.byteLength);
+      chunk.copyTo(data);
+      encoded.push({ time: Math.round(chunk.timestamp / 1000), isKey: chunk.type === "key", data });
+    },
+    error(reason) { problem = reason; },
+  });
+  encoder.configure(config);
+  for (const [i, t] of times.entries()) {
+    if (t !== times[i - 1]) paint(canvas, t);
+    const picture = new VideoFrame(canvas, { timestamp: (i * 1e6) / RATE.webm, duration: 1e6 / RATE.webm, alpha: "discard" });
+    encoder.encode(picture, { keyFrame: i % KEYS === 0 });
+    picture.close();
     progress(i / times.length);
-    await new Promise((done) => { requestAnimationFrame(done); });
+    do await new Promise((done) => { setTimeout(done); }); while (encoder.encodeQueueSize > AHEAD); // the page stays alive
+    if (problem) throw problem;
   }
-  recorder.stop();
-  await ended;
-  return new Blob(parts, { type: "video/webm" });
+  await encoder.flush();
+  encoder.close();
+  return new Blob(webm(id, width, height, (times.length * 1000) / RATE.webm, encoded), { type: "video/webm" });
+}
+
+/** The first of the codecs that this browser can encode. @returns {Promise<{ id: "V_VP9" | "V_VP8", config: VideoEncoderConfig }>} */
+async function encoding(width, height) {
+  for (const [id, codec] of window.VideoEncoder ? CODECS : []) {
+    const config = { codec, width, height, framerate: RATE.webm, bitrate: BITS * width * height * RATE.webm, latencyMode: /** @type {const} */ ("quality") };
+    if ((await VideoEncoder.isConfigSupported(config)).supported) return { id, config };
+  }
+  throw new Error(window.isSecureContext ? "this browser cannot encode video; export a GIF instead" : "browsers encode video only on pages from https://, 127.0.0.1 or a file; export a GIF instead");
 }
