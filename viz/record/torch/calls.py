@@ -26,6 +26,39 @@ arguments that say how."""
 FOREACH = "_foreach_"
 """The prefix of the names of ops that work on each tensor of a list."""
 STATISTICS = ("running_mean", "running_var")
+BROADCAST = frozenset(
+    {
+        "add",
+        "sub",
+        "rsub",
+        "mul",
+        "div",
+        "pow",
+        "where",
+        "maximum",
+        "minimum",
+        "fmax",
+        "fmin",
+        "addcmul",
+        "addcdiv",
+        "lerp",
+        "atan2",
+        "hypot",
+        "fmod",
+        "remainder",
+        "xlogy",
+        "logaddexp",
+        "addmm",
+        "addmv",
+        "baddbmm",
+        "addbmm",
+        "masked_fill",
+        "mse_loss",
+        "copysign",
+        "clamp",
+    }
+)
+"""Ops that broadcast their inputs."""
 
 
 class Held:
@@ -56,14 +89,15 @@ class Call:
     """What is known of an operator, once for all of its calls.
 
     `names` are its arguments, `writes` those that it changes, `views` whether each result shares the memory of its
-    first input, `counts` whether its writes count as versions, `lists` whether it works on each tensor of a list.
+    first input, `counts` whether its writes count as versions, `lists` whether it works on each tensor of a list,
+    `broadcasts` whether it broadcasts its inputs.
     `kind` is "op", "factory" (no tensor goes in), "escape" (a number comes out), "exchange" (other processes write its
     inputs, later perhaps) or "none".
     """
 
     __slots__ = (
-        "base", "counts", "detaches", "func", "kind", "lists", "name", "names", "one", "returns", "strided",
-        "unwritten", "view", "writes",
+        "base", "broadcasts", "counts", "detaches", "func", "kind", "lists", "name", "names", "one", "returns",
+        "strided", "unwritten", "view", "writes",
     )  # fmt: skip
 
     def __init__(self, func: Any) -> None:
@@ -83,6 +117,7 @@ class Call:
         self.lists = self.base.startswith(FOREACH)
         self.detaches = self.base in ("detach", "detach_")
         self.strided = self.base.startswith("as_strided")
+        self.broadcasts = self.base.rstrip("_") in BROADCAST
         self.unwritten = self.base.rstrip("_") in UNWRITTEN
         if schema.name.startswith(("c10d::", "_c10d")):
             self.kind = "exchange"

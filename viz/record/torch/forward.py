@@ -23,39 +23,6 @@ if TYPE_CHECKING:
 
 _getframe: Any = sys._getframe
 _grad_enabled = torch.is_grad_enabled
-BROADCAST = frozenset(
-    {
-        "add",
-        "sub",
-        "rsub",
-        "mul",
-        "div",
-        "pow",
-        "where",
-        "maximum",
-        "minimum",
-        "fmax",
-        "fmin",
-        "addcmul",
-        "addcdiv",
-        "lerp",
-        "atan2",
-        "hypot",
-        "fmod",
-        "remainder",
-        "xlogy",
-        "logaddexp",
-        "addmm",
-        "addmv",
-        "baddbmm",
-        "addbmm",
-        "masked_fill",
-        "mse_loss",
-        "copysign",
-        "clamp",
-    }
-)
-"""Ops that broadcast their inputs."""
 FACTORS = frozenset({"mat1", "mat2", "mat", "vec", "batch1", "batch2"})
 """Inputs of such ops that have a shape of their own."""
 UNSEEN = "it ran before the recording, in another thread, or where the recorder cannot look"
@@ -98,7 +65,7 @@ class Forward:
     def __init__(self, watch: Watch) -> None:
         self.watch, self.tensors, self.graph = watch, watch.tensors, watch.graph
         self.log, self.stack = watch.log, watch.stack
-        self.calls: dict[Any, Call] = {}
+        self.calls: dict[int, Call] = {}  # by the id of the operator
         self.pending: list[Waiting | Made] = []
         self.grad_enabled = True
         self.switched: int | None = None  # where the program switched it off, until an op runs that way
@@ -108,7 +75,7 @@ class Forward:
 
     def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run an op and record it. It runs exactly once, and an error of it is the program's."""
-        call = self.calls.get(func) or self.watch.guarded(self.met, func)
+        call = self.calls.get(id(func)) or self.watch.guarded(self.met, func)
         if call is None:
             return func(*args, **kwargs)
         if call.kind in ("none", "exchange"):
@@ -157,7 +124,7 @@ class Forward:
 
     def met(self, func: Any) -> Call:
         """An operator that runs for the first time."""
-        call = self.calls[func] = Call(func)
+        call = self.calls[id(func)] = Call(func)  # which holds it; the hash of an operator is computed in Python
         return call
 
     def before(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -393,7 +360,8 @@ class Forward:
         joins = base is not None and waiting.enabled and requires_of(base) and self.is_new(grad_fn_of(base))
         record = None
         if fn is not None and not joins and self.is_new(fn):
-            record = self.graph.node(fn, waiting.stack, results, waiting.arguments, broadcasts=self.broadcasts(waiting))
+            widens = waiting.call.broadcasts and self.broadcasts(waiting)
+            record = self.graph.node(fn, waiting.stack, results, waiting.arguments, broadcasts=widens)
             if places and any(nr != place for nr, place in places.items()):
                 self.graph.known(fn).places = places
         inplace = None if part is None else part.number
@@ -431,8 +399,6 @@ class Forward:
 
     def broadcasts(self, waiting: Waiting) -> bool:
         """Whether an input of an op is smaller than its result, as one that is broadcast is."""
-        if waiting.call.base.rstrip("_") not in BROADCAST:
-            return False
         out = waiting.outs[0][0]()
         if out is None:
             return False

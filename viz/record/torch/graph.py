@@ -171,6 +171,8 @@ class Graph:
                 kept = getattr(fn, attribute)
             except RuntimeError:  # written in place since, or freed
                 continue
+            if kept is None:
+                continue
             if hasattr(kept, "_version"):
                 saved.append(self.held(name, kept, known, results))
             elif type(kept) is tuple and kept and hasattr(kept[0], "_version"):
@@ -203,10 +205,10 @@ class Graph:
 
     def held(self, name: str, kept: Any, arguments: Any, results: Sequence[Any]) -> Any:
         """A saved tensor: an input or a result has a value already."""
-        size = kept.numel() * kept.element_size()
         argument = arguments.get(name)
         if type(argument) in NUMBERS:
             return name, None, None, 8
+        size = kept.numel() * kept.element_size()
         if type(argument) is Held and argument.shape == kept.shape:
             return name, argument.value, argument.number, size
         if name.startswith(RESULT):

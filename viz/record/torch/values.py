@@ -19,6 +19,7 @@ from engine.trace.summary import OnFile, Summary, is_dense, sample_of, statistic
 from . import device_values
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
+STRIDED = torch.strided
 NUMPY = {getattr(torch, name): dtype for name, dtype in ELEMENT_TYPES.items() if hasattr(torch, name)}
 """The dtypes of what is kept, by torch's.  Of element types that are not here a trace has no elements."""
 WIDER = frozenset(getattr(torch, name, None) for name in NARROW)
@@ -81,14 +82,12 @@ def kept(tensor: Any, limit: int) -> Any:
     try:
         dtype = tensor.dtype
         size = numel(tensor)
-        if type(tensor) not in PLAIN or tensor.layout is not torch.strided or tensor.is_meta:
+        kind = NUMPY.get(dtype)
+        if kind is None or type(tensor) not in PLAIN or tensor.layout is not STRIDED or tensor.is_meta:
             return unknown(tensor)
         if tensor.is_cuda and torch.cuda.is_current_stream_capturing():  # a CUDA graph is made: nothing runs yet
             return unknown(tensor)
-        kind = NUMPY.get(dtype)
-        if kind is None:
-            return unknown(tensor)
-        if 0 < size <= min(FEW, limit):
+        if 0 < size <= FEW and size <= limit:
             return np.array(listed(tensor), kind)
         if tensor.is_neg():  # its memory has the elements with the other sign
             tensor = tensor.detach().resolve_neg()
