@@ -7,6 +7,7 @@ import functools
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from ..api.calls.check import typename
@@ -17,6 +18,7 @@ from ..arrays.session import slot, unrecorded
 from ..tensor.grad_mode import enable_grad, set_grad_enabled
 from ..tensor.node import RemovableHandle
 from ..tensor.tensor import Tensor
+from ..trace.step_closure import begun_after_closure
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
@@ -61,8 +63,13 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
         if (active := slot.active) is None:
             out = step(*args, **kwargs)
         else:
-            kind, held = f"{type(self).__name__}.step", active.names.held_by(self)
-            with active.within(kind, tensors=held, rate=active.names.rate_of(self)):
+            with ExitStack() as group:
+
+                def begin() -> None:
+                    kind, held = f"{type(self).__name__}.step", active.names.held_by(self)
+                    group.enter_context(active.within(kind, tensors=held, rate=active.names.rate_of(self)))
+
+                args, kwargs = begun_after_closure(args, kwargs, begin)
                 out = step(*args, **kwargs)
         for hook in [*self._optimizer_step_post_hooks.values(), *AFTER.values()]:
             hook(self, args, kwargs)

@@ -23,6 +23,8 @@ BATCH_NORMS = {
 }
 """Ops that write their running statistics in training, which neither the schema nor a version counter shows; the
 arguments that say how."""
+FUSED = "_fused_"
+"""The prefix of the names of ops that are the step of an optimiser; what they write has no new version in torch."""
 FOREACH = "_foreach_"
 """The prefix of the names of ops that work on each tensor of a list."""
 STATISTICS = ("running_mean", "running_var")
@@ -108,6 +110,8 @@ class Call:
         arguments = schema.arguments
         self.names = tuple(argument.name for argument in arguments)
         self.writes = tuple(a.name for a in arguments if a.alias_info is not None and a.alias_info.is_write)
+        if self.base.startswith(FUSED):  # unscaled by a GradScaler only
+            self.writes = tuple(name for name in self.writes if name != "grads")
         results = [r for r in schema.returns if "Tensor" in str(r.type)]
         self.view = any(r.alias_info is not None and not r.alias_info.is_write for r in results)
         self.returns = bool(results)

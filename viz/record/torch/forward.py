@@ -223,6 +223,9 @@ class Forward:
             written = [tensor for at, tensor in waiting.targets if at == place]
             one.outs = [self.result(tensor, one) for tensor in written or [out[place]]]
             one.written = (one.outs[0][0], None) if written else None
+            for tensor, (known, _, _) in zip(written, one.outs, strict=False):
+                if version_of(tensor) - known.offset == known.version:  # torch did not count the write
+                    known.offset -= 1
             self.pending.append(one)
 
     def result(self, tensor: Any, waiting: Waiting) -> tuple[Known, int, bool]:

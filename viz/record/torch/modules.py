@@ -24,6 +24,7 @@ class ModuleNames:
         self.holders: dict[int, str] = {}  # of outermost modules: the prefix of the names in them
         self.parts: dict[int, int] = {}  # of outermost modules: how many parts they had when they were called last
         self.held: dict[int, tuple[int | None, ...]] = {}  # of optimisers: the last report
+        self.stepping: set[int] = set()  # the optimisers whose step has begun
         self.depth = 0
         self._alive: dict[int, Any] = {}
 
@@ -50,9 +51,16 @@ class ModuleNames:
         watch.forward.settle()
         name = f"{type(optimizer).__name__}.step"
         self.depth += 1
+        self.stepping.add(id(optimizer))
         watch.log.append(
             ("made", watch.stack(4), entries.enter, name, name, self.held_by(optimizer), rate_of(optimizer))
         )
+
+    def stepped(self, optimizer: Any) -> None:
+        """It ended; it never began if its closure did not run."""
+        if id(optimizer) in self.stepping:
+            self.stepping.discard(id(optimizer))
+            self.leave()
 
     def entered(self, module: Any, stack: int) -> str:
         """The name of a called module: for the outermost one in the program, for any other one within the outermost."""

@@ -14,8 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any, TypeVar
 
+from engine.trace import step_closure
+
 T = TypeVar("T")
-FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), ""), step_closure.__file__
+"""The beginnings of the names of our files."""
 OPS = os.path.join("torch", "_ops.py")
 HERE = ("always", None, Warning, re.compile(r"torch\._ops\Z|viz\.record\.torch\."), 0)
 """A filter of warnings: all that are given in frames that may be ours are seen, and given again where they belong."""
@@ -27,7 +30,7 @@ def of_program(entries: Iterable[T], frame_of: Callable[[T], FrameType]) -> Iter
     is_ours = False
     for entry in entries:
         file = frame_of(entry).f_code.co_filename
-        is_ours = file.startswith(FOLDER) or (is_ours and file.endswith(OPS))
+        is_ours = file.startswith(OURS) or (is_ours and file.endswith(OPS))
         if not is_ours:
             yield entry
 
@@ -70,7 +73,7 @@ def show_in_program(real: Any) -> Any:
     def _showwarnmsg(warning: Any) -> None:
         nonlocal again
         frame = None
-        if not again and (warning.filename.startswith(FOLDER) or warning.filename.endswith(OPS)):
+        if not again and (warning.filename.startswith(OURS) or warning.filename.endswith(OPS)):
             frame = place_of(warning, sys._getframe(1))
         if frame is None or HERE not in warnings.filters:
             real(warning)

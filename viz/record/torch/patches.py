@@ -20,6 +20,7 @@ import torch
 from torch.overrides import get_default_nowrap_functions
 
 from engine.arrays.session import is_users, slot
+from engine.trace.step_closure import Arguments, begun_after_closure
 
 from . import entries
 from .forward import grad_fn_of
@@ -546,11 +547,11 @@ def is_engines(frame: Any) -> bool:
     return False
 
 
-def step_begins(watch: Watch, optimizer: Any, *_: Any) -> None:
+def step_begins(watch: Watch, optimizer: Any, args: Any, kwargs: Any) -> Arguments:
     """Begin the group of a step of an optimiser."""
-    watch.while_off(watch.modules.step, optimizer)
+    return begun_after_closure(args, kwargs, functools.partial(watch.while_off, watch.modules.step, optimizer))
 
 
 def step_ended(watch: Watch, optimizer: Any, *_: Any) -> None:
     """End that group."""
-    watch.while_off(watch.modules.leave)
+    watch.while_off(watch.modules.stepped, optimizer)

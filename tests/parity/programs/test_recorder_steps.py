@@ -1,0 +1,89 @@
+"""Steps of optimisers as trainers make them: with a closure that computes the loss, and fused into one op."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, OpCalled, Trace
+from engine.trace.file.consistency import open_checked
+from viz.graph.graph import draw
+from viz.graph.groups import groups
+from viz.reading.facts import collect
+from viz.record.runner import run_script
+
+pytestmark = pytest.mark.parity
+torch = pytest.importorskip("torch")
+
+CLOSURE = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(3, 4), nn.Tanh())
+
+def train(net):
+    optimizer = torch.optim.Adam(net.parameters())
+
+    def loss():
+        optimizer.zero_grad()
+        out = net.body(torch.ones(2, 3)).sum()
+        out.backward()
+        return out
+
+    for step in range(2):
+        optimizer.step(closure=loss)
+
+train(Net())
+"""
+FUSED = """
+import torch
+
+w = torch.nn.Parameter(torch.ones(3))
+optimizer = torch.optim.{name}([w], fused=True)
+for step in range(3):
+    (w * w).sum().backward()
+    optimizer.step()
+    assert w._version == 0
+"""
+
+
+def recorded(source: str, folder: Path) -> Trace:
+    (folder / "train.py").write_text(source)
+    assert run_script(folder / "train.py", trace_path=folder / "t").error == ""
+    return open_checked(folder / "t", 10**6)
+
+
+@pytest.mark.parametrize("library", ["torch", "engine"])
+def test_what_a_closure_computes_is_no_part_of_the_update(library: str, tmp_path: Path) -> None:
+    imports = {"torch": "import torch\nfrom torch", "engine": "import engine as torch\nfrom engine"}
+    trace = recorded(CLOSURE.replace("import torch\nfrom torch", imports[library], 1), tmp_path)
+    outer: list[str] = []
+    depth = 0
+    for event in trace.events:
+        if isinstance(event, GroupEntered):
+            outer += [event.name] if not depth else []
+            depth += 1
+        elif isinstance(event, GroupLeft):
+            depth -= 1
+        elif isinstance(event, BackwardStarted):
+            outer.append(f"backward at depth {depth}")
+    assert outer == ["net.body", "backward at depth 0", "Adam.step"] * 2
+    assert "net.body.0.weight" in trace.names.values()
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
+def test_what_a_fused_step_writes_has_a_new_version_and_the_graph_no_cycle(name: str, tmp_path: Path) -> None:
+    trace = recorded(FUSED.format(name=name), tmp_path)
+    steps = [e for e in trace.events if isinstance(e, OpCalled) and "_fused_" in e.name]
+    assert len(steps) == 3
+    weights = [(step.inputs[0].version, step.outputs[0].version) for step in steps]
+    assert weights == [(0, 1), (1, 2), (2, 3)]
+    read = [e.inputs[0].version for e in trace.events if isinstance(e, OpCalled) and e.name == "mul"]
+    assert sorted(set(read)) == [0, 1, 2]
+    facts = collect(trace)
+    links = draw(facts, groups(facts)).links.values()
+    assert not {(link.target, link.source) for link in links} & {(link.source, link.target) for link in links}
