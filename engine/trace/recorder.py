@@ -224,10 +224,12 @@ class Recorder:
         self.hand_out(own)
         values = [self.store.add_copy(g) for g in gradients]
         places = None if inputs is None else [self.see(t)[0] for t in inputs]
-        self.call = call = self.calls
-        self.calls += 1
         starts = list(zip(tensors, values, sources, strict=True))
-        self.log.append(("start", self.stack(2), call, function, starts, places, keep, graph, legacy, anomaly))
+        stack = self.stack(2)
+        call = self.calls
+        self.calls += 1
+        self.log.append(("start", stack, call, function, starts, places, keep, graph, legacy, anomaly))
+        self.call = call  # now that the log has it: the next event may be another thread's
         return call
 
     def end(self, call: int, completed: bool, outer: int | None, results: Any = ()) -> None:
