@@ -18,7 +18,7 @@ from ..arrays.session import slot, unrecorded
 from ..tensor.grad_mode import enable_grad, set_grad_enabled
 from ..tensor.node import RemovableHandle
 from ..tensor.tensor import Tensor
-from ..trace.step_closure import begun_after_closure
+from ..trace.module_names import begun_after_closure
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 

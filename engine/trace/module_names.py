@@ -1,7 +1,8 @@
-"""The names under which a program holds its modules, and the names of their parameters."""
+"""The names under which a program holds its modules, and those of their parameters; the steps of its optimisers."""
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from inspect import CO_OPTIMIZED
@@ -11,6 +12,7 @@ from typing import Any
 
 from ..arrays.session import is_users
 
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 BUFFERS: set[int] = set()
 """Ids of the tensors that modules registered as buffers (an id may by now belong to another tensor): besides
 parameters, only these are looked up in modules."""
@@ -22,6 +24,35 @@ def rate_of(optimizer: Any) -> float | None:
     """The learning rate of an optimiser's first parameter group; None where that is not a finite Python number."""
     rate = next((group.get("lr") for group in optimizer.param_groups), None)
     return float(rate) if isinstance(rate, (int, float)) and isfinite(rate) else None
+
+
+def begun_after_closure(args: tuple[Any, ...], kwargs: dict[str, Any], begin: Callable[[], object]) -> Arguments:
+    """The arguments of `step`, the optimiser first, so that `begin` is called once the closure has run for the first
+    time; without a closure, it is called now.
+
+    What the closure computes is the forward and the backward pass, no part of the update, also where a trainer hides it
+    from the program, as Lightning does.
+
+    >>> order = []
+    >>> loss, update = (lambda: order.append("loss")), (lambda: order.append("update"))
+    >>> args, kwargs = begun_after_closure(("optimizer", loss), {}, update)
+    >>> args[1](), args[1](), order
+    (None, None, ['loss', 'update', 'loss'])
+    """
+    closure = kwargs.get("closure") or next(iter(args[1:2]), None)
+    if not callable(closure):
+        begin()
+        return args, kwargs
+    waiting = [begin]
+
+    @functools.wraps(closure)
+    def first(*passed: Any, **named: Any) -> Any:
+        out = closure(*passed, **named)
+        if waiting:
+            waiting.pop()()
+        return out
+
+    return ((args[0], first, *args[2:]), kwargs) if args[1:] else (args, {**kwargs, "closure": first})
 
 
 def best_name(noted: str | None, called: str) -> str:

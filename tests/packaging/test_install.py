@@ -16,10 +16,13 @@ from pathlib import Path
 
 import pytest
 
+from viz.server.http.static import Assets
+
 pytestmark = pytest.mark.packaging
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "assets").rglob("*") if path.is_file())
+ASSETS = Assets(ROOT / "assets")
 START = 60
 """Seconds in which the command must have said where it is open."""
 
@@ -97,13 +100,14 @@ def fetched(address: str) -> bytes:
 
 
 def assert_works(environment: Environment) -> None:
-    """The command serves its page and every file as it is in the checkout; programs can `import backstep`."""
+    """The command serves its page and each file as the checkout does; programs can `import backstep`."""
     code = "import backstep; print(backstep.record.__name__, 'engine' in __import__('sys').modules)"
     assert run(environment.python, "-I", "-c", code, cwd=environment.folder).split() == ["record", "False"]
     with environment.served() as origin:
         assert b"Backstep" in fetched(f"{origin}/")
-        for name in FILES:
-            assert fetched(f"{origin}/{name}") == (ROOT / name).read_bytes(), name
+        for name in ASSETS.names():
+            file = ASSETS.find(f"/assets/{name}")
+            assert file is not None and fetched(f"{origin}/assets/{name}") == file[0].content, name
 
 
 def test_wheel_has_the_packages_their_data_and_the_assets(distributions: tuple[Path, Path]) -> None:

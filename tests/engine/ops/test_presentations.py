@@ -23,7 +23,7 @@ TABLES = {
     "engine/tensor/devices.py": "torch's own words for devices that do not fit, by its own names",
     "engine/trace/variable_names.py": "methods in the text of a program",
     "viz/findings/silent.py": "the losses of differences, one finding",
-    "viz/record/torch/forward.py": "PyTorch's ops that broadcast, by its own names",
+    "viz/record/torch/calls.py": "PyTorch's ops that broadcast, by its own names",
     "viz/record/torch/ops.py": "PyTorch's ops, and which of ours compute the same",
     "viz/record/torch/entries.py": "PyTorch's ops on lists of tensors, by its own names",
     "viz/record/torch_import.py": "modules of torch.distributions",

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any, TypeVar
 
-from engine.trace import step_closure
+from engine.trace import module_names
 
 T = TypeVar("T")
-OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), ""), step_closure.__file__
+OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), ""), module_names.__file__
 """The beginnings of the names of our files."""
 OPS = os.path.join("torch", "_ops.py")
 HERE = ("always", None, Warning, re.compile(r"torch\._ops\Z|viz\.record\.torch\."), 0)

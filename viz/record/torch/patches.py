@@ -20,7 +20,7 @@ import torch
 from torch.overrides import get_default_nowrap_functions
 
 from engine.arrays.session import is_users, slot
-from engine.trace.step_closure import Arguments, begun_after_closure
+from engine.trace.module_names import Arguments, begun_after_closure
 
 from . import entries
 from .forward import grad_fn_of

@@ -1,8 +1,8 @@
 """The browser's files: their location, and how they are sent: compressed once, at an address with a hash of their
 content.
 
-The modules of the page travel as two scripts, one for the front door and one for the app, because a hundred requests
-take longer than the scripts themselves.
+The modules of a page travel as one script for the front door and one for the app, because a hundred requests take
+longer than the scripts themselves.
 
 They are in `viz/assets` of an installed wheel, beside the packages in a checkout. All of them have the same number: a
 hash of all files. A file with this number never changes and is cached by the browser forever; a page of a newer
@@ -20,8 +20,8 @@ from .bundle import bundle
 from .gzip_pieces import gzip, pack
 
 _MARK = "viz.mjs"
-SCRIPTS = (_MARK, "js/front/front.mjs")
-"""The modules that a page asks for; each is sent with all that it imports."""
+SCRIPTS = (_MARK, "js/front/front.mjs", "js/app/pair.mjs")
+"""The modules that pages ask for; each is sent with all that it imports."""
 FOR_EVER = "public, max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
 TYPES = {".mjs": "text/javascript", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
