@@ -42,12 +42,13 @@ train(Net())
 FUSED = """
 import torch
 
-w = torch.nn.Parameter(torch.ones(3))
-optimizer = torch.optim.{name}([w], fused=True)
-for step in range(3):
-    (w * w).sum().backward()
-    optimizer.step()
-    assert w._version == 0
+for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
+    w = torch.nn.Parameter(torch.ones(3))
+    optimizer = kind([w], lr=0.1, fused=True)
+    for step in range(3):
+        (w * w).sum().backward()
+        optimizer.step()
+        assert w._version == 0
 """
 
 
@@ -75,15 +76,13 @@ def test_what_a_closure_computes_is_no_part_of_the_update(library: str, tmp_path
     assert "net.body.0.weight" in trace.names.values()
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
-def test_what_a_fused_step_writes_has_a_new_version_and_the_graph_no_cycle(name: str, tmp_path: Path) -> None:
-    trace = recorded(FUSED.format(name=name), tmp_path)
+def test_what_a_fused_step_writes_has_a_new_version_and_the_graph_no_cycle(tmp_path: Path) -> None:
+    trace = recorded(FUSED, tmp_path)
     steps = [e for e in trace.events if isinstance(e, OpCalled) and "_fused_" in e.name]
-    assert len(steps) == 3
-    weights = [(step.inputs[0].version, step.outputs[0].version) for step in steps]
-    assert weights == [(0, 1), (1, 2), (2, 3)]
-    read = [e.inputs[0].version for e in trace.events if isinstance(e, OpCalled) and e.name == "mul"]
-    assert sorted(set(read)) == [0, 1, 2]
+    versions = [(step.inputs[0].version, step.outputs[0].version) for step in steps]
+    assert versions == [(0, 1), (1, 2), (2, 3)] * 3
+    products = [e for e in trace.events if isinstance(e, OpCalled) and e.name == "mul" and e.node is not None]
+    assert [e.inputs[0].version for e in products] == [0, 1, 2] * 3
     facts = collect(trace)
     links = draw(facts, groups(facts)).links.values()
     assert not {(link.target, link.source) for link in links} & {(link.source, link.target) for link in links}
