@@ -18,7 +18,7 @@ from viz.server.components.listeners import HEARD
 from viz.server.front.page import front
 from viz.server.http import compression, static
 from viz.server.http.gzip_pieces import Packed, pack
-from viz.server.http.static import Assets, assets_folder
+from viz.server.http.static import SCRIPTS, Assets, assets_folder
 from viz.server.store import Catalogue, Store
 
 OWN = {"Host": "127.0.0.1:8050"}
@@ -111,11 +111,14 @@ def test_the_files_of_another_version_are_never_sent(client: Client) -> None:
 
 
 def test_the_number_of_the_files_is_another_where_one_of_them_is(tmp_path: Path) -> None:
-    (tmp_path / "viz.mjs").write_text("1")
+    for script in SCRIPTS:
+        (tmp_path / script).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / script).write_text("")
+    (tmp_path / "app.css").write_text("1")
     versions = [Assets(tmp_path).version]
-    (tmp_path / "viz.mjs").write_text("2")
+    (tmp_path / "app.css").write_text("2")
     versions.append(Assets(tmp_path).version)
-    (tmp_path / "viz.mjs").rename(tmp_path / "viz.js")
+    (tmp_path / "app.css").rename(tmp_path / "app.txt")
     versions.append(Assets(tmp_path).version)
     assert len(set(versions)) == 3
 

@@ -61,8 +61,9 @@ class Assets:
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
         listed = "".join(f"{name}\0{hashlib.sha256(data).hexdigest()}\n" for name, data in files.items())
         self.version = hashlib.sha256(listed.encode()).hexdigest()[:12]
-        self._folder = folder
-        self._files = {name: StaticFile(name, data) for name, data in files.items() if not name.endswith(".mjs")}
+        sent = {name: data for name, data in files.items() if not name.endswith(".mjs")}
+        sent |= {name: bundle(folder / name).encode() for name in SCRIPTS}
+        self._files = {name: StaticFile(name, data) for name, data in sent.items()}
 
     @property
     def address(self) -> str:
@@ -71,20 +72,15 @@ class Assets:
 
     def names(self) -> list[str]:
         """The files that are sent, by their paths in the folder."""
-        return [*self._files, *SCRIPTS]
+        return list(self._files)
 
     def find(self, path: str) -> tuple[StaticFile, str] | None:
         """The file at an address, and how long it may be cached; None if there is none."""
         for start, kept in ((f"/{self.address}/", FOR_EVER), ("/assets/", ASK_AGAIN)):
-            file = self._file(path.removeprefix(start)) if path.startswith(start) else None
+            file = self._files.get(path.removeprefix(start)) if path.startswith(start) else None
             if file is not None:
                 return file, kept
         return None
-
-    def _file(self, name: str) -> StaticFile | None:
-        if name in SCRIPTS and name not in self._files:
-            self._files[name] = StaticFile(name, bundle(self._folder / name).encode())
-        return self._files.get(name)
 
 
 def content_type(name: str) -> str:
