@@ -13,7 +13,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.machinery import BuiltinImporter, ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from typing import Any, Self
 
@@ -100,7 +100,9 @@ def find_module(name: str) -> tuple[str, Path]:
         if part == "__main__" and places is None:
             break
         whole = f"{whole}.{part}" if whole else part
-        spec = None if places is None else PathFinder.find_spec(whole, list(places))
+        spec = BuiltinImporter.find_spec(whole)  # comes before every folder; which modules these are differs
+        if spec is None and places is not None:
+            spec = PathFinder.find_spec(whole, list(places))
         if spec is None:
             is_package = part == "__main__" and whole != part
             reason = f"{name!r} is a package without a __main__.py" if is_package else f"There is no module {whole!r}"
