@@ -6,15 +6,16 @@ serves both; what creates an array says where with `like=` or `on(device)`.
 
 from __future__ import annotations
 
+import importlib
+import sys
 import threading
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import cache
 from typing import Any
 
 import numpy
-import scipy.linalg
-import scipy.special
 from numpy import ndarray
 
 try:
@@ -314,14 +315,31 @@ def flat(values: Sequence[Any]) -> list[Any]:
     return items
 
 
+_PATH = tuple(sys.path)
+
+
+@cache
+def _scipy(part: str) -> Any:
+    """A part of scipy, imported when it is first needed: that takes nearly as long as all the rest of the engine.
+
+    It is found as if it had been imported with the engine: by now the user's folder may stand first, with files in it
+    that have the names of modules that scipy imports.
+    """
+    before, sys.path = sys.path, list(_PATH)
+    try:
+        return importlib.import_module(f"scipy.{part}")
+    finally:
+        sys.path = before
+
+
 def special_of(data: Array) -> Any:
     """The special functions for an array: scipy's, or cupyx's on a GPU."""
-    return scipy.special if cupy is None or isinstance(data, ndarray | xp.generic) else cupyx.scipy.special
+    return _scipy("special") if cupy is None or isinstance(data, ndarray | xp.generic) else cupyx.scipy.special
 
 
 def linalg_of(data: Array) -> Any:
     """What numpy.linalg lacks, for an array: scipy's, or cupyx's on a GPU."""
-    return scipy.linalg if cupy is None or isinstance(data, ndarray) else cupyx.scipy.linalg
+    return _scipy("linalg") if cupy is None or isinstance(data, ndarray) else cupyx.scipy.linalg
 
 
 def memory_of(data: Array) -> tuple[Array, int]:

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
-from urllib.request import pathname2url
 
 MOST_BYTES = 129 * 2**20
 """The most bytes of one row that a reader accepts: SQLite and Python hold it at the same time."""
@@ -119,7 +118,7 @@ class Database:
 
     def _connect(self, path: Path, mode: str) -> sqlite3.Connection:
         try:
-            address = f"file:{pathname2url(str(path.absolute()))}?mode={mode}"
+            address = f"{path.absolute().as_uri()}?mode={mode}"
             db = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
             weakref.finalize(self, db.close)
             guard(db)
