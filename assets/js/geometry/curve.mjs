@@ -137,43 +137,68 @@ export function pointAlong(flat, part) {
   return { x: flat.xs[low - 1] + dx * s, y: flat.ys[low - 1] + dy * s, angle: Math.atan2(dy, dx) };
 }
 
+// What follows is asked of every place that a number might have, for every curve beside it: it makes no arrays.
+
 /** Distance of a point to a flattened curve. */
-export function distanceTo(flat, x, y) {
+export function distanceTo({ xs, ys }, x, y) {
   let best = Infinity;
-  for (let i = 1; i < flat.xs.length; i++) {
-    const [ax, ay] = [flat.xs[i - 1], flat.ys[i - 1]];
-    const [dx, dy] = [flat.xs[i] - ax, flat.ys[i] - ay];
+  let enough = Infinity; // a square above it is no nearer, however the root is rounded
+  for (let i = 1; i < xs.length; i++) {
+    const ax = xs[i - 1];
+    const ay = ys[i - 1];
+    const dx = xs[i] - ax;
+    const dy = ys[i] - ay;
     const along = Math.min(Math.max(((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1), 0), 1);
-    best = Math.min(best, Math.hypot(x - ax - dx * along, y - ay - dy * along));
+    const across = x - ax - dx * along;
+    const down = y - ay - dy * along;
+    if (across * across + down * down > enough) continue;
+    best = Math.min(best, Math.hypot(across, down));
+    enough = best * best * ROUNDED;
   }
   return best;
 }
+
+const ROUNDED = 1 + 1e-9;
 
 /**
  * Whether a flattened curve passes through a box.
  * @type {(flat: any, box: number[]) => boolean}
  */
-export function crossesBox({ xs, ys }, box) {
-  for (let i = 1; i < xs.length; i++) if (strikes([xs[i - 1], ys[i - 1]], [xs[i], ys[i]], box)) return true;
+export function crossesBox({ xs, ys, box: around }, box) {
+  const x0 = box[0];
+  const y0 = box[1];
+  const x1 = box[2];
+  const y1 = box[3];
+  if (around && (around[0] > x1 || around[2] < x0 || around[1] > y1 || around[3] < y0)) return false;
+  for (let i = 1; i < xs.length; i++) if (cuts(xs[i - 1], ys[i - 1], xs[i], ys[i], x0, y0, x1, y1)) return true;
   return false;
 }
 
 /**
- * Whether some of a straight piece lies in a box: what is left of it when cut off at each side.
+ * Whether some of a straight piece lies in a box.
  * @type {(a: number[], b: number[], box: number[]) => boolean}
  */
-export function strikes([ax, ay], [bx, by], [x0, y0, x1, y1]) {
-  let [from, to] = [0, 1];
-  for (const [a, d, low, high] of [[ax, bx - ax, x0, x1], [ay, by - ay, y0, y1]]) {
-    if (d === 0) {
-      if (a < low || a > high) return false;
-      continue;
-    }
-    const [enter, leave] = d > 0 ? [(low - a) / d, (high - a) / d] : [(high - a) / d, (low - a) / d];
-    [from, to] = [Math.max(from, enter), Math.min(to, leave)];
+export function strikes(a, b, box) {
+  return cuts(a[0], a[1], b[0], b[1], box[0], box[1], box[2], box[3]);
+}
+
+/** The same of numbers: whether something is left of the piece when it is cut off at each side. */
+function cuts(ax, ay, bx, by, x0, y0, x1, y1) {
+  let from = 0;
+  let to = 1;
+  const dx = bx - ax;
+  if (dx === 0) {
+    if (ax < x0 || ax > x1) return false;
+  } else {
+    from = Math.max(from, ((dx > 0 ? x0 : x1) - ax) / dx);
+    to = Math.min(to, ((dx > 0 ? x1 : x0) - ax) / dx);
     if (from > to) return false;
   }
-  return true;
+  const dy = by - ay;
+  if (dy === 0) return ay >= y0 && ay <= y1;
+  from = Math.max(from, ((dy > 0 ? y0 : y1) - ay) / dy);
+  to = Math.min(to, ((dy > 0 ? y1 : y0) - ay) / dy);
+  return from <= to;
 }
 
 /**
@@ -201,7 +226,12 @@ export function comesWithin(flat, box, reach) {
 export function distanceToBox(flat, box) {
   if (crossesBox(flat, box)) return 0;
   const [x0, y0, x1, y1] = box;
-  const corners = [[x0, y0], [x1, y0], [x0, y1], [x1, y1]].map(([x, y]) => distanceTo(flat, x, y));
-  const points = Array.from(flat.xs, (x, i) => Math.hypot(Math.max(x0 - x, 0, x - x1), Math.max(y0 - flat.ys[i], 0, flat.ys[i] - y1)));
-  return Math.min(...corners, ...points);
+  const { xs, ys } = flat;
+  let best = Math.min(distanceTo(flat, x0, y0), distanceTo(flat, x1, y0), distanceTo(flat, x0, y1), distanceTo(flat, x1, y1));
+  for (let i = 0; i < xs.length; i++) {
+    const across = Math.max(x0 - xs[i], 0, xs[i] - x1);
+    const down = Math.max(y0 - ys[i], 0, ys[i] - y1);
+    if (across < best && down < best) best = Math.min(best, Math.hypot(across, down));
+  }
+  return best;
 }
