@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import defaultdict
 
 from engine.trace.events import Accumulated, GroupEntered, VjpRun
@@ -13,7 +14,8 @@ from .finding import Finding
 from .untrained import names_of
 
 FEWEST = 2
-"""The fewest calls that must have brought only zeros: after the first one, a weight of 0 may have changed."""
+"""The fewest times, with an update between them, that only zeros must have come: an update may change a weight of 0, as
+the first one does that of LoRA's second factor."""
 
 
 def zero_gradients(facts: Facts) -> list[Finding]:
@@ -26,9 +28,11 @@ def zero_gradients(facts: Facts) -> list[Finding]:
     for event in facts.trace.events:
         if isinstance(event, Accumulated) and event.tensor in held and not event.retained:
             added[event.tensor].append(event)
+    steps = [e.index for e in facts.trace.events if isinstance(e, GroupEntered) and e.kind.endswith(".step")]
     still = [
-        t for t, events in added.items() if len(events) >= FEWEST and all(_is_zero(facts, e.added) for e in events)
-    ]
+        t for t, events in added.items()
+        if len({bisect(steps, e.index) for e in events}) >= FEWEST and all(_is_zero(facts, e.added) for e in events)
+    ]  # fmt: skip
     if not still or facts.errors:
         return []
     by_stop: dict[int, list[int]] = {}

@@ -168,8 +168,14 @@ class Meter:
         self._note("gradients", event, tensor, stats["norm"], zeros, wrong, largest, stats["mean"])
 
     def _written(self, event: int, tensor: int, number: int) -> None:
-        """A leaf has a new value: part of the update that its next gradient ends."""
+        """A leaf has a new value: part of the update that its next gradient ends.
+
+        What writes the same again, as a trainer does when it moves a trained model, is not its last part.
+        """
         before = self._numbers[tensor]
+        if tensor in self._now and _is_same(self._value(number), self._now[tensor][1]):
+            self._numbers[tensor] = number
+            return
         if tensor not in self._before and before is not None:
             self._hold(tensor, self._value(before))
         self._numbers[tensor] = number
@@ -209,6 +215,10 @@ def joined(parts: Sequence[Measures]) -> Measures:
 
 def _bytes(value: Value) -> int:
     return int(value.sample.nbytes if value.array is None else value.array.nbytes)
+
+
+def _is_same(one: Value, other: Value) -> bool:
+    return one.stats == other.stats and one.is_like(other)  # the statistics tell at once of nearly all that differ
 
 
 def change(old: Value, new: Value) -> float:

@@ -44,6 +44,13 @@ def test_what_moves_or_is_seen_but_once_is_no_finding(tmp_path: Path) -> None:
     )
 
 
+def test_zeros_of_several_calls_before_one_update_are_no_finding(tmp_path: Path) -> None:
+    """As in a fine-tuning with LoRA, whose second factor begins with 0, and whose gradients are accumulated."""
+    accumulating = NET.format(before="nn.init.zeros_(model[2].weight)", rounds=2).replace("    opt.zero_grad()\n", "")
+    source = accumulating.replace("    opt.step()", "opt.step()")
+    assert zero_gradients(collect(recorded(source, tmp_path))) == []
+
+
 def test_what_is_multiplied_by_0_is_told_too(tmp_path: Path) -> None:
     before = "keep = model.forward\nmodel.forward = lambda x: keep(x) * torch.zeros(1)"
     (one,) = found(tmp_path, before)

@@ -15,7 +15,7 @@ import pytest
 import engine as torch
 from engine import nn
 from engine.arrays.session import slot
-from engine.trace.events import Trace
+from engine.trace.events import DataSet, Trace
 from engine.trace.file import tracefile
 from engine.trace.file.measures import TABLES, Measures, fit
 from engine.trace.file.outline import row_sum
@@ -138,9 +138,13 @@ def test_numbers_are_those_of_the_program(tmp_path: Path) -> None:
             optimizer.zero_grad()
             (w * w).sum().backward()
             optimizer.step()
+        w.data = w.data.clone()  # as a trainer does at its end, which moves the weights to the CPU
 
-    found = Run(recorded(tmp_path / "t", program, 100)).outline.measures
+    trace = recorded(tmp_path / "t", program, 100)
+    found = Run(trace).outline.measures
     assert found is not None
+    (moved,) = (event.index for event in trace.events if isinstance(event, DataSet))
+    assert len(found.updates.event) == 3 and found.updates.event[-1] < moved
     assert found.losses.loss == pytest.approx([1, 0.8**2, 0.8**4])
     assert found.gradients.norm == pytest.approx([2, 1.6, 1.28]) == found.gradients.largest
     assert found.gradients.mean == pytest.approx([1, 0.8, 0.64])
