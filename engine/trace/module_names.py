@@ -220,8 +220,8 @@ def _directly(name: str, value: Any, module: Any) -> Iterator[str]:
 
 
 def _in_objects(name: str, value: Any, module: Any) -> Iterator[str]:
-    """An attribute of a user's object: `agent.actor`; inside its methods, `actor`, also of a module whose steps a
-    trainer calls."""
+    """An attribute of a user's object, or a module in one: `agent.actor`, `agent.policy.critic`; inside its methods,
+    `actor`, also of a module whose steps a trainer calls."""
     if name == "self" and _is_module(value):
         yield from (path for path, inner in value.named_modules() if inner is module and path)
     elif type(value).__module__ != "builtins" and not isinstance(value, type):
@@ -229,3 +229,6 @@ def _in_objects(name: str, value: Any, module: Any) -> Iterator[str]:
         if type(held) is dict and len(held) <= MOST:
             before = "" if name == "self" else f"{name}."
             yield from (f"{before}{key}" for key, item in held.items() if item is module)
+            for key, item in list(held.items()):
+                if _is_module(item):
+                    yield from _directly(f"{before}{key}", item, module)

@@ -144,6 +144,20 @@ def test_modules_in_an_object_have_the_name_of_its_attribute() -> None:
     assert parameter_names(trace) == ["agent.actor.weight", "agent.critic.weight"]
 
 
+def test_parts_of_a_module_in_an_object_have_the_name_of_its_attribute_too() -> None:
+    """As in a library of agents: the program has the agent, whose methods call single layers of its policy."""
+
+    class Learner:
+        def __init__(self) -> None:
+            self.policy = nn.ModuleDict({"actor": nn.Linear(1, 1, bias=False), "critic": nn.Linear(1, 1, bias=False)})
+
+    learner, x = Learner(), torch.ones(1, 1)
+    with torch.record() as trace:
+        learner.policy["critic"](x)
+    assert parameter_names(trace) == ["learner.policy.critic.weight"]
+    assert [one.name for one in trace.events if isinstance(one, GroupEntered)] == ["learner.policy.critic"]
+
+
 def test_module_whose_steps_a_trainer_calls_names_its_parts_by_its_attributes() -> None:
     class Lit(nn.Module):
         def __init__(self) -> None:
