@@ -14,6 +14,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, permutations
 
+import numpy as np
+
 from ..sheet import Box, Piece, Point, Size, around, clean
 from . import turns
 from .ranked_graph import LANE
@@ -76,8 +78,9 @@ def _breaks(piece: Piece, columns: Sequence[Point], limit: float) -> list[int]:
     crossings = [len(_heights(piece, right)) for _, right in columns]
     cuts = [sum(b[0] < right < b[2] for one in piece.boxes.values() for b in one) for _, right in columns]
     costs = [CROSSED * crossed + CUT * cut for crossed, cut in zip(crossings, cuts, strict=True)]
+    widths = _widths(columns, crossings)
     for count in range(1, min(MOST, len(columns)) + 1):
-        ends = _ends(columns, crossings, costs, count, limit)
+        ends = _ends(widths, columns, costs, count, limit)
         wide = _width(columns, crossings, ends)
         if wide < least - 1.0:
             best, least = ends, wide
@@ -128,29 +131,33 @@ def _height(points: Sequence[Point], x: float) -> float:
     return ay + (by - ay) * (x - ax) / (bx - ax)
 
 
-def _ends(
-    columns: Sequence[Point], crossings: Sequence[int], costs: Sequence[float], count: int, limit: float
-) -> list[int]:
-    """The last column of each of `count` lines: no wider than the limit, evenly filled, few routes and groups cut."""
-    n = len(columns)
-    width = (columns[-1][1] - columns[0][0]) / count
+def _widths(columns: Sequence[Point], crossings: Sequence[int]) -> np.ndarray:
+    """The width of a line from one column (a row of the matrix) to another one, infinite where that is before it."""
     cut = crossings[:-1]
     lefts = [left - _beside(0, entering) for (left, _), entering in zip(columns, [0, *cut], strict=True)]
     rights = [right + _beside(leaving, 0) for (_, right), leaving in zip(columns, [*cut, 0], strict=True)]
-    best: dict[int, tuple[float, list[int]]] = {0: (0.0, [])}
-    for line in range(1, count + 1):
-        ends = {}
-        for end in range(line, n + 1):
-            cost = costs[end - 1] if end < n else 0.0
-            ways = []
-            for start in (start for start in range(line - 1, end) if start in best):
-                wide = rights[end - 1] - lefts[start]
-                ways.append((best[start][0] + wide**2 / width + cost + WIDER * max(wide - limit, 0.0), start))
-            if ways:
-                least, start = min(ways)
-                ends[end] = least, [*best[start][1], end - 1]
-        best = ends
-    return best[n][1]
+    wide = np.subtract.outer(rights, lefts).T
+    wide[np.tril_indices(len(columns), -1)] = np.inf
+    return wide
+
+
+def _ends(wide: np.ndarray, columns: Sequence[Point], costs: Sequence[float], count: int, limit: float) -> list[int]:
+    """The last column of each of `count` lines: no wider than the limit, evenly filled, few routes and groups cut."""
+    n = len(columns)
+    uneven = wide * wide / ((columns[-1][1] - columns[0][0]) / count)
+    cut = np.array([*costs[:-1], 0.0])
+    beyond = WIDER * np.maximum(wide - limit, 0.0)
+    best = np.array([0.0] + [np.inf] * n)  # what the first columns cost in so many lines, by their number
+    firsts = []
+    for _ in range(count):
+        ways = best[:-1, None] + uneven + cut + beyond
+        first = ways.argmin(axis=0)
+        firsts.append(first)
+        best = np.array([np.inf, *ways[first, range(n)]])
+    ends = [n - 1]
+    for first in firsts[:0:-1]:
+        ends.append(int(first[ends[-1]]) - 1)
+    return ends[::-1]
 
 
 def _beside(leaving: int, entering: int) -> float:
