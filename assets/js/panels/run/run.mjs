@@ -169,10 +169,11 @@ export class RunView {
 
   label({ label, name, group }, top, each) {
     const style = `top: ${top}px; height: ${each}px; line-height: ${each}px`;
-    if (group === null) return h("span.parameter", { style, title: name }, label);
+    const text = h("span.ending", {}, h("bdi", { dir: "ltr" }, label));
+    if (group === null) return h("span.parameter", { style, title: name }, text);
     const open = this.open.has(group);
     return h("button", { type: "button", style, title: name, "aria-expanded": open ? "true" : "false", onclick: () => { if (!this.open.delete(group)) this.open.add(group); this.draw(); } },
-      h("span", { "aria-hidden": "true" }, open ? "− " : "+ "), label);
+      h("span", { "aria-hidden": "true" }, open ? "− " : "+ "), text);
   }
 
   /** A click on a cell, as Plotly tells it. */
