@@ -47,9 +47,9 @@ def test_run_opens_as_a_whole_and_a_cell_leads_to_its_parameter(opened: Callable
     assert view.page.inner_text("#run-findings") == ""
     assert "12 iterations" in view.page.text_content("#run-words")
     labels = view.page.locator("#run-labels > :not(.loss)")
-    assert labels.all_inner_texts() == ["− model.2", "weight", "bias", "− model.0", "weight", "bias"]
+    assert labels.all_text_contents() == ["− model.2", "weight", "bias", "− model.0", "weight", "bias"]
     view.page.click("#run-labels button >> nth=0")
-    assert labels.all_inner_texts() == ["+ model.2", "− model.0", "weight", "bias"]
+    assert labels.all_text_contents() == ["+ model.2", "− model.0", "weight", "bias"]
 
     view.page.focus("#run-grid")
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):
