@@ -47,6 +47,15 @@ def syntax_tree(text: str) -> ast.Module:
         raise ValueError("nested too deeply to be parsed") from error
 
 
+MOST_KEPT = 2**16
+"""Characters of a file that stays parsed for the next trace of the same program, some 1,600 lines."""
+
+
+def file_of(text: str) -> File:
+    """The file with a text: that of an earlier trace, where the text is the same and not too long to keep."""
+    return _kept(text) if len(text) <= MOST_KEPT else File(text)
+
+
 class File:
     """One user file, parsed once.  A text that does not parse has lines but no expressions."""
 
@@ -142,6 +151,9 @@ class File:
         return collapse(self.cut(self.span(node)))
 
 
+_kept = functools.lru_cache(maxsize=8)(File)
+
+
 def collapse(text: str) -> str:
     """An expression on one line, without comments.
 
@@ -228,7 +240,7 @@ class Places:
             while name in self._files:
                 name, number = f"{stem} ({number}){ending}", number + 1
             self._names[filename] = name
-            self._files[name] = File("".join(linecache.getlines(filename)))
+            self._files[name] = file_of("".join(linecache.getlines(filename)))
         return name
 
     def stripped(self, text: str) -> str:
@@ -261,7 +273,7 @@ class Sources:
     def file(self, name: str) -> File:
         """The parsed file of that name; an empty one if the trace has none."""
         if name not in self._files:
-            self._files[name] = File(self._texts.get(name, ""))
+            self._files[name] = file_of(self._texts.get(name, ""))
         return self._files[name]
 
     def node(self, frame: Frame) -> ast.AST | None:

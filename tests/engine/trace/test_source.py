@@ -13,7 +13,7 @@ import pytest
 
 import engine
 from engine.trace.events import AnyEvent, BackwardEnded, BackwardStarted, Frame, Input, LeafCreated, OpCalled, Output
-from engine.trace.source import File, Places, Sources, collapse
+from engine.trace.source import MOST_KEPT, File, Places, Sources, collapse, file_of
 from engine.trace.variable_names import Binder, tensor_names
 
 NAME = "/home/somebody/project/script.py"
@@ -265,6 +265,13 @@ def test_text_that_does_not_parse_has_lines_but_no_names() -> None:
     assert sources.node(frame) is None and sources.call_text(frame) == "= 2"
     assert Binder(sources).bound_names([frame]) == (None,)
     assert Sources({}).call_text(frame) == "" and File("").nodes == {}
+
+
+def test_files_with_the_same_text_are_parsed_once_unless_they_are_long() -> None:
+    assert Sources({"a": "y = 2\n"}).file("a") is Sources({"b": "y = 2\n"}).file("b")
+    assert Sources({"a": "y = 2\n"}).file("a") is not Sources({"a": "y = 3\n"}).file("a")
+    long = "#" * (MOST_KEPT + 1)
+    assert file_of(long) is not file_of(long)
 
 
 @pytest.mark.parametrize(
