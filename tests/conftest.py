@@ -21,6 +21,11 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection() -> None:
+    """What is imported and collected stays: there is nothing for the cyclic collector to find, and much to look at."""
+    gc.disable()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are cores, for `-n auto`: those that drive a browser wait as much as they compute."""
@@ -82,5 +87,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_collection_finish() -> None:
     """Thirty thousand tests and torch are a million objects that stay: the cyclic collector need not look at them again
     and again."""
+    gc.enable()
     gc.collect()
     gc.freeze()
