@@ -32,6 +32,7 @@ from viz.server.store import Store
 
 log = logging.getLogger("backstep")
 
+# The front door's module is not `async`: it runs once the cards that it looks for are there, however early it is here.
 INDEX = """<!DOCTYPE html>
 <html lang="en" data-theme="light" data-page="loading">
 <head>
@@ -42,7 +43,7 @@ INDEX = """<!DOCTYPE html>
 <link rel="icon" href="/ASSETS/icon.svg" type="image/svg+xml">
 <script src="/ASSETS/js/panels/shell/early.js"></script>
 {%css%}
-<script type="module" async src="/ASSETS/js/front/front.mjs"></script>
+<script type="module" src="/ASSETS/js/front/front.mjs"></script>
 </head>
 <body>
 <noscript><p>Backstep plays in the browser and needs JavaScript.</p></noscript>

@@ -85,6 +85,8 @@ def test_modules_are_served_and_the_page_loads_the_front_door_and_the_app(client
 def test_front_door_stands_in_the_page_and_holds_the_app_back_until_a_program_is_asked_for(client: Client) -> None:
     gallery, program = (client.get(address, headers=OWN).text for address in ("/", "/?program=weights"))
     assert '<main id="gallery">' in gallery and '<main id="gallery">' in program
+    (script,) = re.findall(r"<script [^>]*front\.mjs[^>]*>", gallery)
+    assert 'type="module"' in script and "async" not in script, "a browser that has it must not run it before the cards"
     (held,) = re.findall(r'<template id="held">.*?</template>', gallery, re.DOTALL)
     assert "viz.mjs" in held and "new DashRenderer" in held and "front.mjs" not in held
     assert "<template" not in program
