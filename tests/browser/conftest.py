@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -203,11 +203,36 @@ class View:
         self.page.get_by_role("tab", name=re.compile(name)).click()
 
 
+LOOK = {"color_scheme": "light", "reduced_motion": "reduce"}
+WINDOW = {"width": 1440, "height": 900}
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        item.stash[FAILED] = True
+    return report
+
+
 @pytest.fixture
 def context(browser: Any) -> Iterator[Any]:
-    made = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light", reduced_motion="reduce")
+    made = browser.new_context(viewport=WINDOW, **LOOK)
     yield made
     made.close()
+
+
+def watch(page: Any, app: App, wrong: list[str]) -> None:
+    """Notes what a page must not do: log an error, or ask for something outside."""
+    page.on("console", lambda m: wrong.append(f"console: {m.text}") if m.type == "error" else None)
+    page.on("pageerror", lambda e: wrong.append(f"exception: {e.message}\n{e.stack}"))
+
+    def asked(request: Any) -> None:
+        if not request.url.startswith((app.origin, "data:", "blob:")):
+            wrong.append(f"outside: {request.url}")
+
+    page.on("request", asked)
 
 
 @pytest.fixture
@@ -217,20 +242,85 @@ def view_of(context: Any) -> Iterator[Callable[[App], View]]:
 
     def make(app: App) -> View:
         page = context.new_page()
-        page.on("console", lambda m: wrong.append(f"console: {m.text}") if m.type == "error" else None)
-        page.on("pageerror", lambda e: wrong.append(f"exception: {e}"))
-
-        def asked(request: Any) -> None:
-            if not request.url.startswith((app.origin, "data:", "blob:")):
-                wrong.append(f"outside: {request.url}")
-
-        page.on("request", asked)
+        watch(page, app, wrong)
         return View(page, app)
 
     yield make
     assert wrong == []
 
 
+class Place:
+    """The page in which one test after the other opens an app.
+
+    Each opens a new document there.  In a process of the browser that has compiled our scripts before, it costs half of
+    what one in a new process does, which a page in a new context has.  What outlives a document is taken away between
+    tests; what cannot be is for a page of `new_view`: scripts for every document, and what a DevTools session has set.
+    """
+
+    def __init__(self, browser: Any, app: App) -> None:
+        self.app = app
+        self.context = browser.new_context(viewport=WINDOW, **LOOK)
+        self.page = self.context.new_page()
+        self.wrong: list[str] = []
+        watch(self.page, app, self.wrong)
+        self.devtools = self.context.new_cdp_session(self.page)
+
+    def clear(self) -> None:
+        """Leaves an empty document of the same origin: one of another origin would have another process."""
+        page, context = self.page, self.context
+        for other in context.pages:
+            if other is not page:
+                other.close()
+        page.unroute_all()
+        context.clear_permissions()
+        context.clear_cookies()
+        page.goto(f"{self.app.origin}/assets/icon.svg")
+        page.evaluate("localStorage.clear(), sessionStorage.clear(), window.name = ''")
+        self.devtools.send("Page.resetNavigationHistory")
+        page.mouse.move(-1, -1)
+        page.set_viewport_size(WINDOW)
+        page.emulate_media(**LOOK, media="null", forced_colors="null")
+        self.wrong.clear()  # a question that was under way when its document was left may be told as one that failed
+
+
+@pytest.fixture(scope="session")
+def places(browser: Any) -> Iterator[dict[App, Place]]:
+    made: dict[App, Place] = {}
+    yield made
+    for place in made.values():
+        place.context.close()
+
+
 @pytest.fixture
-def view(view_of: Callable[[App], View], app: App) -> View:
+def opens(request: pytest.FixtureRequest, browser: Any, places: dict[App, Place]) -> Iterator[Callable[[App], View]]:
+    """The page of an app that several tests share; one in which a test failed is not used again."""
+    used: list[App] = []
+
+    def go(app: App) -> View:
+        place = places.get(app)
+        if place is None:
+            place = places[app] = Place(browser, app)
+        used.append(app)
+        return View(place.page, app)
+
+    yield go
+    for app in used:
+        place = places.pop(app)
+        wrong = [*place.wrong]
+        if wrong or request.node.stash.get(FAILED, False):
+            place.context.close()
+        else:
+            place.clear()
+            places[app] = place
+        assert wrong == []
+
+
+@pytest.fixture
+def view(opens: Callable[[App], View], app: App) -> View:
+    return opens(app)
+
+
+@pytest.fixture
+def new_view(view_of: Callable[[App], View], app: App) -> View:
+    """A page in a context of its own."""
     return view_of(app)

@@ -45,8 +45,8 @@ def opened(recording: Path) -> Iterator[App]:
 
 
 @pytest.fixture
-def run(opened: App, view_of: Callable[[App], View]) -> View:
-    view = view_of(opened)
+def run(opened: App, opens: Callable[[App], View]) -> View:
+    view = opens(opened)
     view.open("?program=my-run&section=0")
     return view
 
@@ -97,8 +97,8 @@ def test_a_step_past_the_end_leads_to_the_next_iteration_which_has_the_same_pict
     assert run.js(loss) != value
 
 
-def test_link_leads_to_its_iteration_and_one_to_none_says_so(opened: App, view_of: Callable[[App], View]) -> None:
-    view = view_of(opened)
+def test_link_leads_to_its_iteration_and_one_to_none_says_so(opened: App, opens: Callable[[App], View]) -> None:
+    view = opens(opened)
     view.open("?program=my-run&section=5&step=3")
     at(view, 5)
     assert view.state()["t"] == 3 and "section=5" in view.page.url
@@ -109,10 +109,10 @@ def test_link_leads_to_its_iteration_and_one_to_none_says_so(opened: App, view_o
 
 
 def test_the_numbers_of_a_run_are_there_before_its_graph_and_a_cell_leads_on(
-    opened: App, view_of: Callable[[App], View]
+    opened: App, opens: Callable[[App], View]
 ) -> None:
     assert opened.address.endswith("view=run"), "nine iterations"
-    view = view_of(opened)
+    view = opens(opened)
     held: list[Callable[[], None]] = []
     view.page.route("**/scene", lambda route: held.append(route.continue_))
     view.page.goto(opened.address)

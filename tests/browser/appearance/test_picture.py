@@ -143,29 +143,29 @@ PLAYED = """async (base64) => {
 """What a browser reads in a video: it seeks back and forth, and the pictures there differ."""
 
 
-def test_video_has_all_its_pictures_on_a_busy_machine(view: View, context: Any) -> None:
-    view.page.set_viewport_size({"width": 901, "height": 601})
-    view.open("?program=scaling&step=5")
-    size = view.js("[backstep.view().width, backstep.view().height].map(Math.round)")
-    phase = view.js("backstep.scene().phases.find(({ start, end }) => start <= 5 && 5 < end)")
+def test_video_has_all_its_pictures_on_a_busy_machine(new_view: View) -> None:
+    new_view.page.set_viewport_size({"width": 901, "height": 601})
+    new_view.open("?program=scaling&step=5")
+    size = new_view.js("[backstep.view().width, backstep.view().height].map(Math.round)")
+    phase = new_view.js("backstep.scene().phases.find(({ start, end }) => start <= 5 && 5 < end)")
     pictures = round((phase["end"] - phase["start"]) * 0.9 * 30) + 30
-    context.new_cdp_session(view.page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
-    name, video = chosen(view, "This call as video (WebM)")
-    assert name == "scaling-step-5.webm" and view.js("backstep.t()") == 5
+    new_view.page.context.new_cdp_session(new_view.page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    name, video = chosen(new_view, "This call as video (WebM)")
+    assert name == "scaling-step-5.webm" and new_view.js("backstep.t()") == 5
     assert len(re.findall(rb"\xa3\x01\0\0\0\0...\x81..[\x00\x80]", video, re.DOTALL)) == pictures
-    played = context.new_page().evaluate(PLAYED, base64.b64encode(video).decode())
+    played = new_view.page.context.new_page().evaluate(PLAYED, base64.b64encode(video).decode())
     assert played["duration"] == pytest.approx(pictures / 30) and played["size"] == size
     assert played["pictures"] == 3 and min(played["ground"]) > 200, "the ground of the light theme"
 
 
-def test_page_whose_browser_may_not_encode_says_why(view: View) -> None:
-    view.page.add_init_script(
+def test_page_whose_browser_may_not_encode_says_why(new_view: View) -> None:
+    new_view.page.add_init_script(
         "delete window.VideoEncoder; Object.defineProperty(window, 'isSecureContext', { value: false })"
     )
-    view.open("?program=weights&step=3")
-    view.page.get_by_label("Save this revision").click()
-    view.page.get_by_role("menuitem", name="This call as video (WebM)", exact=True).click()
-    view.until("document.body.innerText.includes('browsers encode video only on pages from https')")
+    new_view.open("?program=weights&step=3")
+    new_view.page.get_by_label("Save this revision").click()
+    new_view.page.get_by_role("menuitem", name="This call as video (WebM)", exact=True).click()
+    new_view.until("document.body.innerText.includes('browsers encode video only on pages from https')")
 
 
 def test_picture_of_an_edit_has_the_number_of_its_revision(view: View) -> None:
