@@ -3,6 +3,7 @@
 globalThis.contrast = (() => {
   const CONTROLS = "button, a[href], summary, select, input, textarea, [role=button], [role=tab], [role=menuitem], "
     + "[role=menuitemradio], [role=option], [role=switch], [role=combobox], [role=separator], [tabindex='0']";
+  const WORDS = ["title", "aria-label", "aria-description", "alt", "href", "data-program"];
   const [TEXT, SIGN] = [4.5, 3];
   const pixel = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
   const known = new Map();
@@ -69,20 +70,35 @@ globalThis.contrast = (() => {
 
   const all = () => [...document.querySelectorAll("[data-probe]")];
 
+  /** A control as its style sees it: of each text only whether it is read or a sign, and no words in its attributes. */
+  function plain(control) {
+    const copy = control.cloneNode(true);
+    const walker = document.createTreeWalker(copy, NodeFilter.SHOW_ALL);
+    for (let one = walker.currentNode; one; one = walker.nextNode()) {
+      if (one.nodeType === Node.TEXT_NODE) one.data = one.data.trim() && (/[\p{L}\p{N}]/u.test(one.data) ? "a" : "*");
+      else if (one.nodeType === Node.ELEMENT_NODE) WORDS.forEach((name) => one.hasAttribute(name) && one.setAttribute(name, ""));
+    }
+    return copy.outerHTML;
+  }
+
   /** What a control looks like: itself, and the classes around it, on which its ground depends. */
   function looks(control) {
     const around = [];
     for (let one = control.parentElement; one; one = one.parentElement) around.push(`${one.id} ${one.className}`);
-    return `${document.documentElement.dataset.theme} ${control.outerHTML} ${around.join("/")}`;
+    return `${document.documentElement.dataset.theme} ${plain(control)} ${around.join("/")}`;
   }
 
-  /** Marks what can be pressed, except what looks like something in `known`; says what the marked ones look like. */
+  /** Marks one of each kind that can be pressed, except what looks like something in `known`; says what the marked ones look like. */
   function controls(known) {
     all().forEach((one) => one.removeAttribute("data-probe"));
-    const found = [...document.querySelectorAll(CONTROLS)].filter((one) => isSeen(one) && !known.includes(looks(one)));
-    const told = found.map(looks);
+    const found = new Map();
+    const seen = new Set(known);
+    for (const one of document.querySelectorAll(CONTROLS)) {
+      const look = isSeen(one) ? looks(one) : "";
+      if (look && !seen.has(look) && !found.has(look)) found.set(look, one);
+    }
     found.forEach((one) => one.setAttribute("data-probe", ""));
-    return told;
+    return [...found.keys()];
   }
 
   /** States that an attribute says: each is set on every control that can have it, and taken back. */

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from importlib.metadata import version
 from importlib.resources import files
-from typing import Any
 
 import pytest
 
 from tests.browser.appearance import contrast
-from tests.browser.conftest import App, View
+from tests.browser.conftest import View
 
 pytest.importorskip("axe_playwright_python", reason="needs axe-playwright-python: pip install 'backstep[test]'")
 
@@ -126,31 +125,22 @@ def known() -> set[str]:
 
 
 @pytest.mark.parametrize("screen", list(SCREENS))
-def test_screen_has_nothing_serious_or_critical(
-    browser: Any, app: App, script: str, known: set[str], screen: str
-) -> None:
+def test_screen_has_nothing_serious_or_critical(view: View, script: str, known: set[str], screen: str) -> None:
     address, act, there = SCREENS[screen]
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-    view = View(context.new_page(), app)
-    found = []
-    try:
-        view.page.goto(f"{app.origin}/{address}&theme=light")
-        view.until(f"{READY} || document.getElementById('notice').textContent || {HOME}")
-        if act:
-            view.js(f"{{ {act} }}")
-        view.until(there)
-        if screen == "search without hits":
-            view.page.keyboard.type("zzz")
-            view.until("document.querySelector('#gallery-found:not([hidden]) .card-picture[data-drawn]')")
-        view.js(script)  # through the debugger: the page's own policy lets no foreign script in
-        found += [view.page.evaluate(AXE, {}), contrast.poor(view, known)]
-        view.js("document.getElementById('act-theme').click()")
-        view.until("document.documentElement.dataset.mantineColorScheme === 'dark'")
-        if not view.js(f"Boolean({there})"):
-            view.js(f"{{ {act} }}")  # an explanation closes on a click beside it
-        view.until(there)
-        found += [view.page.evaluate(AXE, COLOURS), contrast.poor(view, known)]
-        small = view.js(SMALL)
-    finally:
-        context.close()
-    assert found == [[], [], [], []] and small == []
+    view.page.goto(f"{view.app.origin}/{address}&theme=light")
+    view.until(f"{READY} || document.getElementById('notice').textContent || {HOME}")
+    if act:
+        view.js(f"{{ {act} }}")
+    view.until(there)
+    if screen == "search without hits":
+        view.page.keyboard.type("zzz")
+        view.until("document.querySelector('#gallery-found:not([hidden]) .card-picture[data-drawn]')")
+    view.js(script)  # through the debugger: the page's own policy lets no foreign script in
+    found = [view.page.evaluate(AXE, {}), contrast.poor(view, known)]
+    view.js("document.getElementById('act-theme').click()")
+    view.until("document.documentElement.dataset.mantineColorScheme === 'dark'")
+    if not view.js(f"Boolean({there})"):
+        view.js(f"{{ {act} }}")  # an explanation closes on a click beside it
+    view.until(there)
+    found += [view.page.evaluate(AXE, COLOURS), contrast.poor(view, known)]
+    assert found == [[], [], [], []] and view.js(SMALL) == []
