@@ -30,22 +30,17 @@ def opened(view_of: Callable[[App], View], app: App) -> View:
     return view
 
 
-def test_script_is_recorded_and_opened(start: Callable[..., App], view_of: Callable[[App], View], script: Path) -> None:
-    view = opened(view_of, start("run", str(script), cwd=script.parent))
-    view.end()
-    assert view.row("x", "grad") == [2, 2]
-    assert "lesson.py" in view.page.locator("#code").inner_text()
-
-
-def test_script_that_raises_shows_the_error_at_its_node(
+def test_script_is_recorded_up_to_its_error_which_is_shown_at_its_node(
     start: Callable[..., App], view_of: Callable[[App], View], script: Path
 ) -> None:
     script.write_text(DOUBLED + "y.backward()\n", "utf-8")
     view = opened(view_of, start("run", str(script), cwd=script.parent))
+    assert "lesson.py" in view.page.locator("#code").inner_text()
     error = view.js("backstep.scene().error")
     assert error["message"].startswith("Trying to backward through the graph a second time")
     assert error["node"] is not None and "lesson.py" in error["traceback"]
     view.end()
+    assert view.row("x", "grad") == [2, 2]
     assert view.page.locator("#code u.err").count() == 1
 
 
@@ -75,29 +70,16 @@ def test_script_that_ends_itself_is_told_on_the_page(
     assert view.js("backstep.scene().error") is None
 
 
-def test_watched_script_that_ends_itself_is_told_and_counts_as_recorded(
+def test_each_save_of_a_watched_script_records_it_again_and_keeps_the_place_or_the_last_good_one(
     start: Callable[..., App], view_of: Callable[[App], View], script: Path
 ) -> None:
     view = opened(view_of, start("run", "--watch", str(script), cwd=script.parent))
-    before = view.revision()
-    script.write_text(DOUBLED + "raise SystemExit('enough')\n", "utf-8")
-    view.changed(before)
-    assert view.page.locator("#doubt").inner_text().startswith("lesson.py exited in line 6 with status 1")
-    assert view.page.locator("#live-bar").inner_text() == "watching the script"
-    before = view.revision()
-    script.write_text(DOUBLED, "utf-8")
-    view.changed(before)
-    view.until("document.getElementById('doubt').hidden")
-
-
-def test_saving_a_watched_script_records_it_again_and_keeps_the_place(
-    start: Callable[..., App], view_of: Callable[[App], View], script: Path
-) -> None:
-    view = opened(view_of, start("run", "--watch", str(script), cwd=script.parent))
+    doubt, bar = view.page.locator("#doubt"), view.page.locator("#live-bar")
     view.seek(2)
     before = view.revision()
     calls = view.js("backstep.serverCalls()")
-    script.write_text(DOUBLED.replace("2 * x", "3 * x"), "utf-8")
+    good = DOUBLED.replace("2 * x", "3 * x")
+    script.write_text(good, "utf-8")
     view.changed(before)
     assert view.js("backstep.t()") == 2
     assert view.js("backstep.serverCalls()") == calls + 1
@@ -105,19 +87,26 @@ def test_saving_a_watched_script_records_it_again_and_keeps_the_place(
     view.end()
     assert view.row("x", "grad") == [3, 3]
 
-
-def test_watched_script_that_does_not_parse_is_said_and_the_last_good_one_stays(
-    start: Callable[..., App], view_of: Callable[[App], View], script: Path
-) -> None:
-    view = opened(view_of, start("run", "--watch", str(script), cwd=script.parent))
     before = view.revision()
     script.write_text(DOUBLED + "y.backward(\n", "utf-8")
     view.until("document.getElementById('live-bar').classList.contains('wrong')")
     assert view.revision() == before
-    said = view.page.locator("#doubt").inner_text()
+    said = doubt.inner_text()
     assert "line 6: '(' was never closed" in said and "last good recording is shown" in said
-    script.write_text(DOUBLED, "utf-8")
+
+    script.write_text(good, "utf-8")
     view.until("!document.getElementById('live-bar').classList.contains('wrong')")
+    view.until("document.getElementById('doubt').hidden")
+
+    before = view.revision()
+    script.write_text(DOUBLED + "raise SystemExit('enough')\n", "utf-8")  # counts as recorded
+    view.changed(before)
+    assert doubt.inner_text().startswith("lesson.py exited in line 6 with status 1")
+    assert bar.inner_text() == "watching the script"
+
+    before = view.revision()
+    script.write_text(DOUBLED, "utf-8")
+    view.changed(before)
     view.until("document.getElementById('doubt').hidden")
 
 
