@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tests.browser.conftest import App, View
+from tests.browser.conftest import View
 
 STAGE = "document.querySelector('#story .over .fitting').textContent.split(' · ')[1]"
 TITLE = "document.querySelector('#story h1').textContent"
@@ -74,21 +72,16 @@ def test_chapter_follows_whoever_steps_freely(view: View) -> None:
         title(view, next((i for i, end in enumerate(chapters) if end >= step), len(chapters) - 1))
 
 
-def test_move_of_a_chapter_glides_and_with_reduced_motion_jumps(browser: Any, app: App, view: View) -> None:
+def test_move_of_a_chapter_glides_and_with_reduced_motion_jumps(view: View) -> None:
     between = "backstep.on('time', t => { window.between ||= t % 1 > 0.01; })"
 
-    def told(other: View) -> bool:
-        other.open("?program=weights&step=0")
-        other.js(f"window.between = false, {between}, backstep.speed(4)")
-        other.page.keyboard.press("Space")
-        other.until(f"backstep.t() === {ends(other)[0]} && !backstep.playing()")
-        return bool(other.js("window.between"))
-
-    assert told(view) is False  # the pages of these tests ask for reduced motion
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="no-preference")
-    moving = View(context.new_page(), app)
-    assert told(moving) is True
-    context.close()
+    for motion, glides in (("reduce", False), ("no-preference", True)):
+        view.page.emulate_media(reduced_motion=motion)
+        view.open("?program=weights&step=0")
+        view.js(f"window.between = false, {between}, backstep.speed(4)")
+        view.page.keyboard.press("Space")
+        view.until(f"backstep.t() === {ends(view)[0]} && !backstep.playing()")
+        assert view.js("window.between") is glides
 
 
 def test_playing_a_story_asks_the_server_nothing_but_the_details_of_what_it_selects(view: View) -> None:

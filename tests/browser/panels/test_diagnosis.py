@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
-from tests.browser.conftest import App, View
+from tests.browser.conftest import View
 
 ENDS = "(backstep.scene().error?.step ?? Infinity) + 1 === backstep.t()"
 
 
 @pytest.fixture(params=[720, 800])
-def small(browser: Any, app: App, request: pytest.FixtureRequest) -> Iterator[View]:
+def small(view: View, request: pytest.FixtureRequest) -> View:
     """A page of 1280 by 720, and one by 800: there the right panel slides over the graph, and is away at first."""
-    context = browser.new_context(viewport={"width": 1280, "height": request.param}, reduced_motion="reduce")
-    yield View(context.new_page(), app)
-    context.close()
+    view.page.set_viewport_size({"width": 1280, "height": request.param})
+    return view
 
 
 def seen(view: View, *selectors: str) -> list[bool]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tests.browser.conftest import App, View
+from tests.browser.conftest import View
 
 FOUND = "[...document.querySelectorAll('.bs-found li')]"
 OPEN = "!document.querySelector('.bs-find').hidden"
@@ -97,14 +95,10 @@ def test_empty_states_teach_with_examples_that_find_something(view: View) -> Non
     assert view.js("document.getElementById('live').textContent") == "Nothing found"
 
 
-def test_the_list_stays_on_a_low_stage(browser: Any, app: App) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
-    view = View(context.new_page(), app)
-    try:
-        look(view, "1x2")
-        ends = "['.bs-find', '#stage'].map(one => document.querySelector(one).getBoundingClientRect().bottom)"
-        low, stage = view.js(ends)
-        assert low <= stage and view.js(f"{FOUND}.length") >= 5
-        assert view.js("(e => e.scrollHeight <= e.clientHeight)(document.querySelector('.bs-find'))")
-    finally:
-        context.close()
+def test_the_list_stays_on_a_low_stage(view: View) -> None:
+    view.page.set_viewport_size({"width": 1280, "height": 720})
+    look(view, "1x2")
+    ends = "['.bs-find', '#stage'].map(one => document.querySelector(one).getBoundingClientRect().bottom)"
+    low, stage = view.js(ends)
+    assert low <= stage and view.js(f"{FOUND}.length") >= 5
+    assert view.js("(e => e.scrollHeight <= e.clientHeight)(document.querySelector('.bs-find'))")
