@@ -316,6 +316,7 @@ def flat(values: Sequence[Any]) -> list[Any]:
 
 
 _PATH = tuple(sys.path)
+_importing = threading.RLock()
 
 
 @cache
@@ -325,11 +326,12 @@ def _scipy(part: str) -> Any:
     It is found as if it had been imported with the engine: by now the user's folder may stand first, with files in it
     that have the names of modules that scipy imports.
     """
-    before, sys.path = sys.path, list(_PATH)
-    try:
-        return importlib.import_module(f"scipy.{part}")
-    finally:
-        sys.path = before
+    with _importing:  # or one thread would take the path of another one's import for the program's own
+        before, sys.path = sys.path, list(_PATH)
+        try:
+            return importlib.import_module(f"scipy.{part}")
+        finally:
+            sys.path = before
 
 
 def special_of(data: Array) -> Any:
