@@ -164,6 +164,16 @@ def recorded_in_memory(source: str, limit: int) -> Trace:
     return trace
 
 
+def test_large_tensors_are_copied_as_small_ones_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    from viz.record.torch import values
+
+    small = recorded_in_memory(LARGE, 2**30)
+    monkeypatch.setattr(values, "MANY", 100)
+    large = recorded_in_memory(LARGE, 2**30)
+    assert len(large.values) == len(small.values)
+    assert all(mine.is_like(its) for mine, its in zip(large.values, small.values, strict=True))
+
+
 def test_statistics_of_large_views_are_those_of_their_elements() -> None:
     whole = recorded_in_memory(LARGE, 2**30)
     short = recorded_in_memory(LARGE, 1000)
