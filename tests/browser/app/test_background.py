@@ -122,8 +122,8 @@ def test_long_scenes_and_lessons_are_made_in_the_background(
     queue: str, view_of: Callable[[App], View], view: View
 ) -> None:
     served = App(queue, code=SERVE)
+    one, other = view_of(served), view_of(served)
     try:
-        one, other = view_of(served), view_of(served)
         for page in (one, other):  # both wait for the same job
             page.page.goto(f"{served.origin}/?program=weights")
         view.open("?program=weights")
@@ -160,4 +160,6 @@ def test_long_scenes_and_lessons_are_made_in_the_background(
         kept = [key for key in known.scan_iter("backstep:*") if key != b"backstep:secret"]
         assert kept and all(known.ttl(key) > 0 for key in kept)
     finally:
+        for page in (one, other):
+            page.page.close()  # a page that is left open logs that its server is gone
         served.close()
