@@ -6,7 +6,7 @@ const LEFT = { output: "gone.id", outputs: { id: "gone", property: "id" }, input
 
 export class Jobs {
   constructor() {
-    /** @type {Map<string, string>} by output the address that ends its job, with what the server signed */
+    /** @type {Map<string, { job: string, ending: string }>} by output its job, and the address that ends it, with what the server signed */
     this.running = new Map();
     window.addEventListener("pagehide", (event) => event.persisted || this.leave()); // a page that is kept may come back to its job
   }
@@ -21,15 +21,25 @@ export class Jobs {
     const output = OUTPUTS.exec(String(body))?.[1];
     if (!output || !answer.ok) return;
     const status = await answer.clone().json().catch(() => ({}));
-    if (status.job) this.running.set(output, cancelling(address, status.job));
-    else if (status.response) this.running.delete(output);
+    if (status.job) this.running.set(output, { job: status.job, ending: cancelling(address, status.job) });
+    else if (status.response && isOf(address, this.running.get(output)?.job)) this.running.delete(output);
   }
 
   leave() {
     const body = JSON.stringify(LEFT);
-    for (const address of this.running.values()) navigator.sendBeacon(address, new Blob([body], { type: "application/json" }));
+    for (const { ending } of this.running.values()) navigator.sendBeacon(ending, new Blob([body], { type: "application/json" }));
     this.running.clear();
   }
+}
+
+/**
+ * Whether a question is not about another job: one that has been ended may be answered after the next has begun.
+ * @param {string} address
+ * @param {string | undefined} job
+ */
+function isOf(address, job) {
+  const asked = new URL(address, location.href).searchParams.get("job");
+  return asked === null || asked === job;
 }
 
 /**
