@@ -7,7 +7,6 @@ serves both; what creates an array says where with `like=` or `on(device)`.
 from __future__ import annotations
 
 import importlib
-import sys
 import threading
 import warnings
 from collections.abc import Sequence
@@ -315,23 +314,10 @@ def flat(values: Sequence[Any]) -> list[Any]:
     return items
 
 
-_PATH = tuple(sys.path)
-_importing = threading.RLock()
-
-
 @cache
 def _scipy(part: str) -> Any:
-    """A part of scipy, imported when it is first needed: that takes nearly as long as all the rest of the engine.
-
-    It is found as if it had been imported with the engine: by now the user's folder may stand first, with files in it
-    that have the names of modules that scipy imports.
-    """
-    with _importing:  # or one thread would take the path of another one's import for the program's own
-        before, sys.path = sys.path, list(_PATH)
-        try:
-            return importlib.import_module(f"scipy.{part}")
-        finally:
-            sys.path = before
+    """A part of scipy, imported when it is first needed: that takes nearly as long as all the rest of the engine."""
+    return importlib.import_module(f"scipy.{part}")
 
 
 def special_of(data: Array) -> Any:
