@@ -316,7 +316,8 @@ def flat(values: Sequence[Any]) -> list[Any]:
 
 @cache
 def _scipy(part: str) -> Any:
-    """A part of scipy, imported when it is first needed: that takes nearly as long as all the rest of the engine."""
+    """A part of scipy, imported when it is first needed: that takes more than half as long as all the rest
+    of the engine."""
     return importlib.import_module(f"scipy.{part}")
 
 
