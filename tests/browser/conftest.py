@@ -300,7 +300,8 @@ def opens(request: pytest.FixtureRequest, browser: Any, places: dict[App, Place]
         place = places.get(app)
         if place is None:
             place = places[app] = Place(browser, app)
-        used.append(app)
+        if app not in used:
+            used.append(app)
         return View(place.page, app)
 
     yield go

@@ -172,14 +172,13 @@ class Meter:
 
         What writes the same again, as a trainer does when it moves a trained model, is not its last part.
         """
-        before = self._numbers[tensor]
-        if tensor in self._now and _is_same(self._value(number), self._now[tensor][1]):
-            self._numbers[tensor] = number
+        before, now = self._numbers[tensor], self._value(number)
+        self._numbers[tensor] = number
+        if tensor in self._now and _is_same(now, self._now[tensor][1]):
             return
         if tensor not in self._before and before is not None:
             self._hold(tensor, self._value(before))
-        self._numbers[tensor] = number
-        self._now[tensor] = event, self._value(number)
+        self._now[tensor] = event, now
 
     def _update(self, tensor: int, event: int, now: Value) -> tuple[int, int, float, bool]:
         before = self._before.get(tensor)
