@@ -23,6 +23,7 @@ def test_without_pytorch_it_says_what_to_install(
 def test_program_of_an_old_pytorch_and_a_missing_one_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("torch")
     monkeypatch.setattr(compare_command, "has_torch", lambda: True)
     legacy = next(one.id for one in gallery() if one.legacy)
     assert compare(legacy, []) == compare(str(tmp_path / "none.py"), []) == 2
