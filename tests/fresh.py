@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ from engine.trace.events import (
     LeafCreated,
     OpCalled,
     Trace,
+    Value,
 )
 from engine.trace.recorder import Recorder
 from engine.trace.tensor_states import TensorStates
@@ -293,6 +295,19 @@ VALUES = frozenset({"value", "gradient", "upstream", "cotangents", "unsummed", "
 LEFT_OUT = frozenset({"index", "traceback"})  # the place in the list; a replay has no Python frames to print
 
 
+@functools.cache
+def form_of(kind: type) -> Any:
+    """How things of a kind are compared: by these fields, as a `tuple`, as a `Mapping`, or (None) by their repr."""
+    if dataclasses.is_dataclass(kind):
+        return [f.name for f in dataclasses.fields(kind) if f.name not in LEFT_OUT]
+    return tuple if issubclass(kind, (tuple, list)) else Mapping if issubclass(kind, Mapping) else None
+
+
+def bytes_of(value: Value) -> tuple[Any, ...]:
+    kept = value.sample if value.array is None else value.array
+    return (value.shape, value.dtype, kept.tobytes())
+
+
 class Canonical:
     """Events as plain tuples that two recordings of one behaviour share.
 
@@ -303,6 +318,8 @@ class Canonical:
         self.trace = trace
         self.file = file
         self.numbers: dict[str, dict[int, int]] = {}
+        self.values: dict[int, tuple[Any, ...]] = {}
+        self.stacks: dict[int, tuple[Any, ...]] = {}
         self.inside = 0
 
     def events(self) -> list[Any]:
@@ -313,27 +330,31 @@ class Canonical:
         return found
 
     def plain(self, thing: Any, name: str, owner: type) -> Any:
-        if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-            kind = type(thing)
-            fields = [f.name for f in dataclasses.fields(thing) if f.name not in LEFT_OUT]
-            return (kind.__name__, *((f, self.plain(getattr(thing, f), f, kind)) for f in fields))
-        if isinstance(thing, (tuple, list)):
-            return tuple(self.plain(item, name, owner) for item in thing)
-        if isinstance(thing, Mapping):
-            return tuple(sorted((str(key), repr(item)) for key, item in thing.items()))
-        if type(thing) is int:
+        kind: Any = type(thing)
+        if kind is int:
             return self.number(thing, name, owner)
+        form = form_of(kind)
+        if form is Mapping:
+            return tuple(sorted((str(key), repr(item)) for key, item in thing.items()))
+        if form is tuple:
+            return tuple([self.plain(item, name, owner) for item in thing])
+        if form is not None:
+            return (kind.__name__, *[(f, self.plain(getattr(thing, f), f, kind)) for f in form])
         return repr(thing) if name != "note" else re.sub(r"in \S+, line \d+", "", repr(thing))
 
     def number(self, thing: int, name: str, owner: type) -> Any:
         if name in VALUES:
-            value = self.trace.value(thing)
-            kept = value.sample if value.array is None else value.array
-            return (value.shape, value.dtype, kept.tobytes())
+            if thing not in self.values:
+                self.values[thing] = bytes_of(self.trace.value(thing))
+            return self.values[thing]
         if name == "stack":
-            frames = () if thing < 0 else self.trace.stacks[thing]
-            own = [(f.function, f.line, f.col, f.end_line, f.end_col) for f in frames if f.file.endswith(self.file)]
-            return tuple(own[-1:] if self.inside else own)  # code of the program's may be called from elsewhere now
+            if thing not in self.stacks:
+                frames = () if thing < 0 else self.trace.stacks[thing]
+                self.stacks[thing] = tuple(
+                    (f.function, f.line, f.col, f.end_line, f.end_col) for f in frames if f.file.endswith(self.file)
+                )
+            own = self.stacks[thing]
+            return own[-1:] if self.inside else own  # code of the program's may be called from elsewhere now
         if name in TENSORS or (name == "inputs" and owner is BackwardStarted):
             return self.dense("tensor", thing)
         return self.dense(name, thing) if name in ("node", "storage", "sequence_nr") else thing
