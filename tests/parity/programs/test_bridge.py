@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import _thread
-import subprocess
-import sys
 import threading
 import warnings
 from dataclasses import replace
@@ -18,6 +16,7 @@ import backstep
 from engine.replay.program import Edits, commands
 from engine.trace.events import Accumulated, ErrorRaised, LeafCreated, OpCalled, Refreshed, StatisticMoved, Trace
 from engine.trace.file.consistency import open_checked
+from tests.parity.helpers.recordings import recorded_here
 from viz.reading.comparison import compared
 from viz.reading.library import library
 from viz.record.compare_command import compare
@@ -225,11 +224,7 @@ def test_edits_of_programs_with_nan_are_computed_by_the_engine(source: str) -> N
 
 def test_tensor_written_before_a_loop_has_its_new_numbers_from_the_beginning_of_an_iteration(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    script, file = tmp_path / "divided.py", tmp_path / "divided.backstep"
-    script.write_text("import torch\n" + DIVIDED.replace("range(3)", "range(20)"), encoding="utf-8")
-    command = [sys.executable, "-m", "viz", "record", "-o", str(file), str(script)]
-    subprocess.run(command, check=True, capture_output=True)
-    run = Run(open_checked(file, 10_000))
+    run = Run(recorded_here("import torch\n" + DIVIDED.replace("range(3)", "range(20)"), tmp_path))
     assert len(run.sections) > 1
     trace = run.trace(0)
     leaf = [one for one in trace.events if isinstance(one, LeafCreated) and one.shape == (3, 2)][1]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import linecache
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import backstep
 from engine.trace.file.consistency import open_checked
+from tests.parity.helpers.recordings import recorded_here
 from viz.findings.errors import Explained, explain
 from viz.scene.reading import reading
 from viz.scene.scene import scene
@@ -115,16 +114,13 @@ def test_error_of_pytorch_is_explained_by_what_its_op_was_given(name: str, tmp_p
 
 
 def test_matrix_that_does_not_fit_is_marked_and_no_step_of_the_failed_call_has_its_name(tmp_path: Path) -> None:
-    script, file = tmp_path / "shapes.py", tmp_path / "shapes.backstep"
-    script.write_text(
+    source = (
         "import torch\nnet = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(3, 2))\n"
-        "x = torch.randn(5, 4)\ny = net(x)\n",
-        encoding="utf-8",
+        "x = torch.randn(5, 4)\ny = net(x)\n"
     )
-    subprocess.run(
-        [sys.executable, "-m", "viz", "record", "-o", str(file), str(script)], check=False, capture_output=True
-    )
-    trace = open_checked(file, 1000)
+    with contextlib.suppress(RuntimeError):
+        recorded_here(source, tmp_path, "shapes.py")
+    trace = open_checked(tmp_path / "shapes.backstep", 1000)
     made = scene(trace, revision={"id": "a", "label": "", "base": None}, program={"id": "shapes"})
     error = made["error"]
     assert error is not None

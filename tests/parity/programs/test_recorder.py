@@ -246,43 +246,28 @@ def test_error_passes_through_and_is_the_last_event() -> None:
     assert (node.name, error.call) == ("ExpBackward0", 0)
 
 
-def test_script_is_recorded_without_a_flag(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_script_is_recorded_without_a_flag_and_its_prints_stand_after_the_ops_before_them(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     script = tmp_path / "train.py"
     script.write_text(
         "import torch\nimport engine\n"
         "w = torch.ones(3, requires_grad=True)\n"
-        "for step in range(2):\n    loss = (w * 2).sum()\n    loss.backward()\n    print(loss.item())\n"
+        "for step in range(2):\n    twice = w * 2\n    print('a', end=' ')\n    loss = twice.sum()\n"
+        "    loss.backward()\n    print(loss.item())\n"
         "other = engine.ones(1, requires_grad=True)\n(other * 3).sum().backward()\nw.view(2)\n"
     )
     recording = run_script(script, trace_path=tmp_path / "train.backstep")
     assert (recording.returncode, recording.iterations) == (1, 2)
     out, err = capfd.readouterr()
-    assert out == "6.0\n6.0\n" and [line for line in err.splitlines() if line.startswith("  File")] == [
-        f'  File "{script}", line 10, in <module>'
+    assert out == "a 6.0\na 6.0\n" and [line for line in err.splitlines() if line.startswith("  File")] == [
+        f'  File "{script}", line 12, in <module>'
     ]
     trace = open_checked(recording.trace_path, 1000)
     assert [op.name for op in ops(trace)] == ["mul", "sum"] * 3
-    assert set(trace.names.values()) == {"w", "loss", "other"}
-
-
-PRINTS = """
-import torch
-x = torch.ones(2, requires_grad=True)
-y = x * 2
-print("a")
-z = y + 1
-print("b", end="")
-z.sum().backward()
-print("c")
-"""
-
-
-def test_prints_stand_after_the_ops_before_them(tmp_path: Path) -> None:
-    (tmp_path / "prints.py").write_text(PRINTS)
-    recording = run_script(tmp_path / "prints.py", (), trace_path=tmp_path / "prints.backstep")
-    events = Trace.open(str(recording.trace_path)).events
-    told = [one.text if isinstance(one, Printed) else getattr(one, "name", "") for one in events]
-    assert [one for one in told if one] == ["mul", "a\n", "add", "b", "sum", "c\n"]
+    assert set(trace.names.values()) == {"w", "twice", "loss", "other"}
+    told = [one.text if isinstance(one, Printed) else getattr(one, "name", "") for one in trace.events]
+    assert [one for one in told if one] == [*["mul", "a ", "sum", "6.0\n"] * 2, "mul", "sum"]
 
 
 def test_torch_that_is_too_old_is_named_and_the_script_runs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

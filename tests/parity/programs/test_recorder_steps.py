@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, OpCalled, Trace
-from engine.trace.file.consistency import open_checked
+from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, OpCalled
+from tests.parity.helpers.recordings import recorded_here
 from viz.graph.graph import draw
 from viz.graph.groups import groups
 from viz.reading.facts import collect
-from viz.record.runner import run_script
 
 pytestmark = pytest.mark.parity
 torch = pytest.importorskip("torch")
@@ -52,16 +51,10 @@ for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
 """
 
 
-def recorded(source: str, folder: Path) -> Trace:
-    (folder / "train.py").write_text(source)
-    assert run_script(folder / "train.py", trace_path=folder / "t").error == ""
-    return open_checked(folder / "t", 10**6)
-
-
 @pytest.mark.parametrize("library", ["torch", "engine"])
 def test_what_a_closure_computes_is_no_part_of_the_update(library: str, tmp_path: Path) -> None:
     imports = {"torch": "import torch\nfrom torch", "engine": "import engine as torch\nfrom engine"}
-    trace = recorded(CLOSURE.replace("import torch\nfrom torch", imports[library], 1), tmp_path)
+    trace = recorded_here(CLOSURE.replace("import torch\nfrom torch", imports[library], 1), tmp_path)
     outer: list[str] = []
     depth = 0
     for event in trace.events:
@@ -77,7 +70,7 @@ def test_what_a_closure_computes_is_no_part_of_the_update(library: str, tmp_path
 
 
 def test_what_a_fused_step_writes_has_a_new_version_and_the_graph_no_cycle(tmp_path: Path) -> None:
-    trace = recorded(FUSED, tmp_path)
+    trace = recorded_here(FUSED, tmp_path)
     steps = [e for e in trace.events if isinstance(e, OpCalled) and "_fused_" in e.name]
     versions = [(step.inputs[0].version, step.outputs[0].version) for step in steps]
     assert versions == [(0, 1), (1, 2), (2, 3)] * 3

@@ -12,15 +12,14 @@ import pytest
 
 from engine.arrays.session import slot
 from engine.trace.events import LeafCreated, OpCalled, Trace, VjpRun
-from engine.trace.file.consistency import open_checked
 from engine.trace.log_reader import value_of
 from engine.trace.record import recording
 from engine.trace.summary import sample_of, statistics
+from tests.parity.helpers.recordings import recorded_here
 from viz.reading.labels import written_name
 from viz.reading.library import agreement
 from viz.reading.values import as_json
 from viz.record.block import Block
-from viz.record.runner import run_script
 from viz.record.torch.import_hook import Arrival
 from viz.scene.reading import reading
 from viz.server.library.on_engine import Unlike, recomputed
@@ -73,10 +72,7 @@ print(w.grad.tolist(), many.double().sum().item(), short.float().sum().item(), s
 
 
 def test_bfloat16_and_float8_are_kept_exactly_and_named_in_a_file(tmp_path: Path) -> None:
-    path, file = tmp_path / "narrow.py", tmp_path / "narrow.backstep"
-    path.write_text(NARROW)
-    assert run_script(path, trace_path=file).error == ""
-    trace = open_checked(file, 10_000)
+    trace = recorded_here(NARROW, tmp_path)
     w, many = (event for event in trace.events if isinstance(event, LeafCreated) and event.dtype == "bfloat16")
     assert as_json(trace.value(w.value))["data"] == [0.1, -1.7, 3.14]
     exact = torch.tensor([0.1, -1.7, 3.14159], dtype=torch.bfloat16)
@@ -109,10 +105,7 @@ last.copy_(x[:2] * 3)
 
 
 def test_write_to_a_view_is_copy_slices_with_its_path_and_nodes_have_torchs_names(tmp_path: Path) -> None:
-    path, file = tmp_path / "writes.py", tmp_path / "writes.backstep"
-    path.write_text(WRITES)
-    assert run_script(path, trace_path=file).error == ""
-    trace = open_checked(file, 10_000)
+    trace = recorded_here(WRITES, tmp_path)
     ops = [event for event in trace.events if isinstance(event, OpCalled)]
     writes = [event for event in ops if event.name == "copy_slices"]
     paths = [(one.attrs["path"][0][0], one.attrs["writer"]) for one in writes[:2]]
