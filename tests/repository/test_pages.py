@@ -24,10 +24,20 @@ from viz.server.revisions import Computed
 from viz.server.scripts import program_of
 from viz.server.store import Catalogue, Store
 
+
+def form_of(line: str) -> tuple[str, ...]:
+    """The command and its flags, without the files that it is given."""
+    arguments = shlex.split(line)
+    command = parser().parse_args(arguments[1:]).command or ""
+    return (command, *sorted(one for one in arguments if one.startswith("-")))
+
+
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = {path.relative_to(pages.HERE).as_posix(): path.read_text("utf-8") for path in pages.WRITTEN}
 SCRIPTS = list(pages.every_script())
 COMMANDS = [(page, line) for page, text in TEXTS.items() for line in pages.commands(text)]
+KINDS = {form_of(line): (page, line) for page, line in reversed(COMMANDS)}
+"""The first command of each kind: `backstep run` of one script starts as that of the next does."""
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
@@ -60,11 +70,20 @@ def stripped(message: str | None) -> str | None:
 
 
 @pytest.mark.parametrize(("page", "line"), COMMANDS, ids=[line for _, line in COMMANDS])
+def test_command_can_be_typed_with_the_scripts_of_its_page(page: str, line: str) -> None:
+    name, *arguments = shlex.split(line)
+    assert name == "backstep"
+    options = parser().parse_args(arguments)
+    if options.command in ("run", "export"):
+        file = options.script if options.command == "run" else options.file
+        assert str(file) in [script.name for script in pages.scripts(TEXTS[page])]
+
+
+@pytest.mark.parametrize(("page", "line"), KINDS.values(), ids=[line for _, line in KINDS.values()])
 def test_command_starts_the_app_or_writes_its_file(
     page: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name, *arguments = shlex.split(line)
-    assert name == "backstep"
+    arguments = shlex.split(line)[1:]
     for script in pages.scripts(TEXTS[page]):
         (tmp_path / script.name).write_text(script.text, "utf-8")
     options = parser().parse_args(arguments)
