@@ -6,6 +6,7 @@ import gc
 import os
 import re
 import signal
+import tempfile
 from collections import Counter
 from collections.abc import Generator
 from importlib.util import find_spec
@@ -20,9 +21,17 @@ ALLOWED = re.compile(r"\bcupy\b|\bGPU\b|\bno Firefox\b|\b(needs|on) (Windows|mac
 collect_ignore = [] if find_spec("torch") else ["parity/nn/pairs.py"]
 
 
+SHARED = "BACKSTEP_SHARED_BY_TESTS"
+"""The variable that names the folder of this run, in which its processes find what one of them has computed."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Ctrl-C works, as in a terminal: what is begun in the background inherits that it is ignored.  And without torch,
     modules that import it have no examples to run."""
+    if not hasattr(config, "workerinput"):  # not in a process that xdist starts, which inherits the variable
+        folder = tempfile.TemporaryDirectory(prefix="backstep-tests-")
+        os.environ[SHARED] = folder.name
+        config.add_cleanup(folder.cleanup)
     if not find_spec("torch"):
         config.option.doctest_ignore_import_errors = True
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

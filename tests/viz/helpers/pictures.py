@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.viz.helpers.shared import shared
 from viz.server.programs import gallery_programs
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store
@@ -35,10 +36,16 @@ def names() -> list[str]:
     return [program.id for program in gallery_programs()]
 
 
+@cache
 def scene(name: str) -> Json:
     """The scene that the browser gets when it opens a program."""
-    made = store()
-    found: Json = made.scene(made.revision(name, None), None, {}, "").json()
+
+    def make() -> Json:
+        made = store()
+        found: Json = made.scene(made.revision(name, None), None, {}, "").json()
+        return found
+
+    found: Json = shared("opened", name, make)
     return found
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import warnings
+from functools import cache
 from typing import Any
 
 import engine
 from engine.trace.events import Accumulated, BackwardEnded, Trace
+from tests.viz.helpers.shared import shared
 from viz.gallery import Program, find, fixed_programs, gallery
 from viz.scene import scene as drawn
 
@@ -45,14 +47,10 @@ def recorded(name: str) -> tuple[Trace, dict[str, Any], str]:
     return _recorded[name]
 
 
-_drawn: dict[str, Any] = {}
-
-
+@cache
 def picture(name: str) -> Any:
     """The scene of a program; made once for all tests, which only read it."""
-    if name not in _drawn:
-        _drawn[name] = drawn.scene(recorded(name)[0])
-    return _drawn[name]
+    return shared("drawn", name, lambda: drawn.scene(recorded(name)[0]))
 
 
 def grads(trace: Trace, name: str) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.viz.helpers import pictures
 from viz.server.programs import gallery_programs
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Problem, Revision, Store
@@ -20,7 +21,7 @@ Json = dict[str, Any]
 
 def edited(name: str, change: Callable[[list[Json]], list[Json]]) -> tuple[Json, Json]:
     """The scenes of a program as recorded, and with its commands changed."""
-    base = drawn(STORE.revision(name, None))
+    base: Json = dict(pictures.scene(name))
     commands = change([spec(command) for command in base["commands"]])
     revision = STORE.revision(name, {"leaves": {}, "commands": commands})
     return base, drawn(revision)
