@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.browser.app.conftest import opened
 from tests.browser.conftest import View
 from viz.gallery import Program, fixed_programs, gallery
 
@@ -52,9 +53,8 @@ TOLERANCE = 2e-5  # float32 on both sides, and their matrix products add up in a
 Grads = Mapping[str, Any]
 
 
-def opened(view: View, name: str) -> None:
-    view.js(f"(history.pushState({{}}, '', '?program={name}&step=0'), dispatchEvent(new PopStateEvent('popstate')))")
-    view.until(f"backstep.scene()?.program.id === {name!r} && !document.documentElement.dataset.computing")
+def unfolded(view: View, name: str) -> None:
+    opened(view, name)
     while folded := view.js(ROUND):  # the last round of a loop holds the last version of each parameter
         view.js(f"backstep.fold({folded!r})")
         view.until(f"({ROUND}) !== {folded!r} && !document.documentElement.dataset.computing")
@@ -103,7 +103,7 @@ def walked(view: View, programs: Sequence[Program]) -> dict[str, Grads]:
     ends: dict[str, Grads] = {}
     stepped = 0
     for program in programs:
-        opened(view, program.id)
+        unfolded(view, program.id)
         before = view.js("backstep.serverCalls()")
         end, fresh = view.js(PRESS)
         ends[program.id] = shown_grads(end)

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from docs import pages
-from tests.browser.conftest import App, View
+from tests.browser.conftest import View
+from viz.record.runner import run_script
 
 SAID = "document.getElementById('live').textContent"
 TUTORIAL = (pages.HERE / "tutorial.md").read_text("utf-8")
 
 
-def opened(start: Callable[..., App], view_of: Callable[[App], View], name: str, folder: Path) -> View:
-    """A script of the pages, recorded and opened."""
-    (folder / name).write_text(pages.script_named(name).text, "utf-8")
-    app = start("run", name, cwd=folder)
-    view = view_of(app)
-    view.open(app.address.removeprefix(app.origin).lstrip("/"))
-    return view
+@pytest.fixture
+def opened(shown: Callable[[Path], View], tmp_path: Path) -> Callable[[str], View]:
+    """The page of a script of the pages, recorded and opened."""
+
+    def go(name: str) -> View:
+        (tmp_path / name).write_text(pages.script_named(name).text, "utf-8")
+        return shown(run_script(tmp_path / name, mute=True).trace_path)
+
+    return go
 
 
 def test_tutorial_is_followed_to_its_end(view: View) -> None:
@@ -46,19 +51,15 @@ def test_tutorial_is_followed_to_its_end(view: View) -> None:
     assert view.row("x", "grad") == [2, 0, 0, 0]
 
 
-def test_page_about_nan_is_right_about_where_the_script_opens(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
-) -> None:
-    view = opened(start, view_of, "lengths.py", tmp_path)
+def test_page_about_nan_is_right_about_where_the_script_opens(opened: Callable[[str], View]) -> None:
+    view = opened("lengths.py")
     title = pages.quoted((pages.HERE / "howto" / "find-a-nan.md").read_text("utf-8"))[0]
     view.until(f"document.querySelector('#story h1').textContent === {title!r}")
     assert "SqrtBackward0" in view.js(SAID)
 
 
-def test_page_about_retain_graph_is_right_about_the_change_on_offer(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
-) -> None:
-    view = opened(start, view_of, "losses.py", tmp_path)
+def test_page_about_retain_graph_is_right_about_the_change_on_offer(opened: Callable[[str], View]) -> None:
+    view = opened("losses.py")
     view.until("backstep.t() === backstep.scene().error.step + 1")
     before = view.revision()
     view.page.get_by_role("button", name="Try it: change the call").first.click()

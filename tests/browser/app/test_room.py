@@ -6,12 +6,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 import engine
-from tests.browser.conftest import App, View
+from tests.browser.app.conftest import opened
+from tests.browser.conftest import View
 
-LONG = "a_rather_long_name_of_my_own_training_script.py"
 SMALL = "import engine as torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = (x * x).sum()\ny.backward()\n"
 CUT = """[...document.querySelectorAll('#crumbs h1, #live-bar, #top button, #left h1, #left .fitting > span')]
     .filter(e => e.offsetParent && e.clientWidth && e.scrollWidth > e.clientWidth + 1)
@@ -24,12 +22,15 @@ def sized(view: View, width: int, height: int) -> None:
     view.page.set_viewport_size({"width": width, "height": height})
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1440, 900), (1920, 1080)])
-def test_titles_of_the_bar_and_of_the_left_panel_are_never_cut(view: View, width: int, height: int) -> None:
-    sized(view, width, height)
-    for program in ("second_backward", "inner_adds_up_fixed", "training_loop"):
-        view.open(f"?program={program}")
-        assert view.js(CUT) == []
+def test_titles_of_the_bar_and_of_the_left_panel_are_never_cut(view: View) -> None:
+    first, *others = ("second_backward", "inner_adds_up_fixed", "training_loop")
+    view.open(f"?program={first}")
+    for program in (first, *others):
+        if program != first:
+            opened(view, program)
+        for width, height in ((1280, 720), (1440, 900), (1920, 1080)):
+            sized(view, width, height)
+            assert view.js(CUT) == [], (program, width)
 
 
 def test_the_program_keeps_the_name_of_its_file_where_the_word_before_it_has_no_room(view: View) -> None:
@@ -40,53 +41,21 @@ def test_the_program_keeps_the_name_of_its_file_where_the_word_before_it_has_no_
     sized(view, 1280, 720)
     view.open("?program=grad_of_other_size_fixed")
     assert view.js(seen) == ["grad_of_other_size_fixed.py"]
-    view.open("?program=weights")
+    opened(view, "weights")
     assert view.js(seen) == ["Program · ", "weights.py"]
 
 
-def test_the_legend_has_what_is_to_come_and_stays_one_line(view: View) -> None:
+def test_the_legend_has_what_is_to_come_and_stays_one_line_or_is_its_button_alone(view: View) -> None:
+    sized(view, 1280, 720)
+    view.open("?program=weights&step=0")
     for width, height in ((1280, 720), (1440, 900)):
         sized(view, width, height)
-        view.open("?program=weights&step=0")
         view.until(STRIP)
         assert view.page.locator(".bs-legend li").first.inner_text() == "to come"
         assert view.js("document.querySelector('.bs-legend ul').offsetHeight") < 30
 
-
-def test_long_name_of_a_watched_script_is_read_whole_and_so_is_what_watches_it(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
-) -> None:
-    script = tmp_path / LONG
-    script.write_text(SMALL)
-    view = view_of(start("run", "--watch", str(script)))
-    sized(view, 1280, 720)
-    view.open("?" + view.app.address.split("/?")[1])
-    assert view.page.locator("#crumbs h1").inner_text() == LONG
-    assert view.js(CUT) == []
-    seen = view.js("document.querySelector('#live-bar .dot').getBoundingClientRect().width")
-    assert seen == 8
-
-
-STRIP = "document.querySelector('.bs-legend ul').offsetHeight > 0"
-MINIMAP = "!document.querySelector('.bs-minimap').hidden"
-BUTTON = "(r => [r.x, r.y, r.width, r.height])(document.querySelector('.bs-legend-more').getBoundingClientRect())"
-
-
-def test_small_stage_has_the_legend_as_a_button_and_no_minimap_until_it_grows(view: View) -> None:
-    for program, shown in (("weights", f"{STRIP} && !({MINIMAP})"), ("training_loop", f"!({STRIP}) && {MINIMAP}")):
-        view.open(f"?program={program}")
-        sized(view, 1280, 720)
-        view.until(shown)
-        for width, height in ((720, 450), (640, 360)):
-            sized(view, width, height)
-            view.until(f"!({STRIP}) && !({MINIMAP})")
-            assert view.page.get_by_role("button", name="Legend", exact=True).is_visible()
-        sized(view, 1280, 720)
-        view.until(shown)
-
-
-def test_legend_is_its_button_alone_while_the_graph_is_not_seen_whole_and_that_stays_where_it_is(view: View) -> None:
-    view.open("?program=weights&step=3")
+    # While the graph is not seen whole, it is its button alone, which stays where it is.
+    view.seek(3)
     view.until(STRIP)
     button = view.js(BUTTON)
     for _ in range(6):
@@ -99,6 +68,25 @@ def test_legend_is_its_button_alone_while_the_graph_is_not_seen_whole_and_that_s
     view.page.keyboard.press("0")
     view.until(f"{STRIP} && !({MINIMAP})")
     assert view.js(BUTTON) == button
+
+
+STRIP = "document.querySelector('.bs-legend ul').offsetHeight > 0"
+MINIMAP = "!document.querySelector('.bs-minimap').hidden"
+BUTTON = "(r => [r.x, r.y, r.width, r.height])(document.querySelector('.bs-legend-more').getBoundingClientRect())"
+
+
+def test_small_stage_has_the_legend_as_a_button_and_no_minimap_until_it_grows(view: View) -> None:
+    view.open("?program=weights")
+    for program, shown in (("weights", f"{STRIP} && !({MINIMAP})"), ("training_loop", f"!({STRIP}) && {MINIMAP}")):
+        opened(view, program)
+        sized(view, 1280, 720)
+        view.until(shown)
+        for width, height in ((720, 450), (640, 360)):
+            sized(view, width, height)
+            view.until(f"!({STRIP}) && !({MINIMAP})")
+            assert view.page.get_by_role("button", name="Legend", exact=True).is_visible()
+        sized(view, 1280, 720)
+        view.until(shown)
 
 
 COVERED = """async () => {
@@ -123,24 +111,25 @@ COVERED = """async () => {
 }"""
 
 
-@pytest.mark.parametrize("program", ["graph_in_grad", "two_layers", "once"])
-def test_nothing_on_the_page_lies_over_what_a_step_is_about(view: View, program: str) -> None:
+def test_nothing_on_the_page_lies_over_what_a_step_is_about(view: View) -> None:
     """test_picture_laws.py has it of every program, at all widths, by the sizes in overlays.mjs; here is the page."""
     sized(view, 1280, 720)
-    view.open(f"?program={program}&step=0")
-    assert view.js(COVERED) == []
-    assert view.js(MINIMAP)
-    assert view.js("document.querySelector('.bs-legend').offsetWidth < 90")
+    view.open("?program=graph_in_grad&step=0")
+    for program in ("graph_in_grad", "two_layers", "once"):
+        opened(view, program)
+        assert view.js(COVERED) == [], program
+        assert view.js(MINIMAP)
+        assert view.js("document.querySelector('.bs-legend').offsetWidth < 90")
 
 
 def test_recording_of_a_program_without_a_file_is_opened_and_played(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+    shown: Callable[[Path], View], tmp_path: Path
 ) -> None:
     with engine.record() as trace:
         exec(compile(SMALL, "<string>", "exec"), {})  # as `python -c` has it
     trace.save(str(tmp_path / "no_file.backstep"))
-    view = view_of(start("open", str(tmp_path / "no_file.backstep")))
-    view.open("?" + view.app.address.split("/?")[1])
+    view = shown(tmp_path / "no_file.backstep")
+    assert "no_file.backstep" in view.page.locator("#crumbs").inner_text()
     assert "was not recorded" in view.page.locator("#code").inner_text()
     view.end()
     view.until("document.querySelector('.bs-say').textContent.includes('receives')")
@@ -154,28 +143,27 @@ LINE = """selector => [...document.querySelectorAll(selector)].every(line => {
     return box.top >= pane.top - 1 && box.bottom <= pane.bottom + 1; })"""
 
 
-@pytest.mark.parametrize("program", ["retain_constant", "forgotten_zero", "broadcast_loss", "rnn_twenty", "weights"])
-def test_heading_and_key_of_the_program_stay_and_the_lines_of_the_step_are_in_view(view: View, program: str) -> None:
+def test_heading_and_key_of_the_program_stay_and_the_lines_of_the_step_are_in_view(view: View) -> None:
     sized(view, 1280, 720)
-    view.open(f"?program={program}&step=0")
-    assert view.js(WHOLE), "at rest"
-    steps = view.js("backstep.scene().steps.map(step => step.kind)")
-    for step in {*range(0, len(steps), max(len(steps) // 12, 1)), len(steps) - 1}:
-        view.seek(step + 1)
-        view.until(WHOLE)
-        call = steps[step] == "accumulate"
-        view.until(f"({LINE})({'#code li.call' if call else '#code li.on'!r})")
+    view.open("?program=weights")
+    for program in ("retain_constant", "forgotten_zero", "broadcast_loss", "rnn_twenty", "weights"):
+        opened(view, program)
+        assert view.js(WHOLE), f"{program} at rest"
+        steps = view.js("backstep.scene().steps.map(step => step.kind)")
+        for step in {*range(0, len(steps), max(len(steps) // 12, 1)), len(steps) - 1}:
+            view.seek(step + 1)
+            view.until(WHOLE)
+            call = steps[step] == "accumulate"
+            view.until(f"({LINE})({'#code li.call' if call else '#code li.on'!r})")
 
-
-@pytest.mark.parametrize("program", ["row_of_weights", "item_loss", "carried_state"])
-def test_at_rest_the_line_that_errs_is_in_view_where_all_that_runs_has_room(view: View, program: str) -> None:
-    sized(view, 1280, 720)
-    view.open(f"?program={program}&step=0")
-    last = view.js("(s => (s.from ?? s.code).end)(backstep.scene().steps.find(s => s.kind === 'error'))")
-    view.until(f"({LINE})('#code li[data-line=\"{last}\"]')")
-    first = view.js("backstep.scene().steps[0].code.line")
-    view.until(f"({LINE})('#code li[data-line=\"{first}\"]')")
-    assert view.js("document.querySelector('#code .lines').classList.contains('down')")
+    # At rest the line that errs is in view where all that runs has room.
+    for program in ("row_of_weights", "item_loss", "carried_state"):
+        opened(view, program)
+        last = view.js("(s => (s.from ?? s.code).end)(backstep.scene().steps.find(s => s.kind === 'error'))")
+        view.until(f"({LINE})('#code li[data-line=\"{last}\"]')")
+        first = view.js("backstep.scene().steps[0].code.line")
+        view.until(f"({LINE})('#code li[data-line=\"{first}\"]')")
+        assert view.js("document.querySelector('#code .lines').classList.contains('down')")
 
 
 def test_what_a_long_ledger_comes_to_stays_in_sight(view: View) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import App, View
+from tests.browser.app.conftest import recording
+from tests.browser.conftest import View
 
 TRAINING = """import engine as torch
 from engine import nn
@@ -25,18 +26,9 @@ for step in range(12):
 
 
 @pytest.fixture
-def opened(start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path) -> Callable[[str], View]:
-    """The page of a script that `backstep run` has run."""
-
-    def run(source: str) -> View:
-        script = tmp_path / "train.py"
-        script.write_text(source, "utf-8")
-        app = start("run", str(script), cwd=tmp_path)
-        view = view_of(app)
-        view.open(app.address.removeprefix(app.origin).lstrip("/"))
-        return view
-
-    return run
+def opened(shown: Callable[[Path, str], View], tmp_path: Path) -> Callable[[str], View]:
+    """The page of a run, as `backstep run` opens it."""
+    return lambda source: shown(recording(tmp_path / "train.py", source), "&view=run")
 
 
 def test_run_opens_as_a_whole_and_a_cell_leads_to_its_parameter(opened: Callable[[str], View]) -> None:

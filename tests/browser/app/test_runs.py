@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.browser.conftest import ROOT, App, View
+from tests.browser.conftest import App, View
+from viz.record.runner import run_script
 
 TRAIN = """import engine as torch
 from engine import nn
@@ -29,17 +27,10 @@ for step in range(9):
 
 
 @pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("run")
-    (folder / "train.py").write_text(TRAIN, "utf-8")
-    command = [sys.executable, "-m", "viz", "record", "-o", str(folder / "run.backstep"), str(folder / "train.py")]
-    subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
-    return folder / "run.backstep"
-
-
-@pytest.fixture(scope="module")
-def opened(recording: Path) -> Iterator[App]:
-    started = App("open", str(recording))
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    script = tmp_path_factory.mktemp("run") / "run.py"
+    script.write_text(TRAIN, "utf-8")
+    started = App("open", str(run_script(script, mute=True).trace_path))
     yield started
     started.close()
 

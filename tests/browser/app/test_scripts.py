@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
+from tests.browser.app.test_room import CUT
 from tests.browser.conftest import App, View
+from viz.record.runner import run_script
 
+LONG = "a_rather_long_name_of_my_own_training_script.py"
 DOUBLED = """import engine as torch
 
 x = torch.tensor([1., 2.], requires_grad=True)
@@ -17,24 +18,28 @@ y.backward()
 """
 
 
-@pytest.fixture
-def script(tmp_path: Path) -> Path:
-    path = tmp_path / "lesson.py"
-    path.write_text(DOUBLED, "utf-8")
-    return path
+LOOP = """import engine as torch
+w = torch.ones(20, requires_grad=True)
+for step in range(12):
+    h = w
+    for _ in range(30):
+        h = h * 1.1
+    loss = h.sum()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.01 * w.grad
+    w.grad = None
+"""
 
 
-def opened(view_of: Callable[[App], View], app: App) -> View:
-    view = view_of(app)
-    view.open(app.address.removeprefix(app.origin).lstrip("/"))
-    return view
+def test_how_a_script_ended_is_told_on_its_page(shown: Callable[[Path], View], tmp_path: Path) -> None:
+    script = tmp_path / "lesson.py"
 
+    def opened(source: str) -> View:
+        script.write_text(source, "utf-8")
+        return shown(run_script(script, mute=True).trace_path)
 
-def test_script_is_recorded_up_to_its_error_which_is_shown_at_its_node(
-    start: Callable[..., App], view_of: Callable[[App], View], script: Path
-) -> None:
-    script.write_text(DOUBLED + "y.backward()\n", "utf-8")
-    view = opened(view_of, start("run", str(script), cwd=script.parent))
+    view = opened(DOUBLED + "y.backward()\n")
     assert "lesson.py" in view.page.locator("#code").inner_text()
     error = view.js("backstep.scene().error")
     assert error["message"].startswith("Trying to backward through the graph a second time")
@@ -43,38 +48,27 @@ def test_script_is_recorded_up_to_its_error_which_is_shown_at_its_node(
     assert view.row("x", "grad") == [2, 2]
     assert view.page.locator("#code u.err").count() == 1
 
-
-def test_script_that_imports_torch_runs_on_the_engine(
-    start: Callable[..., App], view_of: Callable[[App], View], script: Path
-) -> None:
-    script.write_text(DOUBLED.replace("import engine as torch", "import torch"), "utf-8")
-    view = opened(view_of, start("run", "--as-torch", str(script), cwd=script.parent))
-    view.end()
-    assert view.row("x", "grad") == [2, 2]
-
-
-def test_script_that_records_nothing_is_explained(
-    start: Callable[..., App], view_of: Callable[[App], View], script: Path
-) -> None:
-    script.write_text("print('no tensors')\n", "utf-8")
-    view = opened(view_of, start("run", str(script), cwd=script.parent))
-    assert "recorded nothing" in view.page.locator("#notice").inner_text()
-
-
-def test_script_that_ends_itself_is_told_on_the_page(
-    start: Callable[..., App], view_of: Callable[[App], View], script: Path
-) -> None:
-    script.write_text(DOUBLED + "raise SystemExit(3)\n", "utf-8")
-    view = opened(view_of, start("run", str(script), cwd=script.parent))
+    view = opened(DOUBLED + "raise SystemExit(3)\n")
     assert "lesson.py exited in line 6 with status 3." in view.page.locator("#doubt").inner_text()
     assert view.js("backstep.scene().error") is None
 
+    view = opened("print('no tensors')\n")
+    assert "recorded nothing" in view.page.locator("#notice").inner_text()
+
 
 def test_each_save_of_a_watched_script_records_it_again_and_keeps_the_place_or_the_last_good_one(
-    start: Callable[..., App], view_of: Callable[[App], View], script: Path
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
 ) -> None:
-    view = opened(view_of, start("run", "--watch", str(script), cwd=script.parent))
+    script = tmp_path / LONG
+    script.write_text(DOUBLED, "utf-8")
+    app = start("run", "--as-torch", "--watch", str(script), cwd=tmp_path)
+    view = view_of(app)
+    view.open(app.address.removeprefix(app.origin).lstrip("/"))
     doubt, bar = view.page.locator("#doubt"), view.page.locator("#live-bar")
+    view.page.set_viewport_size({"width": 1280, "height": 720})
+    assert view.page.locator("#crumbs h1").inner_text() == LONG and view.js(CUT) == [], "little room"
+    assert view.js("document.querySelector('#live-bar .dot').getBoundingClientRect().width") == 8
+
     view.seek(2)
     before = view.revision()
     calls = view.js("backstep.serverCalls()")
@@ -101,34 +95,20 @@ def test_each_save_of_a_watched_script_records_it_again_and_keeps_the_place_or_t
     before = view.revision()
     script.write_text(DOUBLED + "raise SystemExit('enough')\n", "utf-8")  # counts as recorded
     view.changed(before)
-    assert doubt.inner_text().startswith("lesson.py exited in line 6 with status 1")
+    assert doubt.inner_text().startswith(f"{LONG} exited in line 6 with status 1")
     assert bar.inner_text() == "watching the script"
 
     before = view.revision()
-    script.write_text(DOUBLED, "utf-8")
+    script.write_text(DOUBLED.replace("import engine as torch", "import torch"), "utf-8")
     view.changed(before)
     view.until("document.getElementById('doubt').hidden")
+    view.end()
+    assert view.row("x", "grad") == [2, 2]
 
-
-LOOP = """import engine as torch
-w = torch.ones(20, requires_grad=True)
-for step in range(12):
-    h = w
-    for _ in range(30):
-        h = h * 1.1
-    loss = h.sum()
-    loss.backward()
-    with torch.no_grad():
-        w -= 0.01 * w.grad
-    w.grad = None
-"""
-
-
-def test_after_a_save_of_a_long_run_the_same_iteration_is_shown_and_what_changed(
-    script: Path, start: Callable[..., App], view_of: Callable[[App], View]
-) -> None:
+    before = view.revision()
     script.write_text(LOOP)
-    view = opened(view_of, start("run", "--watch", str(script), cwd=script.parent))
+    view.changed(before)
+
     page, since = view.page, view.page.locator("#story .since")
     page.locator("#view-graph").click()
     page.locator("#sections input").fill("10")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 import engine
 import viz
+from tests.browser.app.conftest import recording
 from tests.browser.conftest import App, View
-from tests.browser.panels.test_commands import LARGE
 from viz.layout.choice import NAMES
 from viz.server.server import Running
 
@@ -23,6 +21,13 @@ x = torch.ones(3, requires_grad=True)
 y = x
 for _ in range(200):
     y = y * 1.01
+y.sum().backward()
+"""
+WIDE = """
+import engine as torch
+
+x = torch.ones(20, 30, requires_grad=True)
+y = x * 2
 y.sum().backward()
 """
 
@@ -66,31 +71,13 @@ def test_each_layout_of_the_menu_places_every_node_apart(view: View) -> None:
         view.page.keyboard.press("Escape")
 
 
-def test_layout_that_would_take_too_long_is_refused_in_words(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
-) -> None:
-    script = tmp_path / "chain.py"
-    script.write_text(CHAIN)
-    view = view_of(start("run", str(script)))
-    view.open("?" + view.app.address.split("/?")[1])
+def test_layout_that_would_take_too_long_is_refused_in_words(shown: Callable[[Path], View], tmp_path: Path) -> None:
+    view = shown(recording(tmp_path / "chain.py", CHAIN))
     menu(view, "How the graph is laid out", '[data-act="unfold-all"]')
     view.until("backstep.scene().nodes.length > 130 && !document.documentElement.dataset.computing")
     menu(view, "How the graph is laid out", "#layout-kamada_kawai")
     view.until("document.getElementById('toast').textContent.includes('offered up to')")
     assert view.js("backstep.scene().layout").startswith("layered")
-
-
-def test_trace_file_is_opened(start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path) -> None:
-    with engine.record() as trace:
-        x = engine.tensor([1.0, 2.0], requires_grad=True)
-        (x * 3).sum().backward()
-    path = tmp_path / "kept.backstep"
-    trace.save(str(path))
-    view = view_of(start("open", str(path)))
-    view.open("?" + view.app.address.split("/?")[1])
-    view.end()
-    assert view.row("x", "grad") == [3, 3]
-    assert "kept.backstep" in view.page.locator("#crumbs").inner_text()
 
 
 def test_recording_is_shown_and_the_gallery_stands_beside_it(view_of: Callable[[App], View]) -> None:
@@ -139,12 +126,9 @@ def test_back_and_forward_go_through_programs(view: View) -> None:
 
 
 def test_long_edits_stand_in_the_address_as_the_id_of_their_revision(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+    shown: Callable[[Path], View], tmp_path: Path
 ) -> None:
-    script = tmp_path / "large.py"
-    script.write_text(LARGE.replace("arange(30.0).reshape(5, 6)", "ones(20, 30)"))
-    view = view_of(start("run", str(script)))
-    view.open("?" + view.app.address.split("/?")[1])
+    view = shown(recording(tmp_path / "wide.py", WIDE))
     base = view.revision()
     leaf = view.node("x")[1:]
     view.js(f"backstep.edit({{ leaf: {leaf!r}, values: Array.from({{ length: 20 }}, () => Array(30).fill(0.123)) }})")
@@ -157,9 +141,8 @@ def test_long_edits_stand_in_the_address_as_the_id_of_their_revision(
     assert view.revision() == edited
     view.end()
     assert view.js("backstep.scene().nodes.find(n => n.label === 'y').shape") == [20, 30]
-    other = view_of(start("run", str(script)))
-    other.open(f"?{view.app.address.split('/?')[1]}&revision={edited}")
-    assert "no longer known" in other.page.locator("#notice").inner_text()
+    view.open(f"?program={view.js('backstep.scene().program.id')}&revision={edited[::-1]}")
+    assert "no longer known" in view.page.locator("#notice").inner_text()
 
 
 def test_gallery_is_searched_and_opened_by_keyboard(view: View) -> None:
@@ -191,9 +174,8 @@ def test_panel_slides_over_at_1024_and_goes_with_escape(view: View) -> None:
     view.until(f"document.getElementById('stage').getBoundingClientRect().width === {stage}")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_what_has_the_focus_is_seen_and_tab_leads_through_and_out(view: View, theme: str) -> None:
-    view.open(f"{WEIGHTS}&theme={theme}")
+def test_what_has_the_focus_is_seen_in_both_themes_and_tab_leads_through_and_out(view: View) -> None:
+    view.open(f"{WEIGHTS}&theme=light")
     view.tab("Commands")
     look = """(() => { const e = document.activeElement; if (e === document.body) return null;
         const s = getComputedStyle(e), w = e.closest(".mantine-Switch-root, .mantine-Input-wrapper") || e;
@@ -201,17 +183,21 @@ def test_what_has_the_focus_is_seen_and_tab_leads_through_and_out(view: View, th
         const drawn = (x) => x.outlineStyle !== "none" && parseFloat(x.outlineWidth) > 0;
         const seen = near.some((x) => drawn(x) || x.boxShadow !== "none");
         return [e.id || e.getAttribute("aria-label") || e.className, seen]; })()"""
-    stops: list[str] = []
-    unseen: list[str] = []
-    for _ in range(120):
-        view.page.keyboard.press("Tab")
-        found = view.js(look)
-        if found is None:
-            if len(stops) > 20:
-                break
-            continue
-        stops.append(found[0])
-        if not found[1]:
-            unseen.append(found[0])
-    assert len(stops) > 20 and len(stops) < 120, "Tab goes through the page and leaves it again"
-    assert unseen == []
+    for theme in ("light", "dark"):
+        if theme == "dark":
+            view.js("document.getElementById('act-theme').click()")
+            view.until("document.documentElement.dataset.mantineColorScheme === 'dark'")
+        stops: list[str] = []
+        unseen: list[str] = []
+        for _ in range(120):
+            view.page.keyboard.press("Tab")
+            found = view.js(look)
+            if found is None:
+                if len(stops) > 20:
+                    break
+                continue
+            stops.append(found[0])
+            if not found[1]:
+                unseen.append(found[0])
+        assert len(stops) > 20 and len(stops) < 120, "Tab goes through the page and leaves it again"
+        assert unseen == [], theme
