@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.app.conftest import recording
 from tests.browser.conftest import SETTLE, App, View
 
 DOUBLED = """
@@ -34,23 +35,16 @@ ENDED = "Backstep has stopped. You can still step; start it again to edit."
 
 
 @pytest.fixture
-def script(tmp_path: Path) -> Path:
-    path = tmp_path / "lesson.py"
-    path.write_text(DOUBLED, "utf-8")
-    return path
-
-
-@pytest.fixture
 def opened(context: Any) -> Iterator[Callable[..., View]]:
     """A page that may log what the browser says of a server that is gone, and no exception."""
     wrong: list[str] = []
 
-    def make(app: App, path: str = "") -> View:
+    def make(app: App, path: str) -> View:
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(f"{error.message}\n{error.stack}"))
         view = View(page, app)
-        page.goto(app.origin + path if path else app.address)
-        view.ready()
+        page.goto(app.origin + path)
+        view.until("document.documentElement.dataset.app")
         return view
 
     yield make
@@ -84,20 +78,47 @@ def kill(app: App) -> None:
     app.process.wait(SETTLE)
 
 
-def test_server_that_ended_is_said_at_once_and_the_same_edit_can_be_tried_again(
-    serve: Callable[..., App], opened: Callable[..., View], script: Path
+def came_back(view: View) -> None:
+    """As when one comes back to the page."""
+    view.js("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def test_server_ends_and_is_started_again_under_an_open_page(
+    serve: Callable[..., App], opened: Callable[..., View], tmp_path: Path
 ) -> None:
-    app = serve("run", str(script), cwd=script.parent)
-    view = opened(app)
+    lesson, other = (str(recording(tmp_path / f"{name}.py", DOUBLED)) for name in ("lesson", "other"))
+    server = serve("open", lesson)
+    view = opened(server, "/")
+    reconnect = view.page.get_by_role("button", name="Reconnect")
+
+    # A program that could not be opened is asked for again.
+    kill(server)
+    view.page.locator("#gallery a[data-program=my-lesson]").click()
+    ended(view, "Backstep has stopped. Start it again to go on.")
+    server = serve("open", lesson)
+    reconnect.click()
+    view.until("document.documentElement.dataset.page === 'player' && backstep.scene().nodes.length")
+    assert view.page.locator("#ended").is_hidden()
+
+    # An edit at a server that was started again needs no reconnecting.
+    kill(server)
+    came_back(view)
+    ended(view)
+    asked, base = view.js("backstep.serverCalls()"), view.revision()
+    server = serve("open", lesson)
     double(view)
-    view.until("backstep.scene().revision.number === 2")
+    view.changed(base)
+    view.until("document.getElementById('ended').hidden")
+    assert view.js("backstep.serverCalls()") == asked + 1, "looking for the server is no question of the page"
+
+    # That it ended is said at once, and the page goes on without it.
     edited = view.revision()
     view.seek(2)
     view.js(f"backstep.select({view.node('y')!r})")
     view.until("location.search.includes('select') && location.search.includes('step=2')")
+    view.until("document.querySelector('#inspect-body section')")  # its details have come
     before = kept(view)
-
-    kill(app)
+    kill(server)
     for _ in range(2):  # the second one is asked too, and not taken for the first
         asked = view.js("backstep.serverCalls()") + 1
         view.page.keyboard.press("Control+z")
@@ -106,12 +127,23 @@ def test_server_that_ended_is_said_at_once_and_the_same_edit_can_be_tried_again(
     view.seek(1)
     view.seek(2)
     assert view.js("backstep.serverCalls()") == asked and kept(view) == before, "stepping goes on, and asks for nothing"
-    view.page.get_by_role("button", name="Reconnect").click()
+    reconnect.click()
     ended(view, "Backstep does not answer yet. Start it again at this address, then reconnect.")
 
-    serve("run", str(script), cwd=script.parent)
+    # Started again with another program, it is said so.
+    server = serve("open", other)
+    reconnect.click()
+    view.page.wait_for_selector("#notice >> text=This program is not open here")
+    view.page.get_by_role("button", name="Go back").click()
+    assert view.row("x", "value") == [3, 4]
+    kill(server)
+    came_back(view)
+    ended(view)
+
+    # Started again with the same, it is asked for what is shown, and undoes the edit.
+    server = serve("open", lesson)
     view.js("delete document.documentElement.dataset.ready")
-    view.page.get_by_role("button", name="Reconnect").click()
+    reconnect.click()
     view.ready()
     view.until("document.getElementById('ended').hidden")
     assert kept(view) == before
@@ -120,73 +152,27 @@ def test_server_that_ended_is_said_at_once_and_the_same_edit_can_be_tried_again(
     assert view.row("x", "value") == [1, 2]
 
 
-def test_edit_at_a_server_started_again_needs_no_reconnecting_and_another_program_is_said(
-    serve: Callable[..., App], opened: Callable[..., View], script: Path
+def test_question_that_failed_is_said_and_one_whose_answer_breaks_off_is_asked_again(
+    opened: Callable[..., View], context: Any, app: App
 ) -> None:
-    app = serve("run", str(script), cwd=script.parent)
-    view = opened(app)
-    before = view.revision()
-    kill(app)
-    view.js("document.dispatchEvent(new Event('visibilitychange'))")  # as when one comes back to the page
-    ended(view)
-    asked = view.js("backstep.serverCalls()")
-    other = script.with_name("other.py")
-    other.write_text(DOUBLED, "utf-8")
-    again = serve("run", str(script), cwd=script.parent)
-    double(view)
-    view.changed(before)
-    view.until("document.getElementById('ended').hidden")
-    assert view.js("backstep.serverCalls()") == asked + 1, "looking for the server is no question of the page"
-
-    kill(again)
-    view.js("document.dispatchEvent(new Event('visibilitychange'))")
-    ended(view)
-    serve("run", str(other), cwd=script.parent)
-    view.page.get_by_role("button", name="Reconnect").click()
-    view.page.wait_for_selector("#notice >> text=This program is not open here")
-    view.page.get_by_role("button", name="Go back").click()
-    assert view.row("x", "value") == [3, 4]
-
-
-def test_program_that_could_not_be_opened_is_asked_for_again(serve: Callable[..., App], context: Any) -> None:
-    app = serve()
-    view = View(context.new_page(), app)
-    view.open()
-    kill(app)
-    view.page.locator("#gallery a[data-program]").first.click()
-    ended(view, "Backstep has stopped. Start it again to go on.")
-    serve()
-    view.page.get_by_role("button", name="Reconnect").click()
-    view.until("document.documentElement.dataset.page === 'player' && backstep.scene().nodes.length")
-    assert view.page.locator("#ended").is_hidden()
-
-
-def test_question_that_failed_is_said_and_the_server_is_not_taken_for_gone(
-    opened: Callable[..., View], app: App
-) -> None:
+    context.add_init_script(BREAK_OFF)
     view = opened(app, "/?program=weights")
-    view.page.route("**/scene", lambda route: route.fulfill(status=500, body="no"), times=1)
+    view.ready()
     before = view.revision()
+    view.page.route("**/scene", lambda route: route.fulfill(status=500, body="no"), times=1)
     view.js("backstep.edit({ leaf: 0, values: [[1, 1, 1, 1]] })")
     view.page.wait_for_selector("#toast >> text=Backstep could not answer (status 500)")
     assert view.page.locator("#ended").is_hidden() and view.page.locator("#busy").is_hidden()
     assert view.revision() == before
 
-
-def test_answer_that_breaks_off_is_asked_for_again_and_its_question_can_be_tried_again(
-    serve: Callable[..., App], opened: Callable[..., View], context: Any, script: Path
-) -> None:
-    context.add_init_script(BREAK_OFF)
-    view = opened(serve("run", str(script), cwd=script.parent))
-    before = view.revision()
     view.seek(2)
-    view.js(f"(window.breaks = 1, backstep.select({view.node('y')!r}))")
-    view.until("document.getElementById('inspect-body').innerText.includes('norm 4.472')")
-    view.js("(window.breaks = 1, backstep.edit({ leaf: 0, values: [3, 4] }))")
+    view.js(f"(window.breaks = 1, backstep.select({view.node('z')!r}))")
+    view.until("document.getElementById('inspect-body').innerText.includes('norm 10.95')")
+    view.js("(window.breaks = 1, backstep.edit({ leaf: 0, values: [[3, 4, 5, 6]] }))")
     view.changed(before)
     edited = view.revision()
-    view.js("(window.breaks = Infinity, backstep.edit({ leaf: 0, values: [5, 6] }))")
+    view.js("(window.breaks = Infinity, backstep.edit({ leaf: 0, values: [[5, 6, 7, 8]] }))")
     view.page.wait_for_selector("#toast >> text=Backstep could not answer (Failed to fetch)")
-    view.js("(window.breaks = 0, backstep.edit({ leaf: 0, values: [5, 6] }))")
+    view.js("(window.breaks = 0, backstep.edit({ leaf: 0, values: [[5, 6, 7, 8]] }))")
     view.changed(edited)
-    assert view.row("x", "value") == [5, 6]
+    assert view.row("x", "value") == [5, 6, 7, 8]
