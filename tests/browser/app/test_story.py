@@ -48,53 +48,48 @@ def test_space_tells_the_chapters_one_by_one(view: View) -> None:
     view.until("backstep.playing()")
 
 
-def test_arrows_of_the_story_lead_to_the_time_before_a_move(view: View) -> None:
-    view.open("?program=weights&step=4")
-    title(view, 0)
-    turn = view.page.get_by_role("button", name="Next chapter")
-    turn.click()
-    title(view, 1)
-    turn.click()
-    title(view, 2)
-    assert view.js("backstep.t()") == ends(view)[1]
-    assert view.js("document.activeElement.getAttribute('aria-label')") == "Next chapter"
-    view.page.get_by_role("button", name="Previous chapter").click()
-    title(view, 1)
-    assert view.js("backstep.t()") == ends(view)[0]
-    view.page.get_by_role("button", name="watch again").wait_for(state="hidden")
-
-
-def test_chapter_follows_whoever_steps_freely(view: View) -> None:
+def test_chapter_follows_whoever_steps_freely_and_its_arrows_lead_to_the_time_before_a_move(view: View) -> None:
     view.open("?program=weights&step=0")
     chapters = ends(view)
     for step in range(view.js("backstep.scene().steps.length") + 1):
         view.seek(step)
         title(view, next((i for i, end in enumerate(chapters) if end >= step), len(chapters) - 1))
 
+    for time, said in ((chapters[0] - 0.5, "happening"), (chapters[0], "has happened")):
+        view.seek(time)
+        view.until(f"{STAGE} === {said!r}")
 
-def test_move_of_a_chapter_glides_and_with_reduced_motion_jumps(view: View) -> None:
+    view.seek(4)
+    title(view, 0)
+    turn = view.page.get_by_role("button", name="Next chapter")
+    turn.click()
+    title(view, 1)
+    turn.click()
+    title(view, 2)
+    assert view.js("backstep.t()") == chapters[1]
+    assert view.js("document.activeElement.getAttribute('aria-label')") == "Next chapter"
+    view.page.get_by_role("button", name="Previous chapter").click()
+    title(view, 1)
+    assert view.js("backstep.t()") == chapters[0]
+    view.page.get_by_role("button", name="watch again").wait_for(state="hidden")
+
+
+def test_move_of_a_chapter_jumps_with_reduced_motion_else_glides_and_asks_for_no_more_than_details(view: View) -> None:
     between = "backstep.on('time', t => { window.between ||= t % 1 > 0.01; })"
 
     for motion, glides in (("reduce", False), ("no-preference", True)):
         view.page.emulate_media(reduced_motion=motion)
         view.open("?program=weights&step=0")
         view.js(f"window.between = false, {between}, backstep.speed(4)")
+        before = view.js("backstep.serverCalls()")
         view.page.keyboard.press("Space")
         view.until(f"backstep.t() === {ends(view)[0]} && !backstep.playing()")
         assert view.js("window.between") is glides
+        view.until("document.querySelector('#inspect-body section')")
+        assert view.js("backstep.serverCalls()") - before <= 1, "the details of what it selects"
 
 
-def test_playing_a_story_asks_the_server_nothing_but_the_details_of_what_it_selects(view: View) -> None:
-    view.open("?program=weights&step=0")
-    view.js("backstep.speed(4)")
-    before = view.js("backstep.serverCalls()")
-    view.page.keyboard.press("Space")
-    view.until(f"backstep.t() === {ends(view)[0]} && !backstep.playing()")
-    view.until("document.querySelector('#inspect-body section')")
-    assert view.js("backstep.serverCalls()") - before <= 1
-
-
-def test_formula_and_arithmetic_stand_there_without_a_click_and_without_the_server(view: View) -> None:
+def test_formula_arithmetic_and_marks_of_the_code_are_explained_without_a_click_or_the_server(view: View) -> None:
     view.open("?program=weights&step=0")
     before = view.js("backstep.serverCalls()")
     view.seek(3)
@@ -104,11 +99,6 @@ def test_formula_and_arithmetic_stand_there_without_a_click_and_without_the_serv
     view.until("document.querySelector('#inspect-formula-now mjx-container')")
     view.seek(4)
     assert "ledger of .grad" in view.page.locator("#inspect").inner_text()
-    assert view.js("backstep.serverCalls()") == before
-
-
-def test_code_pane_says_what_its_marks_mean(view: View) -> None:
-    view.open("?program=weights&step=0")
     for step, words in (
         (1, "computed now"),
         (3, "VJP of this expression"),
@@ -120,6 +110,7 @@ def test_code_pane_says_what_its_marks_mean(view: View) -> None:
     view.seek(4)
     assert view.page.locator("#code li.call").count() == 2
     assert "called in line 7" in view.page.locator("#code-key").inner_text()
+    assert view.js("backstep.serverCalls()") == before
 
 
 def test_a_chapter_unfolds_the_rounds_whose_losses_it_names(view: View) -> None:
@@ -146,12 +137,3 @@ def test_what_was_edited_is_no_longer_what_the_story_tells_of(view: View) -> Non
     view.page.keyboard.press("Control+z")
     view.changed(edited)
     view.until(f"!{said}")
-
-
-def test_while_a_move_runs_its_text_is_told_as_happening(view: View) -> None:
-    view.open("?program=two_layers&step=0")
-    end = ends(view)[0]
-    view.seek(end - 0.5)
-    view.until(f"{STAGE} === 'happening'")
-    view.seek(end)
-    view.until(f"{STAGE} === 'has happened'")
