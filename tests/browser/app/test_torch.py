@@ -40,30 +40,7 @@ def opened(view_of: Callable[[App], View], app: App) -> View:
     return view
 
 
-def test_nan_of_a_script_on_pytorch_is_found_and_an_edit_computed(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
-) -> None:
-    (tmp_path / "root.py").write_text(ROOT_OF_ZERO, "utf-8")
-    view = opened(view_of, start("run", str(tmp_path / "root.py"), cwd=tmp_path))
-    view.page.keyboard.press("ArrowRight")
-    assert view.js("backstep.scene().steps.length") == 8
-    view.end()
-    assert view.row("x", "grad")[0] == "nan" and view.row("w", "grad")[0] == "inf"
-    assert "SqrtBackward0" in view.js("backstep.scene().findings.map(one => one.label + one.why).join()")
-    view.click("sqrt")
-    view.until("document.querySelector('#inspect').textContent.includes('Compared with PyTorch')")
-    assert "gives the recorded numbers" in view.page.locator("#inspect").inner_text()
-    before = view.revision()
-    view.js(f"backstep.edit({{ leaf: {view.node('w')[1:]!r}, values: [4, 3] }})")
-    view.changed(before)
-    view.end()
-    assert view.row("x", "grad")[0] == 1 and view.row("w", "grad")[0] == 0.25
-    said = view.page.locator("#doubt").inner_text()
-    assert said.startswith("Recomputed by Backstep's engine, which agrees with the recording to")
-    assert "Compared with" not in view.page.locator("#inspect").inner_text()
-
-
-def test_script_of_the_engine_is_run_on_pytorch_from_the_menu(
+def test_script_of_the_engine_is_run_on_pytorch_and_its_nan_found_and_an_edit_computed_there_too(
     start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
 ) -> None:
     (tmp_path / "lesson.py").write_text(ROOT_OF_ZERO.replace("import torch", "import engine as torch"), "utf-8")
@@ -83,6 +60,24 @@ def test_script_of_the_engine_is_run_on_pytorch_from_the_menu(
             assert other.evaluate("backstep.t()") == step
     torchs.evaluate("backstep.select(backstep.scene().nodes[1].id)")
     assert engines.evaluate("backstep.selection()") == torchs.evaluate("backstep.selection()") is not None
+
+    view.open(f"?program={torchs.evaluate('backstep.scene().program.id')}")
+    view.page.keyboard.press("ArrowRight")
+    assert view.js("backstep.scene().steps.length") == 8
+    view.end()
+    assert view.row("x", "grad")[0] == "nan" and view.row("w", "grad")[0] == "inf"
+    assert "SqrtBackward0" in view.js("backstep.scene().findings.map(one => one.label + one.why).join()")
+    view.click("sqrt")
+    view.until("document.querySelector('#inspect').textContent.includes('Compared with PyTorch')")
+    assert "gives the recorded numbers" in view.page.locator("#inspect").inner_text()
+    before = view.revision()
+    view.js(f"backstep.edit({{ leaf: {view.node('w')[1:]!r}, values: [4, 3] }})")
+    view.changed(before)
+    view.end()
+    assert view.row("x", "grad")[0] == 1 and view.row("w", "grad")[0] == 0.25
+    said = view.page.locator("#doubt").inner_text()
+    assert said.startswith("Recomputed by Backstep's engine, which agrees with the recording to")
+    assert "Compared with" not in view.page.locator("#inspect").inner_text()
 
 
 def test_edit_that_only_pytorch_can_compute_runs_the_script_again(
