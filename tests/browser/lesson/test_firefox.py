@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from viz.server import programs
 from viz.server.lesson import course
 from viz.server.lesson.page import lesson
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store
 
 from ..conftest import SETTLE, View
+from .conftest import lesson_of
 
 pytestmark = pytest.mark.browser
 
@@ -107,61 +107,6 @@ def firefox(tmp_path: Path) -> Iterator[Firefox]:
     started.close()
 
 
-def test_lesson_in_firefox_is_the_lesson_in_chromium(firefox: Firefox, context: Any, tmp_path: Path) -> None:
-    connect = pytest.importorskip("websockets.sync.client").connect
-    path = tmp_path / "weights.html"
-    path.write_text(lesson(Store(Catalogue(programs.gallery_programs()), Computed()), "weights"))
-    page = context.new_page()
-    other = View(page, None)  # type: ignore[arg-type]  # there is no app
-    page.goto(path.as_uri())
-    other.ready()
-    with connect(firefox.address + "/session", max_size=None) as socket:
-        firefox.open(socket, path.as_uri())
-        firefox.until("document.documentElement.dataset.ready && !document.documentElement.dataset.computing")
-        edit = "backstep.edit({ command: backstep.scene().commands[0].id, gradient: [[0, 0, 1, 0]] })"
-        base = other.revision()
-        for _ in range(2):  # as recorded, and edited
-            assert json.loads(firefox.js(MOMENTS)) == json.loads(page.evaluate(MOMENTS))
-            firefox.js(f"() => {{ {edit}; }}")
-            other.js(edit)
-            firefox.until(f"backstep.scene().revision.id !== {base!r}")
-            other.changed(base)
-        firefox.js("() => { backstep.seek(0); document.activeElement.blur(); }")
-        firefox.press(END)
-        firefox.until("backstep.t() === backstep.scene().steps.length")
-        said = [one["params"] for one in firefox.events if one["method"] == "log.entryAdded"]
-        sent = [one["params"] for one in firefox.events if one["method"] == "network.beforeRequestSent"]
-        assert sent and all(one["request"]["url"].startswith(("file:", "data:", "blob:")) for one in sent)
-        assert said == []
-
-
-def test_own_lesson_in_firefox_asks_before_it_answers_and_has_a_presenter(firefox: Firefox, tmp_path: Path) -> None:
-    connect = pytest.importorskip("websockets.sync.client").connect
-    course.write(tmp_path / "lesson.py")
-    path = tmp_path / "lesson.html"
-    path.write_text(lesson(Store(Catalogue(course.course(tmp_path)), Computed()), "my-lesson"))
-    code = "document.getElementById('code').innerText"
-    with connect(firefox.address + "/session", max_size=None) as socket:
-        firefox.open(socket, path.as_uri())
-        firefox.until(
-            f"document.documentElement.dataset.ready && {code}.includes('# ? What') && !{code}.includes('# + ')"
-        )
-        firefox.js("() => backstep.seek(3)")
-        firefox.until(f"{code}.includes('# + 2 0')")
-        hall, notes = firefox.context, firefox.ask("browsingContext.create", type="tab")["context"]
-        url = f"{path.as_uri()}?present=notes"
-        firefox.ask("browsingContext.navigate", context=notes, url=url, wait="complete")
-        firefox.context = notes
-        firefox.until("document.documentElement.dataset.ready && backstep.scene()")
-        firefox.context = hall
-        firefox.js("() => { backstep.seek(0); document.activeElement.blur(); }")
-        firefox.press("p")
-        firefox.until("document.documentElement.dataset.present === 'hall'")
-        firefox.js("() => backstep.seek(2)")
-        firefox.context = notes
-        firefox.until("backstep.t() === 2")
-
-
 FILM = """async () => {
   const offered = new Promise((done) => {
     const make = URL.createObjectURL;
@@ -180,14 +125,68 @@ FILM = """async () => {
 """The duration of the video that is saved, and how its size differs from the stage's."""
 
 
-def test_film_of_a_lesson_in_firefox_has_its_duration(firefox: Firefox, tmp_path: Path) -> None:
+def test_lessons_in_firefox_are_those_in_chromium_and_film_and_presenter_work(
+    firefox: Firefox, context: Any, tmp_path: Path
+) -> None:
     connect = pytest.importorskip("websockets.sync.client").connect
     path = tmp_path / "weights.html"
-    path.write_text(lesson(Store(Catalogue(programs.gallery_programs()), Computed()), "weights"))
+    path.write_text(lesson_of("weights"))
+    page = context.new_page()
+    page.goto(path.as_uri())
     with connect(firefox.address + "/session", max_size=None) as socket:
         firefox.open(socket, path.as_uri())
-        firefox.until("document.documentElement.dataset.ready && !document.documentElement.dataset.computing")
-        phase = json.loads(firefox.js("() => { backstep.seek(0); return JSON.stringify(backstep.scene().phases[0]); }"))
-        pictures = round((phase["end"] - phase["start"]) * 0.9 * 30) + 30
-        duration, *differences = json.loads(firefox.js(FILM))
-        assert duration == pytest.approx(pictures / 30) and differences == [0, 0]
+        shows_the_same(firefox, View(page, None))  # type: ignore[arg-type]  # there is no app
+        films(firefox)
+        said = [one["params"] for one in firefox.events if one["method"] == "log.entryAdded"]
+        sent = [one["params"] for one in firefox.events if one["method"] == "network.beforeRequestSent"]
+        assert sent and all(one["request"]["url"].startswith(("file:", "data:", "blob:")) for one in sent)
+        assert said == []
+        asks_before_it_answers_and_has_a_presenter(firefox, tmp_path)
+
+
+def shows_the_same(firefox: Firefox, other: View) -> None:
+    other.ready()
+    firefox.until("document.documentElement.dataset.ready && !document.documentElement.dataset.computing")
+    edit = "backstep.edit({ command: backstep.scene().commands[0].id, gradient: [[0, 0, 1, 0]] })"
+    base = other.revision()
+    for _ in range(2):  # as recorded, and edited
+        assert json.loads(firefox.js(MOMENTS)) == json.loads(other.page.evaluate(MOMENTS))
+        firefox.js(f"() => {{ {edit}; }}")
+        other.js(edit)
+        firefox.until(f"backstep.scene().revision.id !== {base!r}")
+        other.changed(base)
+    firefox.js("() => { backstep.seek(0); document.activeElement.blur(); }")
+    firefox.press(END)
+    firefox.until("backstep.t() === backstep.scene().steps.length")
+
+
+def films(firefox: Firefox) -> None:
+    phase = json.loads(firefox.js("() => { backstep.seek(0); return JSON.stringify(backstep.scene().phases[0]); }"))
+    pictures = round((phase["end"] - phase["start"]) * 0.9 * 30) + 30
+    duration, *differences = json.loads(firefox.js(FILM))
+    assert duration == pytest.approx(pictures / 30) and differences == [0, 0]
+
+
+def asks_before_it_answers_and_has_a_presenter(firefox: Firefox, folder: Path) -> None:
+    """A lesson of one's own."""
+    course.write(folder / "lesson.py")
+    path = folder / "lesson.html"
+    (own,) = course.course(folder)
+    path.write_text(lesson(Store(Catalogue([own]), Computed()), own.id))
+    code = "document.getElementById('code').innerText"
+    firefox.ask("browsingContext.navigate", context=firefox.context, url=path.as_uri(), wait="complete")
+    firefox.until(f"document.documentElement.dataset.ready && {code}.includes('# ? What') && !{code}.includes('# + ')")
+    firefox.js("() => backstep.seek(3)")
+    firefox.until(f"{code}.includes('# + 2 0')")
+    hall, notes = firefox.context, firefox.ask("browsingContext.create", type="tab")["context"]
+    url = f"{path.as_uri()}?present=notes"
+    firefox.ask("browsingContext.navigate", context=notes, url=url, wait="complete")
+    firefox.context = notes
+    firefox.until("document.documentElement.dataset.ready && backstep.scene()")
+    firefox.context = hall
+    firefox.js("() => { backstep.seek(0); document.activeElement.blur(); }")
+    firefox.press("p")
+    firefox.until("document.documentElement.dataset.present === 'hall'")
+    firefox.js("() => backstep.seek(2)")
+    firefox.context = notes
+    firefox.until("backstep.t() === 2")

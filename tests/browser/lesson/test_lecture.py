@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from viz.server.lesson.course import SKELETON
 
 from ..conftest import App, View
@@ -114,8 +112,8 @@ def test_presenters_window_has_the_hall_s_changes_and_a_dark_hall_keeps_its_lect
     assert hall.js("backstep.t()") == 0
 
 
-def test_graph_has_all_the_room_above_the_caption_px_by_px(app: App, view_of: Callable[[App], View]) -> None:
-    hall = view_of(app)
+def test_graph_has_all_the_room_above_the_caption_px_by_px(view: View) -> None:
+    hall = view
     hall.page.set_viewport_size({"width": 1280, "height": 720})
     hall.open("?program=second_backward&present=1")
     hall.until("backstep.t() === 0")
@@ -131,16 +129,19 @@ def test_graph_has_all_the_room_above_the_caption_px_by_px(app: App, view_of: Ca
     assert hall.js(rows) > 0.75
 
 
-@pytest.fixture
-def lesson(start: Callable[..., App], tmp_path: Path) -> App:
-    """The skeleton of a lesson, run."""
+def test_neither_the_hall_nor_a_student_sees_the_answer_of_a_lesson_before_its_question_is_answered(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
     (tmp_path / "lesson.py").write_text(SKELETON, "utf-8")
-    return start("run", "lesson.py", cwd=tmp_path)
+    app = start("run", "lesson.py", cwd=tmp_path)
+    hall = view_of(app)
+    hall.open(app.address.removeprefix(app.origin).lstrip("/"))
+    program = hall.page.locator("#code .program")
+    hall.until("document.querySelector('#code .program').innerText.includes('# ? What does')")
+    assert "# + 2 0" not in program.inner_text() and "# - 1 0" not in program.inner_text()
 
-
-def test_hall_sees_neither_the_notes_nor_the_answer_of_a_lesson(lesson: App, view_of: Callable[[App], View]) -> None:
-    hall = view_of(lesson)
-    hall.open(f"{lesson.address.removeprefix(lesson.origin).lstrip('/')}&present=1")
+    hall.page.keyboard.press("p")
+    hall.until("document.documentElement.dataset.present === 'hall'")
     for number, key in ((1, ""), (1, "PageDown"), (2, "PageDown"), (2, "PageDown")):
         if key:
             hall.page.keyboard.press(key)
@@ -148,22 +149,15 @@ def test_hall_sees_neither_the_notes_nor_the_answer_of_a_lesson(lesson: App, vie
         assert "#" not in hall.js("document.querySelector('.lecture-code').innerText")
     hall.until("document.querySelector('#lecture [data-right]')?.innerText.includes('2 0')")
 
-
-def test_student_sees_the_answer_in_the_source_once_the_question_is_answered(
-    lesson: App, view_of: Callable[[App], View]
-) -> None:
-    view = view_of(lesson)
-    view.open(lesson.address.removeprefix(lesson.origin).lstrip("/"))
-    program = view.page.locator("#code .program")
-    view.until("document.querySelector('#code .program').innerText.includes('# ? What does')")
-    assert "# + 2 0" not in program.inner_text() and "# - 1 0" not in program.inner_text()
-    view.js("backstep.seek(backstep.scene().steps.length)")
-    view.until("document.querySelector('#code .program').innerText.includes('# + 2 0')")
+    hall.page.keyboard.press("Escape")
+    hall.until("!document.documentElement.dataset.present")
+    hall.js("backstep.seek(backstep.scene().steps.length)")
+    hall.until("document.querySelector('#code .program').innerText.includes('# + 2 0')")
     assert "# = The slope is 2" in program.inner_text()
 
 
-def test_captions_with_questions_leave_room_for_what_happens(app: App, view_of: Callable[[App], View]) -> None:
-    hall = view_of(app)
+def test_captions_with_questions_leave_room_for_what_happens(view: View) -> None:
+    hall = view
     hall.page.set_viewport_size({"width": 1280, "height": 720})
     for program in ("weighted_matrix", "diamond"):
         hall.open(f"?program={program}&present=1")

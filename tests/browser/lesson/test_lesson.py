@@ -8,14 +8,11 @@ from typing import Any
 
 import pytest
 
-from viz.server import programs
 from viz.server.components.frame import frame
 from viz.server.lesson.notebook import Cell
-from viz.server.lesson.page import lesson
-from viz.server.revisions import Computed
-from viz.server.store import Catalogue, Store
 
 from ..conftest import App, View
+from .conftest import lesson_of
 
 MOMENTS = """async (by) => {
   const text = (id) => document.getElementById(id).innerText;
@@ -54,13 +51,12 @@ def alone(browser: Any, tmp_path: Path) -> Iterator[Any]:
     context = browser.new_context(
         viewport={"width": 1440, "height": 900}, color_scheme="light", reduced_motion="reduce", offline=True
     )
-    store = Store(Catalogue(programs.gallery_programs()), Computed())
     asked: list[str] = []
     wrong: list[str] = []
 
     def make(program: str, text: str | None = None) -> View:
         path = tmp_path / f"{program}.html"
-        path.write_text(text or lesson(store, program))
+        path.write_text(text or lesson_of(program))
         page = context.new_page()
         page.on("console", lambda m: wrong.append(m.text))
         page.on("pageerror", lambda e: wrong.append(str(e)))
@@ -92,17 +88,43 @@ def test_lesson_is_the_live_page_moment_by_moment_also_after_an_edit(app: App, v
         assert taken.page.evaluate(MOMENTS, 3) == view.page.evaluate(MOMENTS, 3)
 
 
-@pytest.mark.parametrize(("program", "by"), [("not_scalar", 1), ("rnn_twenty", 10)])
-def test_lesson_is_the_live_page_also_with_an_error_groups_and_a_question(
-    view: View, alone: Any, program: str, by: int
+def keys_panels_and_foreseen_changes(taken: View) -> None:
+    page = taken.page
+    page.keyboard.press("End")
+    taken.until("document.getElementById('inspect-body').innerText.includes('grad can be implicitly created')")
+    base = taken.revision()
+    page.locator("#inspect-body .error-fix button, #inspect-body button.primary").first.click()
+    taken.changed(base)
+    assert not taken.js("backstep.scene().error")
+    page.keyboard.press("Control+z")
+    taken.until(f"backstep.scene().revision.id === {base!r}")
+    page.keyboard.press("m")
+    taken.until("backstep.scene().program.id === 'not_scalar_fixed'")
+    taken.tab("Commands")
+    page.locator("button.command").first.click()
+    page.locator("#command-presets [data-preset=random]").click()
+    taken.until("document.getElementById('notice').innerText.includes('pip install backstep')")
+    page.get_by_role("button", name="Go back").click()
+    taken.tab("Events")
+    page.locator("#events-filter").fill("accumulate")
+    page.locator(".event-row:not([hidden])").first.click()
+    taken.until("backstep.stop().step.kind === 'accumulate'")
+    page.locator("#act-theme").click()
+    assert taken.js("document.documentElement.dataset.theme") == "dark"
+    page.locator("#act-export").click()
+    with page.expect_download() as saved:
+        page.get_by_role("menuitem", name="Picture (SVG)").click()
+    assert saved.value.suggested_filename.endswith(".svg")
+
+
+def test_lesson_with_an_error_is_the_live_page_also_as_a_lecture_and_plays_without_a_server(
+    view: View, alone: Any
 ) -> None:
-    view.open(f"?program={program}")
-    assert alone(program).page.evaluate(MOMENTS, by) == view.page.evaluate(MOMENTS, by)
-
-
-def test_lecture_of_a_lesson_is_that_of_the_live_page(view: View, alone: Any) -> None:
     view.open("?program=not_scalar")
-    both = (view, alone("not_scalar"))
+    taken = alone("not_scalar")
+    both = (view, taken)
+    assert taken.page.evaluate(MOMENTS, 1) == view.page.evaluate(MOMENTS, 1)
+
     for one in both:
         one.seek(0)
         one.page.keyboard.press("p")
@@ -116,6 +138,9 @@ def test_lecture_of_a_lesson_is_that_of_the_live_page(view: View, alone: Any) ->
             one.page.keyboard.press("PageDown")
             one.until("!backstep.playing()")
     assert any("data-right" in caption for caption in told)
+    taken.page.keyboard.press("Escape")
+    taken.until("!document.documentElement.dataset.present")
+    keys_panels_and_foreseen_changes(taken)
 
 
 def test_lesson_of_a_run_is_the_live_page_in_each_iteration_and_with_its_edits(
@@ -164,8 +189,7 @@ def test_export_counts_the_replays_and_the_frame_for_the_file_is_copied(view: Vi
 
 
 def test_player_in_the_frame_of_a_notebook_plays(context: Any, tmp_path: Path) -> None:
-    store = Store(Catalogue(programs.gallery_programs()), Computed())
-    (tmp_path / "notebook.html").write_text(f"<p>Out[1]:</p>{Cell(lesson(store, 'scaling'))._repr_html_()}")
+    (tmp_path / "notebook.html").write_text(f"<p>Out[1]:</p>{Cell(lesson_of('scaling'))._repr_html_()}")
     page = context.new_page()
     wrong: list[str] = []
     page.on("console", lambda m: wrong.append(m.text))
@@ -178,38 +202,13 @@ def test_player_in_the_frame_of_a_notebook_plays(context: Any, tmp_path: Path) -
     assert wrong == []
 
 
-def test_keys_panels_and_foreseen_changes_work_without_a_server(alone: Any) -> None:
-    taken = alone("not_scalar")
-    page = taken.page
-    page.keyboard.press("End")
-    taken.until("document.getElementById('inspect-body').innerText.includes('grad can be implicitly created')")
-    base = taken.revision()
-    page.locator("#inspect-body .error-fix button, #inspect-body button.primary").first.click()
-    taken.changed(base)
-    assert not taken.js("backstep.scene().error")
-    page.keyboard.press("Control+z")
-    taken.until(f"backstep.scene().revision.id === {base!r}")
-    page.keyboard.press("m")
-    taken.until("backstep.scene().program.id === 'not_scalar_fixed'")
-    taken.tab("Commands")
-    page.locator("button.command").first.click()
-    page.locator("#command-presets [data-preset=random]").click()
-    taken.until("document.getElementById('notice').innerText.includes('pip install backstep')")
-    page.get_by_role("button", name="Go back").click()
-    taken.tab("Events")
-    page.locator("#events-filter").fill("accumulate")
-    page.locator(".event-row:not([hidden])").first.click()
-    taken.until("backstep.stop().step.kind === 'accumulate'")
-    page.locator("#act-theme").click()
-    assert taken.js("document.documentElement.dataset.theme") == "dark"
-    page.locator("#act-export").click()
-    with page.expect_download() as saved:
-        page.get_by_role("menuitem", name="Picture (SVG)").click()
-    assert saved.value.suggested_filename.endswith(".svg")
-
-
-def test_proposed_change_and_run_view_work_without_a_server(alone: Any) -> None:
+def test_lesson_with_groups_is_the_live_page_and_its_proposed_change_and_run_view_work_without_a_server(
+    view: View, alone: Any
+) -> None:
+    view.open("?program=rnn_twenty")
     taken = alone("rnn_twenty")
+    assert taken.page.evaluate(MOMENTS, 10) == view.page.evaluate(MOMENTS, 10)
+
     base = taken.revision()
     taken.end()
     proposal = taken.page.locator(".chapter:not(.behind) .tries button")
