@@ -34,7 +34,8 @@ def outcome(folder: Path, ci: str) -> tuple[int, str]:
     (folder / "conftest.py").write_text(CONFTEST.read_text("utf-8"), "utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), str(folder)],
-        cwd=folder, env={**os.environ, "CI": ci}, capture_output=True, text=True, timeout=120, check=False,
+        cwd=folder, env={**os.environ, "CI": ci, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout
 
