@@ -18,7 +18,7 @@ def focused(view: View) -> str:
     return str(view.js("document.activeElement.dataset?.program ?? document.activeElement.id ?? ''"))
 
 
-def test_gallery_offers_the_programs_and_finds_them_by_word(view: View) -> None:
+def test_gallery_offers_the_programs_finds_them_by_word_and_opens_them_in_the_page(view: View) -> None:
     view.open()
     cards = view.page.locator("#gallery .card >> visible=true")
     assert cards.count() >= 21
@@ -35,11 +35,9 @@ def test_gallery_offers_the_programs_and_finds_them_by_word(view: View) -> None:
     shown = {card.get_attribute("data-level") for card in cards.all()}
     assert shown == {"Networks"}
 
-
-def test_gallery_opens_a_program_without_loading_the_page_again_and_back_returns(view: View) -> None:
-    view.open()
+    # A card opens its program without loading the page again.
     view.js("window.stayed = true")
-    view.page.locator("#gallery .card").first.click()
+    cards.first.click()
     view.until("window.backstep.scene() !== null && location.search.includes('program=')")
     view.page.go_back()
     view.page.wait_for_selector("#gallery .card >> visible=true")
@@ -85,19 +83,6 @@ def test_first_program_plays_until_it_is_touched_and_its_gradient_can_be_dragged
     view.page.emulate_media(reduced_motion="reduce")
 
 
-def test_first_program_is_on_a_narrow_page_too_and_makes_room_for_what_is_found(view: View) -> None:
-    view.page.set_viewport_size({"width": 900, "height": 700})
-    view.open()
-    hero = view.page.locator("#hero")
-    box = hero.bounding_box()
-    assert box is not None and box["y"] + box["height"] <= 700
-    view.page.get_by_label("Search the gallery").fill("jacobian")
-    view.page.locator("#gallery-found .card").first.wait_for()
-    assert not hero.is_visible()
-    view.page.keyboard.press("Escape")
-    hero.wait_for()
-
-
 def test_course_whose_first_lesson_plays_nothing_has_its_cards(
     start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
 ) -> None:
@@ -108,7 +93,7 @@ def test_course_whose_first_lesson_plays_nothing_has_its_cards(
     assert not view.page.locator("#hero").is_visible()
 
 
-def test_first_program_stands_without_motion_and_is_changed_by_keys(view: View) -> None:
+def test_first_program_stands_without_motion_is_changed_by_keys_and_makes_room(view: View) -> None:
     view.open()
     view.until(f"{SAID}.endsWith('x.grad was None and now holds it.') && {PLAYS} === 'Play'")
     view.page.get_by_role("spinbutton", name="Gradient of z, element 1 of 4").focus()
@@ -117,6 +102,16 @@ def test_first_program_stands_without_motion_and_is_changed_by_keys(view: View) 
     view.until(f"{SAID}.startsWith('The leaf x receives [3 0 0 0]')")
     view.page.keyboard.press("7")
     view.until(f"{SAID}.startsWith('The leaf x receives [14 0 0 0]')")
+
+    view.page.set_viewport_size({"width": 900, "height": 700})  # it is on a narrow page too
+    hero = view.page.locator("#hero")
+    box = hero.bounding_box()
+    assert box is not None and box["y"] + box["height"] <= 700
+    view.page.get_by_label("Search the gallery").fill("jacobian")
+    view.page.locator("#gallery-found .card").first.wait_for()
+    assert not hero.is_visible()
+    view.page.keyboard.press("Escape")
+    hero.wait_for()
 
 
 def test_cards_have_the_graph_of_their_program_and_its_number_of_steps(view: View) -> None:
