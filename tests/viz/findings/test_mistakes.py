@@ -6,9 +6,9 @@ import re
 import warnings
 
 import numpy as np
-import pytest
 
 from engine.trace.events import ErrorRaised, Trace, WarningGiven
+from tests.batches import batches
 from viz.gallery import Program, find, fixed_programs
 from viz.wording.text_difference import changed
 
@@ -37,7 +37,7 @@ def test_every_confusion_has_a_program() -> None:
     assert silent == set(range(15, 26))
 
 
-@pytest.mark.parametrize("program", MISTAKES, ids=named)
+@batches("program", MISTAKES, named)
 def test_mistake_gets_the_message_that_it_says_or_none(program: Program) -> None:
     found = told(recorded(program.id)[0])
     assert bool(program.says) != bool(program.silence)
@@ -49,12 +49,12 @@ def test_mistake_gets_the_message_that_it_says_or_none(program: Program) -> None
         assert found[0].partition("\n")[0].rstrip() == program.says
 
 
-@pytest.mark.parametrize("program", fixed_programs(), ids=named)
+@batches("program", fixed_programs(), named)
 def test_fixed_program_runs_to_its_end_without_a_word(program: Program) -> None:
     assert told(recorded(program.id)[0]) == []
 
 
-@pytest.mark.parametrize("program", [program for program in ALL if program.holds], ids=named)
+@batches("program", [program for program in ALL if program.holds], named)
 def test_program_ends_with_the_numbers_that_it_says(program: Program) -> None:
     space = recorded(program.id)[1]
     for expression, expected in program.holds.items():
@@ -67,7 +67,7 @@ def test_program_ends_with_the_numbers_that_it_says(program: Program) -> None:
             np.testing.assert_allclose(np.array(held.tolist() if hasattr(held, "tolist") else held), expected, 1e-5)
 
 
-@pytest.mark.parametrize("program", MISTAKES, ids=named)
+@batches("program", MISTAKES, named)
 def test_mistake_and_fixed_program_differ_in_few_lines(program: Program) -> None:
     fixed = find(program.fixed or "")
     assert fixed is not None
@@ -80,7 +80,7 @@ def test_mistake_and_fixed_program_differ_in_few_lines(program: Program) -> None
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w]|\.\d)")
 
 
-@pytest.mark.parametrize("program", [*MISTAKES, *fixed_programs(), *NETWORKS], ids=named)
+@batches("program", [*MISTAKES, *fixed_programs(), *NETWORKS], named)
 def test_numbers_in_a_story_are_on_the_screen(program: Program) -> None:
     """Decimals and numbers of two digits; the sum of several is written out in words."""
     drawing = picture(program.id)

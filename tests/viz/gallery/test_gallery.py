@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from engine.trace.events import ErrorRaised
+from tests.batches import batches
 from viz.gallery import HERE, Group, Program, contents, find, find_line, fixed_programs, gallery, read, resolve
 
 from ..helpers.programs import ALL, grads, named, picture, recorded
 
 GROUP = Group("Group", "Level", ())
-PROGRAMS = [pytest.param(program, id=program.id) for program in ALL]
 INF, NAN = float("inf"), float("nan")
 WIDEST_NAME = 36  # letters of a name that fit beside the graph, where a line breaks between names only
 LONGEST_TEXT = 210  # three short sentences
@@ -174,7 +174,7 @@ def test_founding_cases_are_claimed_by_the_programs_that_prove_them() -> None:
     assert claimed == {row: set(programs) for row, programs in FIGURES.items()}
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@batches("program", ALL, named)
 def test_texts_are_short_and_well_formed(program: Program) -> None:
     assert program.question.endswith("?")
     assert len(program.title.removesuffix(", fixed")) <= 36
@@ -190,14 +190,14 @@ def test_texts_are_short_and_well_formed(program: Program) -> None:
         assert not re.search(r"[`*#<>]", chapter.title), chapter.title
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@batches("program", ALL, named)
 def test_source_is_free_of_what_is_said_about_it(program: Program) -> None:
     assert '"""' not in program.source
     assert "#" not in program.source
     assert max(map(len, program.source.splitlines())) <= 72
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@batches("program", ALL, named)
 def test_chapters_name_lines_that_exist_in_the_order_of_the_program(program: Program) -> None:
     for chapter in program.chapters:
         names = [chapter.line, chapter.until, chapter.step.line if chapter.step else None]
@@ -217,13 +217,13 @@ def test_infinities_give_no_warning_of_the_array_library(name: str) -> None:
     assert run.stderr == ""
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@batches("program", ALL, named)
 def test_program_has_steps_enough_and_not_too_many(program: Program) -> None:
     fewest = 1 if program.confusion or program.fixes else STEPS[0]
     assert fewest <= len(picture(program.id)["steps"]) <= MORE_STEPS.get(program.id, STEPS[1])
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@batches("program", ALL, named)
 def test_chapters_resolve_against_the_recorded_program(program: Program) -> None:
     told = resolve(program.chapters, picture(program.id))
     for chapter, here in zip(program.chapters, told, strict=True):
@@ -232,7 +232,7 @@ def test_chapters_resolve_against_the_recorded_program(program: Program) -> None
         assert len(here["select"]) == len(chapter.select), (chapter.title, chapter.select)
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@batches("program", ALL, named)
 def test_chapters_lead_forwards_in_time(program: Program) -> None:
     first, *rest = [chapter["step"] for chapter in resolve(program.chapters, picture(program.id))]
     later = [step for step in ([] if first is None else [first]) + rest if step is not None]
@@ -253,7 +253,7 @@ def test_founding_case_comes_out(name: str, figures: Figures) -> None:
                     np.testing.assert_allclose(value, figure, rtol=1e-4, err_msg=tensor)
 
 
-@pytest.mark.parametrize("program", [program for program in ALL if not program.confusion], ids=named)
+@batches("program", [program for program in ALL if not program.confusion], named)
 def test_program_ends_in_an_error_only_where_it_says_so(program: Program) -> None:
     trace, _, _ = recorded(program.id)
     errors = [event for event in trace.events if isinstance(event, ErrorRaised)]
@@ -266,6 +266,6 @@ def test_program_ends_in_an_error_only_where_it_says_so(program: Program) -> Non
         assert event.note or event.message, "an error needs a second part that explains it"
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@batches("program", ALL, named)
 def test_no_name_in_a_program_is_wider_than_the_panel_that_shows_it(program: Program) -> None:
     assert [name for name in re.findall(r"[\w.@]+", program.source) if len(name) > WIDEST_NAME] == []

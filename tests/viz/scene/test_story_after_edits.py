@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.batches import batches
 from tests.viz.helpers import pictures
 from viz.server.programs import gallery_programs
 from viz.server.revisions import Computed
@@ -63,7 +64,7 @@ def test_chapter_whose_numbers_are_others_says_what_happens_now() -> None:
 
 
 @pytest.mark.parametrize("change", [not_retained, without_the_first])
-@pytest.mark.parametrize("program", [program.id for program in PROGRAMS])
+@batches("program", [program.id for program in PROGRAMS])
 def test_story_tells_of_what_happens_only(program: str, change: Callable[[list[Json]], list[Json]]) -> None:
     try:
         base, scene = edited(program, change)

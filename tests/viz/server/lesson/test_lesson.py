@@ -83,10 +83,10 @@ def test_lesson_holds_the_fix_and_the_edits_on_the_screen(store: Store) -> None:
 
 LOOP = """import engine as torch
 weight = torch.ones(4, requires_grad=True)
-for step in range(60):
+for step in range(36):
     loss = ((weight * torch.arange(4.0) - 1) ** 2).sum()
     loss.backward(torch.tensor(1.0))
-    if step == 59:
+    if step == 35:
         raise ValueError("stop")
 """
 
