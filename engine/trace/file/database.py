@@ -174,21 +174,21 @@ class Database:
 class Rows(Sequence[T], Generic[T]):
     """The rows of a table as objects, read in blocks on demand; the last blocks are kept.
 
-    `query` selects the id and the columns that `read` takes; `lost(id)` stands for a missing row. Without `lost`, a
-    missing row is refused.
+    `query` selects the id and the columns that `read` takes; `block` rows are read at once, and `kept` blocks are kept.
+    `lost(id)` stands for a missing row; without `lost`, a missing row is refused.
     """
 
-    KEPT = 256
     BLOCK = 256
+    KEPT = 256
 
     def __init__(
         self, source: Database, query: str, table: str, read: Callable[[Row], T], length: int, block: int = BLOCK,
-        lost: Callable[[int], T] | None = None,
+        kept: int = KEPT, lost: Callable[[int], T] | None = None,
     ) -> None:  # fmt: skip
         self.source, self.size, self._read, self._table, self._lost = source, block, read, table, lost
         self._query = f"{query} WHERE {table}.id >= ? AND {table}.id < ? ORDER BY {table}.id"
         self._length = length
-        self._block = functools.lru_cache(maxsize=self.KEPT)(self._load)
+        self._block = functools.lru_cache(maxsize=kept)(self._load)
 
     def _load(self, number: int) -> list[T]:
         start, stop = number * self.size, min((number + 1) * self.size, self._length)
@@ -251,3 +251,20 @@ def rows_at_once(size: int, rows: int) -> int:
     """
     least, most = ROWS_AT_ONCE
     return min(most, max(least, BYTES_AT_ONCE * rows // max(size, 1)))
+
+
+BLOCKS_KEPT = 256, 2048
+"""The least and the most blocks that are kept,"""
+BYTES_KEPT = 1 << 27
+"""and about how many bytes of the file, when their size is between."""
+
+
+def blocks_kept(size: int, rows: int, block: int) -> int:
+    """How many blocks of rows to keep of a file of so many bytes and such rows: many where they are small, because a
+    scene of a long iteration looks at all of its values several times, in their order.
+
+    >>> blocks_kept(30_000_000, 60_000, 64), blocks_kept(1_000_000_000, 1_000, 4)
+    (2048, 256)
+    """
+    least, most = BLOCKS_KEPT
+    return min(most, max(least, BYTES_KEPT * rows // max(size * block, 1)))

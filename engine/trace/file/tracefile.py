@@ -26,7 +26,7 @@ from ..log_reader import value_of
 from ..summary import SAMPLE
 from .argument_types import check_arguments
 from .budget import sample_value
-from .database import Database, Row, Rows, TraceFileError, check_header, rows_at_once
+from .database import Database, Row, Rows, TraceFileError, blocks_kept, check_header, rows_at_once
 from .encoding import (
     MOST_LISTED,
     MOST_TEXT,
@@ -489,6 +489,8 @@ def _trace(source: _File) -> Trace:
         raise source.damaged(f"stacks has more than {MOST_STACKS:,} rows")
     read_stack = _Stacks(source).row
     stacks = tuple(Rows(source, source.select("stacks", "id, frames"), "stacks", read_stack, lengths["stacks"]))
+    size, count = os.path.getsize(source.name), lengths["values"]
+    block = rows_at_once(size, count)
     read_event = source.checked(_event_reader(lengths), lambda number: Damaged(number, -1))
     if source.lost:
         about = {**about, "damaged": list(dict.fromkeys(source.lost))}
@@ -502,8 +504,9 @@ def _trace(source: _File) -> Trace:
             source.values,
             "tensor_values",
             source.value,
-            lengths["values"],
-            block=rows_at_once(os.path.getsize(source.name), lengths["values"]),
+            count,
+            block=block,
+            kept=blocks_kept(size, count, block),
             lost=_lost_value,
         ),
         tuple(argv),
