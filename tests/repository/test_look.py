@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.batches import batches
+
 ROOT = Path(__file__).resolve().parents[2]
 THEME = ROOT / "assets" / "css" / "theme.css"
 LITERAL = re.compile(
@@ -86,7 +88,7 @@ def sources() -> list[Path]:
     return sorted([*styles, *modules, *pages])
 
 
-@pytest.mark.parametrize("file", sources(), ids=lambda file: file.name)
+@batches("file", sources(), lambda file: str(file.name))
 def test_colours_and_sizes_of_text_are_tokens(file: Path) -> None:
     text = re.sub(r'url\("data:[^"]*"\)', "", file.read_text())  # an icon's mask has a shape and no colour
     found = [m[0] for m in (*LITERAL.finditer(text), *SIZE.finditer(text))]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from docs import left_out
+from tests.batches import batches
 from tests.parity.databases.opdb_differences import DRAWN, INNER, KNOWN, known
 
 pytest.importorskip("torch")
@@ -42,7 +43,7 @@ def _why_absent(name: str) -> str | None:
     return public or next((why for pattern, why in INNER.items() if fnmatchcase(name, pattern)), None)
 
 
-@pytest.mark.parametrize("name", INFOS)
+@batches("name", INFOS)
 def test_op_does_on_torchs_samples_what_torchs_does(name: str, record_property: Callable[[str, object], None]) -> None:
     info, expected = INFOS[name], known(name)
     try:

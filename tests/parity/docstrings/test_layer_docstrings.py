@@ -11,6 +11,7 @@ import pytest
 
 import engine
 from engine import nn
+from tests.batches import batches
 from tests.parity.docstrings import shapes as reading
 from tests.parity.docstrings.shapes import Known, shapes, way_holds
 from tests.parity.nn.pairs import drawn, leaves, tensors, torch
@@ -113,7 +114,7 @@ def is_layer(thing: Any) -> bool:
     return isinstance(thing, type) and issubclass(thing, nn.Module)
 
 
-@pytest.mark.parametrize("name", [name for name in LAYERS_WITH_SHAPES if not MADE.match(name)])
+@batches("name", [name for name in LAYERS_WITH_SHAPES if not MADE.match(name)])
 def test_shapes_in_the_docstring_are_those_of_a_call(name: str) -> None:
     make, *args = samples()[name]
     layer = make(nn).double()
@@ -225,7 +226,7 @@ def test_every_error_that_a_docstring_names_has_a_call_that_raises_it() -> None:
     assert named == {name: {error.__name__ for error, _ in rows} for name, rows in RAISED.items()}
 
 
-@pytest.mark.parametrize(("name", "number"), [(name, n) for name, rows in RAISED.items() for n in range(len(rows))])
+@batches("name, number", [(name, n) for name, rows in RAISED.items() for n in range(len(rows))])
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")  # torch says so, and so do we
 def test_error_that_a_docstring_names_is_raised_here_and_in_torch(name: str, number: int) -> None:
     error, call = RAISED[name][number]

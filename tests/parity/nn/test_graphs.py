@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.nn.pairs import leaves, tensors, torch
 from tests.parity.nn.test_layers import LAYERS, LOSSES
 from tests.parity.nn.test_sequences import ATTENTION, RECURRENT, TRANSFORMERS
@@ -30,7 +31,7 @@ def names(node: Any) -> list[str | None]:
     return found
 
 
-@pytest.mark.parametrize(("table", "name"), [(table, name) for table, rows in TABLES.items() for name in rows])
+@batches("table, name", [(table, name) for table, rows in TABLES.items() for name in rows])
 @pytest.mark.filterwarnings("ignore")  # what torch says of its quicker ways is compared elsewhere
 def test_graph_of_a_layer_is_torchs(table: str, name: str) -> None:
     make, *args = TABLES[table][name]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import engine
+from tests.batches import batches
 from tests.parity.helpers.saying import first_sentence, said
 from tests.parity.nn.pairs import compare, drawn, ours_from, pair, torch
 
@@ -153,7 +154,7 @@ LAYERS: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@batches("name", LAYERS)
 @pytest.mark.filterwarnings("ignore:Using padding='same'")  # torch says how it computes
 def test_layer_computes_as_torchs(name: str) -> None:
     make, *args = LAYERS[name]
@@ -166,7 +167,7 @@ EVALUATED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", EVALUATED)
+@batches("name", EVALUATED)
 def test_layer_in_evaluation_computes_as_torchs(name: str) -> None:
     make, *args = LAYERS[name]
     compare(make, *args, train=False)
@@ -215,7 +216,7 @@ LOSSES: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@batches("name", LOSSES)
 def test_loss_computes_as_torchs(name: str) -> None:
     make, *args = LOSSES[name]
     compare(lambda n: make(n, engine if n is engine.nn else torch), *args)
@@ -290,7 +291,7 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@batches("name", REFUSED)
 def test_layer_refuses_as_torchs(name: str) -> None:
     assert said(engine, REFUSED[name], first_sentence) == said(torch, REFUSED[name], first_sentence)
 

@@ -11,6 +11,7 @@ import engine as torch
 from engine.replay.program import Command, Edits, commands
 from engine.replay.replay import replay
 from engine.trace.events import Trace
+from tests.batches import batches
 from viz.scene.changes import changes
 from viz.scene.details import details
 from viz.scene.scene import scene
@@ -28,7 +29,7 @@ def told(base: Trace, listed: list[Command]) -> list[tuple[str, int | None, str]
     return [(one["kind"], one["code"] and one["code"]["line"], one["text"]) for one in found]
 
 
-@pytest.mark.parametrize("name", pictures.names())
+@batches("name", pictures.names())
 def test_recording_changes_nothing(name: str) -> None:
     base = programs.recorded(name)[0]
     assert changes(base, Edits()) == [] and changes(base, Edits({}, commands(base))) == []

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.batches import batches
 from tests.viz.helpers import pictures
 from tests.viz.helpers.scene_text import IN_FULL, scene_text
 
 AGAIN = "If this is meant: python -m tests.viz.make_scenes {name}, and look at the diff."
 
 
-@pytest.mark.parametrize("name", pictures.names())
+@batches("name", pictures.names())
 def test_scene_shows_what_it_showed(name: str) -> None:
     path = pictures.stored(name)
     assert path.exists(), AGAIN.format(name=name)
