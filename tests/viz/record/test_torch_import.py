@@ -131,21 +131,28 @@ def test_rooms_that_are_not_there_may_be_imported_and_left_unused(script: Script
     assert "Accumulated" in kinds(trace)
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ("torch.onnx.export(x)", "torch.onnx.export is not in Backstep: the program is recorded as Python runs it"),
-        ("with torch.utils.benchmark.Timer() as p: pass", "torch.utils.benchmark.Timer is not in Backstep: times mean"),
-        ("with torch.utils.benchmark.never: pass", "torch.utils.benchmark.never is not in Backstep"),
-        ("class Tracer(torch.fx.Tracer): pass", "torch.fx.Tracer is not in Backstep: the program is recorded"),
-        ("torch.nn.parallel.DistributedDataParallel(x)", "use the module itself"),
-        ("import torch.distributed as d; d.init_process_group('gloo')", "a recording covers one process"),
-        ("torch.testing.assert_close(x, x)", "compare with torch.allclose()"),
-    ],
-)
-def test_what_is_used_of_a_room_that_is_not_there_says_so(script: Script, line: str, says: str) -> None:
-    recording, trace = script(f"import torch\nx = torch.ones(2)\n{line}\n", as_torch=True)
-    assert (recording.returncode, recording.error) == (1, "OutOfScope") and says in raised(trace).message
+NOT_THERE = {
+    "torch.onnx.export(x)": "torch.onnx.export is not in Backstep: the program is recorded as Python runs it",
+    "with torch.utils.benchmark.Timer() as p: pass": "torch.utils.benchmark.Timer is not in Backstep: times mean",
+    "with torch.utils.benchmark.never: pass": "torch.utils.benchmark.never is not in Backstep",
+    "class Tracer(torch.fx.Tracer): pass": "torch.fx.Tracer is not in Backstep: the program is recorded",
+    "torch.nn.parallel.DistributedDataParallel(x)": "use the module itself",
+    "import torch.distributed as d; d.init_process_group('gloo')": "a recording covers one process",
+    "torch.testing.assert_close(x, x)": "compare with torch.allclose()",
+}
+
+
+def test_what_is_used_of_a_room_that_is_not_there_says_so(script: Script, capfd: Capture) -> None:
+    first, *others = NOT_THERE
+    tried = "".join(
+        f"try:\n    {line}\nexcept Exception as error:\n    print(type(error).__name__, error)\n" for line in others
+    )
+    recording, trace = script(f"import torch\nx = torch.ones(2)\n{tried}{first}\n", as_torch=True)
+    assert (recording.returncode, recording.error) == (1, "OutOfScope") and NOT_THERE[first] in raised(trace).message
+    told = re.split(r"^OutOfScope ", capfd.readouterr().out, flags=re.MULTILINE)[1:]
+    assert len(told) == len(others)
+    for line, said in zip(others, told, strict=True):
+        assert NOT_THERE[line] in said, line
 
 
 def test_a_room_that_is_not_there_is_explained_to_a_script_of_the_engine_too(script: Script) -> None:
