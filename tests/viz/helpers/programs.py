@@ -10,7 +10,6 @@ from typing import Any
 
 import engine
 from engine.trace.events import Accumulated, BackwardEnded, Trace
-from tests.viz.helpers.shared import shared
 from viz.gallery import Program, find, fixed_programs, gallery
 from viz.scene import scene as drawn
 
@@ -49,8 +48,8 @@ def recorded(name: str) -> tuple[Trace, dict[str, Any], str]:
 
 @cache
 def picture(name: str) -> Any:
-    """The scene of a program; made once for all tests, which only read it."""
-    return shared("drawn", name, lambda: drawn.scene(recorded(name)[0]))
+    """The scene of a program; made once for all tests, which only read it and ask its trace for more."""
+    return drawn.scene(recorded(name)[0])
 
 
 def grads(trace: Trace, name: str) -> list[Any]:
