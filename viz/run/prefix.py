@@ -10,7 +10,7 @@ from ..reading.text import one_line
 from ..wording.sentences import first_of
 
 MOST = 60_000
-"""Events that are shown by default, as many as an iteration of 30,000 ops has: their scene takes 10 to 15 s to make,
+"""Events that are shown by default, as many as an iteration of 30,000 ops has: their scene takes 10 to 20 s to make,
 1.2 MB to send and 70 MB in the browser."""
 CHECKED = 2_000
 """Events of a file that are read and checked when it is opened; the others are read when they are shown."""
