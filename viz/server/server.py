@@ -165,10 +165,11 @@ def start(store: Store, listening: socket.socket, path: str = "/", allowed: Iter
             channel.handle_close()
         server.close()
 
-    def close() -> None:
-        server.trigger.pull_trigger(end)
-        thread.join(timeout=5)
+    def close() -> None:  # first the threads that answer: at its end one wakes the loop by the trigger, which then goes
         server.task_dispatcher.shutdown(cancel_pending=True, timeout=1)
+        with contextlib.suppress(OSError):  # woken by another just now, the loop has run `end`, and the trigger is gone
+            server.trigger.pull_trigger(end)
+        thread.join(timeout=5)
 
     return Running(address(listening) + path, close)
 
