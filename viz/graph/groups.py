@@ -224,11 +224,15 @@ def _span(part: list[int | Scope], ranges: Mapping[str, tuple[Counted, Counted]]
 
 
 def between(first: str, last: str) -> str:
-    """`blocks.0–6`; for names that are not numbers `tok.weight … head.weight`.
+    """`blocks.0–6`; for names that are not numbers `tok.weight … head.weight`; a name that is both is itself.
 
     >>> between("blocks.0", "blocks.6"), between("t = 3", "t = 12"), between("tok.weight", "head.weight")
     ('blocks.0–6', 't = 3–12', 'tok.weight … head.weight')
+    >>> between("line 5", "line 5")
+    'line 5'
     """
+    if first == last:
+        return first
     one, end = (_NUMBER.search(name) for name in (first, last))
     if one is None or end is None or first[: one.start()] != last[: end.start()]:
         return f"{first} … {last}"
