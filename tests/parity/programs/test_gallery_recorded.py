@@ -59,9 +59,18 @@ def recorded(source: str) -> Trace:
     return trace
 
 
-def is_old() -> bool:
+CHANGED = {"kink": (2, 14)}
+"""Programs to which a later PyTorch gives other numbers, and the first that does: clamp sends nothing at its bounds."""
+
+
+def is_other() -> bool:
     """Whether this PyTorch is not the one that the engine follows."""
     return not torch.__version__.startswith("2.13.")
+
+
+def is_changed(program: Program) -> bool:
+    """Whether this PyTorch gives other numbers than the one that the engine follows."""
+    return program.id in CHANGED and tuple(map(int, torch.__version__.split(".")[:2])) >= CHANGED[program.id]
 
 
 def plain(event: AnyEvent) -> dict[str, Any]:
@@ -78,7 +87,7 @@ def plain(event: AnyEvent) -> dict[str, Any]:
     elif isinstance(event, VjpRun):
         for name in ("upstream", "cotangents", "unsummed"):
             found[name] = tuple(number is not None for number in getattr(event, name))
-    if is_old():
+    if is_other():
         found.pop("message", None)  # several are worded in another way there
     if isinstance(event, ErrorRaised):
         del found["tensors"]  # torch does not say which tensors an error is about
@@ -119,7 +128,7 @@ def difference(here: Trace, there: Trace) -> str:
 def outcome(trace: Trace) -> tuple[list[Any], list[Any]]:
     """What the leaves of a program accumulate, and the errors that it meets."""
     gradients = [trace.value(one.after).array for one in trace.events if isinstance(one, Accumulated)]
-    errors = [one.type if is_old() else one.message for one in trace.events if isinstance(one, ErrorRaised)]
+    errors = [one.type if is_other() else one.message for one in trace.events if isinstance(one, ErrorRaised)]
     return gradients, errors
 
 
@@ -127,12 +136,15 @@ def outcome(trace: Trace) -> tuple[list[Any], list[Any]]:
 def test_program_gives_the_same_trace_on_torch(program: Program) -> None:
     here, there = recorded(program.source), recorded(program.source.replace("import engine as torch", "import torch"))
     found = difference(here, there)
+    if is_changed(program):
+        assert found, "it is the same by now: take it out of the list"
+        return
     assert bool(found) == (program.id in DIFFERENT), found or "it is the same by now: take it out of the list"
     (ours, our_errors), (theirs, their_errors) = outcome(here), outcome(there)
     assert our_errors == their_errors
     for one, other in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
-    if not found and not is_old():
+    if not found and not is_other():
         assert said(here) == said(there)
 
 

@@ -15,11 +15,14 @@ from typing import Any
 
 import pytest
 
+import engine
+from engine.arrays.session import slot
 from engine.trace.events import ErrorRaised, GroupEntered, OpCalled, Printed, Trace, VjpRun
 from engine.trace.file.consistency import open_checked
 from viz.record.block import Block
 from viz.record.late_import import Import
 from viz.record.runner import run_script
+from viz.record.torch.import_hook import watching
 
 pytestmark = pytest.mark.parity
 
@@ -277,6 +280,18 @@ def test_torch_that_is_too_old_is_named_and_the_script_runs(tmp_path: Path, capf
     out, err = capfd.readouterr()
     assert out == "2.3.1+cu121\n"
     assert "backstep: PyTorch 2.3.1+cu121 is too old to be recorded: 2.4 or newer is needed." in err
+
+
+def test_torch_that_cannot_be_watched_is_named_and_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    owners = torch.nn.Module, torch.Tensor, torch.autograd, torch.autograd.Function, warnings
+    before = [dict(vars(owner)) for owner in owners]
+    monkeypatch.delattr(torch.utils.data.dataloader, "_BaseDataLoaderIter")  # one of the last that are replaced
+    said: list[str] = []
+    with engine.record(), watching(slot.active, said.append):
+        assert [dict(vars(owner)) for owner in owners] == before
+    (text,) = said
+    assert text.startswith(f"PyTorch {torch.__version__} cannot be recorded, and the script")
+    assert "_BaseDataLoaderIter" in text and text.endswith("Versions 2.4 to 2.14 can be.")
 
 
 def test_import_happens_inside_a_context_and_may_be_tried_again(

@@ -470,14 +470,14 @@ class Forward:
     # -- custom Functions ----------------------------------------------------------------------------------------
 
     def custom(self, real: Any, kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A custom Function runs: its forward is code of the user's, its result has a node of its own."""
+        """A custom Function runs by `real`, its `apply`: its forward is the user's code, its result has a node."""
         watch = self.watch
         with watch.aside():
             begun = watch.guarded(self.custom_begins, args)
         enabled, self.grad_enabled = self.grad_enabled, False
         completed, out = False, None
         try:
-            out = real(kind, *args, **kwargs)
+            out = real(*args, **kwargs)
             completed = True
             return out
         finally:

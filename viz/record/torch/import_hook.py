@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .changes import Changes
     from .watch import Watch
 
-OLDEST = 2, 4
-"""The first version of torch that can be recorded."""
+OLDEST, NEWEST = (2, 4), (2, 14)
+"""The first version of torch that can be recorded, and the last with which this was tried."""
 
 
 class Arrival:
@@ -49,7 +49,7 @@ class Arrival:
         """torch is imported: from now on it is watched."""
         version = str(getattr(sys.modules["torch"], "__version__", ""))
         if is_too_old(version):
-            self.say(f"PyTorch {version} is too old to be recorded: {OLDEST[0]}.{OLDEST[1]} or newer is needed.")
+            self.say(f"PyTorch {version} is too old to be recorded: {dotted(OLDEST)} or newer is needed.")
             return
         try:
             from .watch import Watch
@@ -58,7 +58,10 @@ class Arrival:
             watch.start()
             self.watch = watch
         except Exception as error:  # noqa: BLE001 the program goes on as without us, whatever this torch is like
-            self.say(f"this torch cannot be recorded: {type(error).__name__}: {error}")
+            self.say(
+                f"PyTorch {version} cannot be recorded, and the script runs as without Backstep: "
+                f"{type(error).__name__}: {error}. Versions {dotted(OLDEST)} to {dotted(NEWEST)} can be."
+            )
 
     def finish(self) -> None:
         """Write down what waits: an error comes next."""
@@ -71,6 +74,11 @@ class Arrival:
         if self.watch is not None:
             self.watch.stop()
             self.watch = None
+
+
+def dotted(version: tuple[int, int]) -> str:
+    """A version as people write it."""
+    return ".".join(map(str, version))
 
 
 def is_too_old(version: str) -> bool:

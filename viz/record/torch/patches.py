@@ -61,14 +61,24 @@ class Filter:
 
 
 def install(watch: Watch) -> list[Any]:
-    """Replace the functions; returns what `remove` needs."""
-    get_default_nowrap_functions()  # torch makes its table at the first call: of what it has without us
+    """Replace the functions, all or none; returns what `remove` needs."""
     undo: list[Any] = []
+    try:
+        replace_all(watch, undo)
+    except BaseException:
+        remove(undo)
+        raise
+    return undo
+
+
+def replace_all(watch: Watch, undo: list[Any]) -> None:
+    """Replace the functions; `undo` becomes what `remove` needs."""
+    get_default_nowrap_functions()  # torch makes its table at the first call: of what it has without us
 
     def replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-        own = vars(owner).get(name, MISSING)
-        undo.append((owner, name, own))
-        setattr(owner, name, make(getattr(owner, name)))
+        replacement = make(getattr(owner, name))
+        undo.append((owner, name, vars(owner).get(name, MISSING)))
+        setattr(owner, name, replacement)
 
     replace(torch.nn.Module, "__call__", functools.partial(module_call, watch))
     for module in (torch.autograd, torch.autograd.graph):
@@ -91,7 +101,7 @@ def install(watch: Watch) -> list[Any]:
     replace(torch.Tensor, "as_subclass", functools.partial(aside, watch))  # torch 2.4 refuses it under a dispatch mode
     own = vars(torch.autograd.Function)["apply"]
     undo.append((torch.autograd.Function, "apply", own))
-    setattr(torch.autograd.Function, "apply", classmethod(custom_function(watch, own.__func__)))  # noqa: B010 see above
+    setattr(torch.autograd.Function, "apply", classmethod(custom_function(watch, own)))  # noqa: B010 see above
     replace(torch._tensor_str, "_str", functools.partial(escape, watch, kind="repr"))
     for name in ("backward", "grad"):
         replace(torch.autograd, name, functools.partial(backward_call, watch, name))
@@ -118,7 +128,6 @@ def install(watch: Watch) -> list[Any]:
     loader = importlib.import_module("torch.utils.data.dataloader")
     replace(loader._BaseDataLoaderIter, "__next__", functools.partial(loaded, watch))
     replace(loader.DataLoader, "__iter__", functools.partial(aside, watch))
-    return undo
 
 
 def follow(watch: Watch) -> list[Any]:
@@ -413,13 +422,14 @@ def packing(watch: Watch, change: int, real: Any) -> Any:
     return hooks
 
 
-def custom_function(watch: Watch, real: Any) -> Any:
-    """A custom Function."""
+def custom_function(watch: Watch, method: Any) -> Any:
+    """A custom Function; `method` is the class method as the class has it, which is one of C from torch 2.14 on."""
 
-    @functools.wraps(real)
+    @functools.wraps(getattr(method, "__func__", method))
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        real = method.__get__(None, cls)
         if not watch.threads.may_run(args) or not watch.is_looking():
-            return real(cls, *args, **kwargs)
+            return real(*args, **kwargs)
         return watch.forward.custom(real, cls, args, kwargs)
 
     return apply
