@@ -111,9 +111,10 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
         values[name][there[0][shown], there[1][shown]] = getattr(gradients, name)[cells.index[shown]]
     values["zeros"] /= sizes[:, None]
 
-    where = _section_of(starts, updates.event)
-    shown = np.isin(where, columns) & np.isin(updates.tensor, cells.tensor)
-    there = place[rows.of(updates.tensor[shown])], np.searchsorted(columns, where[shown])
+    # An update after a loop that adds up gradients belongs to the last column of that loop.
+    where = np.searchsorted(columns, _section_of(starts, updates.event), side="right") - 1
+    shown = (where >= 0) & np.isin(updates.tensor, cells.tensor)
+    there = place[rows.of(updates.tensor[shown])], where[shown]
     np.fmax.at(values["ratio"], there, updates.ratio[shown])
     sampled = set(place[rows.of(updates.tensor[shown & (updates.sampled > 0)])].tolist())
 

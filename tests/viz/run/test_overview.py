@@ -50,6 +50,28 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Overview:
     return of(recorded(NET.format(steps=12), tmp_path_factory.mktemp("net")))
 
 
+ADDED_UP = """\
+import engine as torch
+from engine import nn
+
+torch.manual_seed(0)
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(20):
+    for _ in range(2):
+        (model(torch.randn(8, 3)).square().mean() / 2).backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    opt.step()
+    opt.zero_grad()
+"""
+
+
+def test_update_after_a_loop_that_adds_up_gradients_is_that_of_its_last_column(tmp_path: Path) -> None:
+    run = of(recorded(ADDED_UP, tmp_path))
+    assert run.updates == 20 and run.labels[:2] == ("step = 0 · round 1", "step = 0 · round 2")
+    assert np.isfinite(run.rows["ratio"]).tolist() == [[False, True] * 20] * 2
+
+
 DYING = """\
 import engine as torch
 from engine import nn
