@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.arrays.session import slot
-from engine.trace.events import LeafCreated, OpCalled, Trace, VjpRun
+from engine.trace.events import Escaped, LeafCreated, OpCalled, Trace, VjpRun
 from engine.trace.log_reader import value_of
 from engine.trace.record import recording
 from engine.trace.summary import sample_of, statistics
@@ -180,3 +180,13 @@ def test_statistics_of_large_views_are_those_of_their_elements() -> None:
     sent = {names[event.node]: event for event in short.events if isinstance(event, VjpRun)}
     weight, turned = (short.value(sent[name].cotangents[-1] or -1) for name in ("AddmmBackward0", "TBackward0"))
     assert turned.stats is weight.stats and turned.shape == weight.shape  # a look at it was saved
+
+
+def test_a_scalar_in_an_f_string_is_read_and_makes_no_op() -> None:
+    with Block() as trace:
+        w = torch.ones(3, requires_grad=True)
+        loss = (w * 2).sum()
+        assert f"{loss:.3f} {w}" == "6.000 tensor([1., 1., 1.], requires_grad=True)"
+    read = [(one.kind, trace.names[one.tensor]) for one in trace.events if isinstance(one, Escaped)]
+    assert read == [("item", "loss"), ("repr", "w")]
+    assert [one.name for one in trace.events if isinstance(one, OpCalled)] == ["mul", "sum"]

@@ -98,6 +98,7 @@ def replace_all(watch: Watch, undo: list[Any]) -> None:
         replace(torch.Tensor, name, functools.partial(scalar, watch))
     for name in ("numpy", "tolist"):
         replace(torch.Tensor, name, functools.partial(escape, watch))
+    replace(torch.Tensor, "__format__", functools.partial(formatted, watch))
     replace(torch.Tensor, "as_subclass", functools.partial(aside, watch))  # torch 2.4 refuses it under a dispatch mode
     own = vars(torch.autograd.Function)["apply"]
     undo.append((torch.autograd.Function, "apply", own))
@@ -395,6 +396,19 @@ def escape(watch: Watch, real: Any, kind: str = "") -> Any:
         return result
 
     return leave
+
+
+def formatted(watch: Watch, real: Any) -> Any:
+    """A tensor in an f-string: of a scalar the number is read, by way of a detached one."""
+    read = escape(watch, real, "item")
+
+    @functools.wraps(real)
+    def __format__(self: Any, spec: str) -> str:  # noqa: N807 its name in tracebacks
+        is_number = type(self) is torch.Tensor and self.dim() == 0
+        text: str = read(self, spec) if is_number else real(self, spec)
+        return text
+
+    return __format__
 
 
 def walk(rest: Any, real: Any) -> Any:
