@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from engine.trace.events import Accumulated, BackwardEnded, LeafCreated, OpCalled
 
@@ -116,6 +117,29 @@ def gather(tree: Tree, lines: Callable[[Sequence[int], Tree], str]) -> None:
             ops = [op for member in members for op in member.ops]
             if len(ops) >= (2 if scope.part else 1):
                 _wrap(scope, tree, members, part, lines(ops, tree) if scope.part else LABELS[part])
+
+
+def join_steps(tree: Tree) -> None:
+    """Put the steps that one position of the program makes in a row into one group: a library may have an optimiser for
+    each parameter."""
+    for scope in inner_first(tree.top):
+        members, scope.members = scope.members, []
+        for position, alike in groupby(members, _step_at):
+            run = list(alike)
+            if position is None or len(run) < 2:
+                scope.members += run
+                continue
+            steps = Scope(next(tree.ids), "", scope, ("quiet", "update"), run, part="update")
+            for step in run:
+                if isinstance(step, Scope):
+                    steps.label = f"{step.kin or step.label} × {len(run)}"
+                    step.within = steps
+            scope.members.append(steps)
+
+
+def _step_at(member: int | Scope) -> object:
+    """The position of the program that makes a step of an optimiser; None of anything else."""
+    return member.key if isinstance(member, Scope) and member.part == "update" else None
 
 
 @dataclass(slots=True)

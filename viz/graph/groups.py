@@ -16,7 +16,7 @@ from functools import cached_property
 
 from ..reading.facts import Facts
 from ..reading.source_text import source
-from .gradient_free import gather, lift, owners, telling
+from .gradient_free import gather, join_steps, lift, owners, telling
 from .nested_loops import Loop
 from .reader import read
 from .recursion import flatten, unroll
@@ -97,6 +97,8 @@ def groups(facts: Facts) -> Grouping:
     wrap(tree, LIBRARY_OF_MANY if is_large else LIBRARY)
     unroll(tree)
     number(tree.top)
+    if is_large:
+        join_steps(tree)
     owning: frozenset[str] = owners(tree) if is_large else frozenset()
     kept = owning | telling(tree) if is_large else owning
     prune(tree.top, kept)

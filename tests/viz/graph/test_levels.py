@@ -114,6 +114,19 @@ def test_what_clips_gradients_stands_beside_the_model_and_dropout_is_called_so(t
     assert parts["clip_grad_norm_"] == parts["SGD.step"] == "update"
 
 
+def test_the_steps_that_one_line_makes_in_a_row_are_one_box(tmp_path: Path) -> None:
+    make = "optimizer = torch.optim.AdamW(model.parameters())\n"
+    text = TRANSFORMER.replace(make, f"{make}each = [torch.optim.AdamW([one]) for one in model.parameters()]\n")
+    text = text.replace("optimizer.step()\n", "steps = [one.step() for one in each]\noptimizer.step()\n")
+    grouping = reading(recorded(text, tmp_path)).drawing.grouping
+    beside = {grouping.labels[group]: group for group, part in grouping.quiet.items() if part == "update"}
+    assert list(beside) == ["AdamW.step × 14", "AdamW.step"]
+    inside = [
+        grouping.labels[group] for group, around in grouping.within.items() if around == beside["AdamW.step × 14"]
+    ]
+    assert len(inside) == 14 and inside[:2] == ["model.tok.weight", "model.blocks.0.ln.weight"]
+
+
 def test_between_the_parts_of_a_model_edges_stand_for_large_tensors(tmp_path: Path) -> None:
     found = reading(recorded("import engine as torch\n" + CLIPPED, tmp_path))
     assert cards_in(found, None) <= {"x", "wanted", "loss"}, "guess has 32 elements and goes to the loss alone"
