@@ -138,6 +138,8 @@ export class App {
     this.loose = true; // a new revision moves nothing
     this.timeChanged(t);
     this.loose = false;
+    const moved = this.depth.arrived();
+    if (moved) this.stage.arrive(moved.whole);
   }
 
   known(id) {

@@ -12,6 +12,21 @@ export class Depth {
     /** @type {Set<string>} of spans, by `keyOf` */
     this.entered = new Set();
     this.single = false; // whether each op is a step, whatever is open
+    /** @type {{ whole: boolean } | null} the box of the step that one went into or out of is on its way, from a view of the whole or not */
+    this.moved = null;
+  }
+
+  /** Opens or closes the box of a step. */
+  fold(group, whole) {
+    this.moved = { whole };
+    this.app.fold(group);
+  }
+
+  /** For the scene that is shown now: from what view one went into or out of a box in it; null if one did not. */
+  arrived() {
+    const { moved } = this;
+    this.moved = null;
+    return moved;
   }
 
   /** What one step is in a scene; what was closed on the stage since the one before is one step again. */
@@ -32,7 +47,8 @@ export class Depth {
   into() {
     const { app } = this;
     this.take(false);
-    const { player, scene } = app;
+    const { player, scene, stage } = app;
+    const whole = stage.fits;
     const stop = stopAt(player.level, player.t) ?? stopAt(player.level, nextStop(player.level, 0));
     if (!stop?.span) return false;
     player.stop();
@@ -40,7 +56,7 @@ export class Depth {
     app.relevel();
     app.seek(nextStop(player.level, stop.span.start));
     app.footer.lane.zoomTo(stop.span);
-    if (stop.span.kind !== "write" && stop.span.group !== null && scene.folded.includes(stop.span.group)) app.fold(stop.span.group);
+    if (stop.span.kind !== "write" && stop.span.group !== null && scene.folded.includes(stop.span.group)) this.fold(stop.span.group, whole);
     return true;
   }
 
@@ -56,7 +72,7 @@ export class Depth {
     this.entered.delete(keyOf(span));
     this.single = false;
     const group = span.group !== null && span.kind !== "write" && !scene.folded.includes(span.group) ? span.group : null;
-    if (group !== null) app.fold(group);
+    if (group !== null) this.fold(group, app.stage.fits);
     app.relevel();
     app.seek(span.end);
     app.footer.lane.zoomTo(around.findLast((one) => one.row < span.row && this.entered.has(keyOf(one))) ?? null);

@@ -130,7 +130,7 @@ export class Stage {
     this.beside = beside;
     this.view = { width, height, dpr, bare };
     for (const canvas of [this.graph, this.pulses]) this.size(canvas, Math.round(width * dpr), Math.round(height * dpr));
-    const fitted = this.glide ? this.glide.fitted : this.fitted; // or will be, once the camera is there
+    const fitted = this.fits;
     if (first && this.plane) this.fit(false);
     else if (held > 0 || (held && !fitted)) this.hold(held / 2);
     else if (fitted && this.plane) this.fit(false);
@@ -169,6 +169,11 @@ export class Stage {
   leastText() {
     const sizes = Object.values(fontsAt(this.tokens, this.camera)).map((font) => parseFloat(/([\d.]+)px/.exec(String(font))?.[1] ?? "Infinity"));
     return Math.min(...sizes) * this.camera.zoom * this.large;
+  }
+
+  /** Whether the camera shows all that it can of the graph, or will do once it has arrived. */
+  get fits() {
+    return this.glide ? this.glide.fitted : this.fitted;
   }
 
   /** Keeps everything where it is on screen, now that the middle of the view has moved so many px to the left. */
@@ -270,6 +275,13 @@ export class Stage {
   followActive() {
     const now = this.glide?.to ?? this.camera;
     this.bringIn(this.subjects(now), this.t === 0 || this.t >= this.index.scene.steps.length);
+  }
+
+  /** Brings into view what one went into or out of; from a view of the `whole` graph to one of all that can be seen now. */
+  arrive(whole) {
+    if (!this.follow) return;
+    if (whole) this.fit();
+    else this.followActive();
   }
 
   /** What the step is about; before the first one, what that will be about. */

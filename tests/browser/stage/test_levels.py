@@ -45,6 +45,10 @@ BOX = """(({ spans, nodes }) => spans.filter(s => s.kind === 'backward' && s.row
     && nodes.some(n => n.id === s.group))[1])(backstep.scene())"""  # what goes back through a folded box
 SENT = """backstep.state().flows.filter(f => f.back)
     .map(f => backstep.scene().edges.find(e => e.id === f.edge).target)"""  # from where gradients are on their way
+SEEN = """(({ left, right, top, bottom }, { x, y, width, height }) =>
+    x - width / 2 >= left && x + width / 2 <= right && y - height / 2 >= top && y + height / 2 <= bottom)(
+    document.querySelector('.bs-stage').getBoundingClientRect(), backstep.screenPos(backstep.state().active))"""
+SIZE = "backstep.screenPos(backstep.state().active).width"
 SAID = "document.querySelector('.bs-say').textContent"
 
 
@@ -98,8 +102,10 @@ def test_a_box_is_one_step_with_one_sentence_and_one_goes_into_it_and_out(model:
     assert back["group"] in view.js(SENT), "its gradient travels along the edge that one sees"
     assert view.js("backstep.serverCalls()") == before
 
+    size = view.js(SIZE)
     press("Enter")
     view.until(f"!backstep.scene().folded.includes({back['group']!r}) && !document.documentElement.dataset.computing")
+    view.until(SEEN)
     assert back["start"] < view.js(TIME) < back["end"]
     press("Shift+ArrowRight")
     inside = view.js(TIME)
@@ -107,6 +113,7 @@ def test_a_box_is_one_step_with_one_sentence_and_one_goes_into_it_and_out(model:
     press("Escape")
     view.until(f"backstep.scene().folded.includes({back['group']!r}) && !document.documentElement.dataset.computing")
     rests(view, back["end"])
+    view.until(f"{SEEN} && Math.abs({SIZE} - {size}) < 1")
     assert back["say"] in view.js(SAID)
 
     view.seek(update["end"])
