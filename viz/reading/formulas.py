@@ -11,6 +11,9 @@ from engine.trace.events import OpCalled, VjpRun
 from ..schema.values import Formula as Document
 from .facts import Facts
 
+LONGEST_NAME = 20
+"""The most characters of a name in a formula; a longer one, as of a parameter deep in a model, has a letter."""
+
 
 def formulas(facts: Facts, event: OpCalled) -> list[Document]:
     """One {input, tex, text, terms, words} per input whose gradient was requested; for the two equal ones of `x * x`,
@@ -36,7 +39,7 @@ def called(facts: Facts, event: OpCalled, key: str) -> str:
 
 def _names(facts: Facts, event: OpCalled) -> dict[int, str]:
     tensors = {i.tensor for i in event.inputs if i.tensor is not None} | {o.tensor for o in event.outputs}
-    return {t: name for t in tensors if (name := facts.names.get(t)) is not None}
+    return {t: name for t in tensors if (name := facts.names.get(t)) is not None and len(name) <= LONGEST_NAME}
 
 
 def _document(alike: list[Formula], calls: list[tuple[int, ...] | None]) -> Document:

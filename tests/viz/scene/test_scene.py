@@ -317,6 +317,18 @@ def test_a_step_tells_what_it_sends_where_a_folded_group_hides_a_receiver(tmp_pa
     assert not unfolded["formulas"] and not any("sends" in step for step in unfolded["steps"])
 
 
+def test_a_long_name_has_a_letter_in_a_formula(tmp_path: Path) -> None:
+    text = (
+        "import engine as torch\nx = torch.ones(2, requires_grad=True)\nan_input_with_a_long_name = torch.ones(2, "
+        "requires_grad=True)\ny = x * an_input_with_a_long_name\ny.sum().backward()\n"
+    )
+    read = reading(recorded(text, tmp_path))
+    assert [one["text"] for one in formulas(read.facts, read.facts.ops[0].event)] == [
+        "x̄ = ȳ ⊙ u",
+        "ū = ȳ ⊙ x",
+    ]
+
+
 def test_the_rounds_of_a_loop_have_their_formulas_once(tmp_path: Path) -> None:
     found = []
     for rounds in (5, 30):
