@@ -23,6 +23,7 @@ def owners(tree: Tree) -> frozenset[str]:
     """The calls of modules that take parameters or buffers themselves, so that these are drawn inside them."""
     names = tree.trace.names
     held = {leaf.tensor for leaf in tree.leaves if is_owned(leaf, names.get(leaf.tensor, ""))}
+    held -= _homeless(tree, held)
     scopes: set[str] = set()
     todo: list[tuple[Scope, str]] = [(tree.top, "")]
     while todo:
@@ -32,6 +33,19 @@ def owners(tree: Tree) -> frozenset[str]:
         if module and any(i.tensor in held for op in _own(scope, tree) for i in op.inputs):
             scopes.add(module)
     return frozenset(scopes)
+
+
+def _homeless(tree: Tree, held: AbstractSet[int]) -> set[int]:
+    """The parameters of modules that are not called themselves, nor within one that is: a module that only computes
+    with one, such as a transform to positive numbers, is not where it belongs."""
+    called = {str(scope.key[1]) for scope in inner_first(tree.top) if scope.part == "module"}
+    homeless: set[int] = set()
+    for tensor in held:
+        parts = tree.trace.names.get(tensor, "").split(".")[:-1]
+        around = {".".join(parts[start:end]) for end in range(1, len(parts) + 1) for start in range(end)}
+        if parts and called.isdisjoint(around):
+            homeless.add(tensor)
+    return homeless
 
 
 def telling(tree: Tree) -> frozenset[str]:

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from engine.trace.module_names import held_as, rate_of
+from engine.trace.module_names import held_as, held_modules, rate_of
 
 from . import entries
 
@@ -27,6 +27,7 @@ class ModuleNames:
         self.stepping: set[int] = set()  # the optimisers whose step has begun
         self.depth = 0
         self._alive: dict[int, Any] = {}
+        self._found: dict[int, tuple[Any, str]] = {}  # by the id of a parameter: itself, weakly, and its name
 
     def enter(self, module: Any) -> None:
         """A module is called."""
@@ -106,6 +107,19 @@ class ModuleNames:
             if said is None or name.endswith(f".{said}"):
                 called[known.number] = name
         return before
+
+    def reached(self, parameter: Any) -> tuple[str, str | None]:
+        """(source, name) of a parameter that is used before a call of its module is seen, if the program holds that: an
+        optimiser may meet it first, and a library has calls of its own, as GPyTorch."""
+        ref, name = self._found.get(id(parameter), (None, None))
+        if ref is None or ref() is not parameter:
+            for held, module in held_modules(sys._getframe(1)):
+                for qualified, part in module.named_parameters():
+                    ref, _ = self._found.get(id(part), (None, ""))
+                    if ref is None or ref() is not part:
+                        self._found[id(part)] = weakref.ref(part), f"{held}.{qualified}"
+            ref, name = self._found.get(id(parameter), (None, None))
+        return ("seen", None) if ref is None or ref() is not parameter else ("parameter", name)
 
     def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
         """The tensors that an optimiser updates, None for an unknown one; () if they are the same as in its last

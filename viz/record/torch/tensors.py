@@ -72,8 +72,11 @@ def version_of(tensor: Any) -> int:
 class Tensors:
     """The known tensors of a recording.  `change` is called with each leaf before it is noted."""
 
-    def __init__(self, recorder: Recorder, change: Callable[[Any], None] | None = None) -> None:
-        self.recorder, self.change = recorder, change
+    def __init__(
+        self, recorder: Recorder, reached: Callable[[Any], tuple[str, str | None]],
+        change: Callable[[Any], None] | None = None,
+    ) -> None:  # fmt: skip
+        self.recorder, self.reached, self.change = recorder, reached, change
         self.log, self.values, self.limit = recorder.log, recorder.store.values, recorder.limit
         self.known: dict[int, Known] = {}
         self.unwritten: dict[int, Any] = {}  # tensors without elements yet, by id
@@ -147,7 +150,9 @@ class Tensors:
             if requires_of(tensor) is not known.requires:
                 self.flag(known, tensor, stack)
             return known
-        if source is None:
+        if source is None and type(tensor) is torch.nn.Parameter:
+            source, name = self.reached(tensor)
+        elif source is None:
             source = "DataLoader" if id(tensor) in self.fresh else "seen"
         return self.leaf(tensor, stack, source, name)
 

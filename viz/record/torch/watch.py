@@ -80,11 +80,13 @@ class Watch:
         self.log, self.stack = recorder.log, recorder.stacks.number
         self.off = 0
         self.fault = ""
-        self.tensors = Tensors(recorder, None if changes is None else functools.partial(changes.leaf, self))
+        self.modules = ModuleNames(self)
+        self.tensors = Tensors(
+            recorder, self.modules.reached, None if changes is None else functools.partial(changes.leaf, self)
+        )
         self.graph = Graph(self)
         self.forward = Forward(self)
         self.backward = Backward(self)
-        self.modules = ModuleNames(self)
         self.threads = Threads(self)
         self.mode = Mode(self)
         self.undo: list[Any] = []
