@@ -381,8 +381,10 @@ class Naming:
         elif isinstance(event, CodeLeft):
             self.left(event)
         elif isinstance(event, BackwardStarted):
+            is_inner = frames in self.calls.values()  # of the line that calls backward, which is about another root
             self.calls[event.call] = frames
-            self.root(event, frames)
+            if not is_inner:
+                self.root(event, frames)
         elif isinstance(event, BackwardEnded):
             results = [t for t in event.results if t is not None]
             self.computed("grad", results, self.calls.pop(event.call, ()))

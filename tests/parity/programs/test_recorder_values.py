@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.arrays.session import slot
-from engine.trace.events import Escaped, LeafCreated, OpCalled, Trace, VjpRun
+from engine.trace.events import BackwardStarted, Escaped, LeafCreated, OpCalled, Trace, VjpRun
 from engine.trace.log_reader import value_of
 from engine.trace.record import recording
 from engine.trace.summary import sample_of, statistics
@@ -190,3 +190,36 @@ def test_a_scalar_in_an_f_string_is_read_and_makes_no_op() -> None:
     read = [(one.kind, trace.names[one.tensor]) for one in trace.events if isinstance(one, Escaped)]
     assert read == [("item", "loss"), ("repr", "w")]
     assert [one.name for one in trace.events if isinstance(one, OpCalled)] == ["mul", "sum"]
+
+
+def test_a_parameter_has_its_name_and_a_card_in_a_module_that_has_a_call_of_its_own() -> None:
+    class Scale(torch.nn.Module):  # type: ignore[misc]  # mypy sees nothing of torch
+        def __init__(self) -> None:
+            super().__init__()
+            self.raw, self.positive = torch.nn.Parameter(torch.zeros(3)), torch.nn.Softplus()
+
+        def __call__(self, x: Any) -> Any:
+            return x * self.positive(self.raw)
+
+    model, alone = Scale(), torch.nn.Parameter(torch.ones(3))
+    optimizer = torch.optim.SGD([*model.parameters(), alone])
+    with Block() as trace:
+        optimizer.zero_grad()
+        x = torch.ones(3) * alone
+        for _ in range(30):
+            x = model(x)
+        x.sum().backward()
+    leaves = {trace.names.get(one.tensor): one.source for one in trace.events if isinstance(one, LeafCreated)}
+    assert leaves["model.raw"] == "parameter" and leaves["alone"] == "seen"
+    grouping = reading(trace).drawing.grouping
+    assert not any("positive" in label for label in grouping.labels.values()), "a box that only computes with it"
+
+
+def test_the_root_of_a_call_inside_of_a_librarys_backward_is_not_named_by_the_line_around_it() -> None:
+    with Block() as trace:
+        x = torch.ones(3, requires_grad=True)
+        y = torch.utils.checkpoint.checkpoint(torch.square, x, use_reentrant=True)
+        loss = y.sum()
+        loss.backward()
+    roots = [trace.names.get(one.roots[0].tensor) for one in trace.events if isinstance(one, BackwardStarted)]
+    assert len(roots) == 2 and roots[0] == "loss" != roots[1]
