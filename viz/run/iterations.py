@@ -2,7 +2,8 @@
 
 An iteration is one pass through the innermost loop that both computes a root and calls `backward()` in each pass.
 Without such a loop, it is one call of a function that does both and is called in several places. If the loop is in a
-library, as that of a Trainer, an iteration ends with a step of the optimiser. Any other program is a single section.
+library, as that of a Trainer, an iteration ends with a step of the optimiser, or without one with a backward call. Any
+other program is a single section.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ class Section:
 
 LONGEST = 40
 """The characters of a line of the program that names a section."""
+FEWEST_CALLS = 3
+"""The backward calls at one place of the program from which on they are those of a library's loop."""
 OUTSIDE, HEADER = -1, 0
 Place = tuple[int, str, int]
 """A loop in a run: the depth of its frame, its file, and the line before its body."""
@@ -79,7 +82,9 @@ def sections(trace: Trace, outline: Outline) -> tuple[Section, ...]:
     if not rounds:
         rounds = _training_calls(trace, outline)
     if len(rounds) < 2:
-        rounds = _optimiser_steps(trace, outline)
+        rounds = _of_library(trace, outline, "step", _steps(trace, outline))
+    if len(rounds) < 2:
+        rounds = _of_library(trace, outline, "call", _calls_with_roots(outline))
     if len(rounds) < 2 or any(a.end > b.start for a, b in pairwise(rounds)):
         return (Section("iteration", "", 0, len(trace.events)),)
     return tuple(_with_gaps(trace, outline, _with_own_code(outline, rounds)))
@@ -155,12 +160,12 @@ def _calls(trace: Trace, outline: Outline, depth: int, file: str, function: str)
     return calls
 
 
-def _optimiser_steps(trace: Trace, outline: Outline) -> list[Section]:
-    """The iterations of loops that the program does not contain: each ends with a step of the optimiser, made at the
-    same place of the program as the others, and has a backward call."""
+def _of_library(trace: Trace, outline: Outline, name: str, ends_at: Mapping[int, list[int]]) -> list[Section]:
+    """The iterations of loops that the program does not contain: each ends with a step of the optimiser, or a backward
+    call, made at the same place of the program as the others (`ends_at`, by call stack), and has a backward call."""
     calls = [call for call, _ in _outer_calls(outline)]
     loops: list[tuple[str, list[Section]]] = []  # with the line of the program that runs the loop
-    for stack, steps in _steps(trace, outline).items():
+    for stack, steps in ends_at.items():
         since = loops[-1][1][-1].end if loops else 0
         if steps[0] <= since:  # the second optimiser of the same iterations
             continue
@@ -178,7 +183,7 @@ def _optimiser_steps(trace: Trace, outline: Outline) -> list[Section]:
         begin = since + int(np.argmax(np.isin(outline.stacks[since:], inside)))
         loop = (len(shared) - 1, shared[-1].file, 0) if shared else None
         iterations = [
-            Section("iteration", f"step {number}", start, end, loop=loop)
+            Section("iteration", f"{name} {number}", start, end, loop=loop)
             for number, (start, end) in enumerate(pairwise([begin, *ends]))
         ]
         loops.append((_text_of(trace, shared[-1]) if shared else "", iterations))
@@ -200,6 +205,25 @@ def _steps(trace: Trace, outline: Outline) -> dict[int, list[int]]:
         elif around and (stack := around.pop()) >= 0:
             ends.setdefault(stack, []).append(event + 1)
     return ends
+
+
+def _calls_with_roots(outline: Outline) -> dict[int, list[int]]:
+    """The ends of backward calls, by the call stack that makes them, if each has a root made since the one before.
+
+    So it is in a minimisation by SciPy; the rows of a Jacobian have one for all.
+    """
+    ended, calls = outline.where(BackwardEnded), list(_outer_calls(outline))
+    ends: dict[int, list[int]] = {}
+    shared: set[int] = set()
+    for number, (call, root) in enumerate(calls):
+        stack = int(outline.stacks[call])
+        before = ends.setdefault(stack, [])
+        if before and root < before[-1]:
+            shared.add(stack)
+        following = calls[number + 1][0] if number + 1 < len(calls) else len(outline.kinds)
+        last = int(np.searchsorted(ended, following)) - 1  # of this call, not of one inside of it
+        before.append(int(ended[last]) + 1 if last >= 0 and ended[last] > call else following)
+    return {stack: events for stack, events in ends.items() if len(events) >= FEWEST_CALLS and stack not in shared}
 
 
 def _frames(trace: Trace, stack: int) -> tuple[Frame, ...]:

@@ -110,11 +110,23 @@ class Trainer:
             self.optimiser.zero_grad()
             loss.backward()
             self.optimiser.step()
+
+def minimised(loss, x, times):
+    for _ in range(times):
+        value = loss(x)
+        x.grad = None
+        value.backward()
+        x = (x - 0.1 * x.grad).detach().requires_grad_()
+    return x
+
+def rows(y, x):
+    for one in y:
+        one.backward(retain_graph=True)
 """
 """A package with a training loop, as PyTorch Lightning's and Hugging Face's are."""
 TRAINED = """
 import engine as torch
-from trainer_library import Trainer
+from trainer_library import Trainer, minimised, rows
 
 class Module:
     def __init__(self):
@@ -126,6 +138,8 @@ class Module:
 module = Module()
 """
 FIT = "Trainer(torch.optim.SGD(module.layer.parameters(), lr=0.1)).fit(module, [torch.ones(2)] * 3)\n"
+MINIMISED = "found = minimised(lambda x: (x**2).sum(), torch.ones(2, requires_grad=True), 3)\n"
+ROWS = "x = torch.ones(4, requires_grad=True)\nrows((x**2).unbind(), x)\n"
 
 
 @pytest.fixture
@@ -152,8 +166,11 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             [f"{line} · step {step}" for line in ("Trainer(torch.optim.SGD(module.layer.pa…",) * 2 for step in (0, 1)],
         ),
         (f"for fold in range(2):\n    {FIT}", ["fold = 0", "fold = 1"]),
+        (MINIMISED, ["call 0", "call 1", "call 2", "found = minimised(lambda x: (x**2).sum(…"]),
+        (MINIMISED.replace("3)", "2)"), ["the program"]),
+        (ROWS, ["the program"]),
     ],
-    ids=["steps", "one step", "after", "twice", "loop around"],
+    ids=["steps", "one step", "after", "twice", "loop around", "calls", "two calls", "rows of one root"],
 )
 def test_iterations_of_a_loop_in_a_library(text: str, expected: list[str], tmp_path: Path) -> None:
     trace = recorded(TRAINED + text, tmp_path)

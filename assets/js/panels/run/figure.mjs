@@ -17,6 +17,7 @@ const LEFT = 24; // px for the name of the first iteration
 const SIDE = 76; // px of the scale on the right
 
 const NAMED = 5; // backward calls whose names have room side by side
+const LONGEST = 26; // characters of the name of the last column, half of which stands over the scale
 export const DASHES = ["dash", "dot"]; // of further losses
 const LOSS_ALONE = 8; // px where there is one loss, and no curve
 
@@ -86,6 +87,8 @@ function outline(column, y0, y1, width) {
   return [{ type: "rect", xref: "x", yref: "y", x0: column - 0.5, x1: column + 0.5, y0, y1, line: { color: token("--ink"), width }, fillcolor: "transparent" }];
 }
 
+const belowColumn = (label) => (label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label);
+
 /** By their names the present iteration, the first, the last, and those with which another loop begins; of few backward calls each. */
 function axisNames(run, now) {
   if (run.calls.length && run.calls.length <= NAMED) return { tickvals: run.calls.map((_, column) => column), ticktext: run.labels };
@@ -94,7 +97,7 @@ function axisNames(run, now) {
   for (const column of [...(now < 0 ? [] : [now]), 0, last, ...loopStarts(run.labels)]) {
     if (tickvals.every((one) => Math.abs(column - one) > last / 8)) tickvals.push(column);
   }
-  return { tickvals, ticktext: tickvals.map((column) => (column === now ? `<b>${run.labels[column]}</b>` : run.labels[column])) };
+  return { tickvals, ticktext: tickvals.map((column) => (column === now ? `<b>${belowColumn(run.labels[column])}</b>` : belowColumn(run.labels[column]))) };
 }
 
 /** The loss; where it is nan or inf, a mark. */
