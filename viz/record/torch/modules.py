@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from engine.trace.module_names import held_as, held_modules, rate_of
@@ -28,6 +29,7 @@ class ModuleNames:
         self.depth = 0
         self._alive: dict[int, Any] = {}
         self._found: dict[int, tuple[Any, str]] = {}  # by the id of a parameter: itself, weakly, and its name
+        self._looked: dict[int, Any] = {}  # the modules that were searched for them, weakly, by id
 
     def enter(self, module: Any) -> None:
         """A module is called."""
@@ -111,15 +113,27 @@ class ModuleNames:
     def reached(self, parameter: Any) -> tuple[str, str | None]:
         """(source, name) of a parameter that is used before a call of its module is seen, if the program holds that: an
         optimiser may meet it first, and a library has calls of its own, as GPyTorch."""
-        ref, name = self._found.get(id(parameter), (None, None))
-        if ref is None or ref() is not parameter:
+        if self.name_of(parameter) is None:
             for held, module in held_modules(sys._getframe(1)):
-                for qualified, part in module.named_parameters():
-                    ref, _ = self._found.get(id(part), (None, ""))
-                    if ref is None or ref() is not part:
-                        self._found[id(part)] = weakref.ref(part), f"{held}.{qualified}"
-            ref, name = self._found.get(id(parameter), (None, None))
-        return ("seen", None) if ref is None or ref() is not parameter else ("parameter", name)
+                self.look_into(module, held)
+        name = self.name_of(parameter)
+        return ("seen", None) if name is None else ("parameter", name)
+
+    def name_of(self, parameter: Any) -> str | None:
+        """The name of a parameter in a module that was searched."""
+        ref, name = self._found.get(id(parameter), (None, None))
+        return name if ref is not None and ref() is parameter else None
+
+    def look_into(self, module: Any, held: str) -> None:
+        """Take note of the names of all parameters in a module, once."""
+        ref = self._looked.get(id(module))
+        if ref is not None and ref() is module:
+            return
+        self._looked[id(module)] = weakref.ref(module)
+        with suppress(Exception):  # one that is only half made yet, or has parameters in a way of its own
+            for qualified, part in module.named_parameters():
+                if self.name_of(part) is None:
+                    self._found[id(part)] = weakref.ref(part), f"{held}.{qualified}"
 
     def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
         """The tensors that an optimiser updates, None for an unknown one; () if they are the same as in its last
