@@ -215,6 +215,7 @@ def test_a_parameter_has_its_name_and_a_card_in_a_module_that_has_a_call_of_its_
     assert not any("positive" in label for label in grouping.labels.values()), "a box that only computes with it"
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.cpu.amp.autocast:FutureWarning")  # torch 2.4 calls what it deprecates
 def test_the_root_of_a_call_inside_of_a_librarys_backward_is_not_named_by_the_line_around_it() -> None:
     with Block() as trace:
         x = torch.ones(3, requires_grad=True)
