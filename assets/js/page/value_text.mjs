@@ -1,5 +1,5 @@
 // Values and code of a scene as text for the panels. Pure: no page here.
-import { element, num, shapeText, truths } from "../scene/format.mjs";
+import { element, num, shapeText, shortened, truths } from "../scene/format.mjs";
 import { DAMAGED, SMALL } from "../scene/shared.mjs";
 
 /** @import { Scene, Step } from "../scene/scene.d.ts" */
@@ -62,8 +62,7 @@ const LONGEST = 120; // letters of the lines around a piece of code
 export function lineText(code, files) {
   if (!code || !files[code.file]) return "";
   const lines = files[code.file].text.split("\n").slice(code.line - 1, Math.max(code.line, code.end ?? 0));
-  const text = inOneLine(lines);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}\u2026` : text;
+  return shortened(inOneLine(lines), LONGEST);
 }
 
 /** The ranges of letters that a piece of code covers: [line, from, to] with `to` null at the end of the line. */

@@ -98,6 +98,14 @@ export function withMinus(text) {
   return text.replace(/(^|[\s(\u00b7]|(?<![\w)\]])\[+)-(?=\.?\d|inf\b)/g, `$1${MINUS}`);
 }
 
+/**
+ * A text of at most `most` characters; what is left out of a longer one is an ellipsis at its end.
+ * @type {(text: string, most: number) => string}
+ */
+export function shortened(text, most) {
+  return text.length > most ? `${text.slice(0, most - 1)}\u2026` : text;
+}
+
 /** What stands for a number that no text of its cell's width is true to. */
 const NO_ROOM = "\u2026";
 

@@ -2,7 +2,7 @@
 
 import { bars, isSingle } from "./flow.mjs";
 import { cells, columnOf, loopStarts, QUANTITIES, cellText } from "../../scene/run.mjs";
-import { toNumber } from "../../scene/format.mjs";
+import { shortened, toNumber } from "../../scene/format.mjs";
 
 /** @import { RunOverview } from "../../scene/scene.d.ts" */
 /** @import { Quantity, Row } from "../../scene/run.mjs" */
@@ -87,17 +87,16 @@ function outline(column, y0, y1, width) {
   return [{ type: "rect", xref: "x", yref: "y", x0: column - 0.5, x1: column + 0.5, y0, y1, line: { color: token("--ink"), width }, fillcolor: "transparent" }];
 }
 
-const belowColumn = (label) => (label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label);
-
 /** By their names the present iteration, the first, the last, and those with which another loop begins; of few backward calls each. */
 function axisNames(run, now) {
   if (run.calls.length && run.calls.length <= NAMED) return { tickvals: run.calls.map((_, column) => column), ticktext: run.labels };
   const last = run.labels.length - 1;
+  const name = (column) => shortened(run.labels[column], LONGEST);
   const tickvals = [];
   for (const column of [...(now < 0 ? [] : [now]), 0, last, ...loopStarts(run.labels)]) {
     if (tickvals.every((one) => Math.abs(column - one) > last / 8)) tickvals.push(column);
   }
-  return { tickvals, ticktext: tickvals.map((column) => (column === now ? `<b>${belowColumn(run.labels[column])}</b>` : belowColumn(run.labels[column]))) };
+  return { tickvals, ticktext: tickvals.map((column) => (column === now ? `<b>${name(column)}</b>` : name(column))) };
 }
 
 /** The loss; where it is nan or inf, a mark. */
