@@ -114,9 +114,10 @@ def test_server_ends_and_is_started_again_under_an_open_page(
     # That it ended is said at once, and the page goes on without it.
     edited = view.revision()
     view.seek(2)
-    view.js(f"backstep.select({view.node('y')!r})")
+    with view.page.expect_response("**/_dash-update-component*"):  # its details: what the step says has sections too
+        view.js(f"backstep.select({view.node('y')!r})")
     view.until("location.search.includes('select') && location.search.includes('step=2')")
-    view.until("document.querySelector('#inspect-body section')")  # its details have come
+    view.until("document.querySelector('#inspect-body section')")
     before = kept(view)
     kill(server)
     for _ in range(2):  # the second one is asked too, and not taken for the first

@@ -88,7 +88,7 @@ def test_edit_that_only_pytorch_can_compute_runs_the_script_again(
     edit = f"backstep.edit({{ leaf: {view.node('w')[1:]!r}, values: [4, 3] }})"
     view.js(edit)
     view.page.locator("#busy").get_by_role("button", name="Stop").click()
-    view.page.locator("#notice").get_by_text("spectrum.py was stopped").wait_for()
+    view.page.locator("#notice").get_by_text("spectrum.py was stopped").wait_for(timeout=60_000)
     view.page.locator("#notice button").click()
     view.js(edit)
     view.page.locator("#doubt").get_by_text("Run again by PyTorch").wait_for(timeout=60_000)
