@@ -16,6 +16,8 @@ import numpy as np
 
 from .source import syntax_tree
 
+NAMELESS = "_"
+"""The variable of a loop that does not use it: its values tell the iterations apart, and nobody is told of them."""
 MOST_TEXT = 20
 """The longest text, in characters, that serves as the value of a loop's variable."""
 _LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom, ast.Await)
@@ -124,20 +126,20 @@ def _has_way_out(body: list[ast.stmt]) -> bool:
 
 
 def variable(loop: ast.For | ast.AsyncFor | ast.While) -> str | None:
-    """The first name that a loop binds; None if it is `_`, or if the loop's body binds it again.
+    """The first name that a loop binds; None if the loop's body binds it again.
 
     >>> variable(ast.parse("for i, (x, y) in enumerate(pairs): x * y").body[0])
     'i'
     """
     if isinstance(loop, ast.While):
         return None
-    name = next((part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)), "_")
+    name = next((part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)), None)
     again = (
         isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
         for statement in loop.body
         for node in ast.walk(statement)
     )
-    return None if name == "_" or any(again) else name
+    return None if name is None or any(again) else name
 
 
 def held(frame: Any, name: str) -> Any:

@@ -307,7 +307,7 @@ def _collect(top: Scope) -> Grouping:
                 of[member] = ident
             else:
                 alone = member.round == 1 and rounds[member.key] == 1  # a single iteration is named as the loop
-                loop = member.loop if alone and member.text is None else None
+                loop = member.loop if alone and member.value is None else None
                 labels[member.id] = member.label if loop is None else loop.label
                 kin[member.id] = member.kin or labels[member.id]
                 within[member.id] = ident

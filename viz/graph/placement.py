@@ -32,7 +32,7 @@ def group_of(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str
 
 def group_of_leaf(facts: Facts, grouping: Grouping, tensor: int, version: int, used: str | None = None) -> str | None:
     """The group of a tensor that no op computed; it is `used` in a group, by default the one that contains all uses."""
-    owner = _owner(facts, grouping, tensor)
+    owner = _owner(facts, grouping, tensor, version)
     if owner is not None:
         return owner
     return _home(facts, grouping, tensor, version, _used_in(facts, grouping, tensor, version) if used is None else used)
@@ -55,21 +55,25 @@ def _innermost(grouping: Grouping, ops: Sequence[int]) -> str | None:
     return common
 
 
-def _owner(facts: Facts, grouping: Grouping, tensor: int) -> str | None:
+def _owner(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str | None:
     """The module's call in which a parameter or a buffer is drawn: the innermost one around its first use, also if
     several calls use it.
 
-    Uses through which a gradient comes back count first, and an optimiser owns nothing.
+    Uses through which a gradient comes back count first, and an optimiser owns nothing.  What `x.data` gave it belongs
+    to the next call, or if there is none, to what computed it: the call before would wait for its own successor.
     """
-    leaf = facts.tensors[tensor].leaf
-    if leaf is None or not grouping.owners or not is_owned(leaf, facts.trace.names.get(tensor, "")):
+    fact = facts.tensors[tensor]
+    if fact.leaf is None or not grouping.owners or not is_owned(fact.leaf, facts.trace.names.get(tensor, "")):
         return None
-    users = [op for version in facts.tensors[tensor].versions for op, _ in facts.uses.get((tensor, version), ())]
+    source = fact.data_sources.get(version)
+    versions = fact.versions if source is None else [one for one in fact.versions if one >= version]
+    users = [op for one in versions for op, _ in facts.uses.get((tensor, one), ())]
     for op in sorted(users, key=lambda op: (facts.node(op) is None, op)):
         group = next((one for one in grouping.paths[grouping.of.get(op)] if one in grouping.owners), None)
         if group is not None:
             return group
-    return None
+    writer = None if source is None else facts.producer(*source)
+    return None if writer is None else grouping.of.get(writer)
 
 
 def _used_in(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from engine.trace.events import Frame, LeafCreated, OpCalled, Trace
+from engine.trace.loops import NAMELESS
 
 from ..reading.source_text import source
 from . import nested_loops
@@ -80,11 +81,16 @@ class Scope:
     part: Part = ""
 
     @property
+    def value(self) -> str | None:
+        """What the variable of the loop is in this iteration, where that says more than its number."""
+        return None if self.loop is None or self.loop.variable == NAMELESS else self.text
+
+    @property
     def nth_round(self) -> Counted:
         """`step = 2`; `round 3` if the loop has no variable that says more."""
-        if self.text is None or self.loop is None:
+        if self.loop is None or self.value is None:
             return Counted("round ", "rounds ", str(self.round))
-        return Counted(f"{self.loop.variable} = ", f"{self.loop.variable} = ", self.text)
+        return Counted(f"{self.loop.variable} = ", f"{self.loop.variable} = ", self.value)
 
     def count(self, counted: Counted) -> None:
         """Name it as one of several."""

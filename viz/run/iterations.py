@@ -32,6 +32,7 @@ from engine.trace.events import (
     Trace,
 )
 from engine.trace.file.outline import CODES, KINDS, RECORDED, Outline
+from engine.trace.loops import NAMELESS
 from engine.trace.source import syntax_tree
 
 from ..graph.nested_loops import Loop, loops_in
@@ -344,13 +345,16 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
     told_at = dict(outline.loops)
     calls = {event for event, _ in outline.calls}
     iterations: list[Section] = []
-    held: dict[tuple[int, int], str] = {}
+    held: dict[tuple[int, int], str] = {}  # by depth and line of a loop: what is told of the value of its variable
+    valued: set[tuple[int, int]] = set()  # and which of them have one
     header: int | None = None  # where the events of the header began that come before a round
     inside, last, first_stack, has_called = False, 0, -1, False
     for event, stack in _turning_points(outline, told_at, calls):
         turned = False
         for one in told_at.get(event, ()):
-            held[one.depth, one.line] = f"{one.name} = {one.text}" if one.text is not None else ""
+            key = one.depth, one.line
+            held[key] = "" if one.text is None or one.name == NAMELESS else f"{one.name} = {one.text}"
+            (valued.discard if one.text is None else valued.add)(key)
             turned |= (one.depth, one.line, one.name) == (depth, line, loop.variable)
         here = at[stack]
         if here in (OUTSIDE, HEADER):
@@ -359,13 +363,13 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
                 iterations[-1] = replace(iterations[-1], end=event)
             inside = False
             continue
-        is_named = loop.variable is not None and held.get((depth, line), "") != ""
-        again = not is_named and has_called and stack == first_stack
+        is_told = loop.variable is not None and (depth, line) in valued
+        again = not is_told and has_called and stack == first_stack
         if not inside or turned or here < last or again:
             if inside:
                 iterations[-1] = replace(iterations[-1], end=event)
             begin = event if header is None else header
-            label = held.get((depth, line), "") if is_named else ""
+            label = held.get((depth, line), "") if is_told else ""
             around = tuple(_told(trace, stack, held, place))
             iterations.append(Section("iteration", label, begin, len(outline.kinds), around, place))
             first_stack, has_called = stack, False

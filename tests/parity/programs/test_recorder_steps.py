@@ -10,6 +10,7 @@ from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, OpCall
 from tests.parity.helpers.recordings import recorded_here
 from viz.graph.graph import draw
 from viz.graph.groups import groups
+from viz.graph.tangles import untangle
 from viz.reading.facts import collect
 
 pytestmark = pytest.mark.parity
@@ -49,6 +50,54 @@ for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
         optimizer.step()
         assert w._version == 0
 """
+FOLLOWING = """
+import torch
+from torch import nn
+
+online, target = (nn.Sequential(nn.Linear(3, 4), nn.Tanh()) for _ in range(2))
+optimizer = torch.optim.SGD(online.parameters(), lr=0.1)
+
+@torch.no_grad()
+def follow():
+    for theirs, ours in zip(target.parameters(), online.parameters()):
+        WRITE
+
+for _ in range(3):
+    x = torch.ones(2, 3)
+    with torch.no_grad():
+        goal = target(x)
+    loss = (online(x) - goal).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    follow()
+"""
+"""A network whose weights follow another one's, as in BYOL, DDPG and DQN."""
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "theirs.data = 0.9 * theirs.data + 0.1 * ours.data",
+        "theirs.data.copy_(0.9 * theirs.data + 0.1 * ours.data)",
+        "theirs.data.mul_(0.9).add_(ours.data, alpha=0.1)",
+        "theirs.lerp_(ours, 0.1)",
+        "target.load_state_dict(online.state_dict())",
+    ],
+)
+@pytest.mark.parametrize("library", ["torch", "engine"])
+def test_boxes_stay_where_the_weights_of_a_network_follow_those_of_another(
+    library: str, write: str, tmp_path: Path
+) -> None:
+    imports = {"torch": "import torch\nfrom torch", "engine": "import engine as torch\nfrom engine"}
+    source = FOLLOWING.replace("import torch\nfrom torch", imports[library], 1).replace("WRITE", write)
+    facts = collect(recorded_here(source, tmp_path))
+    drawing = draw(facts, groups(facts))
+    labels = list(drawing.grouping.labels.values())
+    untangle(drawing)
+    assert list(drawing.grouping.labels.values()) == labels
+    outer = [label for group, label in drawing.grouping.labels.items() if drawing.grouping.within[group] is None]
+    assert outer[:3] == ["round 1", "round 2", "round 3"], outer
 
 
 @pytest.mark.parametrize("library", ["torch", "engine"])

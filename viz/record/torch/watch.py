@@ -228,6 +228,7 @@ class Watch:
             self.tensors.see(tensor, stack)
             return
         other = self.tensors.see(source, stack)
+        known.offset -= 1  # torch does not count it; other elements are another version nevertheless
         known.version, known.value, known.storage = (
             version_of(tensor) - known.offset,
             self.tensors.keep(tensor),
