@@ -85,6 +85,16 @@ class Drawing:
     failing: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """The tensors that an error is about, by its event."""
 
+    def twin(self, ident: str) -> str | None:
+        """The card that a stub is drawn as where edges lead into a folded group from a leaf itself; None for others.
+
+        A parameter stays in the call that owns it.
+        """
+        item = self.items[ident]
+        if item.twin is None or item.role != "leaf" or self.items[item.twin].group in self.grouping.owners:
+            return None
+        return item.twin
+
     def card(self, tensor: int) -> str | None:
         """The newest card of a tensor."""
         fact = self.facts.tensors.get(tensor)
@@ -248,16 +258,21 @@ def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str,
         ops = list(dict.fromkeys(op for op, _ in facts.uses.get((tensor, version), ())))
         if len(ops) < 2:
             continue
-        first = min(ranks[op] for op in ops)
-        home = grouping.of.get(ops[0])
-        for i, op in enumerate(ops):
+        owner = drawing.items[ident].group
+        own = [op for op in ops if owner in grouping.paths[grouping.of.get(op)]] if owner in grouping.owners else ops
+        far |= {(ident, op) for op in set(ops).difference(own)}  # in a call before that of its owner, or after it
+        if not own:
+            continue
+        first = min(ranks[op] for op in own)
+        home = grouping.of.get(own[0])
+        for i, op in enumerate(own):
             near = ranks[op] - first <= NEAR and i < MANY and grouping.of.get(op) == home
             if i and not near:
                 far.add((ident, op))
         if not facts.tensors[tensor].requires_grad and home is not None:  # its place is where it is used first;
             item = drawing.items[ident]  # a leaf that receives a gradient from several groups is outside of them
-            own = group_of_leaf(facts, grouping, tensor, version, home)
-            drawing.items[ident] = Item(ident, "tensor", item.role, tensor, version, None, None, own)
+            place = group_of_leaf(facts, grouping, tensor, version, home)
+            drawing.items[ident] = Item(ident, "tensor", item.role, tensor, version, None, None, place)
     return far
 
 

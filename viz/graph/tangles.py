@@ -32,14 +32,14 @@ def untangle(drawing: Drawing) -> None:
 def _rooms(drawing: Drawing) -> _Rooms:
     """The dependencies in each group among its direct members, nodes and groups.
 
-    Links of stubs count for their card too: in a folded group they may be drawn from there.
+    A link of a stub counts for its card too, where it may be drawn from that in a folded group.
     """
     paths: dict[str | None, list[str]] = {None: []}
     for group, around in drawing.grouping.within.items():
         paths[group] = [*paths[around], group]
     rooms: _Rooms = defaultdict(lambda: defaultdict(dict))
     for link in drawing.links.values():
-        twin = drawing.items[link.source].twin
+        twin = drawing.twin(link.source)
         for source in (link.source, *(() if twin is None else (twin,))):
             ups, downs = (paths[drawing.items[end].group] for end in (source, link.target))
             shared = 0

@@ -109,7 +109,7 @@ def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
     """The loops whose passes are iterations; none of them is inside another."""
     votes: Counter[Place] = Counter()
     starts: dict[Place, list[int]] = {}
-    for call, root in _outer_calls(outline):
+    for call, root in _last_calls(trace, outline):
         for place in reversed(_loops_around(trace, int(outline.stacks[call]))):
             if place not in starts:
                 starts[place] = [one.start for one in _rounds(trace, outline, place)]
@@ -244,6 +244,15 @@ def _outer_calls(outline: Outline) -> Iterator[tuple[int, int]]:
             known = (tensor for tensor in roots[event] if 0 <= tensor < len(outline.born))
             yield event, max((int(outline.born[tensor]) for tensor in known), default=-1)
         running += 1
+
+
+def _last_calls(trace: Trace, outline: Outline) -> list[tuple[int, int]]:
+    """The outer calls without those at places that record a graph of the gradients, if there are others: that graph is
+    for a call to come, as in the inner loop of MAML, whose iterations are parts of one."""
+    calls = list(_outer_calls(outline))
+    first = {int(outline.stacks[call]): call for call, _ in reversed(calls)}
+    inner = {stack for stack, call in first.items() if getattr(trace.events[call], "create_graph", False)}
+    return [(call, root) for call, root in calls if int(outline.stacks[call]) not in inner] or calls
 
 
 def backward_calls(trace: Trace, outline: Outline) -> tuple[Section, ...]:

@@ -60,9 +60,7 @@ class Visible:
             within = [
                 stub
                 for stub in stubs
-                if drawing.items[stub].role == "leaf"
-                and drawing.items[drawing.items[stub].twin or stub].group not in grouping.owners
-                and not direct.isdisjoint(grouping.paths[drawing.items[stub].group])
+                if drawing.twin(stub) is not None and not direct.isdisjoint(grouping.paths[drawing.items[stub].group])
             ]
             if len(within) <= MOST_USERS:
                 self.shown.update({stub: self.shown[drawing.items[stub].twin or stub] for stub in within})

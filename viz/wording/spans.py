@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from engine.trace.events import Accumulated, Edge, GradSet, Input, OpCalled, VjpRun
 
+from ..graph.gradient_free import is_owned
 from ..graph.graph import Drawing
 from ..reading import text
 from ..reading.labels import written_name
@@ -292,8 +293,18 @@ class _Ways:
         if len(added) == 1:
             name = called(next(iter(added)), self.facts, "a leaf")
             return f"; {name} adds its gradient to .grad" if any(added.values()) else f"; {name} gets its gradient"
-        its = "its " if span.row else ""
-        return f"; {its}{len(added)} parameters {'add theirs to .grad' if any(added.values()) else 'get theirs'}"
+        its, most = "its " if span.row else "", len(added)
+        beside = [tensor for tensor in added if not self.is_parameter(tensor)]  # the input of a module, perhaps
+        others = ""
+        if 0 < len(beside) < most:
+            most -= len(beside)
+            others = " and another leaf" if len(beside) == 1 else f" and {len(beside)} other leaves"
+        what = "parameter" if most == 1 else f"{most} parameters"
+        return f"; {its}{what}{others} {'add theirs to .grad' if any(added.values()) else 'get theirs'}"
+
+    def is_parameter(self, tensor: int) -> bool:
+        leaf = self.facts.tensors[tensor].leaf
+        return leaf is not None and is_owned(leaf, self.facts.names.get(tensor, ""))
 
     def write(self, span: Span) -> str:
         """The effect of a statement on leaves: an update of their values, or of their `.grad`."""

@@ -74,6 +74,34 @@ for _ in range(3):
 """
 """A network whose weights follow another one's, as in BYOL, DDPG and DQN."""
 
+TESTED_FIRST = """
+import torch
+from torch import nn
+
+net = nn.Sequential(*(layer for _ in range(30) for layer in (nn.Linear(1, 1), nn.Tanh())))
+net.requires_grad_(False)
+x = torch.ones(3, 1, requires_grad=True)
+y = net(x)
+print(torch.autograd.grad(y.sum(), x, create_graph=True)[0].pow(2).mean())
+net.requires_grad_(True)
+x = torch.zeros(3, 1, requires_grad=True)
+y = net(x)
+torch.autograd.grad(y.sum(), x, create_graph=True)[0].pow(2).mean().backward()
+"""
+"""A network that is tested before it is trained, as DeepXDE does it."""
+
+
+def test_boxes_stay_where_a_network_is_called_before_its_weights_need_gradients(tmp_path: Path) -> None:
+    facts = collect(recorded_here(TESTED_FIRST, tmp_path))
+    drawing = draw(facts, groups(facts))
+    labels = list(drawing.grouping.labels.values())
+    untangle(drawing)
+    assert list(drawing.grouping.labels.values()) == labels
+    owned = {facts.names.get(item.tensor): item.group for item in drawing.items.values() if item.kind == "tensor"}
+    first, second = (group for group, label in drawing.grouping.labels.items() if label.startswith("net: Sequential"))
+    assert second in drawing.grouping.paths[owned["net.0.weight"]], "its gradient comes from there"
+    assert first in drawing.grouping.paths[owned["net.0.bias"]]
+
 
 @pytest.mark.parametrize(
     "write",

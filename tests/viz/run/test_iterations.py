@@ -81,6 +81,16 @@ CASES = {
         "def loss_of(x):\n    return (w * x).sum()\n\nloss_of(x).backward()\nloss_of(x).backward()\n",
         [""],
     ),
+    "inner loop whose gradients are differentiated": (
+        "for task in range(2):\n    fast = w\n    for _ in range(2):\n        loss = (fast * x * fast).sum()\n"
+        "        (g,) = torch.autograd.grad(loss, fast, create_graph=True)\n        fast = fast - 0.1 * g\n"
+        "    (fast * x).sum().backward()\n",
+        ["task = 0", "task = 1"],
+    ),
+    "gradients that are differentiated, and no others": (
+        "for step in range(2):\n    loss = (w * w).sum()\n    torch.autograd.grad(loss, w, create_graph=True)\n",
+        ["step = 0", "step = 1"],
+    ),
     "generator": (
         "def batches():\n    for n in range(3):\n        yield torch.full((2,), float(n)) * 2\n"
         "for x in batches():\n" + STEP,

@@ -97,6 +97,13 @@ def test_norms_of_a_sentence_are_those_of_the_gradients_that_crossed(trained: Re
         assert into_it["say"].startswith(f"blocks.0 receives a gradient of norm {told[1]}")
 
 
+def test_a_leaf_that_goes_into_a_module_is_none_of_its_parameters(tmp_path: Path) -> None:
+    attacked = TRAINED.replace("randn(2, 3)", "randn(2, 3, requires_grad=True)")
+    said = [span["say"] for span in named(reading(recorded(attacked, tmp_path)), "blocks.0")]
+    assert said[1].endswith("; its 4 parameters and another leaf get theirs.")
+    assert said[3].endswith("; its 4 parameters and another leaf add theirs to .grad.")
+
+
 def test_forward_update_and_clearing_are_told_in_numbers(trained: Reading) -> None:
     said = [span["say"] for span in trained.spans]
     assert "blocks.0 turns 2×3 into 2×3." in said
