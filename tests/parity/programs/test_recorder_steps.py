@@ -156,3 +156,21 @@ def test_what_a_fused_step_writes_has_a_new_version_and_the_graph_no_cycle(tmp_p
     facts = collect(trace)
     links = draw(facts, groups(facts)).links.values()
     assert not {(link.target, link.source) for link in links} & {(link.source, link.target) for link in links}
+
+
+TURNS = """
+import torch
+
+w = torch.ones(2)
+for t in range(3):
+    with torch.no_grad():
+        a = w * t
+    b = a.view(2, 1)
+"""
+
+
+def test_the_last_op_of_an_iteration_is_in_it_where_the_next_begins_without_one(tmp_path: Path) -> None:
+    trace = recorded_here(TURNS, tmp_path)
+    turns = [(event.loops[0].text, trace.stacks[event.stack][-1].line) for event in trace.events if event.loops]
+    assert [value for value, _ in turns] == ["0", "1", "2"]
+    assert all(line < 8 for _, line in turns), turns

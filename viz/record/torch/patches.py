@@ -249,7 +249,7 @@ def grad_mode(watch: Watch, real: Any) -> Any:
     def switch(self: Any, *args: Any) -> Any:
         result = real(self, *args)
         if watch.is_looking():
-            watch.while_off(switched, watch, torch.is_grad_enabled(), watch.stack(2))
+            watch.while_off(switched, watch, torch.is_grad_enabled(), watch.place(2))
         return result
 
     return switch
@@ -277,13 +277,13 @@ def gradient(watch: Watch, real: Any) -> Any:
         watch.finish()
         real.__set__(self, value)
         if watch.is_looking():
-            watch.while_off(watch.grad_set, self, value, watch.stack(2))
+            watch.while_off(watch.grad_set, self, value, watch.place(2))
 
     def delete(self: Any) -> None:
         watch.finish()
         real.__delete__(self)
         if watch.is_looking():
-            watch.while_off(watch.grad_set, self, None, watch.stack(2))
+            watch.while_off(watch.grad_set, self, None, watch.place(2))
 
     return property(get, put, delete, real.__doc__)
 
@@ -297,7 +297,7 @@ def flag(watch: Watch, real: Any) -> Any:
         result = real(self, *args, **kwargs)
         known = watch.tensors.find(self)
         if known is not None and watch.is_looking() and self.requires_grad is not known.requires:
-            watch.while_off(watch.tensors.flag, known, self, watch.stack(2))
+            watch.while_off(watch.tensors.flag, known, self, watch.place(2))
         return result
 
     return requires_grad_
@@ -315,7 +315,7 @@ def flag_set(watch: Watch, real: Any) -> Any:
         real.__set__(self, value)
         known = watch.tensors.find(self)
         if known is not None and watch.is_looking() and value is not known.requires:
-            watch.while_off(watch.tensors.flag, known, self, watch.stack(2))
+            watch.while_off(watch.tensors.flag, known, self, watch.place(2))
 
     return property(get, put, None, real.__doc__)
 
@@ -327,7 +327,7 @@ def retain_grad(watch: Watch, real: Any) -> Any:
     def retain_grad(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = real(self, *args, **kwargs)
         if watch.is_looking():
-            watch.while_off(retains, watch, self, watch.stack(2))
+            watch.while_off(retains, watch, self, watch.place(2))
         return result
 
     return retain_grad
@@ -342,14 +342,14 @@ def data(watch: Watch, real: Any) -> Any:
         watch.finish()
         with watch.aside():
             alias = real.__get__(self)
-        watch.while_off(watch.forward.data, self, alias, watch.stack(2))
+        watch.while_off(watch.forward.data, self, alias, watch.place(2))
         return alias
 
     def put(self: Any, value: Any) -> None:
         watch.finish()
         real.__set__(self, value)
         if watch.is_looking():
-            watch.while_off(watch.data_set, self, value, watch.stack(2))
+            watch.while_off(watch.data_set, self, value, watch.place(2))
 
     return property(get, put, None, real.__doc__)
 
@@ -392,7 +392,7 @@ def escape(watch: Watch, real: Any, kind: str = "") -> Any:
         watch.finish()
         with watch.aside():
             result = real(self, *args, **kwargs)
-        watch.while_off(watch.leaves, kind, self, watch.stack(2))
+        watch.while_off(watch.leaves, kind, self, watch.place(2))
         return result
 
     return leave

@@ -206,6 +206,12 @@ class Watch:
         finally:
             self.off -= 1
 
+    def place(self, depth: int) -> int:
+        """The number of the program's call stack, for an event that is no op.  Ops before it are recorded first: what
+        the loops around it have come to is noted with the next entry."""
+        self.while_off(self.forward.settle)
+        return self.stack(depth + 1)
+
     # -- what several parts record -------------------------------------------------------------------------------
 
     def gradients(self, gradients: Sequence[Any]) -> tuple[int | None, ...]:
