@@ -20,7 +20,20 @@ from .gradient_free import gather, join_steps, lift, owners, telling
 from .nested_loops import Loop
 from .reader import read
 from .recursion import flatten, unroll
-from .scopes import Counted, Part, Scope, Tree, inner_first, nest, number, ops_of, prune, rounds_around_all, wrap
+from .scopes import (
+    Counted,
+    Part,
+    Scope,
+    Tree,
+    inner_first,
+    nest,
+    number,
+    ops_of,
+    prune,
+    rounds_around_all,
+    tell_by_leaf,
+    wrap,
+)
 
 MOST_MEMBERS = 40
 """The number of direct members above which a group is cut into parts, so that each fits on a screen."""
@@ -97,6 +110,7 @@ def groups(facts: Facts) -> Grouping:
     wrap(tree, LIBRARY_OF_MANY if is_large else LIBRARY)
     unroll(tree)
     number(tree.top)
+    tell_by_leaf(tree, facts)
     if is_large:
         join_steps(tree)
     owning: frozenset[str] = owners(tree) if is_large else frozenset()

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 from engine.trace.events import Frame, LeafCreated, OpCalled, Trace
 from engine.trace.loops import NAMELESS
 
+from ..reading.facts import Facts
 from ..reading.source_text import source
 from . import nested_loops
 from .nested_loops import Loop
@@ -288,6 +289,30 @@ def number(top: Scope) -> None:
             if often[call.key] > 1:
                 begin, call.kin = f"{call.label} · ", call.kin or call.label
                 call.count(Counted(begin, begin, str(nth[call.key])))
+
+
+def tell_by_leaf(tree: Tree, facts: Facts) -> None:
+    """Name the iterations of `for p in parameters` by the leaf that each uses: `p = W1`.  Cost: linear in ops times the
+    depth of loops."""
+    for scope in inner_first(tree.top):
+        loops: dict[tuple[object, ...], list[Scope]] = {}
+        for one in scope.members:
+            if isinstance(one, Scope) and one.loop is not None and one.loop.variable is not None:
+                loops.setdefault(one.key, []).append(one)
+        for rounds in loops.values():
+            names = [_only_leaf(one, tree, facts) if one.value is None else "" for one in rounds]
+            if len(set(names)) < max(len(names), 2) or not all(names):
+                continue
+            for one, name in zip(rounds, names, strict=True):
+                one.text = name
+                one.count(one.nth_round)
+
+
+def _only_leaf(scope: Scope, tree: Tree, facts: Facts) -> str:
+    """The name of the leaf that the ops of a scope use, where gradients end; "" for none and for several."""
+    used = {one.tensor for op in ops_of(scope) for one in tree.ops[op].inputs if one.tensor in facts.tensors}
+    leaves = [tensor for tensor in used if tensor is not None and facts.tensors[tensor].leaf_versions]
+    return facts.names.get(leaves[0], "") if len(leaves) == 1 else ""
 
 
 def prune(top: Scope, always: AbstractSet[str] = frozenset()) -> None:

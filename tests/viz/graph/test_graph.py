@@ -485,3 +485,22 @@ def test_ops_that_the_library_repeats_in_one_line_do_not_begin_another_call(tmp_
     )
     found = groups(collect(recorded(HEAD + text, tmp_path)))
     assert [label for label in found.labels.values() if label.startswith("train")] == ["train"]
+
+
+OVER_PARAMETERS = """
+W, b = torch.ones(2, 2, requires_grad=True), torch.ones(2, requires_grad=True)
+for k in range(2):
+    loss = (torch.ones(1, 2) @ W + b).pow(2).sum()
+    loss.backward()
+    for p in [W, b]:
+        p.data -= 0.1 * p.grad
+for x in [torch.ones(2), torch.zeros(2)]:
+    print((x + W).mean())
+"""
+
+
+def test_iterations_over_parameters_have_the_names_of_those(tmp_path: Path) -> None:
+    found = read(OVER_PARAMETERS, tmp_path)
+    names = list(found.drawing.grouping.labels.values())
+    assert names.count("p = W") == names.count("p = b") == 2, names
+    assert "round 1" in names and "x = W" not in names, names
