@@ -259,13 +259,14 @@ def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str,
         if len(ops) < 2:
             continue
         owner = drawing.items[ident].group
-        own = [op for op in ops if owner in grouping.paths[grouping.of.get(op)]] if owner in grouping.owners else ops
-        far |= {(ident, op) for op in set(ops).difference(own)}  # in a call before that of its owner, or after it
-        if not own:
+        if owner in grouping.owners:  # calls before that of its owner, and after it, use stubs
+            far |= {(ident, op) for op in ops if owner not in grouping.paths[grouping.of.get(op)]}
+            ops = [op for op in ops if (ident, op) not in far]
+        if not ops:
             continue
-        first = min(ranks[op] for op in own)
-        home = grouping.of.get(own[0])
-        for i, op in enumerate(own):
+        first = min(ranks[op] for op in ops)
+        home = grouping.of.get(ops[0])
+        for i, op in enumerate(ops):
             near = ranks[op] - first <= NEAR and i < MANY and grouping.of.get(op) == home
             if i and not near:
                 far.add((ident, op))

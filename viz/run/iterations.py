@@ -354,16 +354,14 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
     told_at = dict(outline.loops)
     calls = {event for event, _ in outline.calls}
     iterations: list[Section] = []
-    held: dict[tuple[int, int], str] = {}  # by depth and line of a loop: what is told of the value of its variable
-    valued: set[tuple[int, int]] = set()  # and which of them have one
+    held: dict[tuple[int, int], str | None] = {}  # by depth and line of a loop: what is told of its value, if any
     header: int | None = None  # where the events of the header began that come before a round
     inside, last, first_stack, has_called = False, 0, -1, False
     for event, stack in _turning_points(outline, told_at, calls):
         turned = False
         for one in told_at.get(event, ()):
-            key = one.depth, one.line
-            held[key] = "" if one.text is None or one.name == NAMELESS else f"{one.name} = {one.text}"
-            (valued.discard if one.text is None else valued.add)(key)
+            label = "" if one.name == NAMELESS else f"{one.name} = {one.text}"
+            held[one.depth, one.line] = None if one.text is None else label
             turned |= (one.depth, one.line, one.name) == (depth, line, loop.variable)
         here = at[stack]
         if here in (OUTSIDE, HEADER):
@@ -372,15 +370,14 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
                 iterations[-1] = replace(iterations[-1], end=event)
             inside = False
             continue
-        is_told = loop.variable is not None and (depth, line) in valued
-        again = not is_told and has_called and stack == first_stack
+        value = None if loop.variable is None else held.get((depth, line))
+        again = value is None and has_called and stack == first_stack
         if not inside or turned or here < last or again:
             if inside:
                 iterations[-1] = replace(iterations[-1], end=event)
             begin = event if header is None else header
-            label = held.get((depth, line), "") if is_told else ""
             around = tuple(_told(trace, stack, held, place))
-            iterations.append(Section("iteration", label, begin, len(outline.kinds), around, place))
+            iterations.append(Section("iteration", value or "", begin, len(outline.kinds), around, place))
             first_stack, has_called = stack, False
         has_called |= event in calls
         inside, header, last = True, None, here
@@ -399,7 +396,7 @@ def _turning_points(
     return zip(own[is_new].tolist(), stacks[is_new].tolist(), strict=True)
 
 
-def _told(trace: Trace, stack: int, held: dict[tuple[int, int], str], inner: Place) -> Iterator[str]:
+def _told(trace: Trace, stack: int, held: Mapping[tuple[int, int], str | None], inner: Place) -> Iterator[str]:
     """The known values of the variables of the loops around an inner one."""
     for place in _loops_around(trace, stack):
         if place == inner:
