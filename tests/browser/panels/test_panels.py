@@ -104,8 +104,7 @@ def test_right_panel_where_it_is_narrow_moves_nothing_and_fit_counts_with_it(vie
     view.until(f"{WIDTH.format('right')} > 370")
     view.page.keyboard.press("Escape")
     view.until(f"{WIDTH.format('right')} === 0")
-    view.until(f"{WIDTH.format('stage')} === {wide}")
-    assert view.js(place) == before, "and all of it is seen again"
+    view.until(f"{WIDTH.format('stage')} === {wide} && {place} === {before}")  # and all of it is seen again
 
 
 @pytest.mark.parametrize("width", [1280, 1440, 1920])

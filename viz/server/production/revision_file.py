@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from viz.server.production.places import place
 from viz.server.store import Revision
 
 BYTES = 256 << 20
@@ -28,7 +29,8 @@ class RevisionFile:
         self.path, self.limit = path, limit
         self._own = threading.local()
         self._written = 0
-        with self._file() as file:
+        # One after the other: if two processes make it a WAL file together, SQLite refuses one of them without waiting.
+        with place(path.parent, path.name, 1), self._file() as file:
             file.execute(
                 "CREATE TABLE IF NOT EXISTS revisions (id TEXT PRIMARY KEY, program TEXT NOT NULL, "
                 "version INTEGER NOT NULL, edits TEXT NOT NULL, section INTEGER, used REAL NOT NULL) WITHOUT ROWID"

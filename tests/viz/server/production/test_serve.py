@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -105,6 +106,18 @@ def test_processes_share_revisions_and_forget_the_oldest(tmp_path: Path) -> None
     thread.start()
     thread.join()
     assert found == [made[-1]]
+
+
+def test_processes_that_start_together_all_get_the_revisions(tmp_path: Path) -> None:
+    opens = "import sys\nfrom viz.server.production.revision_file import *\n"
+    opens += "for line in sys.stdin:\n RevisionFile(Path(line.strip())); print(flush=True)"
+    with contextlib.ExitStack() as ends:
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+        both = [ends.enter_context(subprocess.Popen([sys.executable, "-c", opens], **pipes)) for _ in range(2)]
+        for number in range(100):  # without a lock every third time one of them is refused
+            for process in both:
+                print(tmp_path / str(number), file=process.stdin)
+            assert [next(process.stdout or iter([]), "refused") for process in both] == ["\n", "\n"]
 
 
 def test_folder_that_cannot_be_offered_is_refused(tmp_path: Path) -> None:
