@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from engine.trace.events import Accumulated, LeafCreated, OpCalled, Trace
+from engine.trace.events import Accumulated, AnyEvent, BackwardStarted, LeafCreated, OpCalled, Trace
 from engine.trace.file.measures import Losses
 from engine.trace.file.outline import Outline
 
@@ -118,8 +118,9 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     np.fmax.at(values["ratio"], there, updates.ratio[shown])
     sampled = set(place[rows.of(updates.tensor[shown & (updates.sampled > 0)])].tolist())
 
-    losses = _first_of_each(_section_of(starts, measures.losses.event), measures.losses.loss)
-    root, others = _further_roots(trace, outline, measures.losses, starts, columns)
+    roots = _losses(trace, outline, measures.losses, starts)
+    losses = _first_of_each(_section_of(starts, roots.event), roots.loss)
+    root, others = _further_roots(trace, outline, roots, starts, columns)
     return Overview(
         labels=tuple(sections[section].name for section in columns.tolist()),
         first=tuple(columns.tolist()),
@@ -203,6 +204,30 @@ def _last_of_each(section: np.ndarray, tensor: np.ndarray) -> _Cells:
     order = np.argsort(first)
     index = (len(section) - 1 - last)[order]
     return _Cells(section[index], tensor[index], index)
+
+
+def _losses(trace: Trace, outline: Outline, roots: Losses, starts: np.ndarray) -> Losses:
+    """The roots that are losses: of each section those of `backward()`; without one, those of `autograd.grad`.
+
+    A call of `autograd.grad` with `create_graph` is the last choice: its gradients are a part of a loss, as in a
+    gradient penalty. One event is read for each place that calls.
+    """
+    if not len(roots.event):
+        return roots
+    _, first, place = np.unique(outline.stacks[roots.event], return_index=True, return_inverse=True)
+    rank = np.array([_rank(trace.events[event]) for event in roots.event[first].tolist()])[place]
+    section = _section_of(starts, roots.event)
+    best = np.full(len(starts), max(rank))
+    np.minimum.at(best, section, rank)
+    kept = rank == best[section]
+    return Losses(roots.event[kept], roots.loss[kept])
+
+
+def _rank(call: AnyEvent) -> int:
+    """How far a call is from one whose root is a loss."""
+    if not isinstance(call, BackwardStarted) or call.function == "backward":
+        return 0
+    return 2 if call.create_graph else 1
 
 
 def _further_roots(

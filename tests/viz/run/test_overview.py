@@ -168,6 +168,29 @@ def test_further_roots_without_names_of_their_own_are_not_shown(call: str, tmp_p
     assert found.root == "loss" and not found.others
 
 
+PENALTY = """\
+import engine as torch
+w = torch.tensor([1., 2.], requires_grad=True)
+losses = []
+for i in range(80):
+    x = torch.tensor([3., 4.], requires_grad=True)
+    out = (w * x).sum() ** 2
+    penalty, = torch.autograd.grad(out, x, create_graph=True)
+    loss = out + penalty.norm() + i
+    losses.append(loss.item())
+    {call}
+"""
+
+
+@pytest.mark.parametrize("call", ["loss.backward()", "w.grad, = torch.autograd.grad(loss, w)"])
+def test_a_root_whose_gradient_is_a_part_of_the_loss_is_no_loss(call: str, tmp_path: Path) -> None:
+    seen: dict[str, object] = {}
+    source = PENALTY.format(call=call)
+    exec(source, seen)
+    found = of(recorded(source, tmp_path))
+    assert found.root == "loss" and not found.others and found.loss.tolist() == seen["losses"]
+
+
 def test_a_program_without_a_loop_has_one_column(tmp_path: Path) -> None:
     found = of(
         recorded("import engine as torch\nw = torch.ones(2, requires_grad=True)\n(w * 3).sum().backward()\n", tmp_path)
