@@ -165,7 +165,7 @@ class _Reader:
                 if open_here and not self._restarts(frames, depth + 1, level + 1):
                     scope = self.opened[level]
                 else:
-                    scope = self.open(scope, frames[depth + 1].function, key)
+                    scope = self.open(scope, frames[depth + 1].function.rpartition(".<locals>.")[2], key)
                     self.opened[level:] = [scope]
                 scope.latest = place_of(frames[depth + 1])
                 scope.seen.add(scope.latest)

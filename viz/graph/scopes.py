@@ -326,7 +326,9 @@ def prune(top: Scope, always: AbstractSet[str] = frozenset()) -> None:
                 kept.append(member)
                 continue
             for only in member.members:
-                if isinstance(only, Scope) and member.round and only.round:
+                if isinstance(only, Scope) and member.part == only.part == "module":  # its caller's name for it
+                    only.label, only.counted, only.kin, only.key = member.label, member.counted, member.kin, member.key
+                elif isinstance(only, Scope) and member.round and only.round:
                     only.counted = member.nth_round
                     only.label = f"{member.nth_round.name}, {only.label}"
                 elif isinstance(only, Scope) and only.part == "module" and named[only.label] == 1:

@@ -295,6 +295,16 @@ class Facts:
         return inner.pop() if len(inner) == 1 else next(iter(self.trace.files), "")
 
 
+def from_loss(call: AnyEvent) -> int:
+    """How far a backward call is from one whose root is a loss, as that of `backward()` is.
+
+    The gradient of an `autograd.grad` may be all that is wanted; with `create_graph`, it is a part of a loss to come.
+    """
+    if not isinstance(call, BackwardStarted) or call.function == "backward":
+        return 0
+    return 2 if call.create_graph else 1
+
+
 def collect(trace: Trace) -> Facts:
     """Read a trace once.  Cost: linear in its events."""
     facts = Facts(trace)

@@ -14,10 +14,11 @@ from math import prod
 
 import numpy as np
 
-from engine.trace.events import Accumulated, AnyEvent, BackwardStarted, LeafCreated, OpCalled, Trace
+from engine.trace.events import Accumulated, LeafCreated, OpCalled, Trace
 from engine.trace.file.measures import Losses
 from engine.trace.file.outline import Outline
 
+from ..reading.facts import from_loss
 from .iterations import Section
 from .measures import measured
 
@@ -215,19 +216,12 @@ def _losses(trace: Trace, outline: Outline, roots: Losses, starts: np.ndarray) -
     if not len(roots.event):
         return roots
     _, first, place = np.unique(outline.stacks[roots.event], return_index=True, return_inverse=True)
-    rank = np.array([_rank(trace.events[event]) for event in roots.event[first].tolist()])[place]
+    rank = np.array([from_loss(trace.events[event]) for event in roots.event[first].tolist()])[place]
     section = _section_of(starts, roots.event)
     best = np.full(len(starts), max(rank))
     np.minimum.at(best, section, rank)
     kept = rank == best[section]
     return Losses(roots.event[kept], roots.loss[kept])
-
-
-def _rank(call: AnyEvent) -> int:
-    """How far a call is from one whose root is a loss."""
-    if not isinstance(call, BackwardStarted) or call.function == "backward":
-        return 0
-    return 2 if call.create_graph else 1
 
 
 def _further_roots(

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
-from engine.trace.events import ErrorRaised, Trace
+import numpy as np
+
+from engine.trace.events import BackwardStarted, ErrorRaised, Trace
 from engine.trace.file.consistency import checked
 from engine.trace.file.database import Rows, TraceFileError
 from engine.trace.file.outline import Outline, outline, outline_in_file
@@ -97,10 +99,13 @@ class Run:
 
     @cached_property
     def opens(self) -> int:
-        """The section that is shown first: the one with the error that ends the run, else the first iteration."""
+        """The section that is shown first: the one with the error that ends the run, else the first iteration with a
+        backward call, as an agent's first ones have none, else the first."""
         if self._has_failed:
             return len(self.sections) - 1
-        return next(k for k, section in enumerate(self.sections) if section.kind == "iteration")
+        iterations = [k for k, section in enumerate(self.sections) if section.kind == "iteration"]
+        calls = self.outline.where(BackwardStarted)
+        return next((k for k in iterations if _any_within(calls, self.sections[k])), iterations[0])
 
     @property
     def opens_whole(self) -> bool:
@@ -112,6 +117,11 @@ class Run:
     def _has_failed(self) -> bool:
         events = self.whole.events
         return any(isinstance(events[k], ErrorRaised) for k in range(max(0, len(events) - 3), len(events)))
+
+
+def _any_within(events: np.ndarray, section: Section) -> bool:
+    start, end = np.searchsorted(events, (section.start, section.end))
+    return bool(start < end)
 
 
 @contextmanager

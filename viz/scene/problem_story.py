@@ -8,7 +8,7 @@ from engine.trace.events import Frame, Trace
 
 from ..findings import nonfinite
 from ..findings.finding import EXPLODING, NONFINITE, NONFINITE_GRADIENT, OFTEN_MEANT, Finding, Kind
-from ..reading.facts import Facts
+from ..reading.facts import Facts, from_loss
 from ..reading.source_text import source
 from ..schema.scene import Chapter, Error, Scene
 from ..schema.scene import Step as StepOfScene
@@ -65,7 +65,7 @@ def _is_sound(read: Reading) -> bool:
 
 def opens(trace: Trace, scene: Scene, chapters: list[Chapter]) -> int | None:
     """The time at which the program is shown first: its error, else the first wrong value, else the first chapter; in a
-    graph whose boxes are coloured by their gradients, the time when all of these have arrived.
+    graph whose boxes are coloured by their gradients, the time when those of the last loss have arrived.
 
     If the roots of backward are finite, wrong values of the forward pass were discarded, and the first wrong gradient
     counts.
@@ -74,8 +74,13 @@ def opens(trace: Trace, scene: Scene, chapters: list[Chapter]) -> int | None:
     stopped = [c for c in chapters if c["kind"] == "error"]
     wrong = [c for c in chapters if sound and c["kind"] in NONFINITE_GRADIENT]
     born = [c for c in chapters if c["kind"] in EXPLODING | NONFINITE]
-    passed = [phase["end"] for phase in scene["phases"] if phase["kind"] == "backward" and scene["norms"] is not None]
-    return next((c["step"] for c in [*stopped, *wrong, *born, *chapters]), max(passed, default=None))
+    calls = reading(trace).facts.calls
+    passed = [
+        (-from_loss(calls[phase["call"]].event), phase["end"])
+        for phase in scene["phases"]
+        if phase["kind"] == "backward" and phase["call"] is not None and scene["norms"] is not None
+    ]
+    return next((c["step"] for c in [*stopped, *wrong, *born, *chapters]), max(passed, default=(0, None))[1])
 
 
 def _of(facts: Facts, code: Code) -> str:

@@ -150,3 +150,39 @@ def test_groups_have_ids_by_their_place_so_that_what_is_open_stays_so_in_the_nex
     }
     assert len(one.labels) < len(other.labels)
     assert one.owners and one.owners <= one.labels.keys()
+
+
+def test_a_module_that_only_calls_another_one_is_called_as_its_caller_does(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nfrom engine import nn\n"
+        "class Generator(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.model = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2))\n"
+        "    def forward(self, x):\n        return self.model(x)\n"
+        "there, back, x = Generator(), Generator(), torch.ones(1, 2)\n"
+        "(back(there(x)) - x).square().mean().backward()\n"
+    )
+    labels = reading(recorded(source, tmp_path)).drawing.grouping.labels.values()
+    assert {"there: Generator", "back: Generator"} <= set(labels) and not any("model" in label for label in labels)
+
+
+CLOSURE = """\
+import engine as torch
+model = torch.nn.Linear(2, 2)
+opt = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+def fit(x):
+    def closure():
+        y = model(x)
+{body}
+        y.sum().backward()
+    closure()
+    opt.step()
+fit(torch.ones(2, 2))
+"""
+
+
+def test_a_closure_that_does_everything_begins_open(tmp_path: Path) -> None:
+    body = "\n".join(f"        y = y * {n}" for n in range(1, 71))
+    drawing = reading(recorded(CLOSURE.format(body=body), tmp_path)).drawing
+    groups = by_label(drawing.grouping)
+    ways = begins_folded(drawing)
+    assert ways and all(groups["SGD.step"] in way and groups["closure"] not in way for way in ways)

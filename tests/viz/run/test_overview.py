@@ -168,6 +168,22 @@ def test_further_roots_without_names_of_their_own_are_not_shown(call: str, tmp_p
     assert found.root == "loss" and not found.others
 
 
+WAITS = """\
+import engine as torch
+w = torch.tensor([1., 2.], requires_grad=True)
+seen = []
+for i in range(80):
+    seen.append((w.detach() * i).sum())
+    if len(seen) > 30:
+        seen[0].add(w.sum()).backward()
+"""
+
+
+def test_a_run_opens_at_its_first_iteration_with_a_backward_call(tmp_path: Path) -> None:
+    run = Run(recorded(WAITS, tmp_path))
+    assert run.is_divided and run.sections[run.opens].name == "i = 30"
+
+
 PENALTY = """\
 import engine as torch
 w = torch.tensor([1., 2.], requires_grad=True)

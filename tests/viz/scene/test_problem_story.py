@@ -40,6 +40,12 @@ def test_a_sound_model_opens_when_its_boxes_have_their_gradients(tmp_path: Path)
     assert line.steps[opens - 1].kind == "accumulate" and line.steps[opens].kind == "write"
 
 
+def test_a_model_opens_at_the_gradients_of_its_loss_and_not_at_a_later_derivative(tmp_path: Path) -> None:
+    later = "x = torch.randn(2, 4, requires_grad=True)\ntorch.autograd.grad({}, x)\n".format("(x ** 2).sum()")
+    plain, with_it = (opened(source, tmp_path)[1] for source in (TRANSFORMER, TRANSFORMER + later))
+    assert plain == with_it is not None
+
+
 def test_the_error_is_where_a_program_opens(tmp_path: Path) -> None:
     source = "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.backward()\n"
     chapters, opens = opened(HEAD + source, tmp_path)
