@@ -25,8 +25,8 @@ def begins_folded(drawing: Drawing, above: int = FOLD_ABOVE) -> list[frozenset[s
     graph.
 
     Whole levels of groups are folded, so that equal groups look equal. Groups beside a model are folded in all of these
-    ways; one with nothing beside it, as a closure that does everything, in none. Each visible stack has one open member
-    as an example, or none.
+    ways; those around all roots, as a function that trains, in none, so that the loss is seen. Each visible stack has
+    one open member as an example, or none.
     """
     if len(drawing.items) <= above:
         return []
@@ -41,19 +41,23 @@ def begins_folded(drawing: Drawing, above: int = FOLD_ABOVE) -> list[frozenset[s
             hidden.add(group)
     items = Counter(depth[item.group] for item in drawing.items.values() if item.group not in closed)
     groups = Counter(depth[group] for group in depth if group not in hidden)
-    least = 0
-    while not items[least] and groups[least + 1] == 1:
-        least += 1
-    level, seen = least, items[least]
+    level, seen = 0, items[0]
     while groups[level + 1] and seen + items[level + 1] + groups[level + 2] <= OPEN_UP_TO:
         level += 1
         seen += items[level]
+    rooted = _around_roots(drawing)
     ways = [
-        frozenset(group for group in grouping.labels if depth[group] > most or group in closed)
-        for most in range(level, least - 1, -1)
+        frozenset(group for group in grouping.labels if depth[group] > most or group in closed) - rooted
+        for most in range(level, -1, -1)
     ]
     shown = grouping.stacks - hidden
     return list(dict.fromkeys(way for folded in ways for way in (folded - _at(shown, folded, grouping), folded)))
+
+
+def _around_roots(drawing: Drawing) -> frozenset[str]:
+    """The groups that contain all roots of backward calls."""
+    paths = [drawing.grouping.paths[item.group] for item in drawing.items.values() if item.role == "root"]
+    return frozenset(paths[0]).intersection(*paths) if paths else frozenset()
 
 
 def _at(stacks: AbstractSet[str], folded: AbstractSet[str], grouping: Grouping) -> set[str]:

@@ -21,6 +21,8 @@ from ..schema.scene import NodeKind, Role
 from .groups import Grouping
 from .placement import group_of, group_of_leaf
 
+MOST_INPUTS = 8
+"""Constants beside each other without a model; more of them are a part of the data."""
 NEAR = 3
 """The number of ranks (ops in a row) after a leaf's first use within which further uses have edges from its card."""
 MANY = 16
@@ -278,14 +280,19 @@ def _stubs(facts: Facts, grouping: Grouping, drawing: Drawing) -> set[tuple[str,
 
 
 def _feed(drawing: Drawing) -> None:
-    """Put inputs of a model that pass no gradient on beside the data: batches, initial states, dropout masks."""
+    """Put inputs that pass no gradient on beside the data: those of a model, as batches, initial states and dropout
+    masks, and where there are many, those of any program, as the replay memory of an agent."""
     grouping = drawing.grouping
     data = next((g for g, part in grouping.quiet.items() if part == "data" and grouping.within[g] is None), None)
-    for item in list(drawing.items.values()) if data is not None and grouping.model else []:
-        if item.role != "constant" or item.op is not None or item.group is not None or item.tensor is None:
-            continue
-        if drawing.facts.tensors[item.tensor].producers.get(item.version) is None:
-            drawing.items[item.id] = replace(item, group=data)
+    if data is None:
+        return
+    inputs = [
+        item for item in drawing.items.values()
+        if item.role == "constant" and item.op is None and item.group is None and item.tensor is not None
+        and drawing.facts.tensors[item.tensor].producers.get(item.version) is None
+    ]  # fmt: skip
+    for item in inputs if grouping.model or len(inputs) > MOST_INPUTS else []:
+        drawing.items[item.id] = replace(item, group=data)
 
 
 def _source(drawing: Drawing, tensor: int, op: int, position: int) -> str | None:

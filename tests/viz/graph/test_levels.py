@@ -186,3 +186,30 @@ def test_a_closure_that_does_everything_begins_open(tmp_path: Path) -> None:
     groups = by_label(drawing.grouping)
     ways = begins_folded(drawing)
     assert ways and all(groups["SGD.step"] in way and groups["closure"] not in way for way in ways)
+
+
+REPLAYED = """\
+import engine as torch
+from engine import nn
+net = nn.Sequential(*[m for _ in range(12) for m in (nn.Linear(2, 2), nn.Tanh())])
+opt = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9)
+memory = []
+for k in range({kept}):
+    state = torch.tensor([[float(k), 1.]])
+    memory.append(state)
+state = torch.tensor([3., 4.]).unsqueeze(0)
+memory.append(state * 2)
+def optimize():
+    net(torch.cat(memory)).square().mean().backward()
+    opt.step()
+optimize()
+"""
+
+
+@pytest.mark.parametrize(("kept", "shown"), [(3, {"state"}), (20, set[str]())])
+def test_many_inputs_of_a_function_are_a_part_of_the_data(kept: int, shown: set[str], tmp_path: Path) -> None:
+    found = reading(recorded(REPLAYED.format(kept=kept), tmp_path))
+    groups = by_label(found.drawing.grouping)
+    assert {"data", "optimize"} <= groups.keys()
+    assert cards_in(found, None) == shown
+    assert all(groups["optimize"] not in way for way in begins_folded(found.drawing)), "the loss is in it"
