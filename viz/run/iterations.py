@@ -27,6 +27,7 @@ from engine.trace.events import (
     GroupEntered,
     GroupLeft,
     LeafCreated,
+    LoopVariable,
     ModeChanged,
     OpCalled,
     Trace,
@@ -351,7 +352,7 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
     depth, _, line = place
     loop = _loop(trace, place)
     at = [_statement(trace, frames, place) for frames in trace.stacks]
-    told_at = dict(outline.loops)
+    told_at = _told_at(outline)
     calls = {event for event, _ in outline.calls}
     iterations: list[Section] = []
     held: dict[tuple[int, int], str | None] = {}  # by depth and line of a loop: what is told of its value, if any
@@ -382,6 +383,19 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
         has_called |= event in calls
         inside, header, last = True, None, here
     return _numbered(iterations)
+
+
+def _told_at(outline: Outline) -> dict[int, tuple[LoopVariable, ...]]:
+    """What is told of loops' variables, by the next event with a stack: one without, as the note of a write that was
+    not seen, may have come between."""
+    own = np.flatnonzero(outline.stacks >= 0)
+    told_at: dict[int, tuple[LoopVariable, ...]] = {}
+    places = np.searchsorted(own, [event for event, _ in outline.loops])
+    for place, (_, told) in zip(places.tolist(), outline.loops, strict=True):
+        if place < len(own):
+            event = int(own[place])
+            told_at[event] = (*told_at.get(event, ()), *told)
+    return told_at
 
 
 def _turning_points(

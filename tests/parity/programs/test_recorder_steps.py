@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from engine.trace.events import BackwardStarted, GroupEntered, GroupLeft, OpCalled
+from engine.trace.file.outline import outline
 from tests.parity.helpers.recordings import recorded_here
 from viz.graph.graph import draw
 from viz.graph.groups import groups
 from viz.graph.tangles import untangle
 from viz.reading.facts import collect
+from viz.run.iterations import sections
 
 pytestmark = pytest.mark.parity
 torch = pytest.importorskip("torch")
@@ -174,3 +176,22 @@ def test_the_last_op_of_an_iteration_is_in_it_where_the_next_begins_without_one(
     turns = [(event.loops[0].text, trace.stacks[event.stack][-1].line) for event in trace.events if event.loops]
     assert [value for value, _ in turns] == ["0", "1", "2"]
     assert all(line < 8 for _, line in turns), turns
+
+
+PADDED = """
+import torch
+
+data, w = torch.ones(6, 4), torch.nn.Parameter(torch.ones(4))
+for i, n in enumerate(range(1, 4)):
+    data[i, n:] = 0
+for step in range(3):
+    (data[2 * step : 2 * step + 2] * w).sum().backward()
+"""
+
+
+def test_iteration_is_named_by_its_value_where_a_write_through_a_view_is_noted_first(tmp_path: Path) -> None:
+    trace = recorded_here(PADDED, tmp_path)
+    assert any(event.loops and event.stack < 0 for event in trace.events)
+    assert [one.label for one in sections(trace, outline(trace.events)) if one.kind == "iteration"] == [
+        "step = 0", "step = 1", "step = 2",
+    ]  # fmt: skip
