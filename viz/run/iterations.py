@@ -391,10 +391,10 @@ def _told_at(outline: Outline) -> dict[int, tuple[LoopVariable, ...]]:
     own = np.flatnonzero(outline.stacks >= 0)
     told_at: dict[int, tuple[LoopVariable, ...]] = {}
     places = np.searchsorted(own, [event for event, _ in outline.loops])
-    for place, (_, told) in zip(places.tolist(), outline.loops, strict=True):
+    for place, (_, variables) in zip(places.tolist(), outline.loops, strict=True):
         if place < len(own):
             event = int(own[place])
-            told_at[event] = (*told_at.get(event, ()), *told)
+            told_at[event] = (*told_at.get(event, ()), *variables)
     return told_at
 
 
