@@ -295,7 +295,7 @@ class Facts:
         return inner.pop() if len(inner) == 1 else next(iter(self.trace.files), "")
 
 
-def from_loss(call: AnyEvent) -> int:
+def distance_from_loss(call: AnyEvent) -> int:
     """How far a backward call is from one whose root is a loss, as that of `backward()` is.
 
     The gradient of an `autograd.grad` may be all that is wanted; with `create_graph`, it is a part of a loss to come.

@@ -18,7 +18,7 @@ from engine.trace.events import Accumulated, LeafCreated, OpCalled, Trace
 from engine.trace.file.measures import Losses
 from engine.trace.file.outline import Outline
 
-from ..reading.facts import from_loss
+from ..reading.facts import distance_from_loss
 from .iterations import Section
 from .measures import measured
 
@@ -216,9 +216,9 @@ def _losses(trace: Trace, outline: Outline, roots: Losses, starts: np.ndarray) -
     if not len(roots.event):
         return roots
     _, first, place = np.unique(outline.stacks[roots.event], return_index=True, return_inverse=True)
-    rank = np.array([from_loss(trace.events[event]) for event in roots.event[first].tolist()])[place]
+    rank = np.array([distance_from_loss(trace.events[event]) for event in roots.event[first].tolist()])[place]
     section = _section_of(starts, roots.event)
-    best = np.full(len(starts), max(rank))
+    best = np.full(len(starts) + 1, max(rank))  # the last one is for what comes before all sections
     np.minimum.at(best, section, rank)
     kept = rank == best[section]
     return Losses(roots.event[kept], roots.loss[kept])

@@ -8,7 +8,7 @@ from engine.trace.events import Frame, Trace
 
 from ..findings import nonfinite
 from ..findings.finding import EXPLODING, NONFINITE, NONFINITE_GRADIENT, OFTEN_MEANT, Finding, Kind
-from ..reading.facts import Facts, from_loss
+from ..reading.facts import Facts, distance_from_loss
 from ..reading.source_text import source
 from ..schema.scene import Chapter, Error, Scene
 from ..schema.scene import Step as StepOfScene
@@ -76,7 +76,7 @@ def opens(trace: Trace, scene: Scene, chapters: list[Chapter]) -> int | None:
     born = [c for c in chapters if c["kind"] in EXPLODING | NONFINITE]
     calls = reading(trace).facts.calls
     passed = [
-        (-from_loss(calls[phase["call"]].event), phase["end"])
+        (-distance_from_loss(calls[phase["call"]].event), phase["end"])
         for phase in scene["phases"]
         if phase["kind"] == "backward" and phase["call"] is not None and scene["norms"] is not None
     ]
