@@ -43,7 +43,7 @@ export function figure({ run, rows, quantity, findings, now, cell }) {
       hoverlabel: { bgcolor: token("--panel"), bordercolor: token("--edge"), font: { ...text, color: token("--ink") }, align: "left" },
       xaxis: { range: [-0.5, columns - 0.5], fixedrange: true, showgrid: false, zeroline: false, ticklabeloverflow: "allow", anchor: "y", ...axisNames(run, now) },
       yaxis: { domain: [0, (rows.length * rowHeight(rows.length)) / tall], range: [rows.length - 0.5, -0.5], fixedrange: true, visible: false },
-      yaxis2: { domain: [1 - LOSS / tall, 1], fixedrange: true, side: "right", nticks: 4, gridcolor: token("--line"), zeroline: false },
+      yaxis2: { domain: [1 - LOSS / tall, 1], fixedrange: true, side: "right", nticks: 4, gridcolor: token("--line"), zeroline: false, visible: [run.loss, ...run.others.map(({ loss }) => loss)].some((one) => one.some(isKnown)) },
       shapes: [...outline(now, -0.5, rows.length - 0.5, 2), ...(cell ? outline(cell.column, cell.row - 0.5, cell.row + 0.5, 3) : [])],
     },
   };
@@ -112,10 +112,13 @@ function curve(run) {
   return wrong.length ? [line, marks] : [line];
 }
 
+/** Whether a loss is there and finite. */
+const isKnown = (one) => one !== null && Number.isFinite(toNumber(one));
+
 /** The roots of further backward calls. */
 function others(run) {
   return run.others.map(({ name, loss }, k) => ({
-    type: "scatter", mode: "lines", x: loss.map((_, column) => column), y: loss.map((one) => (one === null || !Number.isFinite(toNumber(one)) ? null : toNumber(one))), yaxis: "y2",
+    type: "scatter", mode: "lines", x: loss.map((_, column) => column), y: loss.map((one) => (isKnown(one) ? toNumber(one) : null)), yaxis: "y2",
     line: { color: token("--root"), width: 2, dash: DASHES[k] }, hovertext: loss.map((one, column) => `<b>${run.labels[column]}</b><br>${name} ${one}`), hoverinfo: "text",
   }));
 }
