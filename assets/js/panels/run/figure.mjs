@@ -43,7 +43,7 @@ export function figure({ run, rows, quantity, findings, now, cell }) {
       hoverlabel: { bgcolor: token("--panel"), bordercolor: token("--edge"), font: { ...text, color: token("--ink") }, align: "left" },
       xaxis: { range: [-0.5, columns - 0.5], fixedrange: true, showgrid: false, zeroline: false, ticklabeloverflow: "allow", anchor: "y", ...axisNames(run, now) },
       yaxis: { domain: [0, (rows.length * rowHeight(rows.length)) / tall], range: [rows.length - 0.5, -0.5], fixedrange: true, visible: false },
-      yaxis2: { domain: [1 - LOSS / tall, 1], fixedrange: true, side: "right", nticks: 4, gridcolor: token("--line"), zeroline: false, visible: [run.loss, ...run.others.map(({ loss }) => loss)].some((one) => one.some(isKnown)) },
+      yaxis2: { domain: [1 - LOSS / tall, 1], fixedrange: true, side: "right", nticks: 4, gridcolor: token("--line"), zeroline: false, visible: [run, ...run.others].some(({ loss }) => finiteOf(loss).some((one) => one !== null)) },
       shapes: [...outline(now, -0.5, rows.length - 0.5, 2), ...(cell ? outline(cell.column, cell.row - 0.5, cell.row + 0.5, 3) : [])],
     },
   };
@@ -99,26 +99,25 @@ function axisNames(run, now) {
   return { tickvals, ticktext: tickvals.map((column) => (column === now ? `<b>${name(column)}</b>` : name(column))) };
 }
 
+/** The finite numbers of a loss; null where there is none. */
+const finiteOf = (loss) => loss.map((one) => (one !== null && Number.isFinite(toNumber(one)) ? toNumber(one) : null));
+
 /** The loss; where it is nan or inf, a mark. */
 function curve(run) {
-  const y = run.loss.map((one) => (one === null ? null : toNumber(one)));
-  const finite = y.map((one) => (one !== null && Number.isFinite(one) ? one : null));
-  const x = y.map((_, column) => column);
+  const finite = finiteOf(run.loss);
+  const x = finite.map((_, column) => column);
   const least = Math.min(...finite.filter((one) => one !== null));
   const hovertext = run.labels.map((label, column) => `<b>${label}</b><br>${run.calls.length ? "root" : run.root} ${run.loss[column]}${run.rate[column] === null ? "" : `<br>learning rate ${run.rate[column]}`}`);
-  const wrong = x.filter((column) => y[column] !== null && finite[column] === null);
+  const wrong = x.filter((column) => run.loss[column] !== null && finite[column] === null);
   const line = { type: "scatter", x, y: finite, yaxis: "y2", mode: run.calls.length ? "markers" : "lines+markers", marker: { color: token("--root"), size: x.map((column) => (run.calls.length || isAlone(finite, column) ? 7 : 0)) }, line: { color: token("--root"), width: 2 }, hovertext, hoverinfo: "text" };
   const marks = { type: "scatter", x: wrong, y: wrong.map(() => (Number.isFinite(least) ? least : 0)), yaxis: "y2", mode: "markers", marker: { symbol: "x", color: token("--error"), size: 8 }, hovertext: wrong.map((column) => hovertext[column]), hoverinfo: "text" };
   return wrong.length ? [line, marks] : [line];
 }
 
-/** Whether a loss is there and finite. */
-const isKnown = (one) => one !== null && Number.isFinite(toNumber(one));
-
 /** The roots of further backward calls. */
 function others(run) {
   return run.others.map(({ name, loss }, k) => ({
-    type: "scatter", mode: "lines", x: loss.map((_, column) => column), y: loss.map((one) => (isKnown(one) ? toNumber(one) : null)), yaxis: "y2",
+    type: "scatter", mode: "lines", x: loss.map((_, column) => column), y: finiteOf(loss), yaxis: "y2",
     line: { color: token("--root"), width: 2, dash: DASHES[k] }, hovertext: loss.map((one, column) => `<b>${run.labels[column]}</b><br>${name} ${one}`), hoverinfo: "text",
   }));
 }
