@@ -97,9 +97,10 @@ def test_presenters_window_has_the_hall_s_changes_and_a_dark_hall_keeps_its_lect
     hall.until("document.fullscreenElement && backstep.t() === 4 && !backstep.playing()")  # with the first key
     hall.page.keyboard.press("t")
     hall.changed(before)
-    notes.until(f"backstep.scene().revision.id === {hall.revision()!r} && backstep.t() === 4")
+    first = hall.revision()
+    notes.until(f"backstep.scene().revision.id === {first!r} && backstep.t() === 4")
     notes.page.keyboard.press("t")  # the next change, asked for here and made there
-    notes.until(f"backstep.scene().revision.id !== {hall.revision()!r} && backstep.t() === 4")
+    notes.until(f"backstep.scene().revision.id !== {first!r} && backstep.t() === 4")
     shows = "document.querySelector('.pointing').dataset.shows"
     hall.page.keyboard.press("b")
     hall.until(f"{shows} === 'black'")
