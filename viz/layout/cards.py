@@ -34,6 +34,8 @@ STRIP_WIDTH = 212
 COLUMN = 46
 WIDEST_COLUMN = 80
 """Largest width of a cell with its gap: further apart, the numbers of a row are not read as one row."""
+MOST_IN_LINE = 8
+"""The most cells side by side, or one below the other."""
 FEW_COLUMNS = {1: 76, 2: 68, 3: 62}
 """Width of a cell by the number of columns: a few have room for a sign and four digits at the least zoom of a graph."""
 NARROWEST = 100
@@ -87,15 +89,19 @@ def grown(zoom: float) -> float:
 def cells(shape: Sequence[int]) -> tuple[int, int]:
     """Rows and columns of cells: a matrix has its shape, three dimensions are rows of rows; (0, 0) is a heat strip.
 
+    More than eight cells side by side, or one below the other, stand in two lines, in their order.
+
     >>> cells(()), cells((4,)), cells((2, 3)), cells((2, 2, 3)), cells((5, 5))
     ((1, 1), (1, 4), (2, 3), (4, 3), (0, 0))
+    >>> cells((8,)), cells((10,)), cells((8, 1)), cells((10, 1))
+    ((1, 8), (2, 5), (8, 1), (2, 5))
     """
     size = text.size(shape)
     if size > text.SMALL or size == 0:
         return 0, 0
     columns = shape[-1] if shape else 1
-    if len(shape) == 1 and columns > 8:
-        return 2, math.ceil(columns / 2)
+    if size > MOST_IN_LINE and columns in (1, size):
+        return 2, math.ceil(size / 2)
     return size // columns, columns
 
 

@@ -469,7 +469,10 @@ export interface Row {
   key: RowKey;
   /** What stands over it; that of the value is not shown. */
   label: string;
-  /** Lines of cells, and `cols` cells in each; both 0 for a heat strip, of a tensor with more than 16 elements. */
+  /**
+   * Lines of cells, and `cols` cells in each: those of the matrix, but a row or a column of more than eight elements
+   * stands in two lines. Both are 0 for a heat strip, of a tensor with more than 16 elements.
+   */
   rows: number;
   /** Cells in a line; 0 for a heat strip. */
   cols: number;
