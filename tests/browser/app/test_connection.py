@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.app.conftest import recording
-from tests.browser.conftest import SETTLE, App, View
+from tests.browser.conftest import SETTLE, App, View, recording
 
 DOUBLED = """
 import engine as torch

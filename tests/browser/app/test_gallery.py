@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.browser.app.conftest import opened
-from tests.browser.conftest import View
+from tests.browser.conftest import View, opened
 from viz.gallery import Program, fixed_programs, gallery
 
 PROGRAMS = (*gallery(), *fixed_programs())

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import engine
-from tests.browser.app.conftest import opened
-from tests.browser.conftest import View
+from tests.browser.conftest import View, opened
 
 SMALL = "import engine as torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = (x * x).sum()\ny.backward()\n"
 CUT = """[...document.querySelectorAll('#crumbs h1, #live-bar, #top button, #left h1, #left .fitting > span')]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.app.conftest import recording
-from tests.browser.conftest import View
+from tests.browser.conftest import View, recording
 
 TRAINING = """import engine as torch
 from engine import nn

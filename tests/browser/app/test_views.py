@@ -7,8 +7,7 @@ from pathlib import Path
 
 import engine
 import viz
-from tests.browser.app.conftest import recording
-from tests.browser.conftest import App, View
+from tests.browser.conftest import App, View, recording
 from viz.layout.choice import NAMES
 from viz.server.server import Running
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.browser.conftest import App, View
+from tests.browser.conftest import View, recording
 from tests.browser.stage.test_player import grad_after
 
 WEIGHTS = "?program=weights"
@@ -37,7 +37,7 @@ y.backward(torch.arange(30.0, dtype=torch.float64).reshape(5, 6))
 """
 
 
-def shown(view: View) -> list[str]:
+def listed(view: View) -> list[str]:
     return [
         str(one)
         for one in view.js("[...document.querySelectorAll('#command-list .call code')].map(c => c.textContent)")
@@ -47,6 +47,11 @@ def shown(view: View) -> list[str]:
 def panel(view: View, query: str) -> str:
     """Opens a program with its commands; the id of its revision."""
     view.open(query)
+    return open_commands(view)
+
+
+def open_commands(view: View) -> str:
+    """Opens the commands of the program that is there; the id of its revision."""
     view.tab("Commands")
     view.page.wait_for_selector("#command-list .command")
     return view.revision()
@@ -62,7 +67,7 @@ def test_backward_is_added_at_the_chosen_place_and_its_gradient_edited(view: Vie
     view.page.get_by_label("Where to add").select_option(label="after line 5 · loss = z.sum(dim=1)")
     view.page.get_by_role("button", name="+ backward()").click()
     view.changed(base)
-    assert shown(view)[:2] == ["loss.backward()", "z.backward(…)"]
+    assert listed(view)[:2] == ["loss.backward()", "z.backward(…)"]
     view.tab("Commands")  # the error brought the inspector
     view.page.wait_for_selector("#command-form >> visible=true")
     assert view.js("backstep.scene().error.message").startswith("Trying to backward through the graph a second time")
@@ -92,7 +97,7 @@ def test_zeroing_is_added_between_two_calls(view: View) -> None:
     where.select_option(value=view.js("backstep.scene().commands[0].id"))
     view.page.get_by_role("button", name="+ zero the gradients").click()
     view.changed(base)
-    assert shown(view)[1] == "x.grad.zero_()"
+    assert listed(view)[1] == "x.grad.zero_()"
     assert grad_after(view, "x", 1) == [0, 2, 0, 0]
     view.undone(base)
 
@@ -156,13 +161,9 @@ def test_call_without_a_gradient_raises_torchs_error_and_gets_one_again(view: Vi
     assert view.js("backstep.scene().error") is None and grad_after(view, "x", 0) == [2, 2, 2, 2]
 
 
-def test_root_is_chosen_on_the_graph_by_click_and_by_keys(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
-) -> None:
-    script = tmp_path / "roots.py"
-    script.write_text(ROOTS)
-    view = view_of(start("run", str(script)))
-    base = panel(view, "?" + view.app.address.split("/?")[1])
+def test_root_is_chosen_on_the_graph_by_click_and_by_keys(shown: Callable[..., View], tmp_path: Path) -> None:
+    view = shown(recording(tmp_path / "roots.py", ROOTS))
+    base = open_commands(view)
     choose(view, 0)
     button = view.page.get_by_role("button", name="Choose on the graph")
     button.click()
@@ -217,12 +218,10 @@ def test_create_graph_records_the_backward_too(view: View) -> None:
 
 
 def test_several_roots_are_shown_and_the_first_ones_gradient_is_edited(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+    shown: Callable[..., View], tmp_path: Path
 ) -> None:
-    script = tmp_path / "several.py"
-    script.write_text(SEVERAL)
-    view = view_of(start("run", str(script)))
-    base = panel(view, "?" + view.app.address.split("/?")[1])
+    view = shown(recording(tmp_path / "several.py", SEVERAL))
+    base = open_commands(view)
     assert view.js("backstep.scene().commands[0].roots") == [view.node("a"), view.node("b")]
     assert "2 roots: a, b" in view.page.locator("#command-list").inner_text()
     assert grad_after(view, "x", 0) == [2, 4]
@@ -234,13 +233,9 @@ def test_several_roots_are_shown_and_the_first_ones_gradient_is_edited(
     assert len(view.js("backstep.scene().commands[0].roots")) == 2
 
 
-def test_gradient_of_thirty_elements_is_fetched_before_it_is_edited(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
-) -> None:
-    script = tmp_path / "large.py"
-    script.write_text(LARGE)
-    view = view_of(start("run", str(script)))
-    base = panel(view, "?" + view.app.address.split("/?")[1])
+def test_gradient_of_thirty_elements_is_fetched_before_it_is_edited(shown: Callable[..., View], tmp_path: Path) -> None:
+    view = shown(recording(tmp_path / "large.py", LARGE))
+    base = open_commands(view)
     choose(view, 0)
     view.until("document.querySelector('#command-hint').textContent.includes('All 30 elements')")
     corner = '#command-grid .ag-row[row-index="4"] .ag-cell[col-id="c5"]'
@@ -322,14 +317,11 @@ model(torch.ones(1, 2)).sum().backward()
 
 
 def test_equal_calls_in_a_row_are_one_line_that_unfolds_and_is_removed_as_one(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+    shown: Callable[..., View], tmp_path: Path
 ) -> None:
-    script = tmp_path / "zeroed.py"
-    script.write_text(TRAINED, "utf-8")
-    app = start("run", str(script), cwd=tmp_path)
-    view = view_of(app)
-    base = panel(view, app.address.removeprefix(app.origin).lstrip("/"))
-    assert len(shown(view)) == 3 and view.js("backstep.scene().commands.length") == 8
+    view = shown(recording(tmp_path / "zeroed.py", TRAINED))
+    base = open_commands(view)
+    assert len(listed(view)) == 3 and view.js("backstep.scene().commands.length") == 8
     bunch = view.page.get_by_role("button", name="opt.zero_grad(set_to_none=False)", expanded=False)
     bunch.focus()
     view.page.keyboard.press("Enter")
@@ -340,4 +332,4 @@ def test_equal_calls_in_a_row_are_one_line_that_unfolds_and_is_removed_as_one(
     view.until("document.querySelectorAll('#command-list .bunch li').length === 5")
     view.page.get_by_role("button", name="Remove all 5: opt.zero_grad").click()
     view.until("backstep.scene().commands.length === 2")
-    assert len(shown(view)) == 2
+    assert len(listed(view)) == 2

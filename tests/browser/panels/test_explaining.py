@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.browser.conftest import App, View
+from tests.browser.conftest import View, recording
 
 BOX = "document.querySelector('.callout.explains')"
 TOUR = "document.querySelector('.callout.tour')"
@@ -155,14 +155,9 @@ def test_button_that_was_clicked_does_not_keep_space_from_the_story(view: View) 
     assert view.js("backstep.t()") == end
 
 
-def test_program_without_chapters_plays_and_pauses_on_space(
-    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
-) -> None:
-    script = tmp_path / "lesson.py"
-    script.write_text("import engine as torch\nx = torch.ones(3, requires_grad=True)\nx.sum().backward()\n", "utf-8")
-    app = start("run", str(script), cwd=tmp_path)
-    view = view_of(app)
-    view.open(app.address.removeprefix(app.origin).lstrip("/"))
+def test_program_without_chapters_plays_and_pauses_on_space(shown: Callable[..., View], tmp_path: Path) -> None:
+    source = "import engine as torch\nx = torch.ones(3, requires_grad=True)\nx.sum().backward()\n"
+    view = shown(recording(tmp_path / "lesson.py", source))
     view.seek(0)
     view.page.keyboard.press("Space")
     view.until("backstep.playing()")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.browser.conftest import App, View
+from tests.browser.conftest import View, recording
 
 MODEL = """
 import engine as torch
@@ -53,19 +53,13 @@ SAID = "document.querySelector('.bs-say').textContent"
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    script = tmp_path_factory.mktemp("model") / "model.py"
-    script.write_text(MODEL)
-    started = App("run", str(script))
-    yield started
-    started.close()
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recording(tmp_path_factory.mktemp("model") / "model.py", MODEL)
 
 
 @pytest.fixture
-def model(view_of: Callable[[App], View], recorded: App) -> View:
-    view = view_of(recorded)
-    view.open("?program=my-model&step=0")
-    return view
+def model(shown: Callable[..., View], recorded: Path) -> View:
+    return shown(recorded, "&step=0")
 
 
 def span(view: View, label: str, kind: str) -> Any:
@@ -161,12 +155,8 @@ CELL = """(({ id, w, h, cells }) => {
 })(backstep.scene().nodes.find(n => n.cells))"""  # the middle of the sixth of twelve cells, which stand in one line
 
 
-def test_a_stack_of_equal_blocks_opens_at_the_cell_that_is_clicked(
-    view_of: Callable[[App], View], start: Any, tmp_path: Path
-) -> None:
-    (tmp_path / "model.py").write_text(MODEL.replace("range(4)", "range(12)"))
-    view = view_of(start("run", str(tmp_path / "model.py")))
-    view.open("?program=my-model&step=0")
+def test_a_stack_of_equal_blocks_opens_at_the_cell_that_is_clicked(shown: Callable[..., View], tmp_path: Path) -> None:
+    view = shown(recording(tmp_path / "model.py", MODEL.replace("range(4)", "range(12)")), "&step=0")
     assert view.js(OPEN) == ["blocks × 12", "blocks.0: Block"], "one is open as an example"
     view.js("backstep.fold(backstep.scene().groups.find(g => g.stack).id)")
     view.until("backstep.scene().nodes.filter(n => n.cells).map(n => n.label).join() === 'blocks × 12'")

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import App, View
+from tests.browser.conftest import View, recording
 from tests.viz.helpers.traces import TRANSFORMER
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    folder = tmp_path_factory.mktemp("train")
-    (folder / "train.py").write_text(TRANSFORMER, "utf-8")
-    started = App("run", str(folder / "train.py"), cwd=folder)
-    yield started
-    started.close()
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recording(tmp_path_factory.mktemp("train") / "train.py", TRANSFORMER)
 
 
 @pytest.fixture
-def view(view_of: Callable[[App], View], recorded: App) -> View:
-    view = view_of(recorded)
-    view.open(recorded.address.removeprefix(recorded.origin).lstrip("/"))
+def view(shown: Callable[..., View], recorded: Path) -> View:
+    view = shown(recorded)
     view.until("backstep.state()")
     return view
 

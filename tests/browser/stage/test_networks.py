@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.browser.conftest import App, View
+from tests.browser.conftest import View, recording
 
 COME = "[...document.querySelectorAll('.series .bar')].filter(bar => !bar.classList.contains('future')).length"
 
@@ -108,6 +107,14 @@ for epoch in range(9):  # ten would be a stack
         h = (h * 0.5).tanh() + 0.1
 h.sum().backward()
 """
+ROUNDS = """
+import engine as torch
+w = torch.ones(2, requires_grad=True)
+h = w
+for t in range(30):
+    h = (h * 0.5).tanh() + 0.1
+h.sum().backward()
+"""
 
 
 def screen(view: View) -> dict[str, tuple[int, int]]:
@@ -115,10 +122,8 @@ def screen(view: View) -> dict[str, tuple[int, int]]:
     return {node: (round(at["x"]), round(at["y"])) for node, at in found.items()}
 
 
-def test_a_group_opens_and_closes_under_the_pointer(view_of: Callable[[App], View], start: Any, tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(LOOP)
-    view = view_of(start("run", str(tmp_path / "train.py")))
-    view.open("?program=my-train")
+def test_a_group_opens_and_closes_under_the_pointer(shown: Callable[..., View], tmp_path: Path) -> None:
+    view = shown(recording(tmp_path / "train.py", LOOP))
     cards = view.js("backstep.scene().nodes.filter(n => n.kind === 'group').map(n => n.label)")
     assert cards[1].startswith("epoch = ")
     group = view.node(cards[1])
@@ -139,15 +144,8 @@ def test_a_group_opens_and_closes_under_the_pointer(view_of: Callable[[App], Vie
     assert screen(view) == before
 
 
-def test_a_folded_round_tells_of_its_gradient_and_of_its_fellows(
-    view_of: Callable[[App], View], start: Any, tmp_path: Path
-) -> None:
-    (tmp_path / "rounds.py").write_text(
-        "import engine as torch\nw = torch.ones(2, requires_grad=True)\nh = w\nfor t in range(30):\n"
-        "    h = (h * 0.5).tanh() + 0.1\nh.sum().backward()\n"
-    )
-    view = view_of(start("run", str(tmp_path / "rounds.py")))
-    view.open("?program=my-rounds")
+def test_a_folded_round_tells_of_its_gradient_and_of_its_fellows(shown: Callable[..., View], tmp_path: Path) -> None:
+    view = shown(recording(tmp_path / "rounds.py", ROUNDS))
     view.end()
     third = view.node("t = 2")
     view.js(f"backstep.select({third!r})")
