@@ -16,6 +16,12 @@ ADDING_UP: frozenset[Kind] = frozenset({"sum", "not-zeroed"})
 OFTEN_MEANT: frozenset[Kind] = frozenset({"sum", "tie", "kink"})
 """Kinds that are often intended: marked on the graph, without a chapter."""
 
+MISTAKES: frozenset[Kind] = frozenset({
+    "not-zeroed", "cleared", "unreached", "unheld", "unlisted", "loss-dimension", "no-logarithm", "softmax-twice",
+    "sigmoid-twice", "write", "cut", "copy", "shape",
+})  # fmt: skip
+"""Kinds about what the program says, which explain what its numbers show."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -36,7 +36,7 @@ def unreached(facts: Facts) -> list[Finding]:
     them.  Cost: linear in the events.
     """
     held = _in_optimisers(facts)
-    if not held.known or facts.errors:
+    if not held.name or facts.errors:
         return []
     reached = {e.tensor for e in facts.trace.events if isinstance(e, Accumulated) and not e.retained}
     reached |= facts.elsewhere("taught")
@@ -54,7 +54,8 @@ def unreached(facts: Facts) -> list[Finding]:
     result = [search.finding(cut, tensors) for cut, tensors in cuts.values()]
     missed = _missed(facts, held, reached)
     unused = held.unknown + len(cuts[None][1] if None in cuts else ())
-    return [*result, search.stale(missed, unused)] if missed and unused else result
+    holds_none = not held.known and not held.unknown
+    return [*result, search.stale(missed, unused)] if missed and (unused or holds_none) else result
 
 
 def unlisted(facts: Facts) -> list[Finding]:
@@ -90,7 +91,8 @@ def unlisted(facts: Facts) -> list[Finding]:
 
 @dataclass(slots=True)
 class _Held:
-    """The tensors that optimisers hold, in order, the number of others that nothing uses, and the first one's class."""
+    """The tensors that require a gradient and that optimisers hold, in order, the number of others that nothing uses,
+    and the class of the first optimiser that took a step."""
 
     known: dict[int, None] = field(default_factory=dict)
     unknown: int = 0
@@ -100,10 +102,11 @@ class _Held:
 def _in_optimisers(facts: Facts) -> _Held:
     held, last = _Held(), {}
     for event in facts.trace.events:
-        if isinstance(event, GroupEntered) and event.tensors:
+        if isinstance(event, GroupEntered) and (event.tensors or event.kind.endswith(".step")):
             held.name = held.name or event.kind.removesuffix(".step")
             held.known.update(dict.fromkeys(t for t in event.tensors if t is not None))
-            last[event.kind, event.stack] = sum(t is None for t in event.tensors)
+            if event.tensors:
+                last[event.kind, event.stack] = sum(t is None for t in event.tensors)
     held.unknown = sum(last.values())
     return held
 
@@ -226,18 +229,22 @@ class _Unreached:
         names, many = names_of(self.facts, missed), len(missed) > 1
         first = next(e for e in self.facts.trace.events if isinstance(e, Accumulated) and e.tensor == missed[0])
         calls = sum(isinstance(e, Accumulated) and e.tensor == missed[0] for e in self.facts.trace.events)
-        others = text.count(unused, "other tensor")
+        others, cause = "only tensors that require no gradient", ""
+        if unused:
+            others = f"{text.count(unused, 'other tensor')} that nothing uses"
+            cause = f" The optimiser was created before the model got {'these' if many else 'this one'}."
         why = (
             f"{names} {'receive' if many else 'receives'} a gradient in {text.count(calls, 'backward call')}, but no "
-            f"optimiser holds {'them' if many else 'it'}, while {self.optimizer} holds {others} that nothing uses, so "
-            "the values never change. The optimiser was created before the model got "
-            f"{'these' if many else 'this one'}."
+            f"optimiser holds {'them' if many else 'it'}, while {self.optimizer} holds {others}, so the values never "
+            f"change.{cause}"
         )
         fix = (
             "Create the optimiser after the last change to the model, or add the new parameters with add_param_group()."
         )
         line = self.facts.line_number(self.facts.calls[first.call].event.stack)
         label = f"{self.facts.names.get(missed[0]) or 'a parameter'} is in no optimiser"
+        if many:
+            label = f"{len(missed)} parameters are in no optimiser"
         return Finding("unheld", first.index, f"t{missed[0]}", label, why, fix, line)
 
 

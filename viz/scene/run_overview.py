@@ -12,7 +12,7 @@ import numpy as np
 from engine.trace.file.database import TraceFileError
 
 from ..findings.dead_units import dead_units
-from ..findings.finding import EXPLODING, NONFINITE, NONFINITE_GRADIENT, OFTEN_MEANT, Finding, Kind
+from ..findings.finding import EXPLODING, MISTAKES, NONFINITE, NONFINITE_GRADIENT, OFTEN_MEANT, Finding, Kind
 from ..findings.runs import run_findings
 from ..run.overview import QUANTITIES, Overview, joined
 from ..run.run import Run
@@ -78,8 +78,8 @@ def _in_iteration(run: Run, number: int, one: Finding) -> RunFinding:
     label = f"{one.label}, in {run.sections[number].name}"
     why = f"{one.why} {DEAD_LOOKED_FOR}" if one.kind == "dead-units" and run.is_divided else one.why
     return {
-        "kind": "iteration", "label": label, "why": why, "fix": one.fix, "section": number, "parameter": None,
-        "shows": [one.kind],
+        "kind": "mistake" if one.kind in MISTAKES else "iteration", "label": label, "why": why, "fix": one.fix,
+        "section": number, "parameter": None, "shows": [one.kind],
     }  # fmt: skip
 
 

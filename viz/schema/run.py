@@ -20,7 +20,8 @@ RunFindingKind = Literal[
     "small-updates",  # updates change almost nothing of the weights
     "stalled-loss",  # the loss does not move
     "flips",  # a gradient has another sign in each iteration
-    "iteration",  # what the graph of one iteration shows: gradients not zeroed, a parameter that nothing reaches
+    "mistake",  # the graph of an iteration shows what to write differently: zero the gradients, remove a softmax
+    "iteration",  # what else the graph of an iteration shows: the first op that gives nan, dead units
 ]
 
 

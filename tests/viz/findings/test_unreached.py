@@ -70,9 +70,25 @@ def test_a_parameter_that_nothing_uses_is_told_by_name(tmp_path: Path) -> None:
 
 def test_a_layer_that_came_after_the_optimiser_is_told(tmp_path: Path) -> None:
     (one,) = found(tmp_path, after="net.head = nn.Linear(2, 1)")
-    assert one.label == "net.head.weight is in no optimiser"
+    assert one.label == "2 parameters are in no optimiser"
     assert "net.head.weight and net.head.bias receive a gradient in 2 backward calls" in one.why
     assert "SGD holds 2 other tensors that nothing uses" in one.why and "add_param_group" in one.fix
+
+
+@pytest.mark.parametrize(
+    ("parts", "holds"),
+    [
+        ({"after": "net = Net()"}, "SGD holds 4 other tensors that nothing uses"),
+        (
+            {"before": "net.requires_grad_(False)", "after": "net.head = nn.Linear(2, 1)"},
+            "SGD holds only tensors that require no gradient",
+        ),
+    ],
+    ids=["the whole model is a new one", "the others are frozen"],
+)
+def test_an_optimiser_that_changes_nothing_is_told(tmp_path: Path, parts: dict[str, str], holds: str) -> None:
+    (one,) = found(tmp_path, **parts)
+    assert one.kind == "unheld" and holds in one.why and "so the values never change" in one.why
 
 
 @pytest.mark.parametrize(

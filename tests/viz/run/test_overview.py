@@ -291,7 +291,7 @@ def test_what_only_graphs_show_is_found_in_the_first_iteration_that_shows_it() -
             (w * w).sum().backward()
             optimizer.step()
     (finding,) = in_iterations(Run(trace))
-    assert (finding["kind"], finding["section"]) == ("iteration", 1)
+    assert (finding["kind"], finding["section"]) == ("mistake", 1)
     assert "w.grad not zeroed, in round 2" in finding["label"] and "from an earlier call" in finding["why"]
 
 

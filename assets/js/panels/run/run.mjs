@@ -1,6 +1,6 @@
 // The run view: the whole run at a glance.  Loss, findings, and a cell for each parameter and iteration that leads to its place.
 
-import { byId, first, fill, h, mount, setProps } from "../../page/dom.mjs";
+import { byId, first, fill, h, inline, mount, setProps } from "../../page/dom.mjs";
 import { announce } from "../../stage/screen_reader.mjs";
 import { columnOf, facts, inWords, lossText, opened, QUANTITIES, rowsOf, cellText } from "../../scene/run.mjs";
 import { above, DASHES, figure, height, rowHeight } from "./figure.mjs";
@@ -121,15 +121,22 @@ export class RunView {
     if (document.activeElement === document.body) grid.focus({ preventScroll: true });
   }
 
-  /** Adds findings to the list; the first of all is open. @param {RunOverview["findings"]} findings */
+  /** Adds findings to the list, of which the first is open.  Mistakes come before what they do to the numbers. @param {RunOverview["findings"]} findings */
   list(findings) {
     this.findings = [...this.findings, ...findings];
     const place = byId("run-findings");
     const list = place.querySelector("ul") ?? h("ul", { "aria-label": "Findings" });
-    const isFirst = !list.childElementCount;
-    list.append(...findings.map(({ label, why, fix, section, parameter, shows }, k) => h("li", {}, h("details", { open: isFirst && k === 0 }, h("summary", {}, h("b", {}, label)), h("p", {}, `${why} ${fix}`)),
-      h("button.link", { type: "button", "aria-label": `Go there: ${label}`, onclick: () => this.go(section, { parameter, shows }) }, "Go there"))));
+    const isMistake = ({ kind }) => kind === "mistake";
+    list.prepend(...findings.filter(isMistake).map((one) => this.item(one)));
+    list.append(...findings.filter((one) => !isMistake(one)).map((one) => this.item(one)));
+    list.querySelector("details")?.setAttribute("open", "");
     if (!list.isConnected && list.childElementCount) fill(place, list);
+  }
+
+  /** @param {RunOverview["findings"][0]} finding */
+  item({ label, why, fix, section, parameter, shows }) {
+    return h("li", {}, h("details", {}, h("summary", {}, h("b", {}, label)), h("p", {}, inline(`${why} ${fix}`))),
+      h("button.link", { type: "button", "aria-label": `Go there: ${label}`, onclick: () => this.go(section, { parameter, shows }) }, "Go there"));
   }
 
   begin() {
