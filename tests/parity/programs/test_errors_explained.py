@@ -79,6 +79,12 @@ CASES = {
         ["computed while gradients were switched off"],
         "Compute it outside of no_grad()",
     ),
+    "no_grad for good": (
+        f"{LAYER}optimizer = torch.optim.SGD(net.parameters())\nx = torch.ones(1, 4)\nnet(x).sum().backward()\n"
+        "optimizer.step()\ntorch.set_grad_enabled(False)\nloss = net(x).sum()\nloss.backward()",
+        ["`torch.set_grad_enabled(False)`", "has switched gradients off, and they stay off"],
+        "call `torch.set_grad_enabled(True)` afterwards",
+    ),
     "a step between": (
         f"{LAYER}optimizer = torch.optim.Adam(net.parameters())\nx = torch.ones(1, 4, requires_grad=True)\n"
         "loss = net(x).sum()\nloss.backward(retain_graph=True)\noptimizer.step()\nloss.backward()",
@@ -98,7 +104,7 @@ def explained(source: str, folder: Path) -> Explained | None:
     """The error that ends a program on PyTorch, which is recorded as a file."""
     path, text = str(folder / "program.py"), f"import numpy, torch\n{source}\n"
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
-    with contextlib.suppress(RuntimeError), backstep.record() as trace:
+    with torch.enable_grad(), contextlib.suppress(RuntimeError), backstep.record() as trace:
         exec(compile(text, path, "exec"), {"__name__": "__main__"})
     read = reading(trace)
     return explain(read.facts, read.drawing)

@@ -87,6 +87,7 @@ def replace_all(watch: Watch, undo: list[Any]) -> None:
     for kind in (torch.no_grad, torch.enable_grad, torch.set_grad_enabled, torch.inference_mode):
         for name in ("__enter__", "__exit__"):
             replace(kind, name, functools.partial(grad_mode, watch))
+    replace(torch.set_grad_enabled, "__init__", functools.partial(grad_mode, watch))  # called without `with`
     replace(torch.Tensor, "grad", functools.partial(gradient, watch))
     undo.append(Known(vars(torch.Tensor)["grad"].__get__))
     replace(torch.Tensor, "requires_grad", functools.partial(flag_set, watch))
