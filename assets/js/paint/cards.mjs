@@ -1,7 +1,7 @@
 // The rows of a tensor card: cells with numbers, heat strips, ghosts of the revision before.
 
 import { cellOf, holding, rowsOf } from "../scene/card.mjs";
-import { fitNum, fitRow, isRounded, num, shapeText, statsText, toNumber, truth } from "../scene/format.mjs";
+import { fitNum, fitRow, isRounded, num, shapeText, statsTexts, toNumber, truth } from "../scene/format.mjs";
 import { DAMAGED, PAD, SEED_LABEL } from "../scene/shared.mjs";
 import { shade } from "../scene/scale.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "../scene/state.mjs";
@@ -245,5 +245,5 @@ function paintStrip({ context, write, ruler, font, tokens, detail }, place, stat
     context.fillStyle = odd ? tokens.error : colour;
     context.fillRect(place.x + 4 + i * step, odd || sample > 0 ? middle - size : middle, Math.max(step - 0.6, 0.8), odd ? 2 * size : size);
   });
-  if (detail >= 2) write(cut(ruler, font.plain, statsText(value), place.w), place.x, place.y + height + 11, font.plain, tokens.soft);
+  if (detail >= 2) write(fitting(ruler, font.plain, statsTexts(value), place.w), place.x, place.y + height + 11, font.plain, tokens.soft);
 }

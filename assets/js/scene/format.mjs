@@ -251,14 +251,15 @@ export const truths = ({ size, zeros }) => `${size - (zeros ?? 0)} of ${size} Tr
 export const normText = ({ damaged, stats }, digits = null) => (damaged ? DAMAGED : `norm ${num(stats.norm, digits)}`);
 
 /**
- * One line about a large tensor: range and norm, or how many of its truth values are True.
- * @type {(value: Pick<Value, "dtype" | "stats" | "damaged">) => string}
+ * A line about a large tensor, and shorter ones: range and norm, or how many of its truth values are True.
+ * @type {(value: Pick<Value, "dtype" | "stats" | "damaged">) => string[]}
  */
-export function statsText({ dtype, stats, damaged }) {
-  if (damaged) return DAMAGED;
-  if (dtype === "bool") return truths(stats);
-  const odd = stats.nan ? `${stats.nan} nan  ` : stats.inf ? `${stats.inf} inf  ` : "";
-  return `${odd}${num(stats.min, 3)} \u2026 ${num(stats.max, 3)}   norm ${num(stats.norm, 3)}`;
+export function statsTexts({ dtype, stats, damaged }) {
+  if (damaged) return [DAMAGED];
+  if (dtype === "bool") return [truths(stats)];
+  const odd = stats.nan ? `${stats.nan} nan` : stats.inf ? `${stats.inf} inf` : "";
+  const range = `${odd}${odd && "  "}${num(stats.min, 3)} \u2026 ${num(stats.max, 3)}`;
+  return [`${range}   norm ${num(stats.norm, 3)}`, range, ...(odd ? [odd] : [])];
 }
 
 /**
