@@ -44,6 +44,25 @@ ErrorKind = Literal[
     "sizes",  # shapes that do not broadcast
     "dtypes",  # tensors of different element types
     "devices",  # tensors on different devices
+    "target-size",  # a loss of an input and a target of different shapes
+    "batch-sizes",  # another number of rows of scores than of targets
+    "class-range",  # a target that is not the number of a class
+    "class-dimension",  # the classes are in another dimension of the scores than the loss expects
+    "soft-target",  # probabilities of classes that are integers
+    "channels",  # a convolution of another number of channels
+    "features",  # a layer of another number of features
+    "one-per-channel",  # batch normalisation of a single number
+    "index-range",  # an embedding of an index that has no row
+    "view-size",  # a view of another number of elements
+    "view-strides",  # a view of memory that is not in the order of the elements
+    "index-bounds",  # an index that is not below the size
+    "list-sizes",  # tensors of different sizes are joined
+    "batched-matrices",  # batches of matrices whose shapes do not fit are multiplied
+    "subscript-sizes",  # a letter of an einsum stands for two sizes
+    "number-of-many",  # a Python number of several elements
+    "truth-of-many",  # a condition of several elements
+    "no-parameters",  # an optimiser of no parameters
+    "before-init",  # a module gets a layer before its own __init__
     "none-used",  # None has no such attribute or cannot be called
     "syntax",  # the file is not Python
     "no-module",  # a module that is not installed
@@ -118,7 +137,55 @@ _ERRORS: tuple[tuple[ErrorKind, str], ...] = (
         r"|expected (?:scalar type|target dtype to be) (?P<wanted>\w+)(?: or Byte, but got| but found) \w+"
         r"|Found dtype \w+ but expected \w+",
     ),
-    ("none-used", r"'NoneType' object"),
+    (
+        "target-size",
+        r"Target size \((?P<target>.+?)\) must be the same as input size \((?P<input>.+?\))\)"
+        r"|Using a target size \((?P<target_>.+?\))\) that is different to the input size \((?P<input_>.+?\))\)",
+    ),
+    ("batch-sizes", r"Expected input batch_size \((?P<input>\d+)\) to match target batch_size \((?P<target>\d+)\)"),
+    ("class-range", r"Target (?P<index>-?\d+) is out of bounds"),
+    ("class-dimension", r"Expected target size (?P<wanted>\[.*?\]), got (?P<given>\[.*?\])"),
+    ("soft-target", r"Expected floating point type for target with class probabilities"),
+    (
+        "channels",
+        r"weight of size (?P<weight>\[.*?\]), expected input(?P<input>\[.*?\]) to have (?P<wanted>\d+) channels, "
+        r"but got (?P<found>\d+) channels",
+    ),
+    (
+        "features",
+        r"input\.size\(-1\) must be equal to input_size\. Expected (?P<wanted>\d+), got (?P<found>\d+)"
+        r"|was expecting embedding dimension of (?P<wanted_>\d+), but got (?P<found_>\d+)"
+        r"|expected input with shape \[\*, (?P<wanted__>[\d, ]+)\], but got input of size(?P<found__>\[.*?\])",
+    ),
+    ("one-per-channel", r"Expected more than 1 value per channel when training, got input size (?P<input>.+)"),
+    ("index-range", r"index out of range in self"),
+    ("view-size", r"shape '(?P<shape>\[.*?\])' is invalid for input of size (?P<size>\d+)"),
+    ("view-strides", r"view size is not compatible with input tensor's size and stride"),
+    ("index-bounds", r"index (?P<index>-?\d+) is out of bounds for dimension (?P<dim>\d+) with size (?P<size>\d+)"),
+    (
+        "list-sizes",
+        r"Sizes of tensors must match except in dimension (?P<dim>\d+)\. Expected size (?P<first>\d+) but got size "
+        r"(?P<other>\d+) for tensor number (?P<number>\d+) in the list|stack expects each tensor to be equal size",
+    ),
+    (
+        "batched-matrices",
+        r"Expected size for first two dimensions of batch2 tensor to be: (?P<wanted>\[.*?\]) "
+        r"but got: (?P<given>\[.*?\])",
+    ),
+    (
+        "subscript-sizes",
+        r"subscript (?P<letter>\w) has size (?P<size>\d+) for operand (?P<operand>\d+) which does not broadcast with "
+        r"previously seen size (?P<before>\d+)",
+    ),
+    (
+        "number-of-many",
+        r"a Tensor with (?P<size>\d+) elements cannot be converted to Scalar"
+        r"|only one element tensors can be converted to Python scalars",
+    ),
+    ("truth-of-many", r"Boolean value of Tensor with more than one value is ambiguous"),
+    ("no-parameters", r"optimizer got an empty parameter list"),
+    ("before-init", r"cannot assign (?:module|parameters) before Module\.__init__\(\) call"),
+    ("none-used", r"'NoneType'"),
     ("syntax", r"^(SyntaxError|IndentationError|TabError):"),
     ("no-module", r"^ModuleNotFoundError: No module named '?(?P<name>\w+)"),
     ("no-file", r"^FileNotFoundError:"),
@@ -142,7 +209,9 @@ def read_error(event: ErrorRaised) -> Message:
     line = f"{event.type}: {event.message}"
     for kind, pattern in _ERRORS:
         if match := re.search(pattern, line):
-            return Message(kind, match.groupdict())
+            # An alternative marks its names with a `_`: a pattern has each name once.
+            parts = {name.rstrip("_"): part for name, part in match.groupdict().items() if part is not None}
+            return Message(kind, parts)
     return Message("other")
 
 

@@ -4,6 +4,7 @@ message, the call or node that raised it, and the program's text."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 
 from engine.trace.events import BackwardStarted, ErrorRaised
@@ -25,12 +26,21 @@ OF_THE_LINE: frozenset[ErrorKind] = OF_VIEWS | {
 """Errors about the first tensor that the line of the program names."""
 OF_OPERANDS: frozenset[ErrorKind] = frozenset({"matrix-shapes", "sizes", "dtypes", "devices"})
 """Errors about what an op was given: all tensors that the line names, if the op itself was not seen."""
+OF_ARGUMENTS: frozenset[ErrorKind] = OF_OPERANDS | {
+    "target-size", "batch-sizes", "class-range", "class-dimension", "soft-target", "channels", "features",
+    "one-per-channel", "index-range", "view-size", "view-strides", "index-bounds", "list-sizes", "batched-matrices",
+    "subscript-sizes", "number-of-many", "truth-of-many",
+}  # fmt: skip
+"""The same for layers and losses."""
 
 
 def error_tensors(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
     """The tensors that an error is about, in the order of the engine's own errors; () if they are not known."""
     message = read_error(event)
     tensors = event.tensors or _unnamed(facts, event, message)
+    if message.kind == "target-size":  # of the names in a line, those of what does not fit
+        shapes = [re.findall(r"\d+", message.parts[part]) for part in ("input", "target")]
+        return tuple(t for t in tensors if [str(size) for size in facts.tensors[t].shape] in shapes)
     if message.kind == "matrix-shapes":
         first, second = matrices(facts, tensors, message)
         return tensors if first is None or second is None else (first, second)
@@ -63,7 +73,9 @@ def _unnamed(facts: Facts, event: ErrorRaised, message: Message) -> tuple[int, .
         named = next(named_in_line(facts, event), None)
         of = None if named is None or message.kind not in OF_VIEWS else base(facts, named)
         return () if named is None else (named,) if of is None else (named, of)
-    return _operands(facts, event) if message.kind in OF_OPERANDS else ()
+    if message.kind == "none-used":
+        return tuple(tensor for asked, tensor in _in_line(facts, event) if asked == "grad")
+    return _operands(facts, event) if message.kind in OF_ARGUMENTS else ()
 
 
 def _operands(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
@@ -105,6 +117,11 @@ def _saved(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
 def named_in_line(facts: Facts, event: ErrorRaised) -> Iterator[int]:
     """The tensors that the program's line names at which an error came up, in the order of the text: those that it
     reads, or writes in place.  What it would have bound has no such name."""
+    yield from dict.fromkeys(tensor for _, tensor in _in_line(facts, event))
+
+
+def _in_line(facts: Facts, event: ErrorRaised) -> Iterator[tuple[str, int]]:
+    """The same, each time that it is named, with the attribute that the line asks of it there; "" for none."""
     frame = facts.failing[event.index]
     if frame is None:
         return
@@ -116,12 +133,10 @@ def named_in_line(facts: Facts, event: ErrorRaised) -> Iterator[int]:
         and frame.line <= node.lineno <= (node.end_lineno or node.lineno) <= frame.end_line
     ]  # fmt: skip
     newest = {name: tensor for tensor, name in sorted(facts.trace.names.items()) if _is_before(facts, tensor, event)}
-    listed = set()
     for node in sorted(inside, key=lambda one: (one.lineno, one.col_offset, -(one.end_col_offset or 0))):
-        tensor = newest.get(file.written(node))
-        if tensor is not None and tensor not in listed:
-            listed.add(tensor)
-            yield tensor
+        tensor, around = newest.get(file.written(node)), file.above[node]
+        if tensor is not None:
+            yield around.attr if isinstance(around, ast.Attribute) else "", tensor
 
 
 def _is_before(facts: Facts, tensor: int, event: ErrorRaised) -> bool:

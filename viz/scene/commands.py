@@ -9,7 +9,7 @@ from engine.replay.program import Command
 from engine.replay.program import commands as recorded_commands
 from engine.trace.events import BackwardStarted
 
-from ..findings.fixes import in_order
+from ..findings.errors.fixes import in_order
 from ..reading.labels import written_call
 from ..reading.source_text import source
 from ..reading.values import Table

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import networkx as nx
 
-from ..findings import errors
+from ..findings.errors.explain import explain
 from ..graph.folds import (
     FOLD_ABOVE,
     FOLD_ABOVE_TOLD,
@@ -133,7 +133,7 @@ def _ways(read: Reading, above: int) -> list[frozenset[str]]:
     The place of an error stays open.
     """
     drawing = read.drawing
-    error = errors.explain(read.facts, drawing)
+    error = explain(read.facts, drawing)
     open_so = frozenset(failing(drawing, error.at if error is not None else None))
     kept = told_of(read.facts, drawing)
     ways = levels(drawing, kept)

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from engine.trace.events import Trace
 
-from ..findings import errors
+from ..findings.errors.explain import explain
 from ..findings.finding import ADDING_UP
 from ..graph.folds import FOLD_ABOVE_TOLD
 from ..graph.graph import Link
@@ -503,7 +503,7 @@ class _Scene:
         return self.seen.shown[place] if place is not None else None
 
     def error(self) -> Error | None:
-        explained = errors.explain(self.facts, self.drawing, self.edits)
+        explained = explain(self.facts, self.drawing, self.edits)
         if explained is None:
             return None
         event = explained.event

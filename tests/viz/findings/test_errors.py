@@ -10,7 +10,7 @@ import pytest
 import engine as torch
 from engine.replay.replay import replay
 from engine.trace.events import ErrorRaised, Trace
-from viz.findings.errors import Explained, explain
+from viz.findings.errors.explain import Explained, explain
 from viz.findings.nonfinite import findings
 from viz.scene.reading import reading
 from viz.server.revisions import to_edits

@@ -7,9 +7,9 @@ from typing import Any
 
 from engine.replay.program import Command, commands
 
-from ..reading.facts import CallFact
-from ..schema.edits import CommandSpec, Edits
-from .error_context import Case
+from ...reading.facts import CallFact
+from ...schema.edits import CommandSpec, Edits
+from .case import Case
 
 
 def edited(case: Case, call: CallFact | None, **changes: Any) -> Edits | None:

@@ -12,10 +12,10 @@ from engine.trace.events import ErrorRaised, OpCalled, VjpRun
 from engine.trace.messages import Message, read_error
 from engine.trace.source import Sources
 
-from ..graph.graph import Drawing
-from ..reading.error_tensors import base, error_tensors
-from ..reading.facts import CallFact, Facts
-from ..schema.edits import Edits
+from ...graph.graph import Drawing
+from ...reading.error_tensors import base, error_tensors
+from ...reading.facts import CallFact, Facts
+from ...schema.edits import Edits
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import numpy as np
 
 from engine.arrays.element_types import is_float, shortest
 from engine.trace.events import (
+    Accumulated,
     BackwardEnded,
     ErrorRaised,
     Escaped,
-    GroupEntered,
     ModeChanged,
     OpCalled,
     VjpRun,
@@ -22,15 +22,16 @@ from engine.trace.events import (
 )
 from engine.trace.messages import ErrorKind, warning_kind
 
-from ..graph.graph import Drawing
-from ..reading import labels, text
-from ..reading.error_tensors import OF_OPERANDS, asks, base, matrices, shares
-from ..reading.facts import CallFact, Facts, TensorFact
-from ..reading.source_text import source
-from ..schema.edits import Edits
-from . import nonfinite
+from ...graph.graph import Drawing
+from ...reading import labels, text
+from ...reading.error_tensors import OF_OPERANDS, asks, shares
+from ...reading.facts import CallFact, Facts
+from ...reading.source_text import source
+from ...schema.edits import Edits
+from .. import nonfinite
+from . import arguments
 from .carried_state import carried
-from .error_context import Answer, Case
+from .case import Answer, Case
 from .fixes import edited
 
 MOST_NAMED = 4
@@ -196,6 +197,9 @@ def _no_history(case: Case) -> Answer:
                 f"Create {name} with requires_grad=True, or start from a tensor computed from a leaf that requires it.",
                 None,
             )
+        for leaf in leaves:
+            if copied := _copied(case, leaf):
+                return copied
         names = text.join([n for n in (case.facts.trace.names.get(t) for t in leaves) if n]) or "any of its inputs"
         why = f"Nothing that {name} was computed from requires a gradient, so no graph leads from it to a leaf."
         return why, f"Create {names} with requires_grad=True before {name} is computed.", None
@@ -228,6 +232,28 @@ def _left_as(case: Case, leaf: int) -> Escaped | None:
             if values is not None and values.shape == held.shape and np.array_equal(values, held, equal_nan=True):
                 return event
     return None
+
+
+def _copied(case: Case, leaf: int) -> Answer | None:
+    """A leaf made by torch.tensor() of a list of single numbers that have a history."""
+    facts = case.facts
+    creation = facts.tensors[leaf].leaf if leaf in facts.tensors else None
+    held = facts.trace.value(creation.value).array if creation is not None and creation.source == "tensor" else None
+    if creation is None or held is None or held.size < 2 or not is_float(creation.dtype):
+        return None
+    single = (
+        facts.trace.value(next(iter(fact.values.values()))).array
+        for fact in facts.tensors.values()
+        if fact.shape == () and fact.requires_grad and fact.values and fact.event < creation.index
+    )
+    numbers = {array.item() for array in single if array is not None}
+    if not numbers.issuperset(held.reshape(-1).tolist()):
+        return None
+    why = (
+        f"{case.written(creation.stack)} copies the numbers of {held.size} tensors that were computed, and a copy has "
+        "no history. So no graph leads from it to a leaf."
+    )
+    return why, "Use `torch.stack()` of the list: it keeps the graph.", None
 
 
 def _whole(name: str) -> Answer:
@@ -608,113 +634,37 @@ def _no_module(case: Case) -> Answer:
     return why, f"Install {name} where Backstep is installed, or remove the import.", None
 
 
-def _matrix_shapes(case: Case) -> Answer:
-    """Two matrices, one of them often the weight of a layer."""
-    (rows, columns), (others, results) = (case.message.parts[part].split("x") for part in ("first", "second"))
-    first, second = matrices(case.facts, case.tensors, case.message)
-    operand = _operand(case, first, "the first matrix")
-    why = (
-        f"{'The' + operand[3:] if operand.startswith('the ') else operand} has shape [{rows}, {columns}], and "
-        f"{_operand(case, second, 'the second one')} has [{others}, {results}]. "
-        f"The {columns} columns of the first must be as many as the {others} rows of the second."
-    )
-    weight = _weight(case, second)
-    if not weight:
-        return why, "Transpose or reshape one of the two.", None
-    fix = f"Give {weight} {columns} input features, as in nn.Linear({columns}, {results}), or bring what it receives to"
-    return why, f"{fix} {others} in the last dimension.", None
-
-
-def _weight(case: Case, tensor: int | None) -> str:
-    """The name of the layer whose weight a tensor is a view of; "" if it is none."""
-    held = base(case.facts, tensor) if tensor is not None else None
-    name = case.facts.names.get(held) if held is not None else None
-    return name.removesuffix(".weight") if name is not None and name.endswith(".weight") else ""
-
-
-def _operand(case: Case, tensor: int | None, unknown: str) -> str:
-    """The name of an operand: its own, that of its base, or the expression that computed it."""
-    if tensor is None:
-        return unknown
-    weight = _weight(case, tensor)
-    if weight:
-        return f"the transposed {weight}.weight"
-    maker = case.facts.made_by(tensor, case.event.index)
-    op = case.facts.ops[maker].event if maker is not None else None
-    if op is None:
-        return case.facts.names.get(tensor) or unknown
-    frame, failing = case.facts.frames.get(op.stack), case.facts.failing[case.event.index]
-    result = f"the result of {labels.written_name(op)}"
-    written = result if _goes_on(case, op) else case.written(op.stack)
-    if frame is not None and failing is not None and frame.line == failing.line:  # it failed, so it has bound no name
-        return written if frame.col > failing.col else result
-    return case.facts.names.get(tensor) or written or unknown
-
-
-def _goes_on(case: Case, op: OpCalled) -> bool:
-    """Whether the expression at an op's stack, as `net(x)`, does more after the op: it has another result."""
-    later = case.facts.trace.events[op.index + 1 : case.event.index]
-    return any(isinstance(event, (OpCalled, GroupEntered)) and event.stack == op.stack for event in later)
-
-
-def _at_line(case: Case) -> str:
-    return f", in {case.line}" if case.line else ""
-
-
-def _sizes(case: Case) -> Answer:
-    first, second, dim = (case.message.parts[part] for part in ("first", "second", "dim"))
-    listed = _listed(case, lambda fact: str(list(fact.shape)))
-    shapes = f"Shapes here: {listed}. " if listed else ""
-    why = (
-        f"The two do not broadcast{_at_line(case)}. {shapes}Counted from the right, two sizes must be equal, or one of "
-        f"them 1; in dimension {dim} they are {first} and {second}."
-    )
-    return why, "Bring them to shapes that fit, for instance with unsqueeze(), transpose() or reshape().", None
-
-
-def _dtypes(case: Case) -> Answer:
-    if case.message.parts.get("wanted") == "Long":
-        target = case.facts.tensors.get(case.tensors[-1]) if case.tensors else None
-        kind = target.dtype if target is not None else "another type"
-        why = f"A target that names classes must have integers{_at_line(case)}; here it is {kind}."
-        return why, "Convert the target with `.long()`. For probabilities, give one for each class.", None
-    listed = _listed(case, lambda fact: fact.dtype)
-    kinds = f": {listed}" if listed else ""
-    why = f"The tensors have element types that do not go together{_at_line(case)}{kinds}."
-    wide = next((t for t in case.tensors if t in case.facts.tensors and case.facts.tensors[t].dtype == "float64"), None)
-    if wide is not None:
-        name = case.facts.names.get(wide) or "x"
-        return why, f"Convert the float64 tensor, as in `{name} = {name}.float()`: arrays of numpy are float64.", None
-    return why, "Convert one of them, as in `x = x.to(weight.dtype)`.", None
-
-
-def _devices(case: Case) -> Answer:
-    places = _listed(case, lambda fact: f"on {fact.leaf.device}" if fact.leaf is not None else "")
-    where = f": {places}" if places else ""
-    why = f"The tensors are on different devices{_at_line(case)}{where}."
-    return why, "Move the model and its data to one device: `model.to(device)`, `x = x.to(device)`.", None
-
-
-def _listed(case: Case, say: Callable[[TensorFact], str]) -> str:
-    """The tensors that the error is about, each once: its name and a property of it; "" if none has both."""
-    properties: dict[str, str] = {}
-    for tensor in case.tensors[:MOST_NAMED]:
-        fact = case.facts.tensors.get(tensor)
-        name = _operand(case, tensor, "")
-        if fact is not None and name and say(fact):
-            properties.setdefault(name, say(fact))
-    return text.join([f"{name} {what}" for name, what in properties.items()])
-
-
 def _none_used(case: Case) -> Answer:
-    before = case.facts.trace.events[max(0, case.event.index - 3) : case.event.index]
-    if not any(isinstance(e, WarningGiven) and warning_kind(e) == "grad-of-inner" for e in before):
+    """Often `.grad`, of a tensor that has none."""
+    facts, tensor = case.facts, case.tensor
+    before = facts.trace.events[: case.event.index]
+    fact = facts.tensors.get(tensor) if tensor is not None else None
+    name = facts.names.get(tensor) if tensor is not None else None
+    warned = any(isinstance(e, WarningGiven) and warning_kind(e) == "grad-of-inner" for e in before[-3:])
+    if (fact is not None and fact.leaf is None) or warned:
+        why = (
+            f"`{name or ''}.grad` is None here: {name or 'the tensor'} was computed, so it is not a leaf, and "
+            "backward() fills in `.grad` of leaves only."
+        )
+        fix = (
+            "To look at its gradient, call `.retain_grad()` on it before backward(). To train it, make it a leaf: "
+            "compute its first values before requires_grad is set, and update it in place under no_grad(), as in "
+            f"`{name or 'w'} -= …`."
+        )
+        return why, fix, None
+    if fact is None:
         return _other(case)
-    why = (
-        "`.grad` is None here: the tensor was computed, so it is not a leaf, and backward() fills in `.grad` of leaves "
-        "only."
+    if not fact.requires_grad:
+        why = f"`{case.first}.grad` is None: {case.first} does not require a gradient."
+        return why, f"Create {case.first} with requires_grad=True.", None
+    if any(isinstance(e, Accumulated) and e.tensor == tensor for e in before):
+        why = f"`{case.first}.grad` was set to None before this line, as zero_grad() does it."
+        return why, "Read the gradient after a backward call and before it is cleared.", None
+    why = f"`{case.first}.grad` is None until a backward call brings {case.first} its first gradient."
+    fix = (
+        f"Call backward() of something computed from {case.first} first. To clear gradients, set `{case.first}.grad = "
+        "None` or call zero_grad() of the optimiser: both work where there is none."
     )
-    fix = "Call `.retain_grad()` on that tensor before backward(), or use torch.autograd.grad(root, tensor)."
     return why, fix, None
 
 
@@ -746,10 +696,6 @@ _ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
     "once-differentiable": _once_differentiable,
     "no-derivative": _no_derivative,
     "number-backward": _number_backward,
-    "matrix-shapes": _matrix_shapes,
-    "sizes": _sizes,
-    "dtypes": _dtypes,
-    "devices": _devices,
     "none-used": _none_used,
     "syntax": _syntax,
     "no-module": _no_module,
@@ -757,6 +703,7 @@ _ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
     "no-input": _no_input,
     "interrupted": _interrupted,
     "other": _other,
+    **arguments.ANSWERS,
 }
 """The function that explains an error, by its kind."""
 

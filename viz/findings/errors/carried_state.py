@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from engine.trace.events import Frame, OpCalled
 from engine.trace.source import Sources
 
-from ..reading.facts import CallFact
-from .error_context import Case
+from ...reading.facts import CallFact
+from .case import Case
 
 
 @dataclass(frozen=True, slots=True)

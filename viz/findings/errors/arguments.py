@@ -1,0 +1,436 @@
+"""Errors about what an op, a layer or a loss was given: shapes, element types, devices, indices.  Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
+
+from engine.arrays.element_types import is_float
+from engine.trace.events import GroupEntered, GroupLeft, OpCalled
+from engine.trace.messages import ErrorKind
+
+from ...reading import labels, text
+from ...reading.error_tensors import base, matrices
+from ...reading.facts import TensorFact
+from .case import Answer, Case
+
+MOST_NAMED = 4
+"""The most tensors whose shapes are listed."""
+
+
+def _matrix_shapes(case: Case) -> Answer:
+    """Two matrices, one of them often the weight of a layer."""
+    (rows, columns), (others, results) = (case.message.parts[part].split("x") for part in ("first", "second"))
+    first, second = matrices(case.facts, case.tensors, case.message)
+    operand = _operand(case, first, "the first matrix")
+    why = (
+        f"{'The' + operand[3:] if operand.startswith('the ') else operand} has shape [{rows}, {columns}], and "
+        f"{_operand(case, second, 'the second one')} has [{others}, {results}]. "
+        f"The {columns} columns of the first must be as many as the {others} rows of the second."
+    )
+    weight = _weight(case, second)
+    if not weight:
+        return why, "Transpose or reshape one of the two.", None
+    fix = f"Give {weight} {columns} input features, as in nn.Linear({columns}, {results}), or bring what it receives to"
+    return why, f"{fix} {others} in the last dimension.", None
+
+
+def _weight(case: Case, tensor: int | None) -> str:
+    """The name of the layer whose weight a tensor is a view of; "" if it is none."""
+    held = base(case.facts, tensor) if tensor is not None else None
+    name = case.facts.names.get(held) if held is not None else None
+    return name.removesuffix(".weight") if name is not None and name.endswith(".weight") else ""
+
+
+def _operand(case: Case, tensor: int | None, unknown: str) -> str:
+    """The name of an operand: its own, that of its base, or the expression that computed it."""
+    if tensor is None:
+        return unknown
+    weight = _weight(case, tensor)
+    if weight:
+        return f"the transposed {weight}.weight"
+    maker = case.facts.made_by(tensor, case.event.index)
+    op = case.facts.ops[maker].event if maker is not None else None
+    if op is None:
+        return case.facts.names.get(tensor) or unknown
+    frame, failing = case.facts.frames.get(op.stack), case.facts.failing[case.event.index]
+    result = f"the result of {labels.written_name(op)}"
+    written = result if _goes_on(case, op) else case.written(op.stack)
+    if frame is not None and failing is not None and frame.line == failing.line:  # it failed, so it has bound no name
+        return written if frame.col > failing.col else result
+    return case.facts.names.get(tensor) or written or unknown
+
+
+def _goes_on(case: Case, op: OpCalled) -> bool:
+    """Whether the expression at an op's stack, as `net(x)`, does more after the op: it has another result."""
+    later = case.facts.trace.events[op.index + 1 : case.event.index]
+    return any(isinstance(event, (OpCalled, GroupEntered)) and event.stack == op.stack for event in later)
+
+
+def _at_line(case: Case) -> str:
+    return f", in {case.line}" if case.line else ""
+
+
+def _sizes(case: Case) -> Answer:
+    first, second, dim = (case.message.parts[part] for part in ("first", "second", "dim"))
+    why = (
+        f"The two do not broadcast{_at_line(case)}.{_shapes(case)} Counted from the right, two sizes must be equal, or "
+        f"one of them 1; in dimension {dim} they are {first} and {second}."
+    )
+    return why, "Bring them to shapes that fit, for instance with unsqueeze(), transpose() or reshape().", None
+
+
+def _dtypes(case: Case) -> Answer:
+    if case.message.parts.get("wanted") == "Long":
+        target = case.facts.tensors.get(case.tensors[-1]) if case.tensors else None
+        kind = target.dtype if target is not None else "another type"
+        why = f"A target that names classes must have integers{_at_line(case)}; here it is {kind}."
+        return why, "Convert the target with `.long()`. For probabilities, give one for each class.", None
+    listed = _listed(case, lambda fact: fact.dtype)
+    kinds = f": {listed}" if listed else ""
+    why = f"The tensors have element types that do not go together{_at_line(case)}{kinds}."
+    wide = next((t for t in case.tensors if t in case.facts.tensors and case.facts.tensors[t].dtype == "float64"), None)
+    if wide is not None:
+        name = case.facts.names.get(wide) or "x"
+        return why, f"Convert the float64 tensor, as in `{name} = {name}.float()`: arrays of numpy are float64.", None
+    return why, "Convert one of them, as in `x = x.to(weight.dtype)`.", None
+
+
+def _devices(case: Case) -> Answer:
+    places = _listed(case, lambda fact: f"on {fact.leaf.device}" if fact.leaf is not None else "")
+    where = f": {places}" if places else ""
+    why = f"The tensors are on different devices{_at_line(case)}{where}."
+    return why, "Move the model and its data to one device: `model.to(device)`, `x = x.to(device)`.", None
+
+
+def _listed(case: Case, say: Callable[[TensorFact], str]) -> str:
+    """The tensors that the error is about, each once: its name and a property of it; "" if none has both."""
+    properties: dict[str, str] = {}
+    for tensor in case.tensors[:MOST_NAMED]:
+        fact = case.facts.tensors.get(tensor)
+        name = _operand(case, tensor, "")
+        if fact is not None and name and say(fact):
+            properties.setdefault(name, say(fact))
+    return text.join([f"{name} {what}" for name, what in properties.items()])
+
+
+# -- what a loss was given --------------------------------------------------------------------------------------------
+
+
+def _target_size(case: Case) -> Answer:
+    scores, target = _shape(case, "input"), _shape(case, "target")
+    name = _sized(case, target, "the target")
+    why = (
+        "This loss compares each number with its target, so both must have the same shape. "
+        f"{_upper(_sized(case, scores, 'the input'))} has shape {list(scores)}, and {name} has {list(target)}."
+    )
+    longer, shorter = (scores, target) if len(scores) > len(target) else (target, scores)
+    dim = next((d for d, size in enumerate(longer) if size == 1 and longer[:d] + longer[d + 1 :] == shorter), None)
+    if dim is None:
+        return why, "Give both the same shape: often the last layer has a wrong number of outputs.", None
+    target_call, other_call = ("unsqueeze", "squeeze") if longer is scores else ("squeeze", "unsqueeze")
+    written = f"`{name}.{target_call}({dim})`" if name.isidentifier() else f"`{target_call}({dim})` of the target"
+    return why, f"Use {written}, or call `{other_call}({dim})` on the input of the loss.", None
+
+
+def _batch_sizes(case: Case) -> Answer:
+    rows, targets = int(case.message.parts["input"]), int(case.message.parts["target"])
+    why = f"There must be one row of scores for each target: here are {rows} rows and {targets} targets."
+    if targets and rows % targets == 0:
+        times = text.count(rows // targets, "row")
+        why += f" Somewhere before, each example was cut into {times}, as by a view() or reshape() to too few columns."
+    return why, "Keep the first dimension for the examples: `x.flatten(1)` makes one row of each.", None
+
+
+def _class_range(case: Case) -> Answer:
+    index, classes = int(case.message.parts["index"]), _classes(case)
+    ignored = f"To leave such targets out, pass `ignore_index={index}`."
+    if classes is None:
+        why = f"A target is the number of a class, counted from 0, and there is no class {index}."
+        return why, ignored if index < 0 else "Give the last layer an output for each class.", None
+    why = f"There are scores for {classes} classes, so a target is a number from 0 to {classes - 1}; one is {index}."
+    if index < 0:
+        return why, ignored, None
+    fix = f"Give the last layer an output for each class (at least {index + 1}), and number the classes from 0."
+    return why, f"{fix} Labels that begin at 1 need `- 1`." if index == classes else fix, None
+
+
+def _classes(case: Case) -> int | None:
+    """The number of classes that the scores of a cross entropy are for; None if it is not known."""
+    failing = case.facts.failing[case.event.index]
+    for op in reversed(case.facts.ops):
+        frame = case.facts.frames.get(op.event.stack)
+        here = frame is not None and failing is not None and frame.line == failing.line
+        if "log_softmax" in op.event.name and here:
+            shape = op.event.outputs[0].shape
+            return shape[1] if len(shape) > 1 else shape[0]
+    return None
+
+
+def _class_dimension(case: Case) -> Answer:
+    wanted, target = _shape(case, "wanted"), _shape(case, "given")
+    why = (
+        "The classes belong in dimension 1 of the scores, right after the batch; the target has the shape of the "
+        f"scores without it. That would be {list(wanted)}, and the target has {list(target)}."
+    )
+    fix = (
+        "If the classes are in the last dimension, move them, as in `scores.transpose(1, 2)`, or make one row of each "
+        "position: `scores.flatten(0, 1)` with `target.flatten()`."
+    )
+    return why, fix, None
+
+
+def _soft_target(_: Case) -> Answer:
+    why = (
+        "The target has the shape of the scores, so its numbers are taken as the probabilities of the classes, and "
+        "those are not integers."
+    )
+    return why, "Convert it with `.float()`, or give the number of each class: `target.argmax(1)`.", None
+
+
+# -- what a layer was given -------------------------------------------------------------------------------------------
+
+
+def _channels(case: Case) -> Answer:
+    wanted, channels = int(case.message.parts["wanted"]), int(case.message.parts["found"])
+    shape, layer = _shape(case, "input"), _layer(case)
+    why = (
+        f"{layer or 'The convolution'} takes {text.count(wanted, 'channel')}, and {_sized(case, shape, 'its input')} "
+        f"has {channels}: its shape is {list(shape)}, with the channels in dimension 1."
+    )
+    if len(shape) == 4 and shape[-1] == wanted:
+        return why, "The channels come last here: write `x.permute(0, 3, 1, 2)`.", None
+    fix = f"Create {layer or 'it'} with in_channels={channels}, or give it an input of {text.count(wanted, 'channel')}."
+    if (channels, wanted) == (1, 3):
+        fix += " A grey image has three equal channels as `x.expand(-1, 3, -1, -1)`."
+    return why, fix, None
+
+
+def _features(case: Case) -> Answer:
+    wanted, shape = _shape(case, "wanted"), _shape(case, "found")
+    name = _sized(case, shape, "its input") if len(shape) > 1 else "its input"
+    if len(wanted) > 1:
+        why = (
+            f"{_layer(case) or 'The layer'} was created for inputs that end in the shape {list(wanted)}; "
+            f"{name} has shape {list(shape)}."
+        )
+        return why, "Create it for the shape of its input, or bring the input to that of the layer.", None
+    why = (
+        f"{_layer(case) or 'The layer'} was created for {text.count(wanted[0], 'feature')} in the last dimension; "
+        f"{name} has {shape[-1]} there."
+    )
+    return why, f"Create it for {shape[-1]}, or bring its input to {wanted[0]}.", None
+
+
+def _one_per_channel(case: Case) -> Answer:
+    shape = list(_shape(case, "input"))
+    why = (
+        "In training, batch normalisation takes mean and variance over the batch, and of one number there is no "
+        f"variance: {_layer(case) or 'this layer'} receives shape {shape}, one number per channel."
+    )
+    fix = (
+        "Leave a last batch of one example out, with `DataLoader(…, drop_last=True)`; for a single example, call "
+        "`eval()` first."
+    )
+    return why, fix, None
+
+
+def _index_range(case: Case) -> Answer:
+    """An embedding is asked for a row that it does not have."""
+    layer, facts = _layer(case), case.facts
+    named = (fact for fact in facts.tensors.values() if layer and facts.names.get(fact.tensor) == f"{layer}.weight")
+    arguments = (facts.tensors[t] for t in case.tensors if t in facts.tensors)
+    table = next((fact for fact in (*named, *arguments) if is_float(fact.dtype) and len(fact.shape) == 2), None)
+    if table is None:
+        why = "An index is the number of a row of the table, counted from 0, and one is not."
+        return why, "Give the table more rows, or find out where the index comes from.", None
+    rows = table.shape[0]
+    why = f"{layer or case.named(table.tensor)} has {rows} rows, for the indices 0 to {rows - 1}; "
+    outside = next((span for span in _indices(case) if span[0] < 0 or span[1] >= rows), None)
+    if outside is None:
+        return f"{why}one is not of these.", "Create it with more rows, or find out where the index comes from.", None
+    least, most = outside
+    if least < 0:
+        return f"{why}one is {least}.", "Find out where the negative index comes from.", None
+    fix = f"Create it with {most + 1} rows or more, or find out where the index comes from."
+    return f"{why}the largest index is {most}.", fix, None
+
+
+def _indices(case: Case) -> Iterator[tuple[int, int]]:
+    """The least and the largest number of each tensor of integers that the error may be about, the newest first."""
+    known = [*case.tensors, *reversed(case.facts.tensors)]
+    for fact in (case.facts.tensors[t] for t in known if t in case.facts.tensors):
+        if fact.dtype in ("int64", "int32") and fact.values:
+            stats = case.facts.trace.value(fact.values[fact.last]).stats
+            yield int(stats["min"]), int(stats["max"])
+
+
+def _layer(case: Case) -> str:
+    """The name of the layer in which the error arose; "" if it arose in none."""
+    path: list[GroupEntered] = []
+    last: list[GroupEntered] = []
+    for event in case.facts.trace.events[: case.event.index]:
+        if isinstance(event, GroupEntered):
+            path.append(event)
+            last = [*path]
+        elif isinstance(event, GroupLeft) and path:
+            path.pop()
+    frame, failing = case.facts.frames.get(last[-1].stack) if last else None, case.facts.failing[case.event.index]
+    if frame is None or failing is None or (frame.file, frame.line) != (failing.file, failing.line):
+        return ""
+    return last[0].name if len(last) == 1 else f"{last[0].name}.{last[-1].name}"
+
+
+# -- shapes and indices -----------------------------------------------------------------------------------------------
+
+
+def _view_size(case: Case) -> Answer:
+    size, wanted = int(case.message.parts["size"]), _shape(case, "shape")
+    tensor = next((t for t in _candidates(case) if prod(case.facts.tensors[t].shape) == size), None)
+    shape = case.facts.tensors[tensor].shape if tensor is not None else ()
+    known = prod(n for n in wanted if n >= 0)
+    name, held = _upper(_operand(case, tensor, "the tensor")), f"{size:,} elements"
+    named = f"{name}, of shape {list(shape)}, has {held}" if shape else f"{name} has {held}"
+    fill = f"cannot be divided into parts of {known:,}" if -1 in wanted else f"{list(wanted)} has {known:,}"
+    why = f"The number of elements must stay the same. {named}, which {fill}."
+    if -1 not in wanted:
+        why = f"The number of elements must stay the same. {named}, and a tensor of shape {fill}."
+    if len(shape) < 2 or not shape[0]:
+        return why, f"Choose sizes whose product is {size}; one of them may be -1.", None
+    return why, f"To make one row of each example, write `flatten(1)`: it has {size // shape[0]:,} columns here.", None
+
+
+def _view_strides(_: Case) -> Answer:
+    why = (
+        "view() only reads the same memory in another shape. After transpose(), permute() or a slice with steps, "
+        "neighbours in the shape are no longer neighbours in memory."
+    )
+    return why, "Use `reshape()`, which copies where it must, or call `contiguous()` before view().", None
+
+
+def _index_bounds(case: Case) -> Answer:
+    index, dim, size = (int(case.message.parts[part]) for part in ("index", "dim", "size"))
+    why = f"Dimension {dim} has size {size}, so an index there is a number from 0 to {size - 1}; {index} is not."
+    return why, "Indices begin at 0. Look at the shape of the tensor, or at where the index comes from.", None
+
+
+def _list_sizes(case: Case) -> Answer:
+    dim = case.message.parts.get("dim")
+    if dim is None:
+        why = f"stack() puts tensors side by side in a new dimension, so all must have one shape.{_shapes(case)}"
+        return why, "Bring them to one shape (pad_sequence pads sequences), or join them with `torch.cat`.", None
+    first, other, number = (case.message.parts[part] for part in ("first", "other", "number"))
+    why = (
+        f"cat() joins tensors along dimension {dim}; in every other dimension they must have equal sizes. The first "
+        f"has {first} there, and number {number} (counted from 0) has {other}.{_shapes(case)}"
+    )
+    return why, "Join them along the dimension in which they differ, or bring that dimension to one size.", None
+
+
+def _batched_matrices(case: Case) -> Answer:
+    wanted, second = _shape(case, "wanted"), _shape(case, "given")
+    why = (
+        f"Batches of matrices are multiplied pair by pair. The second batch must have {wanted[0]} matrices of "
+        f"{wanted[1]} rows, as many as the first has columns; it has {second[0]} of {second[1]}.{_shapes(case)}"
+    )
+    return why, "Transpose one of the two, as in `b.transpose(1, 2)`, if that is what you mean.", None
+
+
+def _subscript_sizes(case: Case) -> Answer:
+    letter, size, operand, before = (case.message.parts[part] for part in ("letter", "size", "operand", "before"))
+    why = (
+        f"A letter stands for one size: {letter} is {before} in an earlier operand, and {size} in operand {operand} "
+        f"(counted from 0).{_shapes(case)}"
+    )
+    return why, "Write the letters in the order of each operand's dimensions, or transpose the operand.", None
+
+
+def _number_of_many(case: Case) -> Answer:
+    fact = case.facts.tensors.get(case.tensor) if case.tensor is not None else None
+    why, name = "item(), float() and int() give one number; this tensor has several.", "x"
+    if fact is not None and fact.shape:
+        why, name = f"item(), float() and int() give one number; {case.first} has shape {list(fact.shape)}.", case.first
+    return why, f"Reduce it first, as in `{name}.mean()`, or use `tolist()`.", None
+
+
+def _truth_of_many(_: Case) -> Answer:
+    why = "A condition needs one True or False; a comparison of tensors has one for each element."
+    return why, "Say which is meant, `.all()` or `.any()`; to choose element by element, use `torch.where`.", None
+
+
+# -- what an optimiser or a module was given --------------------------------------------------------------------------
+
+
+def _no_parameters(_: Case) -> Answer:
+    why = (
+        "The list of parameters is empty. A module lists an attribute only if it is an nn.Parameter or a module: it "
+        "does not look into a plain list or dict. And a generator, such as parameters(), is used up after one pass."
+    )
+    return why, "Keep layers in nn.ModuleList or nn.ModuleDict, and make them before the optimiser.", None
+
+
+def _before_init(_: Case) -> Answer:
+    why = "A module must be set up before it can hold layers or parameters."
+    return why, "Call `super().__init__()` in the first line of `__init__`.", None
+
+
+# -- in words ---------------------------------------------------------------------------------------------------------
+
+
+def _shape(case: Case, part: str) -> tuple[int, ...]:
+    """A shape, or a single size, in the error's message."""
+    return tuple(int(number) for number in re.findall(r"-?\d+", case.message.parts[part]))
+
+
+def _candidates(case: Case) -> Iterator[int]:
+    """The tensors that the error may be about: those that it or its line names, then all results, the newest first."""
+    for tensor in case.tensors:
+        if tensor in case.facts.tensors:
+            yield tensor
+    for op in reversed(case.facts.ops):
+        yield from (out.tensor for out in op.event.outputs)
+
+
+def _sized(case: Case, shape: Sequence[int], unknown: str) -> str:
+    """The name of the tensor of this shape that the error is about."""
+    tensor = next((t for t in _candidates(case) if case.facts.tensors[t].shape == tuple(shape)), None)
+    return _operand(case, tensor, unknown)
+
+
+def _shapes(case: Case) -> str:
+    """A sentence with the shapes of the tensors that the error is about; "" if their names are not known."""
+    listed = _listed(case, lambda fact: str(list(fact.shape)))
+    return f" Shapes here: {listed}." if listed else ""
+
+
+def _upper(words: str) -> str:
+    return f"The{words[3:]}" if words.startswith("the ") else words
+
+
+ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
+    "matrix-shapes": _matrix_shapes,
+    "sizes": _sizes,
+    "dtypes": _dtypes,
+    "devices": _devices,
+    "target-size": _target_size,
+    "batch-sizes": _batch_sizes,
+    "class-range": _class_range,
+    "class-dimension": _class_dimension,
+    "soft-target": _soft_target,
+    "channels": _channels,
+    "features": _features,
+    "one-per-channel": _one_per_channel,
+    "index-range": _index_range,
+    "view-size": _view_size,
+    "view-strides": _view_strides,
+    "index-bounds": _index_bounds,
+    "list-sizes": _list_sizes,
+    "batched-matrices": _batched_matrices,
+    "subscript-sizes": _subscript_sizes,
+    "number-of-many": _number_of_many,
+    "truth-of-many": _truth_of_many,
+    "no-parameters": _no_parameters,
+    "before-init": _before_init,
+}
+"""The function that explains an error, by its kind."""
