@@ -161,7 +161,11 @@ _ERRORS: tuple[tuple[ErrorKind, str], ...] = (
     ("index-range", r"index out of range in self"),
     ("view-size", r"shape '(?P<shape>\[.*?\])' is invalid for input of size (?P<size>\d+)"),
     ("view-strides", r"view size is not compatible with input tensor's size and stride"),
-    ("index-bounds", r"index (?P<index>-?\d+) is out of bounds for dimension (?P<dim>\d+) with size (?P<size>\d+)"),
+    (
+        "index-bounds",
+        r"index (?P<index>-?\d+) is out of bounds for dimension (?P<dim>\d+) with size (?P<size>\d+)"
+        r"|INDICES element is out of DATA bounds, id=(?P<index_>-?\d+) axis_dim=(?P<size_>\d+)",
+    ),
     (
         "list-sizes",
         r"Sizes of tensors must match except in dimension (?P<dim>\d+)\. Expected size (?P<first>\d+) but got size "

@@ -272,7 +272,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The parts of `dim` that the vector `index` names.
 
     Shapes: (*, D, *), (K) -> (*, K, *).  Raises IndexError for an index that is no vector, or a place that is not
-    there, RuntimeError for one of floats.  Source: torch.index_select.
+    there (RuntimeError along dimension 1), RuntimeError for one of floats.  Source: torch.index_select.
 
     >>> import engine as torch
     >>> torch.index_select(torch.tensor([[1, 2], [3, 4]]), 0, torch.tensor([1, 1]))
@@ -285,8 +285,11 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     _int_index(index, "index_select(): Expected dtype int32 or int64 for index")
     if not input._array.ndim and index._array.size != 1:
         raise errors.runtime(f"index_select(): Index to scalar can have only 1 value, got {index._array.size} value(s)")
-    data, n = index._array, _sizes(input)[place]
-    if data.size and not (int(data.min()) >= 0 and int(data.max()) < n):
+    data, n = index._array.reshape(-1), _sizes(input)[place]
+    wrong = data[(data < 0) | (data >= n)]
+    if wrong.size and place == 1:  # for which PyTorch has a kernel of its own, with another message
+        raise errors.runtime(f"INDICES element is out of DATA bounds, id={int(wrong[0])} axis_dim={n}")
+    if wrong.size:
         raise IndexError("index out of range in self")
     return ix.index_select(input, index, place)
 

@@ -20,7 +20,7 @@ x.index_copy(0,i,v) | x.index_copy(0,i2,x) | x.index_copy(0,x,x) | x.index_copy(
 x.index_copy(0,i[:2],x) | x.index_copy(1,i,x) | x.index_copy(0,i,x[:,:2]) | x.index_copy(0,i.int(),x)
 x.index_copy(0,-i,x) | x.index_fill(0,i,v) | x.index_fill(0,i2,1) | x.index_fill(0,x,1) | x.index_fill(0,i+5,1)
 x.index_fill(5,i,1) | x.index_fill(0,i.int(),3) | x.index_reduce(0,i,x,'foo') | x.index_reduce(0,i,x,'sum')
-x.index_reduce(0,i,d,'prod') | x.index_reduce(0,i+5,x,'prod') | x.index_reduce(0,i,v,'prod')
+x.index_select(1,i-9) | x.index_reduce(0,i,d,'prod') | x.index_reduce(0,i+5,x,'prod') | x.index_reduce(0,i,v,'prod')
 x.index_reduce(0,i2,x,'prod') | x.index_put((i,),d) | x.index_put((i+5,),v) | x.index_put((x,),v) | x.index_put(i,v)
 x.index_put((i,),x[:,:2]) | x.index_put((i,i,i),s) | x.index_put((None,i),s) | x.index_put((i,),s.double())
 x.masked_select(x) | x.masked_select(mask[:2]) | x.masked_scatter(mask,v) | x.masked_scatter(mask,v[:2])

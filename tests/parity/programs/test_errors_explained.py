@@ -252,6 +252,33 @@ ARGUMENTS = {
         ["`torch.tensor(parts)` in line 4", "copies the numbers of 2 tensors that were computed"],
         "Use `torch.stack()`",
     ),
+    "numbers that are typed": (
+        "w = torch.ones(2)\nparts = [w[0] * 2, w[1] * 3]\nv = torch.ones(2, requires_grad=True)\n"
+        "other = [v[0] * 2, v[1] * 3]\nloss = (torch.tensor([2.0, 3.0]) * torch.stack(parts)).sum()\nloss.backward()",
+        ["Nothing that loss was computed from requires a gradient"],
+        "with requires_grad=True before loss is computed",
+    ),
+    "a place that is not there": (
+        "many = torch.tensor([1, 50])\nx, places = torch.ones(2, 3), torch.tensor([0, 7])\nx.index_select(0, places)",
+        ["An index is counted from 0, and must be smaller than the size of its dimension; one is not."],
+        "Look at the largest index",
+    ),
+    "a column that is not there": (
+        "x, places = torch.ones(2, 3), torch.tensor([0, 7])\nx.index_select(1, places)",
+        ["Dimension 1 has size 3, so an index there is a number from 0 to 2; 7 is not."],
+        "Indices begin at 0",
+    ),
+    "two losses, one of them whole": (
+        "mean, losses = torch.ones(()), torch.ones(3)\nprint(mean.item(), losses.item())",
+        ["losses has shape [3]"],
+        "`losses.mean()`",
+    ),
+    "no gradient of one of two": (
+        "w, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)\nw.sum().backward()\n"
+        "print(w.grad.sum(), b.grad.sum())",
+        ["`b.grad` is None until a backward call brings b its first gradient"],
+        "Call backward() of something computed from b first.",
+    ),
     "no gradient yet": (
         "w = torch.ones(2, requires_grad=True)\nw.grad.zero_()",
         ["`w.grad` is None until a backward call brings w its first gradient"],

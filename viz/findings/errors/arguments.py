@@ -237,33 +237,45 @@ def _one_per_channel(case: Case) -> Answer:
 
 
 def _index_range(case: Case) -> Answer:
-    """An embedding is asked for a row that it does not have."""
-    layer, facts = _layer(case), case.facts
-    named = (fact for fact in facts.tensors.values() if layer and facts.names.get(fact.tensor) == f"{layer}.weight")
-    arguments = (facts.tensors[t] for t in case.tensors if t in facts.tensors)
-    table = next((fact for fact in (*named, *arguments) if is_float(fact.dtype) and len(fact.shape) == 2), None)
+    """A row is asked for that is not there: most often of an embedding."""
+    table, layer = _table(case)
     if table is None:
-        why = "An index is the number of a row of the table, counted from 0, and one is not."
-        return why, "Give the table more rows, or find out where the index comes from.", None
+        why = "An index is counted from 0, and must be smaller than the size of its dimension; one is not."
+        return why, "Look at the largest index, and at where it comes from.", None
     rows = table.shape[0]
     why = f"{layer or case.named(table.tensor)} has {rows} rows, for the indices 0 to {rows - 1}; "
-    outside = next((span for span in _indices(case) if span[0] < 0 or span[1] >= rows), None)
-    if outside is None:
-        return f"{why}one is not of these.", "Create it with more rows, or find out where the index comes from.", None
-    least, most = outside
+    least, most = _indices(case)
     if least < 0:
         return f"{why}one is {least}.", "Find out where the negative index comes from.", None
+    if most < rows:
+        return f"{why}one is not of these.", "Create it with more rows, or find out where the index comes from.", None
     fix = f"Create it with {most + 1} rows or more, or find out where the index comes from."
     return f"{why}the largest index is {most}.", fix, None
 
 
-def _indices(case: Case) -> Iterator[tuple[int, int]]:
-    """The least and the largest number of each tensor of integers that the error may be about, the newest first."""
-    known = [*case.tensors, *reversed(case.facts.tensors)]
-    for fact in (case.facts.tensors[t] for t in known if t in case.facts.tensors):
-        if fact.dtype in ("int64", "int32") and fact.values:
-            stats = case.facts.trace.value(fact.values[fact.last]).stats
-            yield int(stats["min"]), int(stats["max"])
+def _table(case: Case) -> tuple[TensorFact | None, str]:
+    """The table of an embedding that is asked for a row, and the name of its layer.  index_select() and others have
+    the same message: for them, and where the table is not known, there is none."""
+    layer, facts = _layer(case), case.facts
+    if layer:
+        return next((fact for t, fact in facts.tensors.items() if facts.names.get(t) == f"{layer}.weight"), None), layer
+    if "embedding" not in case.line:
+        return None, ""
+    arguments = (facts.tensors[t] for t in case.tensors if t in facts.tensors)
+    return next((fact for fact in arguments if is_float(fact.dtype) and len(fact.shape) == 2), None), ""
+
+
+def _indices(case: Case) -> tuple[int, int]:
+    """The least and the largest of the indices: of the integers that the line names, or else of the newest ones;
+    (0, -1) if there are none."""
+    facts = case.facts
+    known = [*case.tensors, *reversed(facts.tensors)]
+    whole = (facts.tensors[t] for t in known if t in facts.tensors and facts.tensors[t].dtype in ("int64", "int32"))
+    fact = next((one for one in whole if one.values), None)
+    if fact is None:
+        return 0, -1
+    stats = facts.trace.value(fact.values[fact.last]).stats
+    return int(stats["min"]), int(stats["max"])
 
 
 def _layer(case: Case) -> str:
@@ -310,7 +322,8 @@ def _view_strides(_: Case) -> Answer:
 
 
 def _index_bounds(case: Case) -> Answer:
-    index, dim, size = (int(case.message.parts[part]) for part in ("index", "dim", "size"))
+    index, size = (int(case.message.parts[part]) for part in ("index", "size"))
+    dim = case.message.parts.get("dim") or "1"  # index_select() does not say it, and has this message for 1 only
     why = f"Dimension {dim} has size {size}, so an index there is a number from 0 to {size - 1}; {index} is not."
     return why, "Indices begin at 0. Look at the shape of the tensor, or at where the index comes from.", None
 
@@ -347,10 +360,13 @@ def _subscript_sizes(case: Case) -> Answer:
 
 
 def _number_of_many(case: Case) -> Answer:
-    fact = case.facts.tensors.get(case.tensor) if case.tensor is not None else None
+    known = [case.facts.tensors[t] for t in case.tensors if t in case.facts.tensors]
+    size = case.message.parts.get("size")
+    several = [fact for fact in known if (prod(fact.shape) == int(size) if size else prod(fact.shape) != 1)]
     why, name = "item(), float() and int() give one number; this tensor has several.", "x"
-    if fact is not None and fact.shape:
-        why, name = f"item(), float() and int() give one number; {case.first} has shape {list(fact.shape)}.", case.first
+    if len(several) == 1:
+        name = case.named(several[0].tensor)
+        why = f"item(), float() and int() give one number; {name} has shape {list(several[0].shape)}."
     return why, f"Reduce it first, as in `{name}.mean()`, or use `tolist()`.", None
 
 

@@ -81,10 +81,19 @@ class Case:
 
     def called(self, stack: int) -> str:
         """The name of the function that the expression at a stack calls, without the object before the dot."""
+        call = self._call(stack)
+        function = call.func if call is not None else None
+        return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+    def argument(self, stack: int) -> ast.expr | None:
+        """The first argument of the call at a stack; None if there is none."""
+        call = self._call(stack)
+        return call.args[0] if call is not None and call.args else None
+
+    def _call(self, stack: int) -> ast.Call | None:
         frame = self.facts.frames.get(stack)
         node = Sources(self.facts.trace.files).node(frame) if frame is not None else None
-        function = node.func if isinstance(node, ast.Call) else None
-        return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        return node if isinstance(node, ast.Call) else None
 
     @property
     def line(self) -> str:

@@ -238,8 +238,10 @@ def _copied(case: Case, leaf: int) -> Answer | None:
     """A leaf made by torch.tensor() of a list of single numbers that have a history."""
     facts = case.facts
     creation = facts.tensors[leaf].leaf if leaf in facts.tensors else None
-    held = facts.trace.value(creation.value).array if creation is not None and creation.source == "tensor" else None
-    if creation is None or held is None or held.size < 2 or not is_float(creation.dtype):
+    if creation is None or not isinstance(case.argument(creation.stack), (ast.Name, ast.Attribute, ast.ListComp)):
+        return None  # a list that is typed has the numbers that are seen there
+    held = facts.trace.value(creation.value).array if creation.source == "tensor" else None
+    if held is None or held.size < 2 or not is_float(creation.dtype):
         return None
     single = (
         facts.trace.value(next(iter(fact.values.values()))).array
@@ -636,14 +638,16 @@ def _no_module(case: Case) -> Answer:
 
 def _none_used(case: Case) -> Answer:
     """Often `.grad`, of a tensor that has none."""
-    facts, tensor = case.facts, case.tensor
+    facts = case.facts
     before = facts.trace.events[: case.event.index]
+    reached = {event.tensor for event in before if isinstance(event, Accumulated)}
+    tensor = next((one for one in case.tensors if one not in reached), case.tensor)
     fact = facts.tensors.get(tensor) if tensor is not None else None
-    name = facts.names.get(tensor) if tensor is not None else None
+    name = facts.names.get(tensor, "") if tensor is not None else ""
     warned = any(isinstance(e, WarningGiven) and warning_kind(e) == "grad-of-inner" for e in before[-3:])
     if (fact is not None and fact.leaf is None) or warned:
         why = (
-            f"`{name or ''}.grad` is None here: {name or 'the tensor'} was computed, so it is not a leaf, and "
+            f"`{name}.grad` is None here: {name or 'the tensor'} was computed, so it is not a leaf, and "
             "backward() fills in `.grad` of leaves only."
         )
         fix = (
@@ -655,14 +659,14 @@ def _none_used(case: Case) -> Answer:
     if fact is None:
         return _other(case)
     if not fact.requires_grad:
-        why = f"`{case.first}.grad` is None: {case.first} does not require a gradient."
-        return why, f"Create {case.first} with requires_grad=True.", None
-    if any(isinstance(e, Accumulated) and e.tensor == tensor for e in before):
-        why = f"`{case.first}.grad` was set to None before this line, as zero_grad() does it."
+        why = f"`{name}.grad` is None: {name} does not require a gradient."
+        return why, f"Create {name} with requires_grad=True.", None
+    if tensor in reached:
+        why = f"`{name}.grad` was set to None before this line, as zero_grad() does it."
         return why, "Read the gradient after a backward call and before it is cleared.", None
-    why = f"`{case.first}.grad` is None until a backward call brings {case.first} its first gradient."
+    why = f"`{name}.grad` is None until a backward call brings {name} its first gradient."
     fix = (
-        f"Call backward() of something computed from {case.first} first. To clear gradients, set `{case.first}.grad = "
+        f"Call backward() of something computed from {name} first. To clear gradients, set `{name}.grad = "
         "None` or call zero_grad() of the optimiser: both work where there is none."
     )
     return why, fix, None
