@@ -25,6 +25,9 @@ MOST_RATIO, LEAST_RATIO = 1e-1, 1e-6
 """Update / weight: about 1e-3 is usual (Karpathy, CS231n notes, "Ratio of weights:updates"; Cockpit shows the same)."""
 STILL = 1e-3
 """The relative change below which a loss stalls."""
+FADED, LONG = 1e-5, 1 / 3
+"""The part of its largest value below which a learning rate is almost zero, and the share of a run that is long: a
+cosine to zero is below for the last two thousandths of a run, and 0.95 per epoch for none of two hundred epochs."""
 GROWTH = 1e3
 """The factor by which gradients grow in a run that explodes."""
 ONE_SIGN = 0.5
@@ -54,9 +57,9 @@ def run_findings(run: Overview) -> list[RunFinding]:
     dead = list(_dead(run))
     if result:
         return [*result, *(one for one in dead if one.column < result[0].column)]
-    depth = list(_depth(run))
-    result = [*depth, *(one for search in _OVER_TIME for one in search(run) if not depth or search is not _updates)]
-    return [*result, *dead]
+    rate, depth = list(_rate(run)), list(_depth(run))
+    searches = (search for search in _OVER_TIME if search is not _updates or not (rate or depth))
+    return [*rate, *depth, *(one for search in searches for one in search(run)), *dead]
 
 
 def _nonfinite_loss(run: Overview) -> Iterator[RunFinding]:
@@ -221,6 +224,27 @@ def _updates(run: Overview) -> Iterator[RunFinding]:
         )
         fix = "Raise the learning rate; if the gradients are small too, see where they fade."
         yield RunFinding("small-updates", column, row, "Updates change almost nothing", why, fix)
+
+
+def _rate(run: Overview) -> Iterator[RunFinding]:
+    known = np.flatnonzero(np.isfinite(run.rate))
+    if len(known) < FEWEST:
+        return
+    rates = run.rate[known]
+    most = float(rates.max())
+    last = int(np.flatnonzero(rates >= FADED * most)[-1])
+    faded = known[last + 1 :]
+    if not most or len(faded) < LONG * len(known):
+        return
+    why = (
+        f"From {run.labels[faded[0]]} on, the learning rate is less than a hundred-thousandth of {_number(most)}, its "
+        f"largest value; at the end it is {_number(rates[-1])}. In {len(faded):,} of {len(known):,} iterations almost "
+        "nothing is learnt."
+    )
+    fix = (
+        "If the schedule counts epochs, call scheduler.step() once per epoch, after the batches, not with each of them."
+    )
+    yield RunFinding("faded-rate", int(faded[0]), None, "The learning rate is almost zero", why, fix)
 
 
 def _flips(run: Overview) -> Iterator[RunFinding]:

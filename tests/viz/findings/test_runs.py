@@ -28,9 +28,8 @@ def run(**changed: Any) -> Overview:
     loss = changed.get("loss", 2 * np.exp(-STEPS / 30) + 0.1)
     labels = tuple(f"step = {k}" for k in STEPS)
     columns = tuple(range(COLUMNS))
-    return Overview(
-        labels, columns, columns, loss, (True,) * COLUMNS, parameters, rows, COLUMNS, 1000, np.full(COLUMNS, 0.1)
-    )
+    rate = changed.get("rate", np.full(COLUMNS, 0.1))
+    return Overview(labels, columns, columns, loss, (True,) * COLUMNS, parameters, rows, COLUMNS, 1000, rate)
 
 
 def one(found: Overview) -> RunFinding:
@@ -55,6 +54,7 @@ ILL: dict[RunFindingKind, Overview] = {
     "dead": run(norm=where(LATE & (np.arange(DEPTH) == 3)[:, None], 0, "norm")),
     "large-updates": run(ratio=run().rows["ratio"] * 500),
     "small-updates": run(ratio=run().rows["ratio"] * 1e-5),
+    "faded-rate": run(rate=0.1 * 0.5**STEPS, ratio=run().rows["ratio"] * 0.5**STEPS),
     "stalled-loss": run(loss=2 + STEPS * 1e-6),
     "flips": run(norm=8 + 0 * FADING, mean=FLIPS),
 }
@@ -69,6 +69,7 @@ def test_each_kind_is_found_alone(kind: RunFindingKind) -> None:
 def test_places_are_the_first() -> None:
     assert one(ILL["loss-nonfinite"]).column == one(ILL["gradient-nonfinite"]).column == one(ILL["dead"]).column == 20
     assert one(ILL["dead"]).row == 3 and one(ILL["vanishing-depth"]).row == 0
+    assert one(ILL["faded-rate"]).column == 17 and "17" in one(ILL["faded-rate"]).why
     assert "× 0.1 per weight matrix" in one(ILL["vanishing-depth"]).why
     assert "in 20 of 40 iterations" in one(ILL["gradient-nonfinite"]).why
 
@@ -87,7 +88,9 @@ def test_a_part_of_the_run_is_counted() -> None:
 @pytest.mark.parametrize("found", [
     run(), joined(run(), 4), run(loss=np.zeros(COLUMNS), norm=where(LATE, 0, "norm")),
     run(norm=run().rows["norm"] * np.logspace(-2, 0, DEPTH)[:, None]), run(ratio=np.full((DEPTH, COLUMNS), np.nan)),
-    run(ratio=where((np.arange(DEPTH) == 7)[:, None], 0.2, "ratio")),
-], ids=["sound", "joined", "solved", "fades a hundredfold", "never updated", "one head has large updates"])  # fmt: skip
+    run(ratio=where((np.arange(DEPTH) == 7)[:, None], 0.2, "ratio")), run(rate=0.1 * (1 + np.cos(STEPS * np.pi / 39))),
+    run(rate=0.1 * np.minimum(1, STEPS / 39)), run(rate=0.1 * 0.75**STEPS), run(rate=np.zeros(COLUMNS)),
+], ids=["sound", "joined", "solved", "fades a hundredfold", "never updated", "one head has large updates", "a cosine",
+        "a warm-up", "a decay", "no learning rate"])  # fmt: skip
 def test_sound_runs_have_none(found: Overview) -> None:
     assert run_findings(found) == []
