@@ -61,8 +61,8 @@ SCREENS: dict[str, tuple[str, str, str]] = {
     "lecture": ("?program=weights&present=1", "", "document.querySelector('#lecture').innerText.trim()"),
     "export menu": (
         "?program=weights",
-        "document.getElementById('act-export').click()",
-        "document.activeElement.closest('[role=menu]')",
+        "document.querySelector('#act-export:not([aria-expanded=true])')?.click()",
+        "document.querySelector('[role=menu]')?.checkVisibility({opacityProperty: true})",
     ),
     "help": ("?program=weights", "backstep.help()", "document.querySelector('.bs-help[open]')"),
     "legend": (
