@@ -359,14 +359,19 @@ def own() -> Iterator[App]:
     started.close()
 
 
+def dropped(app: App, name: str, trace: bytes) -> str:
+    """The program that an app makes of a trace file which is dropped on its page."""
+    address = f"{app.origin}{TRACE_PATH}?name={quote(name)}"
+    with urlopen(Request(address, trace, {"Content-Type": TRACE_TYPE})) as answer:
+        return str(json.load(answer)["program"])
+
+
 @pytest.fixture
 def shown(own: App, opens: Callable[[App], View]) -> Callable[..., View]:
     """Opens a trace file as one that was dropped on the page."""
 
     def go(path: Path, query: str = "") -> View:
-        address = f"{own.origin}{TRACE_PATH}?name={quote(path.name)}"
-        with urlopen(Request(address, path.read_bytes(), {"Content-Type": TRACE_TYPE})) as answer:
-            program = json.load(answer)["program"]
+        program = dropped(own, path.name, path.read_bytes())
         view = opens(own)
         view.open(f"?program={program}{query}")
         return view

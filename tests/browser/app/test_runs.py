@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.browser.conftest import App, View
+from tests.browser.conftest import App, View, dropped
+from tests.viz.helpers.shared import shared
 from viz.record.runner import run_script
 
 TRAIN = """import engine as torch
@@ -27,18 +28,19 @@ for step in range(9):
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    script = tmp_path_factory.mktemp("run") / "run.py"
-    script.write_text(TRAIN, "utf-8")
-    started = App("open", str(run_script(script, mute=True).trace_path))
-    yield started
-    started.close()
+def program(own: App, tmp_path_factory: pytest.TempPathFactory) -> str:
+    def record() -> bytes:
+        script = tmp_path_factory.mktemp("run") / "run.py"
+        script.write_text(TRAIN, "utf-8")
+        return run_script(script, mute=True).trace_path.read_bytes()
+
+    return dropped(own, "run.backstep", shared("trace", "of nine iterations", record))
 
 
 @pytest.fixture
-def run(opened: App, opens: Callable[[App], View]) -> View:
-    view = opens(opened)
-    view.open("?program=my-run&section=0")
+def run(program: str, own: App, opens: Callable[[App], View]) -> View:
+    view = opens(own)
+    view.open(f"?program={program}&section=0")
     return view
 
 
@@ -88,25 +90,26 @@ def test_a_step_past_the_end_leads_to_the_next_iteration_which_has_the_same_pict
     assert run.js(loss) != value
 
 
-def test_link_leads_to_its_iteration_and_one_to_none_says_so(opened: App, opens: Callable[[App], View]) -> None:
-    view = opens(opened)
-    view.open("?program=my-run&section=5&step=3")
+def test_link_leads_to_its_iteration_and_one_to_none_says_so(
+    program: str, own: App, opens: Callable[[App], View]
+) -> None:
+    view = opens(own)
+    view.open(f"?program={program}&section=5&step=3")
     at(view, 5)
     assert view.state()["t"] == 3 and "section=5" in view.page.url
-    view.open("?program=my-run&section=99")
+    view.open(f"?program={program}&section=99")
     notice = view.page.locator("#notice")
     notice.wait_for()
     assert "no such iteration" in notice.inner_text() and "has 9" in notice.inner_text()
 
 
 def test_the_numbers_of_a_run_are_there_before_its_graph_and_a_cell_leads_on(
-    opened: App, opens: Callable[[App], View]
+    program: str, own: App, opens: Callable[[App], View]
 ) -> None:
-    assert opened.address.endswith("view=run"), "nine iterations"
-    view = opens(opened)
+    view = opens(own)
     held: list[Callable[[], None]] = []
     view.page.route("**/scene", lambda route: held.append(route.continue_))
-    view.page.goto(opened.address)
+    view.page.goto(f"{own.origin}/?program={program}&view=run")
     view.until("document.querySelector('#run-figure .heatmaplayer image')")
     assert "9 updates" in view.page.locator("#run-head").inner_text() and held and not view.js("backstep.scene()")
     cell = view.page.locator("#run-figure .nsewdrag").first.bounding_box()
@@ -155,7 +158,7 @@ def test_the_row_of_the_run_leads_to_an_iteration_and_prints_come_with_the_time(
     assert page.locator(".bs-lane .bs-lane-tip").inner_text().startswith("Printed: loss 0.")
 
 
-def test_numbers_stand_beside_those_of_the_iteration_before_and_neighbours_are_here(run: View) -> None:
+def test_numbers_stand_beside_those_of_the_iteration_before_and_neighbours_are_here(run: View, program: str) -> None:
     label = "backstep.scene().previous?.label"
     page = run.page
     asked: list[int] = []
@@ -167,7 +170,7 @@ def test_numbers_stand_beside_those_of_the_iteration_before_and_neighbours_are_h
             asked.append(request.post_data_json["section"])
 
     page.on("request", fetched_ahead)
-    run.open("?program=my-run&section=4")
+    run.open(f"?program={program}&section=4")
     at(run, 4)
     page.keyboard.press("g")
     run.until(f"{label} === 'step = 3'")

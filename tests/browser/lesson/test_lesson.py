@@ -147,7 +147,9 @@ def test_lesson_of_a_run_is_the_live_page_in_each_iteration_and_with_its_edits(
     start: Callable[..., App], view_of: Callable[[App], View], alone: Any, tmp_path: Path
 ) -> None:
     (tmp_path / "loop.py").write_text(RUN)
-    view = view_of(start("run", "loop.py", cwd=tmp_path))
+    app = start("run", "loop.py", cwd=tmp_path)
+    assert app.address.endswith("/?program=my-loop&view=run"), "of many iterations one sees the whole first"
+    view = view_of(app)
     view.open("?program=my-loop")
     view.page.get_by_role("button", name="Graph", exact=True).click()
     taken = alone("my-loop", view.page.evaluate(TAKEN, {"program": "my-loop"}))

@@ -114,6 +114,7 @@ def test_same_program_on_both_libraries() -> None:
     assert first is not None and "in the op mul (MulBackward0) in line 9, the result differs" in first.text
 
 
+@pytest.mark.newest
 def test_command_compares_a_script_in_processes_of_their_own(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -273,6 +273,7 @@ def test_script_is_recorded_without_a_flag_and_its_prints_stand_after_the_ops_be
     assert [one for one in told if one] == [*["mul", "a ", "sum", "6.0\n"] * 2, "mul", "sum"]
 
 
+@pytest.mark.newest
 def test_torch_that_is_too_old_is_named_and_the_script_runs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "torch.py").write_text('__version__ = "2.3.1+cu121"\n')
     (tmp_path / "train.py").write_text("import torch\nprint(torch.__version__)\n")

@@ -84,6 +84,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.newest
 def test_spawned_processes_have_traces_that_are_opened_together(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -130,11 +130,13 @@ def test_edit_is_made_at_its_place_and_computed_by_pytorch(store: Store) -> None
     assert tensors[0] == tensors[1]  # what is compared in the picture has the same numbers
 
 
+@pytest.mark.newest
 def test_error_of_the_program_is_shown_as_its_own(store: Store) -> None:
     scene = run_again(store, asked(commands=calls(store, {FIRST: {"retain_graph": False}})))["scene"].json()
     assert scene["error"]["message"].startswith("Trying to backward through the graph a second time")
 
 
+@pytest.mark.newest
 def test_program_that_does_not_repeat_itself_says_so() -> None:
     def recording(seed: int, is_longer: bool = False) -> Trace:
         with backstep.record() as trace:
@@ -158,6 +160,7 @@ def test_program_that_does_not_repeat_itself_says_so() -> None:
     [("die", "ended in the middle of its run, with status 3", 600), ("ask", "reads its standard input", 600),
      ("hang", "ran for more than 0 s and was stopped", 0.1)],
 )  # fmt: skip
+@pytest.mark.newest
 def test_run_that_does_not_come_to_its_end_changes_nothing(store: Store, mode: str, said: str, seconds: float) -> None:
     Path("mode").write_text(mode, "utf-8")
     problem = run_again(store, asked({LEAF: [1.0, 1.0, 1.0]}), seconds)["problem"]
@@ -166,6 +169,7 @@ def test_run_that_does_not_come_to_its_end_changes_nothing(store: Store, mode: s
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+@pytest.mark.newest
 def test_run_that_hangs_is_stopped_from_the_page(store: Store) -> None:
     Path("mode").write_text("hang", "utf-8")
     os.mkfifo("hangs")
@@ -179,6 +183,7 @@ def test_run_that_hangs_is_stopped_from_the_page(store: Store) -> None:
     assert "spectrum.py was stopped" in answers[0]["problem"]["text"]
 
 
+@pytest.mark.newest
 def test_edits_that_a_run_cannot_make_are_refused_before_it(store: Store) -> None:
     all_calls = calls(store, {})
     for ask, said in (
@@ -191,6 +196,7 @@ def test_edits_that_a_run_cannot_make_are_refused_before_it(store: Store) -> Non
         assert said in text, text
 
 
+@pytest.mark.newest
 def test_script_that_has_changed_is_not_run(store: Store) -> None:
     Path("spectrum.py").write_text(SPECTRUM.replace("rfft", "hfft"), "utf-8")
     ask = asked({LEAF: [1.0, 1.0, 1.0]})
@@ -199,6 +205,7 @@ def test_script_that_has_changed_is_not_run(store: Store) -> None:
     assert "spectrum.py is no longer there" in run_again(store, ask)["problem"]["text"]
 
 
+@pytest.mark.newest
 def test_file_that_is_only_opened_runs_nothing(
     store: Store, recorded: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

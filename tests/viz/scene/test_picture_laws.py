@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from tests.batches import batches
 from tests.viz.helpers import pictures
 from tests.viz.helpers.forms import fault_of_scene
+from tests.viz.helpers.shared import shared
 from viz.graph.folds import FOLD_ABOVE_TOLD
 from viz.layout.choice import layout
 from viz.layout.views import EASY, HAIR, WHOLE, lower, zoom
@@ -36,29 +37,36 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def asked(script: str, scenes: Path) -> Any:
+@pytest.fixture(scope="module")
+def answers(request: pytest.FixtureRequest) -> Callable[[str], Any]:
+    """What a script says of all scenes."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed")
-    ran = subprocess.run([node, SCRIPTS / script, scenes], capture_output=True, text=True, check=True)
-    return json.loads(ran.stdout)
+
+    def ask(script: str) -> Any:
+        scenes = request.getfixturevalue("scenes")
+        ran = subprocess.run([node, SCRIPTS / script, scenes], capture_output=True, text=True, check=True)
+        return json.loads(ran.stdout)
+
+    return lambda script: shared("laws", script, lambda: ask(script))
 
 
 @pytest.fixture(scope="module")
-def broken(scenes: Path) -> Any:
-    return asked("laws.mjs", scenes)
+def broken(answers: Callable[[str], Any]) -> Any:
+    return answers("laws.mjs")
 
 
 @pytest.fixture(scope="module")
-def followed(scenes: Path) -> Any:
+def followed(answers: Callable[[str], Any]) -> Any:
     """What is seen of each step, by program and width, of those that are not seen whole."""
-    return asked("followed.mjs", scenes)
+    return answers("followed.mjs")
 
 
 @pytest.fixture(scope="module")
-def numbers(scenes: Path) -> Any:
+def numbers(answers: Callable[[str], Any]) -> Any:
     """The numbers that travel, by program and width."""
-    return asked("numbers.mjs", scenes)
+    return answers("numbers.mjs")
 
 
 def test_every_scene_has_the_form_of_the_schema(scenes: Path) -> None:
@@ -71,8 +79,10 @@ WITHOUT_FACTORS: set[str] = set()
 """Programs with a step in which one input has local derivatives and another one none that can be told."""
 
 
-def test_the_numbers_of_a_step_are_what_a_calculator_gives_and_tell_of_each_receiver(scenes: Path) -> None:
-    told = asked("arithmetic.mjs", scenes)
+def test_the_numbers_of_a_step_are_what_a_calculator_gives_and_tell_of_each_receiver(
+    answers: Callable[[str], Any],
+) -> None:
+    told = answers("arithmetic.mjs")
     assert told["sums"] > 100
     assert {name: found["sums"] for name, found in told["broken"].items() if found["sums"]} == {}
     assert {name for name, found in told["broken"].items() if found["locals"]} == WITHOUT_FACTORS
