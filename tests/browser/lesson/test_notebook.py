@@ -79,8 +79,9 @@ def test_cell_in_jupyterlab_has_the_player_and_the_saved_notebook_keeps_it(lab: 
     page.set_default_timeout(2 * SETTLE)
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    build = page.locator("dialog", has_text="Build Recommended")  # of an extension that comes with Dash
-    page.add_locator_handler(build, lambda: build.get_by_role("button", name="Cancel").click())
+    # "Build Recommended", of an extension that comes with Dash; while it comes and goes it has its buttons alone.
+    dialog = page.locator("dialog.jp-Dialog")
+    page.add_locator_handler(dialog, lambda: dialog.get_by_role("button", name="Cancel").click())
     page.goto(f"{lab}/lab/tree/book.ipynb")
     page.locator(".jp-Notebook .jp-CodeCell").nth(1).wait_for()
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(state="attached")
