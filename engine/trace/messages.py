@@ -49,6 +49,7 @@ ErrorKind = Literal[
     "class-range",  # a target that is not the number of a class
     "class-dimension",  # the classes are in another dimension of the scores than the loss expects
     "soft-target",  # probabilities of classes that are integers
+    "probability-range",  # a binary cross entropy of numbers that are no probabilities
     "channels",  # a convolution of another number of channels
     "features",  # a layer of another number of features
     "one-per-channel",  # batch normalisation of a single number
@@ -61,6 +62,8 @@ ErrorKind = Literal[
     "subscript-sizes",  # a letter of an einsum stands for two sizes
     "number-of-many",  # a Python number of several elements
     "truth-of-many",  # a condition of several elements
+    "no-kernel",  # an op that PyTorch does not have for an element type
+    "mean-of-integers",  # a mean of integers
     "no-parameters",  # an optimiser of no parameters
     "before-init",  # a module gets a layer before its own __init__
     "none-used",  # None has no such attribute or cannot be called
@@ -146,6 +149,7 @@ _ERRORS: tuple[tuple[ErrorKind, str], ...] = (
     ("class-range", r"Target (?P<index>-?\d+) is out of bounds"),
     ("class-dimension", r"Expected target size (?P<wanted>\[.*?\]), got (?P<given>\[.*?\])"),
     ("soft-target", r"Expected floating point type for target with class probabilities"),
+    ("probability-range", r"all elements of (?P<which>input|target) should be between 0 and 1"),
     (
         "channels",
         r"weight of size (?P<weight>\[.*?\]), expected input(?P<input>\[.*?\]) to have (?P<wanted>\d+) channels, "
@@ -187,6 +191,8 @@ _ERRORS: tuple[tuple[ErrorKind, str], ...] = (
         r"|only one element tensors can be converted to Python scalars",
     ),
     ("truth-of-many", r"Boolean value of Tensor with more than one value is ambiguous"),
+    ("no-kernel", r"\"(?P<kernel>\w+)\" not implemented for '(?P<dtype>\w+)'"),
+    ("mean-of-integers", r"mean\(\): could not infer output dtype"),
     ("no-parameters", r"optimizer got an empty parameter list"),
     ("before-init", r"cannot assign (?:module|parameters) before Module\.__init__\(\) call"),
     ("none-used", r"'NoneType'"),

@@ -92,18 +92,19 @@ def unlisted(facts: Facts) -> list[Finding]:
 @dataclass(slots=True)
 class _Held:
     """The tensors that require a gradient and that optimisers hold, in order, the number of others that nothing uses,
-    and the class of the first optimiser that took a step."""
+    the class of the first optimiser that took a step, and the last of their events."""
 
     known: dict[int, None] = field(default_factory=dict)
     unknown: int = 0
     name: str = ""
+    last: int = -1
 
 
 def _in_optimisers(facts: Facts) -> _Held:
     held, last = _Held(), {}
     for event in facts.trace.events:
         if isinstance(event, GroupEntered) and (event.tensors or event.kind.endswith(".step")):
-            held.name = held.name or event.kind.removesuffix(".step")
+            held.name, held.last = held.name or event.kind.removesuffix(".step"), event.index
             held.known.update(dict.fromkeys(t for t in event.tensors if t is not None))
             if event.tensors:
                 last[event.kind, event.stack] = sum(t is None for t in event.tensors)
@@ -112,14 +113,18 @@ def _in_optimisers(facts: Facts) -> _Held:
 
 
 def _missed(facts: Facts, held: _Held, reached: set[int]) -> list[int]:
-    """Parameters of modules that receive gradients, that no optimiser holds, and that the program never writes."""
+    """Parameters of modules that receive gradients, that no optimiser holds, and that the program never writes.
+
+    An optimiser that last took a step before a parameter was first used may hold it: then it was not known by a number.
+    """
     written: set[int | None] = set()
     for event in facts.trace.events:
         if isinstance(event, OpCalled):
             written.add(event.inplace)
         elif isinstance(event, Refreshed):
             written.add(event.tensor)
-    parameters = [e.tensor for e in facts.trace.events if isinstance(e, LeafCreated) and e.source == "parameter"]
+    created = (e for e in facts.trace.events[: max(held.last, 0)] if isinstance(e, LeafCreated))
+    parameters = [event.tensor for event in created if event.source == "parameter"]
     return [t for t in parameters if t in reached and t not in held.known and t not in written]
 
 

@@ -1,4 +1,5 @@
-"""Losses whose softmax runs over the wrong dimension, runs twice, or is missing.  Pure."""
+"""Losses whose softmax runs over the wrong dimension, over one number, twice, or is missing, and losses whose arguments
+are swapped.  Pure."""
 
 from __future__ import annotations
 
@@ -7,13 +8,18 @@ from collections.abc import Iterator
 from engine.trace.events import OpCalled
 
 from ..reading import labels, text
+from ..reading.error_tensors import asks
 from ..reading.facts import Facts
 from .finding import Finding, Kind
+
+OF_PROBABILITIES = frozenset({"nll_loss", "binary_cross_entropy", "mse_loss", "l1_loss", "smooth_l1_loss"})
+"""Losses that are computed of probabilities or their logarithms."""
 
 
 def wrong_losses(facts: Facts) -> list[Finding]:
     """The first loss of each of these kinds: nll_loss after a softmax over a dimension that is not the classes';
-    nll_loss of probabilities without a logarithm; and a cross entropy that receives probabilities instead of scores.
+    nll_loss of probabilities without a logarithm; a cross entropy that receives probabilities instead of scores; a loss
+    of the softmax of one number; and a binary cross entropy with its target first.
 
     Cost: linear in the ops.
     """
@@ -38,6 +44,8 @@ def _softmax(facts: Facts, op: OpCalled) -> OpCalled | None:
 
 def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     name = labels.written_name(event)
+    if name in ("binary_cross_entropy", "binary_cross_entropy_with_logits"):
+        yield from _swapped(facts, event)
     argument = event.inputs[0] if event.inputs else None
     producer = (
         facts.producer(argument.tensor, argument.version)
@@ -50,7 +58,17 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     was, by = labels.written_name(before), _by(facts, before)
     shape = facts.tensors[argument.tensor].shape
     soft = _softmax(facts, before) if name == "nll_loss" else None
-    if soft is not None:
+    if name in OF_PROBABILITIES and was in ("softmax", "log_softmax") and _size_along(before) == 1:
+        why = (
+            f"{by} has one class, and the softmax of a single number is always 1, whatever the number is. So the loss "
+            "does not depend on the scores, and all gradients are 0."
+        )
+        fix = (
+            "For one output that says yes or no, use binary_cross_entropy_with_logits and a target of floats, without "
+            "softmax; for classes, give the last layer an output for each."
+        )
+        yield _finding("one-class", facts, before, "softmax of one number", why, fix)
+    elif soft is not None:
         by, classes = _by(facts, soft), 1 if len(shape) > 1 else 0
         dim = int(soft.attrs["dim"]) % max(len(shape), 1)
         if dim != classes:
@@ -87,6 +105,24 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
         yield _finding(
             "sigmoid-twice", facts, event, "sigmoid taken twice", why, "Pass the scores to it: remove the sigmoid."
         )
+
+
+def _size_along(softmax: OpCalled) -> int:
+    """The number of elements over which a softmax runs."""
+    shape = softmax.outputs[0].shape
+    return shape[int(softmax.attrs["dim"]) % len(shape)] if shape else 1
+
+
+def _swapped(facts: Facts, event: OpCalled) -> Iterator[Finding]:
+    """A prediction requires a gradient, and a target does not."""
+    operands = [one.tensor for one in event.inputs[:2] if one.tensor in facts.tensors]
+    asked = [asks(facts, tensor, event.index) for tensor in operands if tensor is not None]
+    if asked == [False, True]:
+        why = (
+            f"{_by(facts, event)} takes the prediction first and the target second. Here the second requires a "
+            "gradient and the first does not: the loss and its gradients are other ones than those that are meant."
+        )
+        yield _finding("swapped", facts, event, "prediction and target swapped", why, "Swap the first two arguments.")
 
 
 def _by(facts: Facts, event: OpCalled) -> str:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from engine.trace.events import Accumulated, Event, GradSet, GroupEntered, GroupLeft, OpCalled, Refreshed
+from engine.trace.events import (
+    Accumulated,
+    Event,
+    GradSet,
+    GroupEntered,
+    GroupLeft,
+    LeafCreated,
+    OpCalled,
+    Refreshed,
+)
 
 from ..reading import text
 from ..reading.facts import Facts
@@ -55,9 +64,10 @@ def cleared(facts: Facts) -> list[Finding]:
     Unwanted gradients, such as those that a GAN's generator leaves in the discriminator, are cleared too, but new ones
     come before the step.  Cost: linear in the events and in the parameters of each step.
     """
-    arrived: dict[int, Accumulated] = {}  # leaves with a gradient that was not used so far
-    lost: dict[int, tuple[Accumulated, Event]] = {}  # leaves whose gradient was cleared unused: the two events
+    arrived: dict[int, _Came] = {}  # leaves with a gradient that was not used so far
+    lost: dict[int, tuple[_Came, Event]] = {}  # leaves whose gradient was cleared unused: the two events
     held: dict[tuple[str, int], tuple[int | None, ...]] = {}
+    unused = facts.elsewhere("taught") - facts.elsewhere("updated")
     for event in facts.trace.events:
         if isinstance(event, GroupEntered) and event.kind.endswith(".step"):
             holds = held[event.kind, event.stack] = event.tensors or held.get((event.kind, event.stack), ())
@@ -66,6 +76,9 @@ def cleared(facts: Facts) -> list[Finding]:
         elif isinstance(event, Accumulated) and not event.retained:
             arrived[event.tensor] = event
             lost.pop(event.tensor, None)
+        elif isinstance(event, LeafCreated):
+            if event.tensor in unused and not _is_zero(facts, _value(facts, event.grad)):
+                arrived[event.tensor] = event
         elif isinstance(event, GradSet):
             if event.tensor in arrived and _is_zero(facts, event.value):
                 lost[event.tensor] = arrived.pop(event.tensor), event
@@ -79,6 +92,16 @@ def cleared(facts: Facts) -> list[Finding]:
             arrived.pop(written, None)
             lost.pop(written, None)
     return []
+
+
+_Came = Accumulated | LeafCreated
+"""How a gradient came: by a backward call, or from an earlier section of a run."""
+
+
+def _value(facts: Facts, tensor: int | None) -> int | None:
+    """The value that a leaf has when it is first seen."""
+    fact = facts.tensors.get(tensor) if tensor is not None else None
+    return fact.leaf.value if fact is not None and fact.leaf is not None else None
 
 
 def _clears(facts: Facts, event: OpCalled | Refreshed) -> bool:
@@ -115,21 +138,27 @@ def _not_zeroed_finding(facts: Facts, event: Accumulated, step: str) -> Finding:
     return Finding("not-zeroed", event.index, None, f"{name}.grad not zeroed", why, fix, line)
 
 
-def _cleared_finding(
-    facts: Facts, step: GroupEntered, leaf: int, lost: dict[int, tuple[Accumulated, Event]]
-) -> Finding:
+def _cleared_finding(facts: Facts, step: GroupEntered, leaf: int, lost: dict[int, tuple[_Came, Event]]) -> Finding:
     came, went = lost[leaf]
     name, optimizer = facts.names.get(leaf) or "a leaf", step.kind.removesuffix(".step")
-    brought = _line(facts, facts.calls[came.call].event.stack)
     left = "None" if isinstance(went, GradSet) and went.value is None else "0"
+    if isinstance(came, Accumulated):
+        brought = _line(facts, facts.calls[came.call].event.stack)
+        origin = f"The backward call{brought} brought `{name}.grad` {_brief(facts, came.after)}"
+        fix = "Call zero_grad() before backward() or after step(), never between the two."
+    else:
+        origin = f"The iteration before left {_brief(facts, _value(facts, came.grad))} in `{name}.grad`"
+        fix = "Call step() after backward(), and before the next zero_grad()."
     why = (
-        f"The backward call{brought} brought `{name}.grad` {text.brief(facts.trace.value(came.after))}; "
-        f"{_line(facts, went.stack).removeprefix(' in ') or 'the program'} cleared it, so {optimizer}.step()"
+        f"{origin}; {_line(facts, went.stack).removeprefix(' in ') or 'the program'} cleared it, so {optimizer}.step()"
         f"{_line(facts, step.stack)} found {left}: nothing used the computed gradient."
     )
-    fix = "Call zero_grad() before backward() or after step(), never between the two."
     line = facts.line_number(went.stack)
     return Finding("cleared", went.index, None, "gradients cleared before the step", why, fix, line)
+
+
+def _brief(facts: Facts, value: int | None) -> str:
+    return "a gradient" if value is None else text.brief(facts.trace.value(value))
 
 
 def _line(facts: Facts, stack: int) -> str:

@@ -29,7 +29,7 @@ OF_OPERANDS: frozenset[ErrorKind] = frozenset({"matrix-shapes", "sizes", "dtypes
 OF_ARGUMENTS: frozenset[ErrorKind] = OF_OPERANDS | {
     "target-size", "batch-sizes", "class-range", "class-dimension", "soft-target", "channels", "features",
     "one-per-channel", "index-range", "view-size", "view-strides", "index-bounds", "list-sizes", "batched-matrices",
-    "subscript-sizes", "number-of-many", "truth-of-many",
+    "subscript-sizes", "number-of-many", "truth-of-many", "probability-range", "no-kernel", "mean-of-integers",
 }  # fmt: skip
 """The same for layers and losses."""
 

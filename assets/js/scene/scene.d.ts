@@ -845,6 +845,8 @@ export type FindingKind =
   | "loss-dimension" // probabilities sum to 1 along another dimension than that of the classes
   | "no-logarithm" // nll_loss of probabilities
   | "softmax-twice" // cross entropy of probabilities
+  | "one-class" // a loss of the softmax of a single number, which is always 1
+  | "swapped" // a loss with its target first and its prediction second
   | "sigmoid-twice" // binary cross entropy, which takes scores, of probabilities
   | "write" // a saved value was changed in a way that no version counts
   | "cut" // an op of a tensor and of its detached copy

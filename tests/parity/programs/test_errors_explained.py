@@ -95,6 +95,14 @@ CASES = {
         ["AddmmBackward0 saved net.0.weight", "`optimizer.step()`"],
         "Run every backward call before net.0.weight is updated",
     ),
+    "a sum of losses": (
+        "net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Linear(3, 1))\n"
+        "optimizer, total = torch.optim.SGD(net.parameters()), 0\nfor _ in range(2):\n"
+        "    total = total + net(torch.ones(1, 4)).pow(2).sum()\n    total.backward(retain_graph=True)\n"
+        "    optimizer.step()",
+        ["total was computed before that write", "goes back through an earlier graph too"],
+        "`total += loss.item()`",
+    ),
     "a state of two tensors": (
         "rnn = torch.nn.LSTM(2, 3)\nstate = None\nfor _ in range(2):\n"
         "    out, state = rnn(torch.ones(1, 2), state)\n    out.sum().backward()",
@@ -140,6 +148,34 @@ ARGUMENTS = {
         "y = torch.tensor([[0, 1], [1, 0]])\nloss = torch.nn.functional.cross_entropy(torch.ones(2, 2), y)",
         ["taken as the probabilities of the classes"],
         "`target.argmax(1)`",
+    ),
+    "scores in place of probabilities": (
+        "scores, y = torch.tensor([-1.5, 2.0]), torch.ones(2)\n"
+        "loss = torch.nn.functional.binary_cross_entropy(scores, y)",
+        ["numbers from 0 to 1; scores goes from -1.5 to 2."],
+        "BCEWithLogitsLoss",
+    ),
+    "probabilities that are nan": (
+        "p, y = torch.tensor([0.5, float('nan')]), torch.ones(2)\n"
+        "loss = torch.nn.functional.binary_cross_entropy(p, y)",
+        ["of p, 1 are nan or inf."],
+        "the op that gives the first nan",
+    ),
+    "a target that is no probability": (
+        "p, y = torch.full((2,), 0.5), torch.tensor([0.0, 3.0])\nloss = torch.nn.functional.binary_cross_entropy(p, y)",
+        ["y goes from 0 to 3."],
+        "for numbers of classes, use cross_entropy",
+    ),
+    "the target first": (
+        "scores, y = torch.ones(2, 3), torch.zeros(2, 3, dtype=torch.long)\n"
+        "loss = torch.nn.functional.cross_entropy(y, scores)",
+        ["no version of this op for tensors of int64", "y int64"],
+        "the scores come first, and the target second",
+    ),
+    "a mean of integers": (
+        "counts = torch.tensor([1, 2])\ncounts.mean()",
+        ["The mean of integers"],
+        "`counts.float().mean()`",
     ),
     "channels": (
         "net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3))\nx = torch.ones(4, 1, 12, 12)\nnet(x)",

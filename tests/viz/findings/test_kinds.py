@@ -40,6 +40,8 @@ PROGRAMS: dict[Kind, str] = {
     "loss-dimension": test_wrong_loss.HEAD + "F.nll_loss(F.log_softmax(x, dim=0), y).backward()\n",
     "no-logarithm": test_wrong_loss.HEAD + "F.nll_loss(F.softmax(x, dim=1), y).backward()\n",
     "softmax-twice": test_wrong_loss.HEAD + "F.cross_entropy(F.softmax(x, dim=1), y).backward()\n",
+    "one-class": test_wrong_loss.HEAD + "F.cross_entropy(x[:, :1], y * 0).backward()\n",
+    "swapped": test_wrong_loss.HEAD + "F.binary_cross_entropy(x.detach(), x).backward()\n",
     "sigmoid-twice": (
         test_wrong_loss.HEAD + "F.binary_cross_entropy_with_logits(torch.sigmoid(x), x.detach() * 0).backward()\n"
     ),

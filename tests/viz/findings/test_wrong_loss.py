@@ -24,6 +24,11 @@ HEAD = (
         ("F.nll_loss(torch.log(F.softmax(x, dim=0)), y)", "softmax over dimension 0", "over the 3 samples"),
         ("F.nll_loss(F.softmax(x, dim=1), y)", "no logarithm", "the probabilities themselves"),
         ("F.cross_entropy(F.softmax(x, dim=1), y)", "softmax taken twice", "applies softmax to them again"),
+        ("F.cross_entropy(x[:, :1], y * 0)", "softmax of one number", "always 1"),
+        ("F.binary_cross_entropy(F.softmax(x[:, :1], 1), x.detach()[:, :1])", "softmax of one number", "always 1"),
+        ("F.mse_loss(F.softmax(x[:, :1], -1), torch.zeros(3, 1))", "softmax of one number", "always 1"),
+        ("F.binary_cross_entropy(x.detach(), torch.sigmoid(x))", "prediction and target swapped", "target second"),
+        ("F.binary_cross_entropy_with_logits(x.detach() * 0, x)", "prediction and target swapped", "target second"),
         ("F.binary_cross_entropy_with_logits(torch.sigmoid(x), x * 0)", "sigmoid taken twice", "exceed 0.5"),
     ],
 )
@@ -43,6 +48,8 @@ def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp
         "F.nll_loss(F.softmax(x, dim=1).log(), y)",
         "F.binary_cross_entropy(torch.sigmoid(x), x.detach() * 0)",
         "(F.softmax(x, 0) * F.log_softmax(x, 0)).sum()",
+        "(F.softmax(x[:, :1], 1) @ x[:1]).pow(2).sum()",  # attention to one position
+        "F.binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(x))",
         "F.kl_div(F.log_softmax(x, -1), F.softmax(x.detach(), -1))",
     ],
 )

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from viz.findings.findings import findings
 from viz.findings.zeroing import cleared
 from viz.reading.facts import collect
+from viz.run.run import Run
 
 from ..helpers.traces import recorded
 
@@ -41,6 +43,26 @@ def test_gradients_cleared_between_backward_and_step_are_told_of(clear: str, fou
         "The backward call in line 9 brought `net.weight.grad` [1 2]; line 10 cleared it, so SGD.step() in line 11 "
         f"found {found}: nothing used the computed gradient."
     )
+
+
+LATE = """\
+for step in range(40):  # fewer would be shown as a whole
+    opt.zero_grad()
+    opt.step()
+    net(x).sum().backward()
+"""
+
+
+def test_step_before_backward_is_told_in_the_second_iteration_and_not_as_another_mistake(tmp_path: Path) -> None:
+    run = Run(recorded(HEAD + LATE, tmp_path))
+    first, second = (findings(collect(run.trace(number))) for number in (0, 1))
+    assert [one for one in first if one.kind in ("cleared", "unheld")] == []
+    (told,) = (one for one in second if one.kind in ("cleared", "unheld"))
+    assert told.why == (
+        "The iteration before left [1 2] in `net.weight.grad`; line 8 cleared it, so SGD.step() in line 9 found None: "
+        "nothing used the computed gradient."
+    )
+    assert told.fix == "Call step() after backward(), and before the next zero_grad()."
 
 
 @pytest.mark.parametrize(

@@ -189,6 +189,51 @@ def _soft_target(_: Case) -> Answer:
     return why, "Convert it with `.float()`, or give the number of each class: `target.argmax(1)`.", None
 
 
+def _probability_range(case: Case) -> Answer:
+    which = case.message.parts["which"]
+    name, least, most, wrong = _span(case)
+    why = f"binary_cross_entropy takes probabilities, numbers from 0 to 1; one of its {which} is not."
+    if wrong:
+        why = f"binary_cross_entropy takes probabilities, numbers from 0 to 1; of {name}, {wrong:,} are nan or inf."
+        return (
+            why,
+            "Look for the op that gives the first nan or inf: often the weights are nan after a too large step.",
+            None,
+        )
+    if name:
+        why = f"binary_cross_entropy takes probabilities, numbers from 0 to 1; {name} goes from {least} to {most}."
+    if which == "target":
+        return why, "Divide the target so that it fits; for numbers of classes, use cross_entropy.", None
+    fix = "Use binary_cross_entropy_with_logits (nn.BCEWithLogitsLoss), which takes scores and applies sigmoid itself."
+    return why, fix, None
+
+
+def _span(case: Case) -> tuple[str, str, str, int]:
+    """The name of the tensor of floats whose numbers are not all between 0 and 1, its least and its largest number, and
+    how many are not finite; a name of "" if the line has no such tensor."""
+    for tensor in _in_failing_line(case):
+        fact = case.facts.tensors[tensor]
+        kept = case.facts.trace.value(fact.values[fact.last]) if fact.values else None
+        if kept is None or not is_float(fact.dtype):
+            continue
+        least, most = float(kept.stats["min"]), float(kept.stats["max"])
+        wrong = sum(int(kept.stats[part]) for part in ("nan", "inf"))
+        if wrong or least < 0 or most > 1:
+            return _operand(case, tensor, "its input"), text.number(least), text.number(most), wrong
+    return "", "", "", 0
+
+
+def _in_failing_line(case: Case) -> Iterator[int]:
+    """The results that the line of the error computed, the newest first, then the tensors that it names."""
+    failing = case.facts.failing[case.event.index]
+    for op in reversed(case.facts.ops):
+        frame = case.facts.frames.get(op.event.stack)
+        if frame is None or failing is None or (frame.file, frame.line) != (failing.file, failing.line):
+            break
+        yield from (out.tensor for out in op.event.outputs)
+    yield from (tensor for tensor in case.tensors if tensor in case.facts.tensors)
+
+
 # -- what a layer was given -------------------------------------------------------------------------------------------
 
 
@@ -375,6 +420,28 @@ def _truth_of_many(_: Case) -> Answer:
     return why, "Say which is meant, `.all()` or `.any()`; to choose element by element, use `torch.where`.", None
 
 
+_TYPES = {"Long": "int64", "Int": "int32", "Short": "int16", "Byte": "uint8", "Char": "int8", "Bool": "bool",
+          "Half": "float16", "BFloat16": "bfloat16", "Double": "float64", "Float": "float32"}  # fmt: skip
+"""torch's dtypes by the names that messages of its kernels have."""
+
+
+def _no_kernel(case: Case) -> Answer:
+    dtype = _TYPES.get(case.message.parts["dtype"], case.message.parts["dtype"])
+    listed = _listed(case, lambda fact: fact.dtype)
+    kinds = f" The line has {listed}." if listed else ""
+    why = f"PyTorch has no version of this op for tensors of {dtype}{_at_line(case)}.{kinds}"
+    if is_float(dtype):
+        return why, "Convert the tensor with `.float()`: on a CPU, many ops have no version for other floats.", None
+    fix = "Convert the tensor with `.float()`. If this is a loss: the scores come first, and the target second."
+    return why, fix, None
+
+
+def _mean_of_integers(case: Case) -> Answer:
+    named = case.facts.names.get(case.tensor) if case.tensor is not None else None
+    why = "The mean of integers, or of True and False, is seldom one of them, so PyTorch wants to be told its type."
+    return why, f"Convert first: `{named or 'x'}.float().mean()`.", None
+
+
 # -- what an optimiser or a module was given --------------------------------------------------------------------------
 
 
@@ -434,6 +501,7 @@ ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
     "class-range": _class_range,
     "class-dimension": _class_dimension,
     "soft-target": _soft_target,
+    "probability-range": _probability_range,
     "channels": _channels,
     "features": _features,
     "one-per-channel": _one_per_channel,
@@ -446,6 +514,8 @@ ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
     "subscript-sizes": _subscript_sizes,
     "number-of-many": _number_of_many,
     "truth-of-many": _truth_of_many,
+    "no-kernel": _no_kernel,
+    "mean-of-integers": _mean_of_integers,
     "no-parameters": _no_parameters,
     "before-init": _before_init,
 }

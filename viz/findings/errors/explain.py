@@ -30,7 +30,7 @@ from ...reading.source_text import source
 from ...schema.edits import Edits
 from .. import nonfinite
 from . import arguments
-from .carried_state import carried
+from .carried_state import Carried, carried
 from .case import Answer, Case
 from .fixes import edited
 
@@ -361,6 +361,18 @@ def _saved_changed(case: Case) -> Answer:
         f"{node} saved {name} in forward and needs that value for its derivative, but {by} has overwritten it since. "
         "With the new value the gradient would be wrong, so autograd refuses."
     )
+    held = _carried_over(case)
+    if leaf is not None and held is not None:
+        why += (
+            f" {held.said} was computed before that write and is used again after it"
+            f"{f' (in {held.where})' if held.where else ''}, so this call goes back through an earlier graph too."
+        )
+        value = held.name or "it"
+        fix = (
+            f"If {value} only carries a value over, detach it after the call. If it sums up losses for printing, add "
+            "numbers, as in `total += loss.item()`, and call loss.backward()."
+        )
+        return why, fix, None
     if leaf is not None:
         return why, f"Run every backward call before {name} is updated, or compute the loss again after it.", None
     if tensor is not None and writer is not None and tensor != writer.inplace:
@@ -377,6 +389,13 @@ def _saved_changed(case: Case) -> Answer:
         f"Use the out-of-place form, {instead}, without the underscore or the augmented assignment.",
         None,
     )
+
+
+def _carried_over(case: Case) -> Carried | None:
+    """What links the graph of the failing call to that of the first backward call of the program."""
+    before = (call for call in case.facts.calls.values() if case.call is not None and call.start < case.call.start)
+    earlier = min(before, key=lambda call: call.start, default=None)
+    return carried(case, earlier) if earlier is not None else None
 
 
 def _leaf_changed(case: Case) -> Answer:
