@@ -29,9 +29,10 @@ from .scopes import (
     nest,
     number,
     ops_of,
+    plain,
     prune,
     rounds_around_all,
-    tell_by_leaf,
+    tell_by_members,
     wrap,
 )
 
@@ -110,7 +111,7 @@ def groups(facts: Facts) -> Grouping:
     wrap(tree, LIBRARY_OF_MANY if is_large else LIBRARY)
     unroll(tree)
     number(tree.top)
-    tell_by_leaf(tree, facts)
+    tell_by_members(tree, facts)
     if is_large:
         join_steps(tree)
     owning: frozenset[str] = owners(tree) if is_large else frozenset()
@@ -162,15 +163,6 @@ def _stack_of(run: list[int | Scope], within: Scope, tree: Tree, name: str = "")
         if isinstance(member, Scope):
             member.within = stack
     return stack
-
-
-def plain(label: str) -> str:
-    """The name of a group without its class.
-
-    >>> plain("blocks.3: Block")
-    'blocks.3'
-    """
-    return label.partition(": ")[0]
 
 
 def _series(member: int | Scope, tree: Tree) -> tuple[object, ...] | None:

@@ -291,21 +291,33 @@ def number(top: Scope) -> None:
                 call.count(Counted(begin, begin, str(nth[call.key])))
 
 
-def tell_by_leaf(tree: Tree, facts: Facts) -> None:
-    """Name the iterations of `for p in parameters` by the leaf that each uses: `p = W1`.  Cost: linear in ops times the
-    depth of loops."""
+def plain(label: str) -> str:
+    """The name of a group without its class.
+
+    >>> plain("blocks.3: Block")
+    'blocks.3'
+    """
+    return label.partition(": ")[0]
+
+
+def tell_by_members(tree: Tree, facts: Facts) -> None:
+    """Name the iterations of `for p in parameters` by the leaf that each uses, `p = W1`, and those of `for layer in
+    layers` by the module that each calls, `layer = layers.0`.  Cost: linear in ops times the depth of loops."""
     for scope in inner_first(tree.top):
         loops: dict[tuple[object, ...], list[Scope]] = {}
         for one in scope.members:
-            if isinstance(one, Scope) and one.loop is not None and one.loop.variable is not None:
+            if isinstance(one, Scope) and one.loop is not None and one.loop.variable not in (None, NAMELESS):
                 loops.setdefault(one.key, []).append(one)
         for rounds in loops.values():
-            names = [_only_leaf(one, tree, facts) if one.value is None else "" for one in rounds]
-            if len(set(names)) < max(len(names), 2) or not all(names):
+            unnamed = [one for one in rounds if one.value is None]
+            if len(unnamed) < max(len(rounds), 2):
                 continue
-            for one, name in zip(rounds, names, strict=True):
-                one.text = name
-                one.count(one.nth_round)
+            for names in ([_only_leaf(one, tree, facts) for one in rounds], [_only_module(one) for one in rounds]):
+                if len(set(names)) == len(names) and all(names):
+                    for one, name in zip(rounds, names, strict=True):
+                        one.text = name
+                        one.count(one.nth_round)
+                    break
 
 
 def _only_leaf(scope: Scope, tree: Tree, facts: Facts) -> str:
@@ -313,6 +325,12 @@ def _only_leaf(scope: Scope, tree: Tree, facts: Facts) -> str:
     used = {one.tensor for op in ops_of(scope) for one in tree.ops[op].inputs if one.tensor in facts.tensors}
     leaves = [tensor for tensor in used if tensor is not None and facts.tensors[tensor].leaf_versions]
     return facts.names.get(leaves[0], "") if len(leaves) == 1 else ""
+
+
+def _only_module(scope: Scope) -> str:
+    """The name of the module that a scope calls; "" for none and for several."""
+    calls = [plain(one.label) for one in scope.members if isinstance(one, Scope) and one.key[0] == "module"]
+    return calls[0] if len(calls) == 1 else ""
 
 
 def prune(top: Scope, always: AbstractSet[str] = frozenset()) -> None:

@@ -13,7 +13,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from .graph import Drawing
-from .groups import Grouping, between, plain
+from .groups import Grouping, between
+from .scopes import plain
 
 
 def with_runs(drawing: Drawing, folded: AbstractSet[str]) -> tuple[Drawing, frozenset[str]]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import pairwise, permutations, takewhile
 from typing import Literal
 
 import numpy as np
@@ -107,7 +107,11 @@ def _with_own_code(outline: Outline, rounds: Sequence[Section]) -> list[Section]
 
 
 def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
-    """The loops whose passes are iterations; none of them is inside another."""
+    """The loops whose passes are iterations; none of them is inside another.
+
+    Of two that are, it is the one in which an optimiser takes a step, as around the steps of an attack or a sampler
+    that have backward calls of their own; else the one with more backward calls.
+    """
     votes: Counter[Place] = Counter()
     starts: dict[Place, list[int]] = {}
     for call, root in _last_calls(trace, outline):
@@ -117,8 +121,12 @@ def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
             if len(starts[place]) > 1 and _round_of(starts[place], root) == _round_of(starts[place], call) >= 0:
                 votes[place] += 1
                 break
+    places = [place for place, _ in votes.most_common()]
+    if any(_is_inside(trace, one, other) for one, other in permutations(places, 2)):
+        stepped = {place for stack in _steps(trace, outline) for place in _loops_around(trace, stack)}
+        places.sort(key=lambda place: place not in stepped)
     loops: list[Place] = []
-    for place, _ in votes.most_common():
+    for place in places:
         if not any(_is_inside(trace, place, other) or _is_inside(trace, other, place) for other in loops):
             loops.append(place)
     return loops

@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from engine.trace.events import Accumulated, LeafCreated, OpCalled, Trace
+from engine.trace.events import Accumulated, GroupEntered, LeafCreated, OpCalled, Trace
 from engine.trace.file.measures import Losses
 from engine.trace.file.outline import Outline
 
@@ -30,6 +30,8 @@ FEWEST_COLUMNS = 20
 """The fewest columns, however many parameters there are."""
 MOST_OTHERS = 2
 """Roots of further backward calls that are shown beside the loss."""
+FARTHER = 3
+"""More than any distance of a backward call from the loss (see `distance_from_loss`)."""
 QUANTITIES = ("norm", "ratio", "zeros", "nonfinite", "largest")
 
 
@@ -211,17 +213,43 @@ def _losses(trace: Trace, outline: Outline, roots: Losses, starts: np.ndarray) -
     """The roots that are losses: of each section those of `backward()`; without one, those of `autograd.grad`.
 
     A call of `autograd.grad` with `create_graph` is the last choice: its gradients are a part of a loss, as in a
-    gradient penalty. One event is read for each place that calls.
+    gradient penalty. A call that trains nothing, as of a sampler, comes after those that do. One event is read for each
+    place that calls, and if a section has several of them, the events of the first such section.
     """
     if not len(roots.event):
         return roots
     _, first, place = np.unique(outline.stacks[roots.event], return_index=True, return_inverse=True)
-    rank = np.array([distance_from_loss(trace.events[event]) for event in roots.event[first].tolist()])[place]
+    distance = np.array([distance_from_loss(trace.events[event]) for event in roots.event[first].tolist()])
     section = _section_of(starts, roots.event)
+    several = np.flatnonzero((np.diff(section) == 0) & (np.diff(place) != 0))
+    if len(several):
+        inside = np.flatnonzero(section == section[several[0]])
+        calls = dict(zip(roots.event[inside].tolist(), place[inside].tolist(), strict=True))
+        following = starts[starts > roots.event[inside[-1]]]
+        end = int(following[0]) if len(following) else len(outline.kinds)
+        distance[_without_update(trace, calls, end)] += FARTHER
+    rank = distance[place]
     best = np.full(len(starts) + 1, max(rank))  # the last one is for what comes before all sections
     np.minimum.at(best, section, rank)
     kept = rank == best[section]
     return Losses(roots.event[kept], roots.loss[kept])
+
+
+def _without_update(trace: Trace, calls: Mapping[int, int], end: int) -> list[int]:
+    """The places whose backward calls bring no gradient to what an optimiser holds that takes a step before `end`, if
+    those of another place do.  `calls` are the events and places of the calls."""
+    reached: dict[int, set[int]] = {place: set() for place in calls.values()}
+    held: set[int | None] = set()
+    now = next(iter(reached))
+    for index in range(min(calls), end):
+        event = trace.events[index]
+        now = calls.get(index, now)
+        if isinstance(event, Accumulated):
+            reached[now].add(event.tensor)
+        elif isinstance(event, GroupEntered) and event.kind.endswith(".step"):
+            held.update(event.tensors)
+    without = [place for place, leaves in reached.items() if not leaves & held]
+    return without if len(without) < len(reached) else []
 
 
 def _further_roots(

@@ -16,7 +16,7 @@ from engine.trace.events import Accumulated, VjpRun
 
 from ..graph.folds import Borders
 from ..graph.graph import Link
-from ..graph.groups import plain
+from ..graph.scopes import plain
 from ..reading.jacobian import value as number
 from ..schema.scene import Cell, Dot
 from ..schema.values import Num, Track

@@ -504,3 +504,22 @@ def test_iterations_over_parameters_have_the_names_of_those(tmp_path: Path) -> N
     names = list(found.drawing.grouping.labels.values())
     assert names.count("p = W") == names.count("p = b") == 2, names
     assert "round 1" in names and "x = W" not in names, names
+
+
+OVER_MODULES = """
+from engine import nn
+flow = nn.ModuleList([nn.Sequential(nn.Linear(2, 2), nn.Tanh()) for _ in range(3)])
+x, total = torch.ones(4, 2), 0
+for layer in reversed(flow):
+    x = layer(x) * 2
+    total = total + x.sum()
+for _ in range(2):
+    total = total + flow[0](x).sum() * 2
+total.backward()
+"""
+
+
+def test_iterations_over_modules_have_the_names_of_those(tmp_path: Path) -> None:
+    names = list(read(OVER_MODULES, tmp_path).drawing.grouping.labels.values())
+    assert [name for name in names if name.startswith("layer = ")] == [f"layer = flow.{k}" for k in (2, 1, 0)], names
+    assert "round 1" in names and "round 2" in names

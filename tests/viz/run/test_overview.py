@@ -207,6 +207,37 @@ def test_a_root_whose_gradient_is_a_part_of_the_loss_is_no_loss(call: str, tmp_p
     assert found.root == "loss" and not found.others and found.loss.tolist() == seen["losses"]
 
 
+SAMPLER = """\
+import engine as torch
+w = torch.tensor([1., 2.], requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.01)
+losses = []
+for i in range(40):
+    x = torch.ones(2, requires_grad=True)
+    w.requires_grad_(False)
+    for k in range(3):
+        out = (w * x).sum() ** 2
+        out.backward()
+        with torch.no_grad():
+            x -= 0.1 * x.grad
+        x.grad = None
+    w.requires_grad_(True)
+    loss = (w * x.detach()).sum() ** 2 + (w * w).sum()
+    losses.append(loss.item())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_loop_of_a_sampler_is_a_part_of_an_iteration_and_its_root_is_no_loss(tmp_path: Path) -> None:
+    seen: dict[str, object] = {}
+    exec(SAMPLER, seen)
+    found = of(recorded(SAMPLER, tmp_path))
+    assert found.labels[:2] == ("i = 0", "i = 1") and len(found.labels) == 40
+    assert not found.others and found.loss.tolist() == seen["losses"]
+
+
 def test_a_program_without_a_loop_has_one_column(tmp_path: Path) -> None:
     found = of(
         recorded("import engine as torch\nw = torch.ones(2, requires_grad=True)\n(w * 3).sum().backward()\n", tmp_path)
