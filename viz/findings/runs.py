@@ -23,8 +23,8 @@ DEPTH = 1e4
 hundred."""
 MOST_RATIO, LEAST_RATIO = 1e-1, 1e-6
 """Update / weight: about 1e-3 is usual (Karpathy, CS231n notes, "Ratio of weights:updates"; Cockpit shows the same)."""
-STILL = 1e-3
-"""The relative change below which a loss stalls."""
+STILL, SAME = 1e-3, 1e-6
+"""The relative change below which a loss stalls, and below which it is the same but for rounding."""
 FADED, LONG = 1e-5, 1 / 3
 """The part of its largest value below which a learning rate is almost zero, and the share of a run that is long: a
 cosine to zero is below for the last two thousandths of a run, and 0.95 per epoch for none of two hundred epochs."""
@@ -198,6 +198,23 @@ def _stalled(run: Overview) -> Iterator[RunFinding]:
     yield RunFinding("stalled-loss", 0, None, "The loss does not move", why, fix)
 
 
+def _never_updated(run: Overview) -> Iterator[RunFinding]:
+    loss = run.loss
+    if run.updates or len(loss) < FEWEST or not np.isfinite(loss).all() or not (run.total > 0).all():
+        return
+    if float(np.ptp(loss)) > SAME * abs(float(np.median(loss))):
+        return
+    why = (
+        f"In {len(loss)} iterations backward() brings gradients, but no parameter is changed: the loss is "
+        f"{_number(loss[0], 6)} in each of them."
+    )
+    fix = (
+        "Call optimizer.step() after backward(). To update by hand, write in place under no_grad(), as in "
+        "`p -= lr * p.grad`; `p = p - …` makes a new tensor, and the model keeps the one that it has."
+    )
+    yield RunFinding("never-updated", 0, None, "No parameter is updated", why, fix)
+
+
 def _updates(run: Overview) -> Iterator[RunFinding]:
     ratio = run.rows["ratio"]
     rows = [k for k, one in enumerate(run.parameters) if len(one.shape) > 1 and one.size >= 16]
@@ -310,7 +327,7 @@ def _largest(run: Overview, column: int) -> int | None:
 
 Search = Callable[[Overview], Iterator[RunFinding]]
 _WORST: tuple[Search, ...] = (_nonfinite_loss, _nonfinite_gradient, _over_iterations)
-_OVER_TIME: tuple[Search, ...] = (_updates, _flips, _stalled)
+_OVER_TIME: tuple[Search, ...] = (_never_updated, _updates, _flips, _stalled)
 
 
 def _often(run: Overview, count: int) -> str:

@@ -33,7 +33,7 @@ def poor(view: View, known: set[str]) -> list[str]:
     nodes = devtools.send("DOM.querySelectorAll", {"nodeId": root, "selector": "[data-probe]"})["nodeIds"]
     found = set()
     for name, classes in FORCED.items():
-        for node in nodes:
+        for node in nodes if classes else ():  # without any they are as they came
             devtools.send("CSS.forcePseudoState", {"nodeId": node, "forcedPseudoClasses": classes})
         found |= set(_named(view, name))
     devtools.detach()

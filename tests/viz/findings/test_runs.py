@@ -29,7 +29,8 @@ def run(**changed: Any) -> Overview:
     labels = tuple(f"step = {k}" for k in STEPS)
     columns = tuple(range(COLUMNS))
     rate = changed.get("rate", np.full(COLUMNS, 0.1))
-    return Overview(labels, columns, columns, loss, (True,) * COLUMNS, parameters, rows, COLUMNS, 1000, rate)
+    updates = changed.get("updates", COLUMNS)
+    return Overview(labels, columns, columns, loss, (True,) * COLUMNS, parameters, rows, updates, 1000, rate)
 
 
 def one(found: Overview) -> RunFinding:
@@ -55,6 +56,7 @@ ILL: dict[RunFindingKind, Overview] = {
     "large-updates": run(ratio=run().rows["ratio"] * 500),
     "small-updates": run(ratio=run().rows["ratio"] * 1e-5),
     "faded-rate": run(rate=0.1 * 0.5**STEPS, ratio=run().rows["ratio"] * 0.5**STEPS),
+    "never-updated": run(updates=0, loss=np.full(COLUMNS, 1.5), ratio=np.full((DEPTH, COLUMNS), np.nan)),
     "stalled-loss": run(loss=2 + STEPS * 1e-6),
     "flips": run(norm=8 + 0 * FADING, mean=FLIPS),
 }
@@ -90,7 +92,8 @@ def test_a_part_of_the_run_is_counted() -> None:
     run(norm=run().rows["norm"] * np.logspace(-2, 0, DEPTH)[:, None]), run(ratio=np.full((DEPTH, COLUMNS), np.nan)),
     run(ratio=where((np.arange(DEPTH) == 7)[:, None], 0.2, "ratio")), run(rate=0.1 * (1 + np.cos(STEPS * np.pi / 39))),
     run(rate=0.1 * np.minimum(1, STEPS / 39)), run(rate=0.1 * 0.75**STEPS), run(rate=np.zeros(COLUMNS)),
+    run(updates=0, ratio=np.full((DEPTH, COLUMNS), np.nan)),
 ], ids=["sound", "joined", "solved", "fades a hundredfold", "never updated", "one head has large updates", "a cosine",
-        "a warm-up", "a decay", "no learning rate"])  # fmt: skip
+        "a warm-up", "a decay", "no learning rate", "gradients that are only looked at"])  # fmt: skip
 def test_sound_runs_have_none(found: Overview) -> None:
     assert run_findings(found) == []
