@@ -3,7 +3,7 @@ are swapped.  Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engine.trace.events import OpCalled
 
@@ -58,27 +58,26 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     was, by = labels.written_name(before), _by(facts, before)
     shape = facts.tensors[argument.tensor].shape
     soft = _softmax(facts, before) if name == "nll_loss" else None
-    if name in OF_PROBABILITIES and was in ("softmax", "log_softmax") and _size_along(before) == 1:
+    over = soft or (before if was in ("softmax", "log_softmax") else None)
+    classes = 1 if len(shape) > 1 else 0
+    if soft is not None and (dim := _dim(soft, shape)) != classes:
         why = (
-            f"{by} has one class, and the softmax of a single number is always 1, whatever the number is. So the loss "
-            "does not depend on the scores, and all gradients are 0."
+            f"nll_loss expects the classes along dimension {classes} of {text.shape(shape)}, but {_by(facts, soft)} "
+            f"makes the probabilities sum to 1 along dimension {dim}: over {text.count(shape[dim], 'sample')} of a "
+            "class, not over the classes of a sample."
+        )
+        fix = f"Write dim={classes if len(shape) != 2 else -1}."
+        yield _finding("loss-dimension", facts, soft, f"{labels.written_name(soft)} over dimension {dim}", why, fix)
+    elif over is not None and name in OF_PROBABILITIES and _size_along(over) == 1:
+        why = (
+            f"{_by(facts, over)} takes the softmax over one number, which is always 1, whatever the number is. So the "
+            "loss does not depend on the scores, and all gradients are 0."
         )
         fix = (
             "For one output that says yes or no, use binary_cross_entropy_with_logits and a target of floats, without "
             "softmax; for classes, give the last layer an output for each."
         )
-        yield _finding("one-class", facts, before, "softmax of one number", why, fix)
-    elif soft is not None:
-        by, classes = _by(facts, soft), 1 if len(shape) > 1 else 0
-        dim = int(soft.attrs["dim"]) % max(len(shape), 1)
-        if dim != classes:
-            why = (
-                f"nll_loss expects the classes along dimension {classes} of {text.shape(shape)}, but {by} makes the "
-                f"probabilities sum to 1 along dimension {dim}: over the {shape[dim]} samples of a class, not over the "
-                "classes of a sample."
-            )
-            fix = f"Write dim={classes if len(shape) != 2 else -1}."
-            yield _finding("loss-dimension", facts, soft, f"{labels.written_name(soft)} over dimension {dim}", why, fix)
+        yield _finding("one-class", facts, over, "softmax of one number", why, fix)
     elif name == "nll_loss" and was in ("softmax", "sigmoid"):
         why = f"nll_loss expects logarithms of probabilities, but {by} gives the probabilities themselves."
         yield _finding(
@@ -87,8 +86,7 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     elif name == "log_softmax" and was == "softmax" and before.attrs.get("dim") == event.attrs.get("dim"):
         why = (
             f"{by} has already made probabilities, and the cross entropy applies softmax to them again. As they all "
-            "lie "
-            "between 0 and 1, no class can become certain, and the gradients stay small."
+            "lie between 0 and 1, no class can become certain, and the gradients stay small."
         )
         yield _finding(
             "softmax-twice",
@@ -107,10 +105,15 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
         )
 
 
+def _dim(softmax: OpCalled, shape: Sequence[int]) -> int:
+    """The dimension of a shape over which a softmax runs, counted from 0."""
+    return int(softmax.attrs["dim"]) % max(len(shape), 1)
+
+
 def _size_along(softmax: OpCalled) -> int:
     """The number of elements over which a softmax runs."""
     shape = softmax.outputs[0].shape
-    return shape[int(softmax.attrs["dim"]) % len(shape)] if shape else 1
+    return shape[_dim(softmax, shape)] if shape else 1
 
 
 def _swapped(facts: Facts, event: OpCalled) -> Iterator[Finding]:

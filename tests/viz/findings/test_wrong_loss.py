@@ -20,10 +20,12 @@ HEAD = (
 @pytest.mark.parametrize(
     ("line", "label", "said"),
     [
-        ("F.nll_loss(F.log_softmax(x, dim=0), y)", "log_softmax over dimension 0", "over the 3 samples"),
-        ("F.nll_loss(torch.log(F.softmax(x, dim=0)), y)", "softmax over dimension 0", "over the 3 samples"),
+        ("F.nll_loss(F.log_softmax(x, dim=0), y)", "log_softmax over dimension 0", "over 3 samples"),
+        ("F.nll_loss(torch.log(F.softmax(x, dim=0)), y)", "softmax over dimension 0", "over 3 samples"),
         ("F.nll_loss(F.softmax(x, dim=1), y)", "no logarithm", "the probabilities themselves"),
         ("F.cross_entropy(F.softmax(x, dim=1), y)", "softmax taken twice", "applies softmax to them again"),
+        ("F.nll_loss(F.log_softmax(x[:1], dim=0), y[:1])", "log_softmax over dimension 0", "over 1 sample of a class"),
+        ("F.nll_loss(torch.log(F.softmax(x[:, :1], 1)), y * 0)", "softmax of one number", "always 1"),
         ("F.cross_entropy(x[:, :1], y * 0)", "softmax of one number", "always 1"),
         ("F.binary_cross_entropy(F.softmax(x[:, :1], 1), x.detach()[:, :1])", "softmax of one number", "always 1"),
         ("F.mse_loss(F.softmax(x[:, :1], -1), torch.zeros(3, 1))", "softmax of one number", "always 1"),

@@ -25,7 +25,7 @@ def _matrix_shapes(case: Case) -> Answer:
     first, second = matrices(case.facts, case.tensors, case.message)
     operand = _operand(case, first, "the first matrix")
     why = (
-        f"{'The' + operand[3:] if operand.startswith('the ') else operand} has shape [{rows}, {columns}], and "
+        f"{_upper(operand)} has shape [{rows}, {columns}], and "
         f"{_operand(case, second, 'the second one')} has [{others}, {results}]. "
         f"The {columns} columns of the first must be as many as the {others} rows of the second."
     )
@@ -158,14 +158,18 @@ def _class_range(case: Case) -> Answer:
 
 def _classes(case: Case) -> int | None:
     """The number of classes that the scores of a cross entropy are for; None if it is not known."""
+    shape = next((op.outputs[0].shape for op in _ops_here(case) if "log_softmax" in op.name), None)
+    return None if shape is None else shape[1] if len(shape) > 1 else shape[0]
+
+
+def _ops_here(case: Case) -> Iterator[OpCalled]:
+    """The ops that the line of the error had computed, the newest first."""
     failing = case.facts.failing[case.event.index]
     for op in reversed(case.facts.ops):
         frame = case.facts.frames.get(op.event.stack)
-        here = frame is not None and failing is not None and frame.line == failing.line
-        if "log_softmax" in op.event.name and here:
-            shape = op.event.outputs[0].shape
-            return shape[1] if len(shape) > 1 else shape[0]
-    return None
+        if frame is None or failing is None or (frame.file, frame.line) != (failing.file, failing.line):
+            return
+        yield op.event
 
 
 def _class_dimension(case: Case) -> Answer:
@@ -192,26 +196,22 @@ def _soft_target(_: Case) -> Answer:
 def _probability_range(case: Case) -> Answer:
     which = case.message.parts["which"]
     name, least, most, wrong = _span(case)
-    why = f"binary_cross_entropy takes probabilities, numbers from 0 to 1; one of its {which} is not."
+    span = f"{name} goes from {least} to {most}" if name else f"one of its {which} is not"
+    why = "binary_cross_entropy takes probabilities, numbers from 0 to 1; "
     if wrong:
-        why = f"binary_cross_entropy takes probabilities, numbers from 0 to 1; of {name}, {wrong:,} are nan or inf."
-        return (
-            why,
-            "Look for the op that gives the first nan or inf: often the weights are nan after a too large step.",
-            None,
-        )
-    if name:
-        why = f"binary_cross_entropy takes probabilities, numbers from 0 to 1; {name} goes from {least} to {most}."
-    if which == "target":
-        return why, "Divide the target so that it fits; for numbers of classes, use cross_entropy.", None
+        fix = "Look for the op that gives the first nan or inf: often the weights are nan after a too large step."
+        return f"{why}of {name}, {wrong:,} are nan or inf.", fix, None
     fix = "Use binary_cross_entropy_with_logits (nn.BCEWithLogitsLoss), which takes scores and applies sigmoid itself."
-    return why, fix, None
+    if which == "target":
+        fix = "Divide the target so that it fits; for numbers of classes, use cross_entropy."
+    return f"{why}{span}.", fix, None
 
 
 def _span(case: Case) -> tuple[str, str, str, int]:
     """The name of the tensor of floats whose numbers are not all between 0 and 1, its least and its largest number, and
     how many are not finite; a name of "" if the line has no such tensor."""
-    for tensor in _in_failing_line(case):
+    results = (out.tensor for op in _ops_here(case) for out in op.outputs)
+    for tensor in (*results, *(one for one in case.tensors if one in case.facts.tensors)):
         fact = case.facts.tensors[tensor]
         kept = case.facts.trace.value(fact.values[fact.last]) if fact.values else None
         if kept is None or not is_float(fact.dtype):
@@ -221,17 +221,6 @@ def _span(case: Case) -> tuple[str, str, str, int]:
         if wrong or least < 0 or most > 1:
             return _operand(case, tensor, "its input"), text.number(least), text.number(most), wrong
     return "", "", "", 0
-
-
-def _in_failing_line(case: Case) -> Iterator[int]:
-    """The results that the line of the error computed, the newest first, then the tensors that it names."""
-    failing = case.facts.failing[case.event.index]
-    for op in reversed(case.facts.ops):
-        frame = case.facts.frames.get(op.event.stack)
-        if frame is None or failing is None or (frame.file, frame.line) != (failing.file, failing.line):
-            break
-        yield from (out.tensor for out in op.event.outputs)
-    yield from (tensor for tensor in case.tensors if tensor in case.facts.tensors)
 
 
 # -- what a layer was given -------------------------------------------------------------------------------------------
@@ -349,10 +338,10 @@ def _view_size(case: Case) -> Answer:
     known = prod(n for n in wanted if n >= 0)
     name, held = _upper(_operand(case, tensor, "the tensor")), f"{size:,} elements"
     named = f"{name}, of shape {list(shape)}, has {held}" if shape else f"{name} has {held}"
-    fill = f"cannot be divided into parts of {known:,}" if -1 in wanted else f"{list(wanted)} has {known:,}"
-    why = f"The number of elements must stay the same. {named}, which {fill}."
-    if -1 not in wanted:
-        why = f"The number of elements must stay the same. {named}, and a tensor of shape {fill}."
+    fill = f"and a tensor of shape {list(wanted)} has {known:,}"
+    if -1 in wanted:
+        fill = f"which cannot be divided into parts of {known:,}"
+    why = f"The number of elements must stay the same. {named}, {fill}."
     if len(shape) < 2 or not shape[0]:
         return why, f"Choose sizes whose product is {size}; one of them may be -1.", None
     return why, f"To make one row of each example, write `flatten(1)`: it has {size // shape[0]:,} columns here.", None
