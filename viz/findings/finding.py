@@ -18,7 +18,7 @@ OFTEN_MEANT: frozenset[Kind] = frozenset({"sum", "tie", "kink"})
 
 MISTAKES: frozenset[Kind] = frozenset({
     "not-zeroed", "cleared", "unreached", "unheld", "unlisted", "loss-dimension", "no-logarithm", "softmax-twice",
-    "sigmoid-twice", "one-class", "swapped", "write", "cut", "copy", "shape",
+    "sigmoid-twice", "one-class", "swapped", "alike-units", "write", "cut", "copy", "shape",
 })  # fmt: skip
 """Kinds about what the program says, which explain what its numbers show."""
 

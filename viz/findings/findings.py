@@ -7,6 +7,7 @@ from itertools import chain
 
 from ..reading.facts import Facts
 from . import nonfinite, silent
+from .alike_units import alike_units
 from .dead_units import dead_units
 from .finding import Finding, Kind
 from .overflow import growth
@@ -28,11 +29,13 @@ def findings(facts: Facts) -> list[Finding]:
 
 def _silent(facts: Facts) -> Iterator[Finding]:
     """The first finding of each kind at an event.  "Not zeroed before an update" replaces "adds up" for the same
-    gradient, because it says more."""
+    gradient, because it says more; and units that began alike are why they, or their gradients, are 0."""
     mixed = not_zeroed(facts)
     known: set[tuple[int, Kind]] = {(finding.event, "sum") for finding in mixed}
-    learning = unreached(facts), unlisted(facts), zero_gradients(facts), vanishing(facts), cleared(facts)
-    for finding in chain(mixed, *learning, dead_units(facts), wrong_losses(facts), silent.findings(facts)):
+    alike = alike_units(facts)
+    learning = alike or (*dead_units(facts), *zero_gradients(facts)), unreached(facts), unlisted(facts)
+    later = vanishing(facts), cleared(facts), wrong_losses(facts), silent.findings(facts)
+    for finding in chain(mixed, *learning, *later):
         if (finding.event, finding.kind) not in known:
             known.add((finding.event, finding.kind))
             yield finding

@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from engine.trace.events import Accumulated, GroupEntered, LeafCreated, OpCalled, Trace
+from engine.trace.events import Accumulated, GradSet, GroupEntered, LeafCreated, OpCalled, Trace
 from engine.trace.file.measures import Losses
 from engine.trace.file.outline import Outline
 
@@ -213,8 +213,8 @@ def _losses(trace: Trace, outline: Outline, roots: Losses, starts: np.ndarray) -
     """The roots that are losses: of each section those of `backward()`; without one, those of `autograd.grad`.
 
     A call of `autograd.grad` with `create_graph` is the last choice: its gradients are a part of a loss, as in a
-    gradient penalty. A call that trains nothing, as of a sampler, comes after those that do. One event is read for each
-    place that calls, and if a section has several of them, the events of the first such section.
+    gradient penalty. A call that trains nothing, as of a sampler or an attack, comes after those that do. One event is
+    read for each place that calls, and if a section has several of them, the events of the first such section.
     """
     if not len(roots.event):
         return roots
@@ -227,7 +227,7 @@ def _losses(trace: Trace, outline: Outline, roots: Losses, starts: np.ndarray) -
         calls = dict(zip(roots.event[inside].tolist(), place[inside].tolist(), strict=True))
         following = starts[starts > roots.event[inside[-1]]]
         end = int(following[0]) if len(following) else len(outline.kinds)
-        distance[_without_update(trace, calls, end)] += FARTHER
+        distance[_without_update(trace, outline, calls, end)] += FARTHER
     rank = distance[place]
     best = np.full(len(starts) + 1, max(rank))  # the last one is for what comes before all sections
     np.minimum.at(best, section, rank)
@@ -235,21 +235,33 @@ def _losses(trace: Trace, outline: Outline, roots: Losses, starts: np.ndarray) -
     return Losses(roots.event[kept], roots.loss[kept])
 
 
-def _without_update(trace: Trace, calls: Mapping[int, int], end: int) -> list[int]:
-    """The places whose backward calls bring no gradient to what an optimiser holds that takes a step before `end`, if
-    those of another place do.  `calls` are the events and places of the calls."""
-    reached: dict[int, set[int]] = {place: set() for place in calls.values()}
-    held: set[int | None] = set()
-    now = next(iter(reached))
+def _without_update(trace: Trace, outline: Outline, calls: Mapping[int, int], end: int) -> list[int]:
+    """The places whose backward calls bring no gradient to a step of an optimiser before `end`, if those of another
+    place do.  `calls` are the events and places of the calls.
+
+    What is cleared before the step brings nothing, such as the gradients that an attack leaves in the model.
+    """
+    holds = {(kind, int(outline.stacks[event])): tensors for event, _, kind, tensors in outline.held if event < end}
+    brought: dict[int, set[int]] = {}  # by leaf, the places whose gradients are in its `.grad`
+    used: set[int] = set()
+    now = calls[min(calls)]
     for index in range(min(calls), end):
         event = trace.events[index]
         now = calls.get(index, now)
         if isinstance(event, Accumulated):
-            reached[now].add(event.tensor)
+            begins = event.before is None or _is_zero(trace, event.before)
+            brought[event.tensor] = {now} if begins else brought.get(event.tensor, set()) | {now}
+        elif isinstance(event, GradSet):
+            brought.pop(event.tensor, None)
         elif isinstance(event, GroupEntered) and event.kind.endswith(".step"):
-            held.update(event.tensors)
-    without = [place for place, leaves in reached.items() if not leaves & held]
-    return without if len(without) < len(reached) else []
+            for tensor in event.tensors or holds.get((event.kind, event.stack), ()):
+                used |= brought.get(-1 if tensor is None else tensor, set())
+    return [place for place in set(calls.values()) if place not in used] if used else []
+
+
+def _is_zero(trace: Trace, value: int) -> bool:
+    known = trace.value(value)
+    return int(known.stats["zeros"]) == prod(known.shape)
 
 
 def _further_roots(

@@ -46,7 +46,7 @@ def in_iterations(run: Run) -> list[RunFinding]:
         for one in _findings(run, number):
             if one.kind not in SEEN_IN_NUMBERS | OFTEN_MEANT | result.keys():
                 result[one.kind] = _in_iteration(run, number, one)
-    if numbers and "dead-units" not in result:
+    if numbers and not result.keys() & {"dead-units", "alike-units"}:
         with suppress(TraceFileError):
             for one in dead_units(reading(run.trace(numbers[-1])).facts):
                 result[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way

@@ -840,6 +840,7 @@ export type FindingKind =
   | "unlisted" // a module uses a parameter that it does not list, so no optimiser holds it
   | "stalled" // an op passes on zeros alone in every backward call
   | "dead-units" // most units of a layer are 0 for every example of a batch
+  | "alike-units" // the units of a layer began with the same weights, and stay copies of each other
   | "vanishing" // a gradient fades to a millionth on its way back through equal steps or layers
   | "exploding" // a gradient grows a million times on its way back
   | "loss-dimension" // probabilities sum to 1 along another dimension than that of the classes

@@ -36,6 +36,7 @@ PROGRAMS: dict[Kind, str] = {
     "unlisted": test_unlisted.NET.format(layers="list", params="net.parameters()"),
     "stalled": test_zero_gradients.NET.format(before=test_zero_gradients.DEAD, rounds=3),
     "dead-units": test_dead_units.NET.format(layers=test_dead_units.DENSE, dead=18, inputs="32, 4"),
+    "alike-units": test_dead_units.ALIKE.format(**test_dead_units.AS_IT_IS),
     "exploding": test_vanishing.GROWING,
     "loss-dimension": test_wrong_loss.HEAD + "F.nll_loss(F.log_softmax(x, dim=0), y).backward()\n",
     "no-logarithm": test_wrong_loss.HEAD + "F.nll_loss(F.softmax(x, dim=1), y).backward()\n",

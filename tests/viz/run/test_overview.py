@@ -238,6 +238,35 @@ def test_loop_of_a_sampler_is_a_part_of_an_iteration_and_its_root_is_no_loss(tmp
     assert not found.others and found.loss.tolist() == seen["losses"]
 
 
+ATTACK = """\
+import engine as torch
+w = torch.tensor([1., 2.], requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.01)
+losses = []
+for i in range(40):
+    x = torch.ones(2, requires_grad=True)
+    for k in range(3):
+        loss = (w * x).sum() ** 2
+        loss.backward()
+        with torch.no_grad():
+            x += 0.1 * x.grad.sign()
+        x.grad = None
+    loss = (w * x.detach()).sum() ** 2
+    losses.append(loss.item())
+    optimizer.zero_grad({clear})
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("clear", ["", "set_to_none=False"])
+def test_root_of_an_attack_is_no_loss_though_it_leaves_gradients_in_the_model(clear: str, tmp_path: Path) -> None:
+    seen: dict[str, object] = {}
+    exec(ATTACK.format(clear=clear), seen)
+    found = of(recorded(ATTACK.format(clear=clear), tmp_path))
+    assert len(found.labels) == 40 and found.loss.tolist() == seen["losses"]
+
+
 def test_a_program_without_a_loop_has_one_column(tmp_path: Path) -> None:
     found = of(
         recorded("import engine as torch\nw = torch.ones(2, requires_grad=True)\n(w * 3).sum().backward()\n", tmp_path)
