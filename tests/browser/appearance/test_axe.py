@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Iterator
 from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
 from tests.browser.appearance import contrast
 from tests.browser.conftest import View
+from tests.conftest import SHARED
 
 pytest.importorskip("axe_playwright_python", reason="needs axe-playwright-python: pip install 'backstep[test]'")
 
@@ -118,10 +123,17 @@ def script() -> str:
     return files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 
 
-@pytest.fixture(scope="module")
-def known() -> set[str]:
-    """What the controls of the screens so far look like."""
-    return set()
+@pytest.fixture
+def known(request: pytest.FixtureRequest) -> Iterator[set[str]]:
+    """What the controls of the screens so far look like, also of those that other processes have looked at."""
+    folder = Path(os.environ[SHARED], "controls")
+    folder.mkdir(exist_ok=True)
+    before = {look for file in folder.glob("*.json") for look in json.loads(file.read_text("utf-8"))}
+    looks = set(before)
+    yield looks
+    file = folder / request.node.name
+    file.write_text(json.dumps(sorted(looks - before)), "utf-8")
+    file.rename(file.with_suffix(".json"))  # it is whole when it has this name
 
 
 @pytest.mark.parametrize("screen", list(SCREENS))
