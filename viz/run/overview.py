@@ -80,6 +80,9 @@ class Overview:
     """What `loss` is called: by its name in the program if there are others."""
     others: Mapping[str, np.ndarray] = field(default_factory=dict)
     """The roots of further backward calls in the columns, as of a GAN, by their names; nan where there is none."""
+    about_gradients: bool = False
+    """Whether the program seems to be about the gradients themselves: it computes with them, or asks for those of
+    leaves that are new each time, such as inputs."""
 
     @property
     def total(self) -> np.ndarray:
@@ -140,6 +143,7 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
         rate=_rates(outline, [sections[section].end for section in columns.tolist()]),
         root=root,
         others=others,
+        about_gradients=rows.are_replaced or _reads_gradients(trace, sections, cells.section),
     )
 
 
@@ -324,6 +328,11 @@ class _Rows:
         """The rows of the leaves that have gradients."""
         return self._rows[np.searchsorted(self.tensors, tensors)]
 
+    @property
+    def are_replaced(self) -> bool:
+        """Whether there are rows of several leaves."""
+        return len(self.names) < len(self._rows)
+
     def _add(self, name: str, shape: tuple[int, ...] | None) -> int:
         self._like[name] += 1
         self.names.append(f"{name} ({self._like[name]})" if self._like[name] > 1 else name)
@@ -375,6 +384,23 @@ def _in_forward_order(trace: Trace, sections: Sequence[Section], rows: _Rows, us
     return list(order)
 
 
+def _reads_gradients(trace: Trace, sections: Sequence[Section], used: np.ndarray) -> bool:
+    """Whether the program computes something of gradients in the first iteration that has some.
+
+    Writes to them, by which they are set to zero, are not counted.
+    """
+    first = sections[int(used.min())] if len(used) else Section("iteration", "", 0, 0)
+    gradients: set[int] = set()
+    reads = False
+    for index in range(first.start, first.end):
+        event = trace.events[index]
+        if isinstance(event, Accumulated):
+            gradients.add(event.grad)
+        elif isinstance(event, OpCalled) and event.inplace not in gradients:
+            reads = reads or any(one.tensor in gradients for one in event.inputs)
+    return reads
+
+
 def joined(overview: Overview, most: int = MOST_COLUMNS) -> Overview:
     """An overview of at most `most` columns, fewer if there are very many parameters.
 
@@ -394,5 +420,5 @@ def joined(overview: Overview, most: int = MOST_COLUMNS) -> Overview:
         labels, tuple(overview.first[k] for k in begins), tuple(overview.last[k] for k in ends), overview.loss[ends],
         tuple(overview.rooted[k] for k in ends), overview.parameters, rows, overview.updates, overview.ops,
         overview.rate[ends], size, tuple(overview.calls[k] for k in begins) if overview.calls else (),
-        overview.root, {name: values[ends] for name, values in overview.others.items()},
+        overview.root, {name: values[ends] for name, values in overview.others.items()}, overview.about_gradients,
     )  # fmt: skip

@@ -30,7 +30,11 @@ def run(**changed: Any) -> Overview:
     columns = tuple(range(COLUMNS))
     rate = changed.get("rate", np.full(COLUMNS, 0.1))
     updates = changed.get("updates", COLUMNS)
-    return Overview(labels, columns, columns, loss, (True,) * COLUMNS, parameters, rows, updates, 1000, rate)
+    about_gradients = changed.get("about_gradients", False)
+    return Overview(
+        labels, columns, columns, loss, (True,) * COLUMNS, parameters, rows, updates, 1000, rate,
+        about_gradients=about_gradients,
+    )  # fmt: skip
 
 
 def one(found: Overview) -> RunFinding:
@@ -68,6 +72,11 @@ def test_each_kind_is_found_alone(kind: RunFindingKind) -> None:
     assert finding.kind == kind and finding.label and finding.why.endswith(".") and finding.fix
 
 
+def test_updates_that_are_left_out_are_found_whatever_the_data_do_to_the_loss() -> None:
+    finding = one(run(updates=0, ratio=np.full((DEPTH, COLUMNS), np.nan)))
+    assert finding.kind == "never-updated" and "the loss moves with the data alone" in finding.why
+
+
 def test_places_are_the_first() -> None:
     assert one(ILL["loss-nonfinite"]).column == one(ILL["gradient-nonfinite"]).column == one(ILL["dead"]).column == 20
     assert one(ILL["dead"]).row == 3 and one(ILL["vanishing-depth"]).row == 0
@@ -92,7 +101,7 @@ def test_a_part_of_the_run_is_counted() -> None:
     run(norm=run().rows["norm"] * np.logspace(-2, 0, DEPTH)[:, None]), run(ratio=np.full((DEPTH, COLUMNS), np.nan)),
     run(ratio=where((np.arange(DEPTH) == 7)[:, None], 0.2, "ratio")), run(rate=0.1 * (1 + np.cos(STEPS * np.pi / 39))),
     run(rate=0.1 * np.minimum(1, STEPS / 39)), run(rate=0.1 * 0.75**STEPS), run(rate=np.zeros(COLUMNS)),
-    run(updates=0, ratio=np.full((DEPTH, COLUMNS), np.nan)),
+    run(updates=0, ratio=np.full((DEPTH, COLUMNS), np.nan), about_gradients=True),
 ], ids=["sound", "joined", "solved", "fades a hundredfold", "never updated", "one head has large updates", "a cosine",
         "a warm-up", "a decay", "no learning rate", "gradients that are only looked at"])  # fmt: skip
 def test_sound_runs_have_none(found: Overview) -> None:

@@ -267,6 +267,34 @@ def test_root_of_an_attack_is_no_loss_though_it_leaves_gradients_in_the_model(cl
     assert len(found.labels) == 40 and found.loss.tolist() == seen["losses"]
 
 
+GRADIENTS = """\
+import engine as torch
+w = torch.tensor([1., 2.], requires_grad=True)
+for i in range(90):
+    x = torch.tensor([1., i]{asks})
+    w.grad = None
+    (w * x).sum().backward()
+    {then}
+"""
+
+
+@pytest.mark.parametrize(
+    ("asks", "then", "about"),
+    [
+        ("", "pass", False),
+        ("", "w.grad.zero_()", False),
+        ("", "w.grad.sum", False),
+        ("", "squares = w.grad ** 2", True),
+        (", requires_grad=True", "x.grad", True),
+    ],
+)
+def test_a_program_is_about_gradients_if_it_computes_with_them(
+    asks: str, then: str, about: bool, tmp_path: Path
+) -> None:
+    found = of(recorded(GRADIENTS.format(asks=asks, then=then), tmp_path))
+    assert len(found.labels) == 90 and found.about_gradients is about
+
+
 def test_a_program_without_a_loop_has_one_column(tmp_path: Path) -> None:
     found = of(
         recorded("import engine as torch\nw = torch.ones(2, requires_grad=True)\n(w * 3).sum().backward()\n", tmp_path)
