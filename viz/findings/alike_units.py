@@ -127,8 +127,8 @@ def _finding(facts: Facts, op: OpCalled, before: int, after: int, units: int) ->
         "changes them in the same way: they stay copies of each other, and the layer can do no more than a single unit."
     )
     fix = (
-        "Start the weights with random numbers, as nn.Linear and nn.init.kaiming_uniform_ do; only a bias may start "
-        "with one value."
+        "Start the weights with random numbers, as `nn.Linear` and `nn.init.kaiming_uniform_` do; only a bias may "
+        "start with one value."
     )
     at = facts.ops[facts.op_at[op.index]].id
     return Finding("alike-units", op.index, at, f"{units} units are alike", why, fix, facts.line_number(op.stack))
