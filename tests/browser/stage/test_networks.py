@@ -77,9 +77,8 @@ def test_bars_of_what_has_come_are_the_colour_of_the_gradient(view: View, theme:
     assert set(colours) == {view.js(probe)}
 
 
-@pytest.mark.parametrize("name", ["rnn_twenty", "attention_block", "loss_mixture"])
-def test_network_steps_to_its_end_and_back_and_tells_its_story(view: View, name: str) -> None:
-    view.open(f"?program={name}&step=0")
+def test_network_steps_to_its_end_and_back_and_tells_its_story(view: View) -> None:
+    view.open("?program=attention_block&step=0")
     steps = view.js("backstep.scene().steps.length")
     view.js("(() => { for (let k = 0; k <= backstep.scene().steps.length; k++) backstep.seek(k); })()")
     assert view.js("backstep.t()") == steps
