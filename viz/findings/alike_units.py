@@ -69,7 +69,8 @@ def _pairs(facts: Facts, weights: set[int]) -> Iterator[tuple[OpCalled, int, int
 
     What is between them, such as a bias and an activation, works on each unit by itself.
     """
-    weight_of = {tensor: tensor for tensor in weights if len(facts.tensors[tensor].shape) > 1}  # also transposed
+    known = weights & facts.tensors.keys()
+    weight_of = {tensor: tensor for tensor in known if len(facts.tensors[tensor].shape) > 1}  # also transposed
     after: dict[int, int] = {}  # by tensor, the weight of the last product before it
     for op in facts.ops:
         event = op.event
@@ -96,26 +97,27 @@ def _units(facts: Facts, gradient: Accumulated) -> set[int]:
     if version is None:
         return set()
     both = facts.trace.value(fact.values[version]), facts.trace.value(gradient.added)
+    if any(value.shape != fact.shape or value.damaged for value in both) or not prod(fact.shape):
+        return set()
     return {n for axis, n in enumerate(fact.shape[:2]) if n > 1 and all(_is_alike(value, axis) for value in both)}
 
 
 def _is_alike(value: Value, axis: int) -> bool:
     """Whether all elements are equal that differ in their place along one dimension only, as far as they are known."""
-    size = prod(value.shape)
-    if not size or value.damaged:
-        return False
     if value.array is not None:
-        known, first = value.array, value.array.take([0], axis)
-        return _is_close(known, first)
+        return _is_close(value.array, value.array.take([0], axis))
     known = value.sample
-    places = np.unravel_index(np.arange(known.size) * -(-size // SAMPLE), value.shape)
+    places = np.unravel_index(np.arange(known.size) * -(-prod(value.shape) // SAMPLE), value.shape)
     others = np.stack([place for number, place in enumerate(places) if number != axis])
     _, first, group = np.unique(others, axis=1, return_index=True, return_inverse=True)
     return known.size - first.size >= FEWEST and _is_close(known, known[first][group.ravel()])
 
 
 def _is_close(known: np.ndarray, first: np.ndarray) -> bool:
-    return bool(np.abs(known - first).max() <= SAME * np.abs(first).max())
+    """Whether all are like the first ones of their kind; not if some are not finite."""
+    wide = first.astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.abs(known - wide).max() <= SAME * np.abs(wide).max())
 
 
 def _finding(facts: Facts, op: OpCalled, before: int, after: int, units: int) -> Finding:

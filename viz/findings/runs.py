@@ -205,8 +205,8 @@ def _never_updated(run: Overview) -> Iterator[RunFinding]:
     is_same = float(np.ptp(loss)) <= SAME * abs(float(np.median(loss)))
     if run.about_gradients and not is_same:
         return
-    moves = f"the loss is {_number(loss[0], 6)} in each of them" if is_same else "the loss moves with the data alone"
-    why = f"In {len(loss)} iterations backward() brings gradients, but no parameter is changed: {moves}."
+    what = f"the loss is {_number(loss[0], 6)} in each of them" if is_same else "only the data and chance move the loss"
+    why = f"In {len(loss)} iterations backward() brings gradients, but no parameter is changed: {what}."
     fix = (
         "Call optimizer.step() after backward(). To update by hand, write in place under no_grad(), as in "
         "`p -= lr * p.grad`; `p = p - …` makes a new tensor, and the model keeps the one that it has."

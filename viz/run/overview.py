@@ -265,7 +265,7 @@ def _without_update(trace: Trace, outline: Outline, calls: Mapping[int, int], en
 
 def _is_zero(trace: Trace, value: int) -> bool:
     known = trace.value(value)
-    return int(known.stats["zeros"]) == prod(known.shape)
+    return known.stats["zeros"] == prod(known.shape)
 
 
 def _further_roots(

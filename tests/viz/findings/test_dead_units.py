@@ -64,8 +64,8 @@ torch.manual_seed(0)
 model = nn.Sequential({layers})
 with torch.no_grad():
     for layer in [m for m in model if hasattr(m, "weight")][:{many}]:
-        layer.weight.fill_({value})
-        layer.bias.fill_({value})
+        layer.weight.fill_(float('{value}'))
+        layer.bias.fill_(float('{value}'))
     {after}
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for step in range(2):
@@ -112,8 +112,9 @@ def test_units_that_began_with_the_same_weights_are_told(change: dict[str, objec
         {"layers": "nn.Linear(5, 9), nn.Dropout(), nn.Linear(9, 3)"},
         {"layers": "nn.Linear(5, 3)", "many": 1},
         {"update": "pass"},
+        {"value": float("inf")},
     ],
-    ids=["one layer", "none", "a bias that differs", "dropout", "a layer alone", "without an update"],
+    ids=["one layer", "none", "a bias that differs", "dropout", "a layer alone", "without an update", "not finite"],
 )
 def test_units_that_differ_or_are_not_trained_are_no_finding(change: dict[str, object], tmp_path: Path) -> None:
     assert alike_units(collect(recorded(ALIKE.format(**AS_IT_IS | change), tmp_path))) == []
