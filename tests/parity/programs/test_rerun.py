@@ -28,7 +28,7 @@ from viz.server.library.rerun import Reruns, script_of
 from viz.server.library.run_changes import Cannot, difference_elsewhere
 from viz.server.programs import from_file
 from viz.server.revisions import Computed
-from viz.server.store import Catalogue, Program, Store
+from viz.server.store import Catalogue, Program, Revision, Store
 
 pytestmark = pytest.mark.parity
 
@@ -181,6 +181,23 @@ def test_run_that_hangs_is_stopped_from_the_page(store: Store) -> None:
     reruns.stop()
     runs.join()
     assert "spectrum.py was stopped" in answers[0]["problem"]["text"]
+
+
+@pytest.mark.newest
+def test_run_that_has_not_begun_is_stopped_too_and_the_next_one_is_not(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reruns, ask = Reruns(store), asked({LEAF: [1.0, 1.0, 1.0]})
+
+    def whole(revision: Revision) -> Any:
+        reruns.stop()
+        return Store.whole(store, revision)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "whole", whole)
+        answer = rerun_answer(store, reruns, ask)
+    assert "spectrum.py was stopped" in answer["problem"]["text"] and not store.again
+    assert "problem" not in rerun_answer(store, reruns, ask) and store.again
 
 
 @pytest.mark.newest

@@ -70,8 +70,10 @@ def _scene(store: Store, program: Program, revision: Revision, previous: Revisio
 def rerun_answer(store: Store, reruns: Reruns, ask: Mapping[str, Any]) -> Json:
     """`{}` after the program of a revision has run again with its edits; then the scene can be requested."""
 
+    turn = reruns.turn()
+
     def answer() -> Json:
-        reruns.run(_revision(store, ask))
+        reruns.run(_revision(store, ask), turn)
         return {}
 
     return _safely(ask, answer)

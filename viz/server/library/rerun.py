@@ -90,18 +90,25 @@ class Reruns:
         self._kept: OrderedDict[str, Path] = OrderedDict()
         self._one, self._lock = threading.Lock(), threading.Lock()
         self._asked = 0
+        self._stopped = 0
+        """The last question that came before the program was stopped: neither it nor an earlier one is run."""
         self._is_stopped = False
         self._process: subprocess.Popen[bytes] | None = None
 
-    def run(self, revision: Revision) -> None:
-        """Run the program of a revision with its edits, unless that was done; the store has the recording then.
-
-        Raises Problem if that is not possible.
-        """
+    def turn(self) -> int:
+        """The number of a new question, which ends the run of the one before."""
         with self._lock:
             self._asked += 1
             turn = self._asked
-        self.stop()
+        self._end()
+        return turn
+
+    def run(self, revision: Revision, turn: int) -> None:
+        """Run the program of a revision with its edits, unless that was done; the store has the recording then.
+
+        `turn` was taken when the question came, so that a stop holds for it from then on. Raises Problem if the run is
+        not possible, or stopped.
+        """
         with self._one:
             if revision.id in self.store.again:
                 return
@@ -113,7 +120,12 @@ class Reruns:
                 raise _problem(str(error)) from error
 
     def stop(self) -> None:
-        """End the run that goes on, if there is one."""
+        """End the run that goes on, also if its process has not been started yet."""
+        with self._lock:
+            self._stopped = self._asked
+        self._end()
+
+    def _end(self) -> None:
         with self._lock:
             if self._process is not None:
                 self._is_stopped = True
@@ -158,7 +170,7 @@ class Reruns:
 
         def late() -> None:
             is_late.set()
-            self.stop()
+            self._end()
 
         def started(process: subprocess.Popen[bytes]) -> None:
             timer = threading.Timer(self.seconds, late)
@@ -166,7 +178,7 @@ class Reruns:
             timer.start()
             timers.append(timer)
             with self._lock:
-                self._process, self._is_stopped = process, turn != self._asked
+                self._process, self._is_stopped = process, turn != self._asked or turn <= self._stopped
                 if self._is_stopped:
                     ended(process)
 
