@@ -68,6 +68,11 @@ class Value:
         )
 
     @property
+    def is_zero(self) -> bool:
+        """Whether all elements are known to be 0, also if there are none."""
+        return not self.damaged and self.stats["zeros"] == prod(self.shape)
+
+    @property
     def missing(self) -> str:
         """The reason why there is no array, for the error of code that needs it."""
         return "is damaged in its file" if self.damaged else "was recorded as a sample only: record with a higher limit"

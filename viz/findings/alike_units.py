@@ -11,7 +11,6 @@ from engine.trace.events import Accumulated, GroupEntered, OpCalled, Refreshed, 
 from engine.trace.summary import SAMPLE
 
 from ..reading.facts import Facts
-from ..reading.source_text import source
 from .finding import Finding
 from .untrained import names_of
 
@@ -122,8 +121,8 @@ def _is_close(known: np.ndarray, first: np.ndarray) -> bool:
 
 def _finding(facts: Facts, op: OpCalled, before: int, after: int, units: int) -> Finding:
     names = names_of(facts, [before, after])
-    frame = facts.frames.get(op.stack)
-    where = f", up to `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else ""
+    written = facts.written(op.stack)
+    where = f", up to {written}," if written else ""
     why = (
         f"The {units} units between {names}{where} have the same weights and receive the same gradient. So each update "
         "changes them in the same way: they stay copies of each other, and the layer can do no more than a single unit."

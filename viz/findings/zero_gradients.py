@@ -44,10 +44,9 @@ def zero_gradients(facts: Facts) -> list[Finding]:
 
 
 def _is_zero(facts: Facts, value: int | None) -> bool:
-    if value is None:
-        return False
-    held = facts.trace.value(value)
-    return 0 < text.size(held.shape) == int(held.stats["zeros"])
+    """Whether a value has elements, and all of them are 0."""
+    held = None if value is None else facts.trace.value(value)
+    return held is not None and held.is_zero and text.size(held.shape) > 0
 
 
 def _stops(facts: Facts, still: set[int]) -> dict[int, int]:

@@ -111,12 +111,7 @@ def _clears(facts: Facts, event: OpCalled | Refreshed) -> bool:
 
 def _is_zero(facts: Facts, value: int | None) -> bool:
     """Whether a value has only zeros, or does not exist."""
-    if value is None:
-        return True
-    kept = facts.trace.value(value)
-    if kept.damaged:
-        return False
-    return bool(kept.stats["zeros"] == kept.stats["size"]) if "size" in kept.stats else not kept.sample.any()
+    return value is None or facts.trace.value(value).is_zero
 
 
 def _not_zeroed_finding(facts: Facts, event: Accumulated, step: str) -> Finding:

@@ -81,8 +81,8 @@ class Overview:
     others: Mapping[str, np.ndarray] = field(default_factory=dict)
     """The roots of further backward calls in the columns, as of a GAN, by their names; nan where there is none."""
     about_gradients: bool = False
-    """Whether the program seems to be about the gradients themselves: it computes with them, or asks for those of
-    leaves that are new each time, such as inputs."""
+    """Whether a program without updates seems to be about the gradients themselves: it computes with them, or asks for
+    those of leaves that are new each time, such as inputs."""
 
     @property
     def total(self) -> np.ndarray:
@@ -127,6 +127,7 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     roots = _losses(trace, outline, measures.losses, starts)
     losses = _first_of_each(_section_of(starts, roots.event), roots.loss)
     root, others = _further_roots(trace, outline, roots, starts, columns)
+    updated = len(np.unique(where[shown]))
     return Overview(
         labels=tuple(sections[section].name for section in columns.tolist()),
         first=tuple(columns.tolist()),
@@ -138,12 +139,12 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
             for number, row in enumerate(known)
         ),
         rows=values,
-        updates=len(np.unique(where[shown])),
+        updates=updated,
         ops=len(outline.where(OpCalled)),
         rate=_rates(outline, [sections[section].end for section in columns.tolist()]),
         root=root,
         others=others,
-        about_gradients=rows.are_replaced or _reads_gradients(trace, sections, cells.section),
+        about_gradients=not updated and (rows.are_replaced or _reads_gradients(trace, sections, cells.section)),
     )
 
 
@@ -253,7 +254,7 @@ def _without_update(trace: Trace, outline: Outline, calls: Mapping[int, int], en
         event = trace.events[index]
         now = calls.get(index, now)
         if isinstance(event, Accumulated):
-            begins = event.before is None or _is_zero(trace, event.before)
+            begins = event.before is None or trace.value(event.before).is_zero
             brought[event.tensor] = {now} if begins else brought.get(event.tensor, set()) | {now}
         elif isinstance(event, GradSet):
             brought.pop(event.tensor, None)
@@ -261,11 +262,6 @@ def _without_update(trace: Trace, outline: Outline, calls: Mapping[int, int], en
             for tensor in event.tensors or holds.get((event.kind, event.stack), ()):
                 used |= brought.get(-1 if tensor is None else tensor, set())
     return [place for place in set(calls.values()) if place not in used] if used else []
-
-
-def _is_zero(trace: Trace, value: int) -> bool:
-    known = trace.value(value)
-    return known.stats["zeros"] == prod(known.shape)
 
 
 def _further_roots(

@@ -1300,7 +1300,7 @@ export type RunFindingKind =
   | "large-updates" // updates are a large part of the weights
   | "small-updates" // updates change almost nothing of the weights
   | "faded-rate" // for much of the run the learning rate is almost zero
-  | "never-updated" // gradients come, no parameter changes, and the loss stays the same
+  | "never-updated" // gradients come, and no parameter changes in the whole run
   | "stalled-loss" // the loss does not move
   | "flips" // a gradient has another sign in each iteration
   | "mistake" // the graph of an iteration shows what to write differently: zero the gradients, remove a softmax

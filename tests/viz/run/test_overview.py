@@ -230,14 +230,6 @@ for i in range(40):
 """
 
 
-def test_loop_of_a_sampler_is_a_part_of_an_iteration_and_its_root_is_no_loss(tmp_path: Path) -> None:
-    seen: dict[str, object] = {}
-    exec(SAMPLER, seen)
-    found = of(recorded(SAMPLER, tmp_path))
-    assert found.labels[:2] == ("i = 0", "i = 1") and len(found.labels) == 40
-    assert not found.others and found.loss.tolist() == seen["losses"]
-
-
 ATTACK = """\
 import engine as torch
 w = torch.tensor([1., 2.], requires_grad=True)
@@ -259,12 +251,20 @@ for i in range(40):
 """
 
 
-@pytest.mark.parametrize("clear", ["", "set_to_none=False"])
-def test_root_of_an_attack_is_no_loss_though_it_leaves_gradients_in_the_model(clear: str, tmp_path: Path) -> None:
+CLEARED = ATTACK.format(clear="")
+ZEROED = ATTACK.format(clear="set_to_none=False")
+
+
+@pytest.mark.parametrize("source", [SAMPLER, CLEARED, ZEROED], ids=["a sampler", "an attack", "an attack, zeroed"])
+def test_inner_loop_without_a_step_is_a_part_of_an_iteration_and_its_root_is_no_loss(
+    source: str, tmp_path: Path
+) -> None:
+    """The attack leaves gradients in the model, which are cleared before the step."""
     seen: dict[str, object] = {}
-    exec(ATTACK.format(clear=clear), seen)
-    found = of(recorded(ATTACK.format(clear=clear), tmp_path))
-    assert len(found.labels) == 40 and found.loss.tolist() == seen["losses"]
+    exec(source, seen)
+    found = of(recorded(source, tmp_path))
+    assert found.labels[:2] == ("i = 0", "i = 1") and len(found.labels) == 40
+    assert not found.others and found.loss.tolist() == seen["losses"]
 
 
 GRADIENTS = """\
