@@ -43,7 +43,7 @@ def record(
         _say(together(processes))
         if not tally(target).get("OpCalled"):  # this one only started them
             return status(recording)
-    _say(recording.explanation)
+    _say(recording.unprinted)
     _say(summary(target, recording))
     _say(not_reached(limits, recording.iterations))
     return status(recording)

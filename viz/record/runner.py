@@ -48,18 +48,25 @@ class ScriptError(ValueError):
 class Recording:
     """A script that ran.
 
-    `returncode` is that of a process; `explanation` is "" if there is nothing to explain. `files` are the script and
-    the user's own modules that it imported; `error` is the name of the exception that ended it.
+    `returncode` is that of a process. `unprinted` explains what the terminal does not show yet, `note` what stands
+    below the script's own traceback there; both are "" if there is nothing to explain. `files` are the script and the
+    user's own modules that it imported; `error` is the name of the exception that ended it.
     """
 
     trace_path: Path
     returncode: int
-    explanation: str
+    unprinted: str
+    note: str = ""
     error: str = ""
     files: tuple[Path, ...] = ()
     iterations: int = 0
     seconds: float = 0.0
     changes: Applied | None = None
+
+    @property
+    def explanation(self) -> str:
+        """All that there is to explain, for a place where the script's traceback does not stand."""
+        return " ".join(text for text in (self.unprinted, self.note) if text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,15 +281,14 @@ def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any]
         notes.append(f"The recording is lost: {unreadable}")
     if said.get("exit"):
         notes.append(missing_recording.exited(script.name, **said["exit"]))
-    notes.append(_sentence(said.get("note", "")))
-    is_whole = said and not cut and not unreadable
-    if is_whole and not said["note"]:
+    note = _sentence(said.get("note", ""))
+    if said and not cut and not unreadable and not note:
         notes.append(missing_recording.nothing_recorded(script.name, text_of(script), counts, as_torch, error))
     files = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in said.get("files", ()))]))
-    explanation = " ".join(n for n in notes if n)
+    unprinted = " ".join(n for n in notes if n)
     applied = Applied(*said["changes"]) if said.get("changes") else None
     return Recording(
-        target, returncode, explanation, error, files, said.get("iterations", 0), said.get("seconds", 0.0), applied
+        target, returncode, unprinted, note, error, files, said.get("iterations", 0), said.get("seconds", 0.0), applied
     )
 
 
@@ -295,7 +301,7 @@ def text_of(script: Path) -> str:
 
 
 def _sentence(note: str) -> str:
-    """The note of an exception without our name in front, which the caller prints.
+    """The note of an exception without our name in front, as a sentence of its own.
 
     >>> _sentence("Backstep: the engine has no torch.nn.Module.")
     'The engine has no torch.nn.Module.'
@@ -321,7 +327,7 @@ def _counts(path: Path) -> tuple[missing_recording.Counts, str]:
 class Watch:
     """Records a script again whenever it, or a module of the user's own that it imports, is saved.
 
-    `generation` counts the recordings; `trace_path`, `explanation`, `recording` belong to the last good one; `error`
+    `generation` counts the recordings; `trace_path` and `recording` belong to the last good one; `error`
     says what is wrong with the file now ("" if nothing is): one that does not parse leaves the last good trace there.
     `on_change` is called, in the watching thread, after each change of these.
     """
@@ -346,11 +352,6 @@ class Watch:
     def trace_path(self) -> Path | None:
         """The trace of the last good recording."""
         return None if self.recording is None else self.recording.trace_path
-
-    @property
-    def explanation(self) -> str:
-        """The explanation of the last good recording."""
-        return "" if self.recording is None else self.recording.explanation
 
     def start(self) -> Self:
         """Record once, here and now, then watch.  Raises ScriptError if there is no script."""

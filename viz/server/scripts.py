@@ -42,7 +42,7 @@ def add(
     processes = [from_file(path, most) for path in of_ranks(recording.trace_path)]
     if processes and not tally(recording.trace_path).get("OpCalled"):  # this one only started them
         return catalogue.add_together(processes)
-    say(recording.explanation)
+    say(recording.unprinted)
     source = Script(script, tuple(args), module, limits)
     return catalogue.add_together([program_of(script, recording, most=most, source=source, rerun=rerun), *processes])
 
@@ -58,7 +58,7 @@ def _watched(
         nonlocal shown
         if watch.recording is not None and watch.generation != shown:
             shown = watch.generation
-            say(watch.explanation)
+            say(watch.recording.unprinted)
             source = Script(script, tuple(args), module, limits)
             program = program_of(script, watch.recording, watched=True, most=most, source=source, rerun=rerun)
             catalogue.add(program)

@@ -62,6 +62,15 @@ def test_record_replaces_a_trace_and_names_it_after_the_script(
     assert "ValueError: no" in capfd.readouterr().err
 
 
+def test_what_stands_below_the_traceback_is_not_said_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("small.py").write_text(SMALL + "torch.nn.quantized(3, 2)")
+    assert cli.main(["record", "small.py"]) == 1
+    assert capfd.readouterr().err.count("asked for in line") == 1
+
+
 def test_package_is_run_by_its_main(package: Path) -> None:
     (package / "my" / "__main__.py").write_text("")
     assert find_module("my") == ("my.__main__", package / "my" / "__main__.py")
