@@ -132,7 +132,10 @@ def cut(kind: str, written: int, of: int | None = None, reason: str = "") -> str
         return "The recording is lost: its file was deleted while the script ran."
     if kind == "stopped":
         return f"The recording ends after {written:,} of {of or written:,} events: Ctrl-C stopped the writing there."
-    more = " Use fewer iterations or smaller tensors." if kind == "memory" else ""
+    more = {
+        "memory": " Use fewer iterations or smaller tensors.",
+        "disk": " Make room there, or keep the values of fewer iterations with --steps or --every.",
+    }.get(kind, "")
     return f"The recording ends after {written:,} events: {reason}. The script itself went on.{more}"
 
 

@@ -16,6 +16,7 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from shutil import disk_usage
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,8 @@ EVENT_BYTES = 200
 to 180 in a loop of small ops whose result has a name)."""
 WARN_AT = 0.8
 """The share of the memory limit at which the user is warned that the recording will end there."""
+RESERVE = 2**30
+"""The most bytes that a recording leaves free on its disk, where the program may save its own results."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,8 @@ class Cut:
     """A recording that ends before its program did: after `written` events `of` so many, where that is known.
 
     The kinds: "stopped" (by Ctrl-C, while the rest was written), "unwritable" (the file; `reason` says why),
-    "memory" (`reason` says how much is held), "limit" (as was asked for; `reason` says which), "gone" (somebody took
-    the file away).
+    "memory" (`reason` says how much is held), "disk" (how little is free there), "limit" (as was asked for; `reason`
+    says which), "gone" (somebody took the file away).
     """
 
     kind: str
@@ -303,9 +306,9 @@ class Stream:
                 self._end(self._unwritable(error))
                 self._writer.undo()
                 return True
-            if self._reached():
-                self._end(Cut("limit", self.written, None, self._reached()))
-            self._mind_memory()
+            for mind in (self._mind_limit, self._mind_memory, self._mind_disk):
+                if not self._is_over():
+                    mind()
             return is_all or self._is_over()
 
     def _end(self, cut: Cut) -> None:
@@ -321,6 +324,10 @@ class Stream:
             return f"it has {self._writer.bytes:,} bytes, the most that --max-bytes allows"
         return ""
 
+    def _mind_limit(self) -> None:
+        if self._reached():
+            self._end(Cut("limit", self.written, None, self._reached()))
+
     def _mind_memory(self) -> None:
         held = self._holding.bytes + self._done * EVENT_BYTES
         if held > self.memory:
@@ -329,6 +336,15 @@ class Stream:
             self._warned = True
             text = f"the recording takes {_in_words(held)} of memory. At {_in_words(self.memory)} it will stop"
             self.say(f"{text}, and the script will go on unrecorded. Use fewer iterations or smaller tensors.")
+
+    def _mind_disk(self) -> None:
+        """End a recording that takes more of its disk than it leaves there, up to `RESERVE`."""
+        try:
+            free = disk_usage(os.path.dirname(os.path.abspath(self.path))).free
+        except OSError:  # its folder is gone: the next write says so
+            return
+        if free < min(RESERVE, self._writer.bytes):
+            self._end(Cut("disk", self.written, None, f"its disk has only {_in_words(free)} left"))
 
     def _drain(self, seconds: float = float("inf")) -> bool:
         """Write the entries appended since the last call, for about this many seconds; returns whether they are all
@@ -464,10 +480,10 @@ def half_of_memory() -> int:
 
 def _in_words(size: int) -> str:
     """
-    >>> _in_words(3 * 2**30)
-    '3.0 GiB'
+    >>> _in_words(3 * 2**30), _in_words(640 * 2**20)
+    ('3.0 GiB', '640 MiB')
     """
-    return f"{size / 2**30:.1f} GiB"
+    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
 
 
 def _identity(path: str) -> tuple[int, int] | None:

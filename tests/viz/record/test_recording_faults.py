@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -133,6 +134,28 @@ def test_full_disk_ends_the_recording_and_keeps_what_was_written(tmp_path: Path)
     assert len(open_trace(tmp_path / "t").events) == 51 and stream.cut == Cut(
         "unwritable", 51, None, "the disk is full"
     )
+
+
+@pytest.mark.parametrize(("free", "kept"), [(10**9, 141), (0, 91)])
+def test_recording_takes_no_more_of_its_disk_than_it_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, kept: int
+) -> None:
+    monkeypatch.setattr(streaming, "disk_usage", lambda folder: SimpleNamespace(free=free))
+    said: list[str] = []
+    stream, x = stream_of(tmp_path / "t", 90, say=said.append)
+    stream._write(9)
+    slot.active = stream.recorder
+    for _ in range(50):
+        x * 2
+    slot.active = None
+    stream.finish({"script": "s.py"})
+    assert len(open_trace(tmp_path / "t").events) == kept
+    assert (stream.cut is None) == (free > 0) == (not said)
+    if said:
+        ends = "the recording ends after 91 events: its disk has only 0 MiB left."
+        assert said == [f"{ends} The script goes on unrecorded."] and goes_on_unrecorded(stream, x)
+        note = from_file(tmp_path / "t").about["note"]
+        assert note.endswith("Make room there, or keep the values of fewer iterations with --steps or --every.")
 
 
 def test_memory_has_a_limit_that_is_announced(tmp_path: Path) -> None:
