@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
 
 from viz.record import limits
+from viz.tasks.collection import unhurried
 
 if TYPE_CHECKING:
     from engine.trace.events import Trace
@@ -519,9 +520,10 @@ def _serve(options: argparse.Namespace) -> int:
     workers = Workers()
     if options.command == "open" and max(file.stat().st_size for file in options.files) >= LARGE:
         workers.start()
-    from viz.server import server  # Dash and the engine take a second to import
-    from viz.server.http.security import LOOPBACK, trusted_hosts
-    from viz.server.store import Problem
+    with unhurried():  # Dash and the engine take a second to import, and an eighth more with looks for garbage
+        from viz.server import server
+        from viz.server.http.security import LOOPBACK, trusted_hosts
+        from viz.server.store import Problem
 
     allowed = _allowed(options)
     try:
