@@ -308,7 +308,8 @@ def _most(dtype: str) -> float:
 
 
 def _too_large(dtype: str) -> str:
-    return _OVERFLOW.format(dtype=dtype, most=f"{_most(dtype):.2g}".replace("e+", "e"))
+    most = _most(dtype)
+    return _OVERFLOW.format(dtype=dtype, most=f"{most:.0f}" if most < 1e6 else f"{most:.2g}".replace("e+", "e"))
 
 
 def _written_kinds(number: Any) -> frozenset[NonFinite]:
