@@ -5,13 +5,13 @@ Every threshold is far outside the values of healthy runs; a finding says how of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..reading import text
-from ..run.overview import Overview
+from ..run.overview import Overview, Parameter
 from ..schema.run import RunFindingKind
 
 FEWEST = 10
@@ -71,7 +71,8 @@ def _nonfinite_loss(run: Overview) -> Iterator[RunFinding]:
     begin, last = run.loss[0], run.loss[first - 1]
     is_known = first > 1 and np.isfinite(begin) and np.isfinite(last)
     before = f" Before, it goes from {_number(begin)} to {_number(last)}." if is_known else ""
-    why = f"The loss is {_number(run.loss[first])} in {run.labels[first]}.{before}{_often(run, len(wrong))}"
+    often = _often(run, len(wrong), "It is nan or inf")
+    why = f"The loss is {_number(run.loss[first])} in {run.labels[first]}.{before}{often}"
     fix = (
         "Go there and look for the first op that gives nan or inf. If the numbers grew before, lower the learning "
         "rate, or call clip_grad_norm_() before the step."
@@ -110,15 +111,54 @@ def _depth(run: Overview) -> Iterator[RunFinding]:
 
     The size of a gradient is that of its typical element, so that large and small layers can be compared.
     """
-    rows = [k for k, one in enumerate(run.parameters) if len(one.shape) > 1 and one.size > 1]
-    if len(rows) < LAYERS:
-        return
+    for rows in _chains(run):
+        finding = _along(run, rows)
+        if finding is not None:
+            yield finding
+            return
+
+
+def _chains(run: Overview) -> Iterator[list[int]]:
+    """The weight matrices behind each other, from the first to the last: the longest such row, then that of the others.
+
+    Networks that meet only in the loss, such as an actor and a critic, are in different ones.
+    """
+    left = [k for k, one in enumerate(run.parameters) if len(one.shape) > 1 and one.size > 1]
+    while len(left) >= LAYERS:
+        chain = _longest(run, left)
+        if len(chain) < LAYERS:
+            return
+        yield chain
+        left = [row for row in left if row not in set(chain)]
+
+
+def _longest(run: Overview, rows: Sequence[int]) -> list[int]:
+    """The most of some rows, which are in forward order, that lie behind each other."""
+    length: dict[int, int] = {}
+    previous: dict[int, int] = {}
+    most = 0
+    for place, row in enumerate(rows):
+        before, length[row] = run.parameters[row].before, 1
+        for other in reversed(rows[:place]):
+            if before >> other & 1 and length[other] >= length[row]:
+                previous[row], length[row] = other, length[other] + 1
+                if length[other] == most:  # there is none that is longer
+                    break
+        most = max(most, length[row])
+    chain = [max(rows, key=length.__getitem__)]
+    while chain[-1] in previous:
+        chain.append(previous[chain[-1]])
+    return chain[::-1]
+
+
+def _along(run: Overview, rows: Sequence[int]) -> RunFinding | None:
+    """What the gradients of weight matrices that lie behind each other show."""
     sizes = np.sqrt([run.parameters[row].size for row in rows])[:, None]
     with np.errstate(all="ignore"):
         logs = np.log10(run.rows["norm"][rows] / sizes)
     whole = np.isfinite(logs).all(axis=0)
     if not whole.any():
-        return
+        return None
     logs = np.where(whole, logs, 0.0)
     depth = np.arange(len(rows)) - (len(rows) - 1) / 2
     slopes = depth @ logs / (depth @ depth)
@@ -147,10 +187,11 @@ def _depth(run: Overview) -> Iterator[RunFinding]:
             if sign > 0
             else "Start with smaller weights, add normalisation, or call clip_grad_norm_() before the step."
         )
-        yield RunFinding(
+        return RunFinding(
             "vanishing-depth" if sign > 0 else "exploding-depth", column, rows[0],
             f"Gradients {verb} {_times(times)} on the way to the first layers", why, fix,
         )  # fmt: skip
+    return None
 
 
 def _over_iterations(run: Overview) -> Iterator[RunFinding]:
@@ -292,7 +333,9 @@ def _dead(run: Overview) -> Iterator[RunFinding]:
     """Parameters whose gradients are zero from some iteration to the end, although the loss is not zero."""
     norm, wrong = run.rows["norm"], run.rows["nonfinite"]
     ends: list[tuple[int, int]] = []
-    for row in range(len(run.parameters)):
+    for row, one in enumerate(run.parameters):
+        if one.is_input:
+            continue
         known = np.flatnonzero(np.isfinite(norm[row]))
         alive = np.flatnonzero((norm[row, known] > 0) | (wrong[row, known] > 0))
         begin = int(alive[-1]) + 1 if len(alive) else 0
@@ -304,14 +347,47 @@ def _dead(run: Overview) -> Iterator[RunFinding]:
     column, row = min(ends)
     names = [run.parameters[k].name for _, k in sorted(ends)[:3]]
     more = f" and {len(ends) - 3} more" if ends[3:] else ""
+    receive = "receive" if ends[1:] else "receives"
     why = (
         f"{text.join(names) if not more else ', '.join(names) + more} "
-        f"{'receive' if ends[1:] else 'receives'} only zeros from {run.labels[column]} on to the end: "
-        f"{_count(len(ends), 'parameter')} of {len(run.parameters)} no longer {'learn' if ends[1:] else 'learns'}."
+        f"{receive} only zeros from {run.labels[column]} on to the end: {_count(len(ends), 'parameter')} of "
+        f"{len(_parameters(run))} {'no longer' if column else 'never'} {'learn' if ends[1:] else 'learns'}."
     )
     fix = "Go there and look for the op that sends zeros: units that are off for all inputs, a mask, a weight of 0."
-    label = f"{_count(len(ends), 'parameter')} no longer {'receive' if ends[1:] else 'receives'} a gradient"
+    label = (
+        f"{_count(len(ends), 'parameter')} {f'no longer {receive} a gradient' if column else f'{receive} only zeros'}"
+    )
     yield RunFinding("dead", column, row, label, why, fix)
+
+
+def _unheld(run: Overview) -> Iterator[RunFinding]:
+    """Parameters of a module whose gradients nobody uses, in a run that updates others."""
+    known = np.isfinite(run.rows["norm"])
+    rows = [
+        row for row, one in enumerate(run.parameters)
+        if not (one.is_held or one.is_input) and known[row].sum() >= FEWEST and run.rows["norm"][row, known[row]].all()
+    ]  # fmt: skip
+    if not rows or not run.updates:
+        return
+    column = int(np.flatnonzero(known[rows[0]])[0])
+    names = [run.parameters[row].name for row in rows[:3]]
+    more = f" and {len(rows) - 3} more" if rows[3:] else ""
+    why = (
+        f"{text.join(names) if not more else ', '.join(names) + more} "
+        f"{'receive gradients' if rows[1:] else 'receives a gradient'} from {run.labels[column]} on, but no optimiser "
+        f"holds {'them' if rows[1:] else 'it'}, and nothing updates {'them' if rows[1:] else 'it'}."
+    )
+    fix = (
+        "Give them to the optimiser: make it after requires_grad_(True), or call optimizer.add_param_group(). If they "
+        "are not to learn, requires_grad_(False) saves their gradients."
+    )
+    label = f"{_count(len(rows), 'parameter')} {'are' if rows[1:] else 'is'} in no optimiser"
+    yield RunFinding("unheld", column, rows[0], label, why, fix)
+
+
+def _parameters(run: Overview) -> list[Parameter]:
+    """What is to be learnt: not the inputs whose gradients the program asks for."""
+    return [one for one in run.parameters if not one.is_input]
 
 
 def _is_solved(run: Overview, columns: np.ndarray) -> bool:
@@ -326,11 +402,11 @@ def _largest(run: Overview, column: int) -> int | None:
 
 Search = Callable[[Overview], Iterator[RunFinding]]
 _WORST: tuple[Search, ...] = (_nonfinite_loss, _nonfinite_gradient, _over_iterations)
-_OVER_TIME: tuple[Search, ...] = (_never_updated, _updates, _flips, _stalled)
+_OVER_TIME: tuple[Search, ...] = (_never_updated, _unheld, _updates, _flips, _stalled)
 
 
-def _often(run: Overview, count: int) -> str:
-    return "" if len(run.labels) == 1 else f" This is so in {count:,} of {len(run.labels):,} iterations."
+def _often(run: Overview, count: int, what: str = "This is so") -> str:
+    return "" if len(run.labels) == 1 else f" {what} in {count:,} of {len(run.labels):,} iterations."
 
 
 def _times(number: float) -> str:

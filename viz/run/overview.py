@@ -19,6 +19,7 @@ from engine.trace.file.measures import Losses
 from engine.trace.file.outline import Outline
 
 from ..reading.facts import distance_from_loss
+from .depth import upstream
 from .iterations import Section
 from .measures import measured
 
@@ -30,6 +31,8 @@ FEWEST_COLUMNS = 20
 """The fewest columns, however many parameters there are."""
 MOST_OTHERS = 2
 """Roots of further backward calls that are shown beside the loss."""
+RARE = 4
+"""A place that calls `backward()` in less than one of so many sections, and trains nothing, is not a part of a run."""
 FARTHER = 3
 """More than any distance of a backward call from the loss (see `distance_from_loss`)."""
 QUANTITIES = ("norm", "ratio", "zeros", "nonfinite", "largest")
@@ -37,13 +40,22 @@ QUANTITIES = ("norm", "ratio", "zeros", "nonfinite", "largest")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A leaf that gradients reach: its name, the module (or row of equal modules) in which it is drawn, its shape."""
+    """A leaf that gradients reach: its name, the module (or row of equal modules) in which it is drawn, its shape.
+
+    `before` are, as bits, the places of the parameters from which the data that meet it in the first iteration were
+    computed: a gradient goes on from here to those.
+    """
 
     name: str
     group: str
     shape: tuple[int, ...]
     is_sampled: bool = False
     """Whether its update ratio is estimated from the recorded sample of its elements."""
+    is_input: bool = False
+    """Whether nothing is to be learnt in it: the program asks for the gradient of an input, such as an image."""
+    is_held: bool = True
+    """Whether an optimiser holds it, or the program updates it by itself."""
+    before: int = 0
 
     @property
     def size(self) -> int:
@@ -86,10 +98,16 @@ class Overview:
 
     @property
     def total(self) -> np.ndarray:
-        """The norm of all gradients together, by column; nan if unknown."""
+        """The norm of all gradients together, by column; nan if unknown, or where an element is not finite."""
         norm = self.rows["norm"]
         known = np.isfinite(norm).any(axis=0) if len(norm) else np.zeros(len(self.labels), bool)
-        return np.where(known, np.sqrt(np.nansum(norm**2, axis=0)), np.nan)
+        return np.where(known & ~self.is_nonfinite, np.sqrt(np.nansum(norm**2, axis=0)), np.nan)
+
+    @property
+    def is_nonfinite(self) -> np.ndarray:
+        """Whether a gradient of a column has an element that is nan or an infinity."""
+        counts: np.ndarray = self.rows["nonfinite"]
+        return np.any(counts > 0, axis=0) if len(counts) else np.zeros(len(self.labels), bool)
 
 
 def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Overview:
@@ -105,7 +123,8 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     gradients, updates = measures.gradients, measures.updates
     cells = _last_of_each(_section_of(starts, gradients.event), gradients.tensor)
     rows = _Rows(trace, outline, cells, gradients.event)
-    order = _in_forward_order(trace, sections, rows, cells.section)
+    first = sections[int(cells.section.min())] if len(cells.section) else Section("iteration", "", 0, 0)
+    order = _in_forward_order(trace, first, rows)
     known = [*order, *(row for row in range(len(rows.names)) if row not in set(order))]
     place = np.argsort(np.array(known, dtype=np.int64))  # of a row, by its number
 
@@ -124,27 +143,36 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     np.fmax.at(values["ratio"], there, updates.ratio[shown])
     sampled = set(place[rows.of(updates.tensor[shown & (updates.sampled > 0)])].tolist())
 
-    roots = _losses(trace, outline, measures.losses, starts)
-    losses = _first_of_each(_section_of(starts, roots.event), roots.loss)
-    root, others = _further_roots(trace, outline, roots, starts, columns)
-    updated = len(np.unique(where[shown]))
+    trained = np.unique(where[shown])
+    roots = _losses(trace, outline, _in_training(outline, measures.losses, starts, columns[trained]), starts)
+    root, losses, others = _by_name(trace, outline, roots, starts, columns)
+    before = upstream(trace, first, {tensor: int(place[row]) for tensor, row in rows.of_all().items()})
+    learning, inputs = _roles(outline, rows, updates.tensor[shown].tolist())
     return Overview(
         labels=tuple(sections[section].name for section in columns.tolist()),
         first=tuple(columns.tolist()),
         last=tuple(columns.tolist()),
-        loss=np.array([losses.get(section, np.nan) for section in columns.tolist()]),
-        rooted=tuple(section in losses for section in columns.tolist()),
+        loss=np.array([losses.get(column, np.nan) for column in range(len(columns))]),
+        rooted=tuple(column in losses for column in range(len(columns))),
         parameters=tuple(
-            Parameter(rows.names[row], group(rows.names[row]), rows.shapes[row] or (), number in sampled)
+            Parameter(
+                rows.names[row],
+                group(rows.names[row]),
+                rows.shapes[row] or (),
+                number in sampled,
+                row in inputs,
+                row in learning,
+                before.get(number, 0),
+            )
             for number, row in enumerate(known)
         ),
         rows=values,
-        updates=updated,
+        updates=len(trained),
         ops=len(outline.where(OpCalled)),
         rate=_rates(outline, [sections[section].end for section in columns.tolist()]),
         root=root,
         others=others,
-        about_gradients=not updated and (rows.are_replaced or _reads_gradients(trace, sections, cells.section)),
+        about_gradients=not len(trained) and (bool(rows.replaced) or _reads_gradients(trace, first)),
     )
 
 
@@ -214,6 +242,30 @@ def _last_of_each(section: np.ndarray, tensor: np.ndarray) -> _Cells:
     return _Cells(section[index], tensor[index], index)
 
 
+def _roles(outline: Outline, rows: _Rows, updated: Sequence[int]) -> tuple[set[int], set[int]]:
+    """The rows that an optimiser holds or that are updated, and those of inputs: neither that, nor of a module."""
+    held = [one for _, _, _, tensors in outline.held for one in tensors if one is not None]
+    learning = rows.with_any({*updated, *held})
+    registered = rows.with_any({tensor for _, _, tensor in outline.parts})
+    inputs = (
+        {row for row, name in enumerate(rows.names) if "." not in name} if learning or registered else rows.replaced
+    )
+    return learning, inputs - learning - registered
+
+
+def _in_training(outline: Outline, roots: Losses, starts: np.ndarray, updated: np.ndarray) -> Losses:
+    """The roots without those of places where nothing is ever updated and that few sections come to, such as those of a
+    map of what a trained network looks at.  `updated` are the sections with updates."""
+    if not len(updated):
+        return roots
+    section, places = _section_of(starts, roots.event), outline.stacks[roots.event]
+    kept = np.isin(places, places[np.isin(section, updated)])
+    for place in np.unique(places[~kept]).tolist():
+        here = places == place
+        kept |= here & (RARE * len(np.unique(section[here])) >= len(np.unique(section)))
+    return Losses(roots.event[kept], roots.loss[kept])
+
+
 def _losses(trace: Trace, outline: Outline, roots: Losses, starts: np.ndarray) -> Losses:
     """The roots that are losses: of each section those of `backward()`; without one, those of `autograd.grad`.
 
@@ -264,34 +316,33 @@ def _without_update(trace: Trace, outline: Outline, calls: Mapping[int, int], en
     return [place for place in set(calls.values()) if place not in used] if used else []
 
 
-def _further_roots(
+def _by_name(
     trace: Trace, outline: Outline, losses: Losses, starts: np.ndarray, columns: np.ndarray
-) -> tuple[str, dict[str, np.ndarray]]:
-    """The name of the first root of the columns and, if at least half of them have further ones, these by name."""
+) -> tuple[str, dict[int, float], dict[str, np.ndarray]]:
+    """The name of the loss, and by column its first value; by name the roots of the other columns, and further ones
+    that at least half of the columns have.
+
+    The loss has the name with which most columns begin. Where they have no names, or more than are shown, each column
+    has its first root, which is called loss.
+    """
     names = {event: trace.names.get(roots[0], "") for event, roots in outline.calls if roots}
-    values: dict[str, np.ndarray] = {}
-    first: dict[int, str] = {}
+    values: dict[str, dict[int, float]] = {}
+    first: dict[int, tuple[str, float]] = {}
     places = np.searchsorted(columns, _section_of(starts, losses.event)).tolist()
     for column, event, loss in zip(places, losses.event.tolist(), losses.loss.tolist(), strict=True):
         name = names.get(event, "")
-        first.setdefault(column, name)
-        known = values.setdefault(name, np.full(len(columns), np.nan))
-        if np.isnan(known[column]):
-            known[column] = loss
-    mains = set(first.values())
-    often = [
-        name
-        for name, numbers in values.items()
-        if name.isidentifier() and name not in mains and 2 * np.isfinite(numbers).sum() >= len(columns)
-    ]
-    if len(mains) != 1 or not min(mains).isidentifier() or not often:
-        return "loss", {}
-    return min(mains), {name: values[name] for name in often[:MOST_OTHERS]}
-
-
-def _first_of_each(section: np.ndarray, number: np.ndarray) -> dict[int, float]:
-    """By section the first number."""
-    return dict(zip(section[::-1].tolist(), number[::-1].tolist(), strict=True))
+        first.setdefault(column, (name, loss))
+        values.setdefault(name, {}).setdefault(column, loss)
+    mains = [name for name, _ in Counter(name for name, _ in first.values()).most_common()]
+    often = [name for name, numbers in values.items() if name not in mains and 2 * len(numbers) >= len(columns)]
+    others = [*mains[1:], *filter(str.isidentifier, often)]
+    if not others or len(mains) > 1 + MOST_OTHERS or not all(map(str.isidentifier, mains)):
+        return "loss", {column: loss for column, (_, loss) in first.items()}, {}
+    shown = {
+        name: np.array([values[name].get(column, np.nan) for column in range(len(columns))])
+        for name in others[:MOST_OTHERS]
+    }
+    return mains[0], values[mains[0]], shown
 
 
 class _Rows:
@@ -324,10 +375,19 @@ class _Rows:
         """The rows of the leaves that have gradients."""
         return self._rows[np.searchsorted(self.tensors, tensors)]
 
+    def of_all(self) -> dict[int, int]:
+        """The row of each leaf."""
+        return dict(zip(self.tensors.tolist(), self._rows.tolist(), strict=True))
+
+    def with_any(self, tensors: set[int]) -> set[int]:
+        """The rows of some of these leaves."""
+        return {row for tensor, row in self.of_all().items() if tensor in tensors}
+
     @property
-    def are_replaced(self) -> bool:
-        """Whether there are rows of several leaves."""
-        return len(self.names) < len(self._rows)
+    def replaced(self) -> set[int]:
+        """The rows of several leaves, one after the other."""
+        numbers, counts = np.unique(self._rows, return_counts=True)
+        return set(numbers[counts > 1].tolist())
 
     def _add(self, name: str, shape: tuple[int, ...] | None) -> int:
         self._like[name] += 1
@@ -366,12 +426,9 @@ def group(name: str) -> str:
     return ".".join(path[: 2 if number is None else number + 1])
 
 
-def _in_forward_order(trace: Trace, sections: Sequence[Section], rows: _Rows, used: np.ndarray) -> list[int]:
+def _in_forward_order(trace: Trace, first: Section, rows: _Rows) -> list[int]:
     """The rows in the order in which the first iteration with gradients uses their leaves."""
-    if not len(used):
-        return []
-    first = sections[int(used.min())]
-    row_of = dict(zip(rows.tensors.tolist(), rows.of(rows.tensors).tolist(), strict=True))
+    row_of = rows.of_all()
     order: dict[int, None] = {}
     for index in range(first.start, first.end):
         event = trace.events[index]
@@ -380,12 +437,11 @@ def _in_forward_order(trace: Trace, sections: Sequence[Section], rows: _Rows, us
     return list(order)
 
 
-def _reads_gradients(trace: Trace, sections: Sequence[Section], used: np.ndarray) -> bool:
+def _reads_gradients(trace: Trace, first: Section) -> bool:
     """Whether the program computes something of gradients in the first iteration that has some.
 
     Writes to them, by which they are set to zero, are not counted.
     """
-    first = sections[int(used.min())] if len(used) else Section("iteration", "", 0, 0)
     gradients: set[int] = set()
     reads = False
     for index in range(first.start, first.end):

@@ -36,11 +36,13 @@ def run_overview(run: Run, program: str, version: int, size: int | None) -> RunO
 
 def in_iterations(run: Run) -> list[RunFinding]:
     """The problems that graphs show and numbers do not: the source of the first nan or inf; then the first finding of
-    each kind, from the first iterations.
+    each kind, from the first iterations with a backward call: an agent may fill its memory before.
 
     This takes longer than the overview, so it is requested separately.
     """
     numbers = [number for number, section in enumerate(run.sections) if section.kind == "iteration"]
+    trained = set(run.overview.first)
+    numbers = [number for number in numbers if number in trained] or numbers
     result: dict[Kind, RunFinding] = {}
     for number in numbers[:LOOKED_INTO]:
         for one in _findings(run, number):
@@ -102,10 +104,16 @@ def document(
             {"name": name, "loss": [None if value != value else _loss(value) for value in values]}
             for name, values in shown.others.items()
         ],
-        "total": _numbers(shown.total),
+        "total": [
+            "nan" if is_wrong else number
+            for number, is_wrong in zip(_numbers(shown.total), shown.is_nonfinite.tolist(), strict=True)
+        ],
         "rate": _numbers(shown.rate),
         "parameters": [
-            {"name": one.name, "group": one.group, "shape": list(one.shape), "sampled": one.is_sampled}
+            {
+                "name": one.name, "group": one.group, "shape": list(one.shape), "sampled": one.is_sampled,
+                "input": one.is_input,
+            }
             for one in shown.parameters
         ],
         "quantities": quantities,

@@ -19,6 +19,7 @@ RunFindingKind = Literal[
     "large-updates",  # updates are a large part of the weights
     "small-updates",  # updates change almost nothing of the weights
     "faded-rate",  # for much of the run the learning rate is almost zero
+    "unheld",  # parameters receive gradients that no optimiser uses
     "never-updated",  # gradients come, and no parameter changes in the whole run
     "stalled-loss",  # the loss does not move
     "flips",  # a gradient has another sign in each iteration
@@ -57,6 +58,8 @@ class RunParameter(TypedDict):
     """The lengths of its dimensions."""
     sampled: bool
     """Whether its update ratio is an estimate from a sample of its elements."""
+    input: bool
+    """Whether nothing is learnt in it: an input whose gradient the program asks for."""
 
 
 class Quantities(TypedDict):
@@ -76,7 +79,7 @@ class Quantities(TypedDict):
 
 
 class RunRoot(TypedDict):
-    """A further value from which a backward call of each column starts."""
+    """A further value from which backward calls of all or of some columns start."""
 
     name: str
     """Its name in the program."""
@@ -98,13 +101,13 @@ class RunOverview(TypedDict):
     last: list[int]
     """The section with which it ends."""
     loss: list[Num | None]
-    """The value from which the first backward call of each column starts."""
+    """The value from which the first backward call of each column starts; null where that has another name."""
     root: str
     """What `loss` is called: "loss", or its name in the program if there are others."""
     others: list[RunRoot]
     """The roots of further backward calls, as of a GAN; empty if all columns have one."""
-    total: list[float | None]
-    """The norm of all gradients together."""
+    total: list[Num | None]
+    """The norm of all gradients together; "nan" where one has an element that is nan or an infinity."""
     rate: list[float | None]
     """The learning rate of the optimiser's first parameter group."""
     parameters: list[RunParameter]

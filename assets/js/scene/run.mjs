@@ -108,7 +108,7 @@ export function cellText(run, row, column) {
   const norm = at("norm");
   const head = [row.name || "all parameters", ...(run.labels.length > 1 ? [run.labels[column]] : [])].join(", ");
   if (norm === null) return { head, text: "no gradient" };
-  const parts = [`gradient norm ${num(norm, 3)}`];
+  const parts = [`gradient norm ${num(norm, 3)}${at("nonfinite") ? " of the finite elements" : ""}`];
   const ratio = at("ratio");
   if (ratio !== null) parts.push(`update / weight ${isSampled(run, row) ? "≈ " : ""}${num(ratio, 3)}`);
   if (at("zeros")) parts.push(`${num(100 * Number(at("zeros")), 3)} % zeros`);
@@ -126,8 +126,15 @@ export function facts(run) {
   const size = run.bytes === null ? null : run.bytes < 1e6 ? `${Math.ceil(run.bytes / 1e3)} kB recorded` : `${Math.round(run.bytes / 1e6).toLocaleString("en")} MB recorded`;
   const rates = run.rate.filter((one) => one !== null);
   const rate = rates.length ? `learning rate ${[...new Set([num(rates[0], 3), num(rates[rates.length - 1], 3)])].join(" → ")}` : null;
+  const inputs = run.parameters.filter(({ input }) => input).length;
   const joined = run.joined > 1 ? `each column: ${run.joined} iterations, with their largest numbers` : null;
-  return [counted(run.updates, "update"), counted(run.ops, "forward op"), counted(run.parameters.length, "parameter"), rate, size, joined].filter(Boolean).join(" · ");
+  return [counted(run.updates, "update"), counted(run.ops, "forward op"), counted(run.parameters.length - inputs, "parameter"), inputs ? counted(inputs, "input") : null, rate, size, joined].filter(Boolean).join(" · ");
+}
+
+/** The columns of a loss: without those that have only others, over which its line goes on.  Where none is known, it breaks. @type {(run: RunOverview, loss: (Num | null)[]) => number[]} */
+export function columnsOf(run, loss) {
+  const isOthers = (column) => loss[column] === null && [run, ...run.others].some((one) => one.loss[column] !== null);
+  return loss.flatMap((_, column) => (isOthers(column) ? [] : [column]));
 }
 
 /** From the first loss to the last; empty where none is known. @type {(loss: (Num | null)[]) => string} */
@@ -143,7 +150,8 @@ export function lossText(loss) {
  */
 export function inWords(run) {
   const last = run.labels.length - 1;
-  const rows = rowsOf(run, new Set()).map((row) => `${row.name || "the parameters"}: from ${num(cells(run, "norm", row)[0], 3) || "none"} to ${num(cells(run, "norm", row)[last], 3) || "none"}`);
+  const norm = (row, column) => (cell(run, "nonfinite", row, column) ? "nan or inf" : num(cell(run, "norm", row, column), 3) || "none");
+  const rows = rowsOf(run, new Set()).map((row) => `${row.name || "the parameters"}: from ${norm(row, 0)} to ${norm(row, last)}`);
   if (last === 0) return `One backward pass, loss ${num(run.loss[0], 3) || "not known"}. Gradient norms, the last layers first: ${rows.map((row) => row.replace(/: from (.*) to .*$/, ": $1")).join("; ")}.`;
   const calls = run.calls.length ? `${run.labels.length} backward calls, from ${run.labels[0]} to ${run.labels[last]}.`
     : `${run.labels.length} iterations, from ${run.labels[0]} to ${run.labels[last]}. ${[{ name: `The ${run.root}`, loss: run.loss }, ...run.others].map(({ name, loss }) => `${name} goes ${lossText(loss).replace("→", "to")}.`).join(" ")}`;

@@ -1206,14 +1206,14 @@ export interface RunOverview {
   first: number[];
   /** The section with which it ends. */
   last: number[];
-  /** The value from which the first backward call of each column starts. */
+  /** The value from which the first backward call of each column starts; null where that has another name. */
   loss: (Num | null)[];
   /** What `loss` is called: "loss", or its name in the program if there are others. */
   root: string;
   /** The roots of further backward calls, as of a GAN; empty if all columns have one. */
   others: RunRoot[];
-  /** The norm of all gradients together. */
-  total: (number | null)[];
+  /** The norm of all gradients together; "nan" where one has an element that is nan or an infinity. */
+  total: (Num | null)[];
   /** The learning rate of the optimiser's first parameter group. */
   rate: (number | null)[];
   /** In the order of the forward pass. */
@@ -1234,7 +1234,7 @@ export interface RunOverview {
   bytes: number | null;
 }
 
-/** A further value from which a backward call of each column starts. */
+/** A further value from which backward calls of all or of some columns start. */
 export interface RunRoot {
   /** Its name in the program. */
   name: string;
@@ -1252,6 +1252,8 @@ export interface RunParameter {
   shape: number[];
   /** Whether its update ratio is an estimate from a sample of its elements. */
   sampled: boolean;
+  /** Whether nothing is learnt in it: an input whose gradient the program asks for. */
+  input: boolean;
 }
 
 /** The numbers of all parameters: one list per parameter, one number per column, null where there is none. */
@@ -1300,6 +1302,7 @@ export type RunFindingKind =
   | "large-updates" // updates are a large part of the weights
   | "small-updates" // updates change almost nothing of the weights
   | "faded-rate" // for much of the run the learning rate is almost zero
+  | "unheld" // parameters receive gradients that no optimiser uses
   | "never-updated" // gradients come, and no parameter changes in the whole run
   | "stalled-loss" // the loss does not move
   | "flips" // a gradient has another sign in each iteration

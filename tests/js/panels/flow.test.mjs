@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { bars, isSingle } from "../../../assets/js/panels/run/flow.mjs";
 import { rowsOf } from "../../../assets/js/scene/run.mjs";
 
-const parameter = (name) => ({ name, group: name, shape: [2], sampled: false });
+const parameter = (name) => ({ name, group: name, shape: [2], sampled: false, input: false });
 const run = {
   program: "p", version: 1, labels: ["the program"], first: [0], last: [0], loss: [2], root: "loss", others: [], total: [5],
   parameters: ["a", "b", "c", "d"].map(parameter),

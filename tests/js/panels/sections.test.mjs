@@ -23,6 +23,8 @@ test("curves stand over the sections of their columns, broken where nothing is k
   assert.deepEqual(norm.curves.map((curve) => curve.map(({ y }) => y)), [[0.5, 0], [1]], "on a log scale");
   assert.deepEqual(tracksOf(run, 6).rate?.curves[0].map(({ y }) => Math.abs(Math.round(1e6 * y))), [1e6, 1e6, 1e6, 0]);
   assert.equal(tracksOf({ ...run, rate: [0.1, 0.1, null, 0.1] }, 6).rate, null, "a rate that stays has no line");
+  assert.deepEqual(tracksOf({ ...run, total: [1, "nan", "nan", 1] }, 6).norm.odd, [1.5 / 6, 3.5 / 6], "no norm is a mark too");
+  assert.deepEqual(tracksOf({ ...run, loss: [4, null, 3, 2] }, 6).losses[0].track.curves.length, 2);
   const flat = tracksOf({ ...run, loss: [2, 2, 2, 2], total: [3, 3, 3, 3] }, 6);
   assert.ok([...flat.losses[0].track.curves[0], ...flat.norm.curves[0]].every(({ y }) => y === 0.5), "what does not change is in the middle");
 });
@@ -31,7 +33,7 @@ test("the losses of a GAN are a line each, on one scale, and each is told by its
   const gan = { ...run, root: "errD", others: [{ name: "errG", loss: [8, 6, null, 4] }] };
   const { losses } = tracksOf(gan, 6);
   assert.deepEqual(losses.map(({ name }) => name), ["errD", "errG"]);
-  assert.deepEqual(losses.map(({ track }) => track.curves.map((curve) => curve.map(({ y }) => Math.round(6 * y)))), [[[2, 0], [1]], [[6, 4], [2]]]);
+  assert.deepEqual(losses.map(({ track }) => track.curves.map((curve) => curve.map(({ y }) => Math.round(6 * y)))), [[[2, 0], [1]], [[6, 4, 2]]], "over a column of another loss the line goes on");
   assert.equal(hoverText(gan, section, 1), "step = 1: errD 2 · errG 6 · gradient norm 0.01 · learning rate 0.1 · a");
   assert.equal(hoverText(gan, section, 2), "evaluate(): errD nan · learning rate 0.1");
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cells, columnOf, facts, inWords, loopStarts, lossText, modules, opened, rowsOf, cellText } from "../../../assets/js/scene/run.mjs";
 
-const parameter = (name, group, shape, sampled = false) => ({ name, group, shape, sampled });
+const parameter = (name, group, shape, sampled = false, input = false) => ({ name, group, shape, sampled, input });
 const same = (values) => [values, values.map((x) => 2 * x), values];
 const run = {
   program: "p", version: 1, labels: ["step = 0", "step = 1"], first: [1, 3], last: [2, 4], loss: [2, "nan"], root: "loss", others: [], total: [5, 0], rate: [null, null], calls: [],
@@ -14,7 +14,7 @@ const run = {
 
 test("rows begin with the last layers, and a module stands before its parameters", () => {
   assert.deepEqual(rowsOf(run, new Set()).map((row) => row.label), ["blocks.0", "tok.weight"]);
-  const many = Array.from({ length: 20 }, (_, k) => ({ name: `m.${k >> 1}.${k % 2 ? "bias" : "weight"}`, group: `m.${k >> 1}`, shape: [2], sampled: false }));
+  const many = Array.from({ length: 20 }, (_, k) => ({ name: `m.${k >> 1}.${k % 2 ? "bias" : "weight"}`, group: `m.${k >> 1}`, shape: [2], sampled: false, input: false }));
   assert.equal(rowsOf({ ...run, parameters: many }, opened({ ...run, parameters: many })).length, 10, "20 parameters in 10 modules are 30 rows");
   assert.deepEqual(rowsOf(run, opened(run)).map((row) => row.label), ["blocks.0", "a.weight", "a.bias", "tok.weight"]);
   assert.deepEqual([...modules(run).keys()], ["model.tok", "model.blocks.0"]);
@@ -45,7 +45,10 @@ test("the run in few words", () => {
   assert.match(facts({ ...run, rate: [0.1, 0.1] }), / · learning rate 0.1 · /);
   assert.match(facts({ ...run, joined: 2 }), / · each column: 2 iterations, with their largest numbers$/);
   assert.equal(lossText(run.loss), "2 → nan");
-  assert.match(inWords(run), /2 iterations, from step = 0 to step = 1\. The loss goes 2 to nan\. .*model\.blocks\.0: from 5 to 0/);
+  assert.match(inWords(run), /2 iterations, from step = 0 to step = 1\. The loss goes 2 to nan\. .*model\.blocks\.0: from 5 to nan or inf/);
+  assert.match(inWords({ ...run, quantities: { ...run.quantities, nonfinite: same([0, 0]) } }), /model\.blocks\.0: from 5 to 0/);
+  assert.match(cellText(run, rowsOf(run, new Set())[0], 1).text, /^gradient norm 0 of the finite elements · .* · 3 elements nan or inf/);
+  assert.match(facts({ ...run, parameters: [...run.parameters, parameter("x", "", [2], false, true)] }), / · 3 parameters · 1 input · /);
   assert.deepEqual([0, 1, 2, 4, 5].map((section) => columnOf(run, section)), [-1, 0, 0, 1, -1]);
 });
 

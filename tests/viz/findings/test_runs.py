@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -15,6 +16,11 @@ COLUMNS, DEPTH = 40, 8
 STEPS = np.arange(COLUMNS)
 
 
+def weight(k: int, **others: Any) -> Parameter:
+    """A weight matrix behind all those before it."""
+    return replace(Parameter(f"net.{k}.weight", f"net.{k}", (8, 8), before=(1 << k) - 1), **others)
+
+
 def run(**changed: Any) -> Overview:
     """A sound run of eight weight matrices: the loss falls, gradients fade slowly, updates are a thousandth."""
     noise = 1 + 0.1 * np.random.default_rng(0).standard_normal((DEPTH, COLUMNS))
@@ -23,7 +29,7 @@ def run(**changed: Any) -> Overview:
         "norm": norm, "ratio": noise * 1e-3, "zeros": norm * 0, "nonfinite": norm * 0, "largest": norm / 2,
         "mean": norm / 100,
     }  # fmt: skip
-    parameters = tuple(Parameter(f"net.{k}.weight", f"net.{k}", (8, 8)) for k in range(DEPTH))
+    parameters = changed.get("parameters", tuple(weight(k) for k in range(DEPTH)))
     rows |= {name: value for name, value in changed.items() if name in rows}
     loss = changed.get("loss", 2 * np.exp(-STEPS / 30) + 0.1)
     labels = tuple(f"step = {k}" for k in STEPS)
@@ -49,6 +55,12 @@ def where(condition: np.ndarray, there: float, rows: str) -> np.ndarray:
 LATE = STEPS >= 20
 FADING = np.logspace(-7, 0, DEPTH)[:, None] + 0 * STEPS
 FLIPS = np.where(STEPS % 2, 1.0, -1.0) + 0 * FADING
+BEHIND = run().parameters
+APART = run(
+    norm=np.vstack([FADING[:4] * 0 + 1e-5, FADING[4:] * 0 + 1]),
+    parameters=tuple(weight(k, before=((1 << k) - 1) & (0b1111 if k < 4 else 0b11110000)) for k in range(DEPTH)),
+)
+"""Two networks whose gradients have sizes of their own."""
 ILL: dict[RunFindingKind, Overview] = {
     "loss-nonfinite": run(loss=np.where(LATE, np.nan, 1.0)),
     "gradient-nonfinite": run(nonfinite=where(LATE, 3, "nonfinite")),
@@ -62,6 +74,7 @@ ILL: dict[RunFindingKind, Overview] = {
     "faded-rate": run(rate=0.1 * 0.5**STEPS, ratio=run().rows["ratio"] * 0.5**STEPS),
     "never-updated": run(updates=0, loss=np.full(COLUMNS, 1.5), ratio=np.full((DEPTH, COLUMNS), np.nan)),
     "stalled-loss": run(loss=2 + STEPS * 1e-6),
+    "unheld": run(parameters=tuple(weight(k, is_held=k != 3) for k in range(DEPTH))),
     "flips": run(norm=8 + 0 * FADING, mean=FLIPS),
 }
 
@@ -96,13 +109,46 @@ def test_a_part_of_the_run_is_counted() -> None:
     assert finding.column == 20 and "20 of 40 iterations" in finding.why
 
 
+def test_networks_side_by_side_are_not_behind_each_other() -> None:
+    assert [one.kind for one in run_findings(run(norm=np.vstack([FADING[:4] * 1e-4, FADING[4:]])))] == [
+        "vanishing-depth"
+    ]
+    faded = np.vstack([np.logspace(-7, 0, 4)[:, None] + 0 * STEPS, FADING[4:] * 0 + 1])
+    finding = one(run(norm=faded, parameters=APART.parameters))
+    assert finding.why.startswith("From net.3.weight to net.0.weight the typical element of the gradient gets")
+
+
+def test_parameters_that_nothing_updates_are_named_with_where_they_begin_to_receive_gradients() -> None:
+    norm = np.where(LATE | (np.arange(DEPTH) > 1)[:, None], run().rows["norm"], np.nan)
+    finding = one(run(norm=norm, parameters=(*(weight(k, is_held=False) for k in range(2)), *BEHIND[2:])))
+    assert finding.label == "2 parameters are in no optimiser" and finding.column == 20
+    assert finding.why == (
+        "net.0.weight and net.1.weight receive gradients from step = 20 on, but no optimiser holds them, and nothing "
+        "updates them."
+    )
+
+
+def test_gradient_that_is_zero_from_the_start_never_stopped_to_come() -> None:
+    finding = one(run(norm=where((np.arange(DEPTH) == 3)[:, None], 0, "norm")))
+    assert finding.label == "1 parameter receives only zeros" and "1 parameter of 8 never learns" in finding.why
+
+
+def test_loss_that_is_inf_and_then_nan_is_counted_as_both() -> None:
+    finding = one(run(loss=np.where(LATE, np.where(STEPS > 20, np.nan, np.inf), 1.0)))
+    assert finding.label == "The loss is inf" and finding.why.endswith("It is nan or inf in 20 of 40 iterations.")
+
+
 @pytest.mark.parametrize("found", [
     run(), joined(run(), 4), run(loss=np.zeros(COLUMNS), norm=where(LATE, 0, "norm")),
     run(norm=run().rows["norm"] * np.logspace(-2, 0, DEPTH)[:, None]), run(ratio=np.full((DEPTH, COLUMNS), np.nan)),
     run(ratio=where((np.arange(DEPTH) == 7)[:, None], 0.2, "ratio")), run(rate=0.1 * (1 + np.cos(STEPS * np.pi / 39))),
     run(rate=0.1 * np.minimum(1, STEPS / 39)), run(rate=0.1 * 0.75**STEPS), run(rate=np.zeros(COLUMNS)),
-    run(updates=0, ratio=np.full((DEPTH, COLUMNS), np.nan), about_gradients=True),
+    run(updates=0, ratio=np.full((DEPTH, COLUMNS), np.nan), about_gradients=True), APART,
+    run(norm=where((np.arange(DEPTH) == 0)[:, None], 0, "norm"), parameters=(weight(0, is_input=True), *BEHIND[1:])),
+    run(parameters=(weight(0, is_held=False, is_input=True), *BEHIND[1:])),
+    run(norm=np.where(STEPS > 3, np.nan, run().rows["norm"]), parameters=(weight(0, is_held=False), *BEHIND[1:])),
 ], ids=["sound", "joined", "solved", "fades a hundredfold", "never updated", "one head has large updates", "a cosine",
-        "a warm-up", "a decay", "no learning rate", "gradients that are only looked at"])  # fmt: skip
+        "a warm-up", "a decay", "no learning rate", "gradients that are only looked at", "two networks side by side",
+        "an input without a gradient", "an input in no optimiser", "gradients that only come for a while"])  # fmt: skip
 def test_sound_runs_have_none(found: Overview) -> None:
     assert run_findings(found) == []

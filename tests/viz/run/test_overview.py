@@ -162,6 +162,74 @@ def test_further_losses_of_an_iteration_have_their_names(tmp_path: Path) -> None
     assert len(made["others"][0]["loss"]) == len(made["loss"])
 
 
+ALTERNATING = """\
+import engine as torch
+w = torch.tensor([1., 2.], requires_grad=True)
+for i in range(80):
+    w.grad = None
+    if i % 4:
+        critic = (w * w).sum() + i
+        critic.backward()
+    else:
+        actor = (w * 2).sum() - i
+        actor.backward()
+"""
+
+
+def test_losses_of_different_iterations_have_their_names(tmp_path: Path) -> None:
+    found = of(recorded(ALTERNATING, tmp_path))
+    assert found.root == "critic" and found.loss[:5].tolist() == pytest.approx([np.nan, 6, 7, 8, np.nan], nan_ok=True)
+    assert found.rooted[:5] == (False, True, True, True, False)
+    assert found.others["actor"][:5].tolist() == pytest.approx([6, np.nan, np.nan, np.nan, 2], nan_ok=True)
+
+
+MAP = """\
+    if step % 4 == 3:
+        image = x.clone().requires_grad_()
+        model(image)[0, 0].mul(1000.0).backward()
+"""
+
+
+@pytest.mark.parametrize("indent", [0, 4])
+def test_a_map_of_what_a_network_looks_at_is_not_a_loss(indent: int, tmp_path: Path) -> None:
+    text = NET.format(steps=80)
+    text += MAP if indent else MAP.replace("    if step % 4 == 3:\n", "").replace("        ", "")
+    found = of(recorded(text, tmp_path))
+    known = found.loss[np.isfinite(found.loss)]
+    assert len(known) >= 80 and np.ptp(known) < 10
+    assert [one.name for one in found.parameters if one.is_input] == ["image"]
+
+
+SIDE_BY_SIDE = """\
+import engine as torch
+from engine import nn
+
+actor = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+critic = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+for step in range(20):
+    x = torch.randn(8, 3)
+    loss = (actor(x) * {value}).sum() + critic(x).square().sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "apart"), [("critic(x).detach()", True), ("2", True), ("1 + critic(actor(x) + x)", False)]
+)
+def test_parameters_know_those_behind_them(value: str, apart: bool, tmp_path: Path) -> None:
+    found = of(recorded(SIDE_BY_SIDE.format(value=value), tmp_path))
+    place = {one.name: number for number, one in enumerate(found.parameters)}
+    before = {
+        one.name: {name for name, number in place.items() if one.before >> number & 1} for one in found.parameters
+    }
+    assert before["actor.2.weight"] == {"actor.0.weight", "actor.0.bias"} and before["actor.0.weight"] == set()
+    assert {"critic.0.weight", "critic.0.bias"} <= before["critic.2.weight"]
+    assert ("actor.2.weight" not in before["critic.0.weight"]) == apart
+
+
 @pytest.mark.parametrize("call", ["(d_loss * 2).backward()", "g_loss = d_loss * 2; g_loss.backward()"])
 def test_further_roots_without_names_of_their_own_are_not_shown(call: str, tmp_path: Path) -> None:
     found = of(recorded(TWO_LOSSES.format(call=call), tmp_path))
@@ -369,6 +437,27 @@ def test_what_is_sent_of_a_long_run_has_less_than_500_kb(trained: Overview) -> N
     found = document(long, "program", 1, None)
     assert len(found["labels"]) == 500 and found["joined"] == 6
     assert len(pack_json(found).blocks) < 500_000
+
+
+LATE = """\
+import engine as torch
+from engine import nn
+
+memory, model = [], nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(60):
+    memory.append((model(torch.randn(8, 3)).detach(), torch.randn(8)))
+    if len(memory) > 20:
+        loss = (model(torch.randn(8, 3)) - memory[-1][1]).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+
+
+def test_graphs_are_searched_from_the_first_backward_call_on(tmp_path: Path) -> None:
+    (finding,) = in_iterations(Run(recorded(LATE, tmp_path)))
+    assert finding["shows"] == ["shape"] and finding["label"].endswith("in step = 20")
 
 
 def test_what_only_graphs_show_is_found_in_the_first_iteration_that_shows_it() -> None:

@@ -1,7 +1,7 @@
 // The figure of a run: the loss, and below it a cell for each parameter and iteration, on one axis of time.
 
 import { bars, isSingle } from "./flow.mjs";
-import { cells, columnOf, loopStarts, QUANTITIES, cellText } from "../../scene/run.mjs";
+import { cells, columnOf, columnsOf, loopStarts, QUANTITIES, cellText } from "../../scene/run.mjs";
 import { shortened, toNumber } from "../../scene/format.mjs";
 
 /** @import { RunOverview } from "../../scene/scene.d.ts" */
@@ -43,7 +43,7 @@ export function figure({ run, rows, quantity, findings, now, cell }) {
       hoverlabel: { bgcolor: token("--panel"), bordercolor: token("--edge"), font: { ...text, color: token("--ink") }, align: "left" },
       xaxis: { range: [-0.5, columns - 0.5], fixedrange: true, showgrid: false, zeroline: false, ticklabeloverflow: "allow", anchor: "y", ...axisNames(run, now) },
       yaxis: { domain: [0, (rows.length * rowHeight(rows.length)) / tall], range: [rows.length - 0.5, -0.5], fixedrange: true, visible: false },
-      yaxis2: { domain: [1 - LOSS / tall, 1], fixedrange: true, side: "right", nticks: 4, gridcolor: token("--line"), zeroline: false, visible: [run, ...run.others].some(({ loss }) => finiteOf(loss).some((one) => one !== null)) },
+      yaxis2: { domain: [1 - LOSS / tall, 1], fixedrange: true, side: "right", nticks: 4, exponentformat: "e", gridcolor: token("--line"), zeroline: false, ...lossRange(run) },
       shapes: [...outline(now, -0.5, rows.length - 0.5, 2), ...(cell ? outline(cell.column, cell.row - 0.5, cell.row + 0.5, 3) : [])],
     },
   };
@@ -99,27 +99,39 @@ function axisNames(run, now) {
   return { tickvals, ticktext: tickvals.map((column) => (column === now ? `<b>${name(column)}</b>` : name(column))) };
 }
 
+/** Of losses that are all the same a range around them, as wide as they are large: a narrower one has labels that differ in digits nobody reads. @param {RunOverview} run */
+function lossRange(run) {
+  const all = [run, ...run.others].flatMap(({ loss }) => finiteOf(loss)).filter((one) => one !== null);
+  const least = all.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = all.reduce((a, b) => Math.max(a, b), -Infinity);
+  return { visible: all.length > 0, ...(least === most ? { range: least === 0 ? [0, 1] : [least - Math.abs(least) / 2, least + Math.abs(least) / 2] } : {}) };
+}
+
 /** The finite numbers of a loss; null where there is none. */
 const finiteOf = (loss) => loss.map((one) => (one !== null && Number.isFinite(toNumber(one)) ? toNumber(one) : null));
 
 /** The loss; where it is nan or inf, a mark. */
 function curve(run) {
   const finite = finiteOf(run.loss);
-  const x = finite.map((_, column) => column);
+  const x = columnsOf(run, run.loss);
+  const y = x.map((column) => finite[column]);
   const least = Math.min(...finite.filter((one) => one !== null));
   const hovertext = run.labels.map((label, column) => `<b>${label}</b><br>${run.calls.length ? "root" : run.root} ${run.loss[column]}${run.rate[column] === null ? "" : `<br>learning rate ${run.rate[column]}`}`);
   const wrong = x.filter((column) => run.loss[column] !== null && finite[column] === null);
-  const line = { type: "scatter", x, y: finite, yaxis: "y2", mode: run.calls.length ? "markers" : "lines+markers", marker: { color: token("--root"), size: x.map((column) => (run.calls.length || isAlone(finite, column) ? 7 : 0)) }, line: { color: token("--root"), width: 2 }, hovertext, hoverinfo: "text" };
+  const line = { type: "scatter", x, y, yaxis: "y2", mode: run.calls.length ? "markers" : "lines+markers", marker: { color: token("--root"), size: y.map((_, k) => (run.calls.length || isAlone(y, k) ? 7 : 0)) }, line: { color: token("--root"), width: 2 }, hovertext: x.map((column) => hovertext[column]), hoverinfo: "text" };
   const marks = { type: "scatter", x: wrong, y: wrong.map(() => (Number.isFinite(least) ? least : 0)), yaxis: "y2", mode: "markers", marker: { symbol: "x", color: token("--error"), size: 8 }, hovertext: wrong.map((column) => hovertext[column]), hoverinfo: "text" };
   return wrong.length ? [line, marks] : [line];
 }
 
 /** The roots of further backward calls. */
 function others(run) {
-  return run.others.map(({ name, loss }, k) => ({
-    type: "scatter", mode: "lines", x: loss.map((_, column) => column), y: finiteOf(loss), yaxis: "y2",
-    line: { color: token("--root"), width: 2, dash: DASHES[k] }, hovertext: loss.map((one, column) => `<b>${run.labels[column]}</b><br>${name} ${one}`), hoverinfo: "text",
-  }));
+  return run.others.map(({ name, loss }, k) => {
+    const [x, finite] = [columnsOf(run, loss), finiteOf(loss)];
+    return {
+      type: "scatter", mode: "lines", x, y: x.map((column) => finite[column]), yaxis: "y2",
+      line: { color: token("--root"), width: 2, dash: DASHES[k] }, hovertext: x.map((column) => `<b>${run.labels[column]}</b><br>${name} ${loss[column]}`), hoverinfo: "text",
+    };
+  });
 }
 
 /** Whether a point has no neighbour that a line could lead to. */

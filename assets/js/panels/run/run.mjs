@@ -16,7 +16,7 @@ export class RunView {
   /**
    * @param {import("../../page/session.mjs").Session} session
    * @param {import("./overview.mjs").Overview} overview
-   * @param {(section: number, place: { parameter: string | null, shows?: string[], call?: number }) => void} go opens the graph at a section, at a parameter or a finding of it
+   * @param {(section: number, place: { parameter: string | null, shows?: string[], call?: number, label?: string }) => void} go opens the graph at a section, at a parameter or a finding of it
    */
   constructor(session, overview, go) {
     this.session = session;
@@ -89,10 +89,21 @@ export class RunView {
     const { key } = this;
     if (this.hasMore) return;
     this.hasMore = true;
+    this.searched("Looking for mistakes in the graphs of the first iterations …");
     const answer = await this.overview.fetch("/run/graphs").catch(() => null); // the rest is there without them
-    if (key !== this.key || !answer?.graphs?.findings.length) return;
-    this.list(answer.graphs.findings);
+    if (key !== this.key) return;
+    const findings = answer?.graphs?.findings ?? [];
+    this.searched(answer?.graphs && !findings.length && !this.findings.length ? "No known problem shows in these numbers, nor in the graphs of the first iterations." : "");
+    if (!findings.length) return;
+    this.list(findings);
     this.draw();
+  }
+
+  /** What is said of the search for findings, below those that are there. @param {string} text */
+  searched(text) {
+    const place = byId("run-findings");
+    place.querySelector("p")?.remove();
+    if (text && this.run?.labels.length) place.append(h("p.hint", { role: "status" }, text));
   }
 
   say(title, text) {
@@ -130,13 +141,13 @@ export class RunView {
     list.prepend(...findings.filter(isMistake).map((one) => this.item(one)));
     list.append(...findings.filter((one) => !isMistake(one)).map((one) => this.item(one)));
     list.querySelector("details")?.setAttribute("open", "");
-    if (!list.isConnected && list.childElementCount) fill(place, list);
+    if (!list.isConnected && list.childElementCount) place.prepend(list);
   }
 
   /** @param {RunOverview["findings"][0]} finding */
   item({ label, why, fix, section, parameter, shows }) {
     return h("li", {}, h("details", {}, h("summary", {}, h("b", {}, label)), h("p", {}, inline(`${why} ${fix}`))),
-      h("button.link", { type: "button", "aria-label": `Go there: ${label}`, onclick: () => this.go(section, { parameter, shows }) }, "Go there"));
+      h("button.link", { type: "button", "aria-label": `Go there: ${label}`, onclick: () => this.go(section, { parameter, shows, label }) }, "Go there"));
   }
 
   begin() {

@@ -1,6 +1,7 @@
 // The sections of a run in a row, with the loss and the gradient norm of each: where they are, and what is said of them.  Pure.
 
 import { num, toNumber } from "../../scene/format.mjs";
+import { columnsOf } from "../../scene/run.mjs";
 
 /** @import { Num, RunFinding, RunOverview, Section } from "../../scene/scene.d.ts" */
 /** @typedef {{ x: number, y: number }[]} Curve points in a unit square, upwards; a line between neighbours */
@@ -28,9 +29,12 @@ export function tracksOf(run, count) {
   const place = run.first.map((first, k) => (first + run.last[k] + 1) / 2 / Math.max(count, 1));
   const losses = lossesOf(run).map(({ name, loss }) => ({ name, values: loss.map((one) => (one === null ? null : toNumber(one))) }));
   const all = losses.flatMap(({ values }) => values);
-  const logs = run.total.map((one) => (one === null || one <= 0 ? null : Math.log10(one)));
+  const logs = run.total.map((one) => (one === null || toNumber(one) <= 0 ? null : Math.log10(toNumber(one))));
   const changes = new Set(run.rate.filter((one) => one !== null)).size > 1;
-  const lines = losses.map(({ name, values }) => ({ name, track: trackOf(place, values, 0, all) }));
+  const lines = losses.map(({ name, values }) => {
+    const columns = columnsOf(run, values);
+    return { name, track: trackOf(columns.map((k) => place[k]), columns.map((k) => values[k]), 0, all) };
+  });
   return { losses: lines, norm: trackOf(place, logs, 1), rate: changes ? trackOf(place, run.rate, 0) : null };
 }
 

@@ -184,17 +184,22 @@ export class Shell {
   /**
    * The graph of a section: where a finding shows, or a parameter as it has received its gradient; without either, where backward begins.
    * @param {number} section
-   * @param {{ parameter: string | null, shows?: string[], call?: number }} place `call` is the backward call, of one in a program without iterations
+   * @param {{ parameter: string | null, shows?: string[], call?: number, label?: string }} place `call` is the backward call, of one in a program without iterations; the `label` of a finding that no step shows is said on arrival
    */
   goTo(section, place) {
-    const { parameter, shows, call } = place;
+    const { parameter, shows, call, label } = place;
     const { waiting, scene } = this.session;
     if (!scene && waiting) { // its graph is on the way
       const { after } = waiting;
       waiting.after = () => { after?.(); this.goTo(section, place); };
       return;
     }
-    const arrive = () => { this.view("graph"); if (!this.story.reach(shows ?? [])) this.find(parameter, call); };
+    const arrive = () => {
+      this.view("graph");
+      if (this.story.reach(shows ?? [])) return;
+      this.find(parameter, call);
+      if (label) this.toast.say(label);
+    };
     if ((this.session.section ?? 0) === section) { arrive(); return; } // none: the program is its own only section
     this.player.pause();
     this.session.turn(section, arrive);
