@@ -10,10 +10,13 @@ from engine.trace.events import OpCalled
 from ..reading import labels, text
 from ..reading.error_tensors import asks
 from ..reading.facts import Facts
+from ..reading.rearranged import Origin, origin
 from .finding import Finding, Kind
 
 OF_PROBABILITIES = frozenset({"nll_loss", "binary_cross_entropy", "mse_loss", "l1_loss", "smooth_l1_loss"})
 """Losses that are computed of probabilities or their logarithms."""
+OF_SCORES = frozenset({"log_softmax", "binary_cross_entropy_with_logits"})
+"""Ops that a loss of scores consists of; cross_entropy begins with log_softmax."""
 
 
 def wrong_losses(facts: Facts) -> list[Finding]:
@@ -30,79 +33,84 @@ def wrong_losses(facts: Facts) -> list[Finding]:
     return list(result.values())
 
 
-def _softmax(facts: Facts, op: OpCalled) -> OpCalled | None:
-    """The op itself if it is log_softmax, or the softmax of which it takes the logarithm."""
-    name, argument = labels.written_name(op), op.inputs[0]
-    if name == "log_softmax":
-        return op
-    if name != "log" or argument.tensor not in facts.tensors:
+def _softmax(facts: Facts, before: Origin) -> Origin | None:
+    """The softmax or log_softmax that an op is, or the softmax of which it takes the logarithm."""
+    name = labels.written_name(before.op)
+    if name in ("softmax", "log_softmax"):
+        return before
+    earlier = origin(facts, before.op.inputs[0]) if name == "log" else None
+    if earlier is None or labels.written_name(earlier.op) != "softmax":
         return None
-    producer = facts.producer(argument.tensor, argument.version)
-    before = facts.ops[producer].event if producer is not None else None
-    return before if before is not None and labels.written_name(before) == "softmax" else None
+    return Origin(earlier.op, (*before.since, *earlier.since))
 
 
 def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     name = labels.written_name(event)
+    name = "nll_loss" if name == "nll_loss2d" else name  # PyTorch's, of more than two dimensions
     if name in ("binary_cross_entropy", "binary_cross_entropy_with_logits"):
         yield from _swapped(facts, event)
-    argument = event.inputs[0] if event.inputs else None
-    producer = (
-        facts.producer(argument.tensor, argument.version)
-        if argument is not None and argument.tensor in facts.tensors
-        else None
-    )
-    before = facts.ops[producer].event if producer is not None else None
-    if before is None or argument is None or argument.tensor is None:
+    before = origin(facts, event.inputs[0]) if name in OF_PROBABILITIES | OF_SCORES and event.inputs else None
+    if before is None:
         return
-    was, by = labels.written_name(before), _by(facts, before)
-    shape = facts.tensors[argument.tensor].shape
-    soft = _softmax(facts, before) if name == "nll_loss" else None
-    over = soft or (before if was in ("softmax", "log_softmax") else None)
-    classes = 1 if len(shape) > 1 else 0
-    if soft is not None and (dim := _dim(soft, shape)) != classes:
+    was, by = labels.written_name(before.op), _by(facts, before.op)
+    softmax = _softmax(facts, before) if name == "nll_loss" or was in ("softmax", "log_softmax") else None
+    across = _across(facts, softmax) if softmax is not None and name == "nll_loss" else None
+    if across is not None:
+        yield across
+    if across is None and softmax is not None and name in OF_PROBABILITIES and _size_along(softmax.op) == 1:
         why = (
-            f"nll_loss expects the classes along dimension {classes} of {text.shape(shape)}, but {_by(facts, soft)} "
-            f"makes the probabilities sum to 1 along dimension {dim}: over {text.count(shape[dim], 'sample')} of a "
-            "class, not over the classes of a sample."
-        )
-        fix = f"Write dim={classes if len(shape) != 2 else -1}."
-        yield _finding("loss-dimension", facts, soft, f"{labels.written_name(soft)} over dimension {dim}", why, fix)
-    elif over is not None and name in OF_PROBABILITIES and _size_along(over) == 1:
-        why = (
-            f"{_by(facts, over)} takes the softmax over one number, which is always 1, whatever the number is. So the "
-            "loss does not depend on the scores, and all gradients are 0."
+            f"{_by(facts, softmax.op)} takes the softmax over one number, which is always 1, whatever the number is. "
+            "So the loss does not depend on the scores, and all gradients are 0."
         )
         fix = (
             "For one output that says yes or no, use binary_cross_entropy_with_logits and a target of floats, without "
             "softmax; for classes, give the last layer an output for each."
         )
-        yield _finding("one-class", facts, over, "softmax of one number", why, fix)
+        yield _finding("one-class", facts, softmax.op, "softmax of one number", why, fix)
     elif name == "nll_loss" and was in ("softmax", "sigmoid"):
         why = f"nll_loss expects logarithms of probabilities, but {by} gives the probabilities themselves."
-        yield _finding(
-            "no-logarithm", facts, before, "no logarithm", why, "Use log_softmax, or cross_entropy of the scores."
-        )
-    elif name == "log_softmax" and was == "softmax" and before.attrs.get("dim") == event.attrs.get("dim"):
+        fix = "Use log_softmax, or cross_entropy of the scores."
+        yield _finding("no-logarithm", facts, before.op, "no logarithm", why, fix)
+    elif name == "log_softmax" and was == "softmax" and _is_along(before, event):
         why = (
             f"{by} has already made probabilities, and the cross entropy applies softmax to them again. As they all "
             "lie between 0 and 1, no class can become certain, and the gradients stay small."
         )
-        yield _finding(
-            "softmax-twice",
-            facts,
-            event,
-            "softmax taken twice",
-            why,
-            "Pass the scores to the cross entropy: remove the first softmax.",
-        )
+        fix = "Pass the scores to the cross entropy: remove the first softmax."
+        yield _finding("softmax-twice", facts, event, "softmax taken twice", why, fix)
     elif name == "binary_cross_entropy_with_logits" and was == "sigmoid":
         why = (
             f"{by} has already made probabilities, and this loss applies sigmoid to them again: all results exceed 0.5."
         )
-        yield _finding(
-            "sigmoid-twice", facts, event, "sigmoid taken twice", why, "Pass the scores to it: remove the sigmoid."
-        )
+        fix = "Pass the scores to it: remove the sigmoid."
+        yield _finding("sigmoid-twice", facts, event, "sigmoid taken twice", why, fix)
+
+
+def _across(facts: Facts, softmax: Origin) -> Finding | None:
+    """A softmax over another dimension than that of the classes, which is dimension 1 of what nll_loss receives."""
+    op = softmax.op
+    received, shape = (softmax.since[0] if softmax.since else op).outputs[0].shape, op.outputs[0].shape
+    classes = 1 if len(received) > 1 else 0
+    dim, right = _dim(op, shape), softmax.dimension(classes)
+    if right is None or dim == right:
+        return None
+    along = f"dimension {classes} of {text.shape(received)}"
+    by, name = _by(facts, op), labels.written_name(op)
+    if softmax.since:
+        along = f"dimension {classes}, which is dimension {right} of the {text.shape(shape)} that {by} gives"
+        by = f"this {name}"
+    each = "sample" if dim == 0 else "position"
+    why = (
+        f"nll_loss expects the classes along {along}, but {by} makes the probabilities sum to 1 along dimension {dim}: "
+        f"over {text.count(shape[dim], each)} of a class, not over the classes of a {each}."
+    )
+    fix = f"Write dim={-1 if right == len(shape) - 1 else right}."
+    return _finding("loss-dimension", facts, op, f"{name} over dimension {dim}", why, fix)
+
+
+def _is_along(before: Origin, event: OpCalled) -> bool:
+    """Whether a second softmax certainly runs over the dimension of the first."""
+    return before.dimension(_dim(event, event.outputs[0].shape)) == _dim(before.op, before.op.outputs[0].shape)
 
 
 def _dim(softmax: OpCalled, shape: Sequence[int]) -> int:

@@ -32,6 +32,25 @@ HEAD = (
         ("F.binary_cross_entropy(x.detach(), torch.sigmoid(x))", "prediction and target swapped", "target second"),
         ("F.binary_cross_entropy_with_logits(x.detach() * 0, x)", "prediction and target swapped", "target second"),
         ("F.binary_cross_entropy_with_logits(torch.sigmoid(x), x * 0)", "sigmoid taken twice", "exceed 0.5"),
+        ("F.binary_cross_entropy_with_logits(torch.sigmoid(x).view(-1), x.view(-1) * 0)", "sigmoid taken twice", "0.5"),
+        ("F.binary_cross_entropy_with_logits(torch.sigmoid(x).t().contiguous(), x.t() * 0)", "sigmoid taken twice", ""),
+        ("F.mse_loss(F.softmax(x[:, :1], -1).squeeze(1), torch.zeros(3))", "softmax of one number", "always 1"),
+        ("F.cross_entropy(F.softmax(x, dim=0).t(), y[[0, 1, 2, 0]])", "softmax taken twice", "to them again"),
+        ("F.cross_entropy(F.softmax(x.view(1, 3, 4), -1).flatten(0, 1), y)", "softmax taken twice", "to them again"),
+        ("F.cross_entropy(F.softmax(x[:1], -1).squeeze(0), y[0])", "softmax taken twice", "to them again"),
+        ("F.nll_loss(F.softmax(x, 1).view(3, 1, 4).transpose(1, 2), y.view(3, 1))", "no logarithm", "probabilities"),
+        ("F.nll_loss(F.softmax(x, 1).clone(), y)", "no logarithm", "`F.softmax(x, 1)` in line 5 gives"),
+        (
+            "F.nll_loss(F.log_softmax(x.view(1, 3, 4), dim=1).permute(0, 2, 1), y.view(1, 3))",
+            "log_softmax over dimension 1",
+            "the classes along dimension 1, which is dimension 2 of the 1×3×4 that",
+        ),
+        (
+            "F.nll_loss(F.softmax(x.view(1, 3, 4), dim=1).view(3, 4).log(), y)",
+            "softmax over dimension 1",
+            "over 3 positions of a class, not over the classes of a position",
+        ),
+        ("F.nll_loss(F.log_softmax(x, dim=1).t(), y[[0, 1, 2, 0]])", "log_softmax over dimension 1", "dimension 0 of"),
     ],
 )
 def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp_path: Path) -> None:
@@ -53,7 +72,31 @@ def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp
         "(F.softmax(x[:, :1], 1) @ x[:1]).pow(2).sum()",  # attention to one position
         "F.binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(x))",
         "F.kl_div(F.log_softmax(x, -1), F.softmax(x.detach(), -1))",
+        "F.nll_loss(F.log_softmax(x.view(1, 3, 4), dim=-1).transpose(1, 2), y.view(1, 3))",
+        "F.nll_loss(F.log_softmax(x.view(1, 3, 4), dim=2).flatten(0, 1), y)",
+        "F.nll_loss(F.log_softmax(x, dim=0).t(), y[[0, 1, 2, 0]])",
+        "F.nll_loss(F.softmax(x.view(1, 3, 4), 2).view(3, 4).log(), y)",
+        "F.nll_loss(F.log_softmax(x.view(2, 6), dim=1).view(3, 4), y)",  # no dimension of the one is one of the other
+        "F.cross_entropy(F.softmax(x, dim=0).view(4, 3).t(), y)",
+        "F.cross_entropy(F.softmax(x, dim=1).t(), y[[0, 1, 2, 0]])",
+        "F.log_softmax(F.softmax(x[0, :1], 0).squeeze(), 0).sum()",
+        "F.binary_cross_entropy(torch.sigmoid(x).view(-1), x.detach().view(-1) * 0)",
+        "F.binary_cross_entropy_with_logits((2 * torch.sigmoid(x)).view(-1), x.detach().view(-1) * 0)",
+        "F.binary_cross_entropy_with_logits(torch.sigmoid(x)[:2], x.detach()[:2] * 0)",
     ],
 )
 def test_a_loss_as_it_should_be_is_no_finding(line: str, tmp_path: Path) -> None:
     assert wrong_losses(collect(recorded(f"{HEAD}{line}.backward()\n", tmp_path))) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "labels"),
+    [
+        ("F.nll_loss(F.softmax(x, dim=0), y)", ["softmax over dimension 0", "no logarithm"]),
+        ("F.nll_loss(F.softmax(x, dim=0).clone(), y)", ["softmax over dimension 0", "no logarithm"]),
+    ],
+)
+def test_two_mistakes_of_one_loss_are_both_said(line: str, labels: list[str], tmp_path: Path) -> None:
+    findings = wrong_losses(collect(recorded(f"{HEAD}{line}.backward()\n", tmp_path)))
+    assert [one.label for one in findings] == labels
+    assert findings[0].fix == "Write dim=-1."

@@ -1,0 +1,74 @@
+"""Ops that only rearrange the numbers of a tensor, such as view and permute, and what stands before them.  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+
+from engine.trace.events import Input, OpCalled
+
+from .facts import Facts
+
+REARRANGING = frozenset({
+    "view", "reshape", "_unsafe_view", "_reshape_alias", "view_copy", "squeeze", "squeeze.dim", "squeeze.dims",
+    "squeeze.row", "squeeze_", "squeeze_.dim", "squeeze_.dims", "unsqueeze", "unsqueeze_", "transpose", "transpose_",
+    "permute", "t", "t_", "clone", "alias",
+})  # fmt: skip
+"""Ops whose result has all numbers of the input, each once; `flatten` and `contiguous` are recorded as these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The op that computed the numbers of an input, and the ops that rearranged them since, the last one first."""
+
+    op: OpCalled
+    since: tuple[OpCalled, ...] = ()
+
+    def dimension(self, dim: int) -> int | None:
+        """The dimension of the op's result that became dimension `dim` of the input; None if that is not certain."""
+        results = [*self.since, self.op]
+        for after, before in pairwise(results):
+            known = _before(after, before.outputs[0].shape, dim)
+            if known is None:
+                return None
+            dim = known
+        return dim
+
+
+def origin(facts: Facts, argument: Input) -> Origin | None:
+    """Where the numbers of an input come from; None for a leaf.  Cost: linear in the ops that rearranged them."""
+    since: list[OpCalled] = []
+    last = len(facts.ops)
+    while argument.tensor in facts.tensors and argument.tensor is not None:
+        producer = facts.producer(argument.tensor, argument.version)
+        if producer is None or producer >= last:
+            return None
+        event, last = facts.ops[producer].event, producer
+        if event.name not in REARRANGING or "writer" in event.attrs:
+            return Origin(event, tuple(since))
+        since.append(event)
+        argument = event.inputs[0]
+    return None
+
+
+def _before(event: OpCalled, before: Sequence[int], dim: int) -> int | None:
+    """The dimension of the input of a rearranging op that became dimension `dim` of its result."""
+    after, attrs, rank = event.outputs[0].shape, event.attrs, len(before)
+    if dim >= len(after):  # a single number, which softmax takes to have one dimension
+        return None
+    match event.name:
+        case "permute":
+            return int(attrs["dims"][dim]) % rank
+        case "transpose" | "transpose_" if rank:
+            one, other = int(attrs["dim0"]) % rank, int(attrs["dim1"]) % rank
+            return {one: other, other: one}.get(dim, dim)
+        case "t" | "t_":
+            return rank - 1 - dim
+        case "clone" | "alias":
+            return dim
+    if after[dim] < 2:  # dimensions of size 1 come and go
+        return None
+    outer = prod(after[:dim])  # the order stays, so the dimension is the one with as many elements before it
+    return next((d for d, n in enumerate(before) if n == after[dim] and prod(before[:d]) == outer), None)
