@@ -31,6 +31,7 @@ from ..reading.facts import Facts
 from ..reading.jacobian import arguments, pull
 from ..reading.stale_values import unseen
 from .finding import Finding, Kind
+from .outer_products import is_accidental
 
 WHOLE = 120
 """The most characters of an expression that is quoted whole, because its end is the part that matters."""
@@ -369,7 +370,10 @@ class _Search:
                 continue
             if event.index in self.facts.own.hidden:
                 continue
-            if labels.written_name(event) not in ("sub", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"):
+            name = labels.written_name(event)
+            if name not in ("sub", "mul", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"):
+                continue
+            if name == "mul" and not is_accidental(self.facts, event):
                 continue
             sides = [self.narrow(i.tensor, i.version) for i in event.inputs[:2] if i.tensor in self.facts.tensors]
             shapes = sorted((side.shape for side in sides if side is not None), key=len)
@@ -377,16 +381,17 @@ class _Search:
             if n < 2 or shapes != [(n,), (n, 1)]:
                 continue
             first, second = (side.reshape(-1) for side in sides if side is not None)
+            results, alone = ("products", first * second) if name == "mul" else ("differences", first - second)
+            numbers = f": {text.elements(alone)}" if n <= text.SMALL else ""
             why = (
-                f"A column of {n} and a row of {n} broadcast to {n}×{n}: {n * n} differences, every element of one "
-                "with every element of the other. Element by element there are "
-                f"{n}: {text.elements(first - second)}."
+                f"A column of {n} and a row of {n} broadcast to {n}×{n}: {n * n} {results}, every element of one "
+                f"with every element of the other. Element by element there are {n}{numbers}."
             )
             fix = (
                 "Give both the same shape: `squeeze(1)` turns the column into a row, `view(-1, 1)` the row into a "
                 "column."
             )
-            label = f"{n * n} differences, not {n}"
+            label = f"{n * n} {results}, not {n}"
             yield Finding("shape", event.index, self.at(event), label, why, fix, self.line(event.stack))
             return
 

@@ -143,3 +143,81 @@ def test_what_an_op_in_place_overwrites_is_saved_as_a_copy_that_no_later_write_r
     code = f"w, g = torch.ones(3, requires_grad=True), torch.rand(3, requires_grad=True)\nh = w * 2\nh.mul_(g)\n{later}"
     scene = of(f"{code}\nh.sum().backward()", tmp_path)
     assert [one["kind"] for one in scene["findings"] if one["kind"] == "write"] == kinds
+
+
+SAMPLES = (
+    "x, y, w = torch.rand(3, 2), torch.rand(3), torch.rand(2, 1, requires_grad=True)\n"
+    "column, row = x @ w, (x @ w).squeeze(1)\ndata = torch.rand(3, 1)\n"
+)
+"""One number for each of three samples: computed as a column and as a row, and a row and a column of data."""
+
+
+def products(code: str, folder: Path) -> list[str]:
+    return [one["label"] for one in of(SAMPLES + code, folder)["findings"] if one["kind"] == "shape"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "(row * data).mean().backward()",
+        "(-(column * y)).sum().backward()",
+        "(-column.exp() * row.detach()).mean().backward()",
+        "(0.5 * (row * data) * y - 1).mean().neg().backward()",
+        "(row.exp() * (data - data.mean()) / 2).mean().backward()",
+        "torch.min(row * data, row.clamp(0.8, 1.2) * data).mean().neg().backward()",
+        "torch.max(-y * column, -y * column.clamp(0.8, 1.2)).mean().backward()",
+        "torch.relu(1 - row * data).mean().backward()",
+        "(row * data).clamp(max=2).sum().backward()",
+        "(row * (data - column.detach())).mean().backward()",
+        "(row * (y.unsqueeze(1) - (x @ w).detach())).mean().backward()",  # advantages, of a reward that was raised
+    ],
+)
+def test_products_of_a_column_and_a_row_that_are_only_averaged_are_found(code: str, tmp_path: Path) -> None:
+    assert products(code, tmp_path) == ["9 products, not 3"]
+
+
+def test_products_that_should_be_element_by_element_are_in_the_text(tmp_path: Path) -> None:
+    code = "(row * torch.tensor([[1.], [2.], [4.]]) / row.detach()).sum().backward()"
+    (why,) = [why for _, kind, why in found(of(SAMPLES.replace("rand", "ones") + code, tmp_path)) if kind == "shape"]
+    assert "broadcast to 3×3: 9 products, every element of one with every element of the other" in why
+    assert why.endswith("Element by element there are 3: [2 4 8].")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "(row * row[:, None]).sum().backward()",
+        "(row.unsqueeze(1) * y).mean().backward()",
+        "(row.view(-1, 1) * y).mean().backward()",
+        "(2 * y.reshape(3, 1) * row).mean().backward()",
+        "(column * column.squeeze(1)).mean().backward()",
+        "(column * column.exp().flatten()).sum().backward()",
+        "torch.outer(row, y).sum().backward()",
+        "(column @ y[None]).sum().backward()",
+        "(column * column.T).sum().backward()",
+        "(column * torch.rand(4)).mean().backward()",
+        "(column * y).sum(0).pow(2).sum().backward()",
+        "(column * y).sin().mean().backward()",
+        "both = column * y\n(both * both).mean().backward()",
+        "((column * y) @ x).sum().backward()",
+        "torch.softmax(column * y, 1).mean().backward()",
+        "((column * y) * torch.eye(3)).sum().backward()",
+        "(torch.eye(3) - column * y).abs().mean().backward()",
+        "(torch.eye(3) - column * y).mean().backward()",
+        "(-(column * y) ** 2).exp().mean().backward()",
+        "both = column * y\n(both.mean() + both.diagonal().sum()).backward()",
+        "(column * torch.rand(3, requires_grad=True)).mean().backward()",  # a weight for each feature
+        "(torch.rand(3, 1, requires_grad=True).exp() * row).mean().backward()",
+        "error, q = data - column, torch.rand(3)\ntorch.max(q * error, (q - 1) * error).mean().backward()",
+        "error, q = data - column, torch.rand(3)\ntorch.max(q * error, (1 - q) * -error).sum().backward()",
+        "torch.relu(1 - column * torch.tensor([0.1, 1, 10])).mean().backward()",
+        "torch.min(row * data, torch.eye(3)).mean().backward()",
+        "(column.detach() * y).mean()\nrow.sum().backward()",
+        "(column * y).mean()\nrow.sum().backward()",
+        "(x[0, :1] * y[:1, None]).sum()\n(column[:1] * y[:1]).sum().backward()",
+        "(column.squeeze(1) * y).mean().backward()",
+        "(column * y.view(-1, 1)).mean().backward()",
+    ],
+)
+def test_products_that_may_be_meant_are_not_found(code: str, tmp_path: Path) -> None:
+    assert products(code, tmp_path) == []
