@@ -21,6 +21,7 @@ from ..reading import labels, text
 from ..reading.facts import Facts, OpFact
 from ..reading.source_text import source
 from .finding import Finding
+from .gradient_stops import Paths, Written
 
 PLAIN = frozenset({"item", "numpy", "tolist"})
 """Calls that take numbers out of the graph, to Python or numpy, through which no gradient comes back."""
@@ -44,16 +45,13 @@ def unreached(facts: Facts) -> list[Finding]:
     if not reached:
         return []
     search = _Unreached(facts, held.name)
-    cuts: dict[object, tuple[int | None, list[int]]] = {}
+    causes: dict[object, list[int]] = {}
     for tensor in held.known:
         if tensor not in reached and tensor not in assigned and tensor in facts.tensors:
-            cut = search.cuts.get(tensor)
-            frame = facts.frames.get(facts.ops[cut].event.stack) if cut is not None else None
-            line = (frame.file, frame.line) if frame is not None else cut
-            cuts.setdefault(line, (cut, []))[1].append(tensor)
-    result = [search.finding(cut, tensors) for cut, tensors in cuts.values()]
+            causes.setdefault(search.cause(tensor), []).append(tensor)
+    result = [finding for tensors in causes.values() if (finding := search.finding(tensors)) is not None]
     missed = _missed(facts, held, reached)
-    unused = held.unknown + len(cuts[None][1] if None in cuts else ())
+    unused = held.unknown + len(causes.get(_NO_PATH, ()))
     holds_none = not held.known and not held.unknown
     return [*result, search.stale(missed, unused)] if missed and (unused or holds_none) else result
 
@@ -141,12 +139,14 @@ class _Unreached:
         self.facts = facts
         self.optimizer = optimizer
         self.used = {argument.tensor for op in facts.ops if op.event.call is None for argument in op.event.inputs}
-        self.ahead = self._behind_roots()
+        self.ahead, self.behind = self._behind_roots()
+        self.paths = Paths(facts)
         self.cuts = self._cuts()
         self.left = self._left()
 
-    def _behind_roots(self) -> set[int]:
-        """The ops from which roots of backward calls were computed, whether or not gradients flow through them."""
+    def _behind_roots(self) -> tuple[set[int], set[int]]:
+        """The ops and tensors from which roots of backward calls were computed, whether or not gradients flow through
+        them."""
         todo = list(self.facts.roots)
         seen, ops = set(todo), set[int]()
         while todo:
@@ -156,7 +156,7 @@ class _Unreached:
             inputs = {i.tensor for op in fresh for i in self.facts.ops[op].event.inputs if i.tensor is not None} - seen
             seen |= inputs
             todo += inputs
-        return ops
+        return ops, seen
 
     def _cuts(self) -> dict[int, int]:
         """By tensor, the first op on its path to the loss that passes no gradient back; no entry without such a path.
@@ -175,9 +175,10 @@ class _Unreached:
         return cuts
 
     def _left(self) -> dict[int, Escaped]:
-        """By tensor, the event in which numbers computed from it first left the graph."""
+        """By tensor, the event in which numbers computed from it first left the graph.  What leaves after the last
+        backward call has begun is in no loss."""
         escapes: dict[int, Escaped] = {}
-        for event in self.facts.trace.events:
+        for event in self.facts.trace.events[: max(call.start for call in self.facts.calls.values())]:
             if isinstance(event, Escaped) and event.kind in PLAIN:
                 escapes.setdefault(event.tensor, event)
         for op in reversed(self.facts.ops):
@@ -190,7 +191,22 @@ class _Unreached:
 
     # -- in words -------------------------------------------------------------------------------------------------
 
-    def finding(self, cut: int | None, tensors: list[int]) -> Finding:
+    def cause(self, tensor: int) -> object:
+        """Why no gradient reaches a tensor: tensors with the same cause are one finding."""
+        if tensor in self.paths.stops:
+            return self.paths.written(self.paths.stops[tensor])
+        if tensor in self.paths.connected:
+            return _UNKNOWN if tensor in self.paths.open else _LEFT_OUT
+        cut, away = self.cuts.get(tensor), self.left.get(tensor)
+        if cut is not None:
+            frame = self.facts.frames.get(self.facts.ops[cut].event.stack)
+            return (frame.file, frame.line) if frame is not None else cut
+        if away is not None:
+            return away.kind, away.stack
+        return _UNKNOWN if tensor in self.behind else _NO_PATH
+
+    def finding(self, tensors: list[int]) -> Finding | None:
+        """The finding for tensors with the same cause; None if that is unknown."""
         names, many = names_of(self.facts, tensors), len(tensors) > 1
         calls = text.count(len([c for c in self.facts.calls.values() if c.completed]), "backward call")
         them, stay = ("them", "They never change") if many else ("it", "It never changes")
@@ -198,28 +214,53 @@ class _Unreached:
         label = f"{self.facts.names.get(tensors[0]) or 'a parameter'} never learns"
         if many:
             label = f"{len(tensors)} parameters never learn"
-        away = next((self.left[t] for t in tensors if t in self.left), None)
-        if cut is None and away is not None:
-            return self.gone(away, tensors, label, why, stay)
-        if cut is None:
-            used = not self.used.isdisjoint(tensors)
-            none = f"no root of backward() depends on {them}" if used else f"no op uses {them}"
-            why += f": {none}. {stay}."
-            fix = f"Use {them} to compute the loss, or remove {them} from the optimiser."
-            first = next(e for e in self.facts.trace.events if isinstance(e, Accumulated))
-            return Finding("unreached", first.index, f"t{tensors[0]}", label, why, fix, None)
-        op = self.facts.ops[cut]
+        tensor = tensors[0]
+        freeze = f"To freeze {them} on purpose, call `requires_grad_(False)`."
+        match self.cause(tensor):
+            case Written() as place:
+                return self.stopped(place, tensor, label, f"{why}: the loss depends on {them}", stay, freeze)
+            case cause if cause == _UNKNOWN:
+                return None
+            case cause if cause in (_LEFT_OUT, _NO_PATH):
+                reason, fix = self.no_place(cause == _LEFT_OUT, tensors, them)
+                first = next(e for e in self.facts.trace.events if isinstance(e, Accumulated))
+                return Finding("unreached", first.index, f"t{tensor}", label, f"{why}: {reason}. {stay}.", fix, None)
+        if tensor not in self.cuts:
+            return self.gone(self.left[tensor], tensors, label, why, stay)
+        op = self.facts.ops[self.cuts[tensor]]
         where = self.facts.written(op.event.stack) or labels.written_name(op.event)
         reason, fix = _why(op)
         why += f": {where} {reason}. {stay}."
-        fix += f" To freeze {them} on purpose, call `requires_grad_(False)`."
-        return Finding("unreached", op.event.index, op.id, label, why, fix, self.facts.line_number(op.event.stack))
+        line = self.facts.line_number(op.event.stack)
+        return Finding("unreached", op.event.index, op.id, label, why, f"{fix} {freeze}", line)
+
+    def no_place(self, is_left_out: bool, tensors: list[int], them: str) -> tuple[str, str]:
+        """The reason and the fix for tensors where no line of the program cuts the path to them."""
+        if is_left_out:
+            return (
+                f"the backward calls that depend on {them} list only other tensors in `inputs=`",
+                f"Add {them} to `inputs=`, or remove {them} from the optimiser.",
+            )
+        used = not self.used.isdisjoint(tensors)
+        reason = f"no root of backward() depends on {them}" if used else f"no op uses {them}"
+        return reason, f"Use {them} to compute the loss, or remove {them} from the optimiser."
+
+    def stopped(self, place: Written, tensor: int, label: str, why: str, stay: str, freeze: str) -> Finding:
+        """The finding for tensors behind a custom Function whose backward returns None."""
+        stop = self.paths.stops[tensor]
+        argument = f"its input {place.parameter}" if place.parameter else "one of its inputs"
+        line = f" ({place.line})" if place.line else ""
+        why += f" through the custom Function {place.function}, whose backward returns None for {argument}{line}."
+        name = place.parameter or "that input"
+        fix = f"Return the gradient of the loss with respect to {name} there in place of None. {freeze}"
+        at = self.facts.ops[self.facts.op_at[stop.op.index]].id
+        return Finding("unreached", stop.event, at, label, f"{why} {stay}.", fix, self.facts.line_number(stop.op.stack))
 
     def gone(self, away: Escaped, tensors: list[int], label: str, why: str, stay: str) -> Finding:
         """The finding for tensors whose results leave the graph as plain numbers."""
         them = "them" if len(tensors) > 1 else "it"
-        written = self.facts.written(away.stack)
-        where = f" at {written}" if written else ""
+        written_at = self.facts.written(away.stack)
+        where = f" at {written_at}" if written_at else ""
         why += (
             f": the result computed with {them} leaves the graph{where} as {_AS[away.kind]}, which has no history, "
             f"so no gradient comes back. {stay}."
@@ -253,6 +294,9 @@ class _Unreached:
         return Finding("unheld", first.index, f"t{missed[0]}", label, why, fix, line)
 
 
+_UNKNOWN, _LEFT_OUT, _NO_PATH = "unknown", "left out of inputs=", "no path"
+"""Causes without a line: there is a path, but nothing on it explains the missing gradient; each call lists other
+tensors; there is no path from a root."""
 _AS = {"item": "a Python number", "numpy": "an array", "tolist": "a list"}
 
 

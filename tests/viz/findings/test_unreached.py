@@ -129,3 +129,101 @@ def test_what_leaves_the_graph_as_plain_numbers_leads_to_its_line(forward: str, 
     assert one.label == "2 parameters never learn" and one.line == 10 and one.at is not None and one.at.startswith("n")
     assert "leaves the graph at `self.gate(x)" in one.why and "in line 10" in one.why
     assert f"{away}() is for looking at numbers" in one.fix
+
+
+FUNCTION = """import engine as torch
+from engine import nn
+
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, power, scale):
+        ctx.save_for_backward(x, scale)
+        return x * scale**power
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, scale = ctx.saved_tensors
+        return {returned}
+
+scale = nn.Parameter(torch.tensor(2.))
+layer = nn.Linear(2, 3)
+opt = torch.optim.SGD([*layer.parameters(), scale], lr=0.1)
+for _ in range({rounds}):
+    opt.zero_grad()
+    out = Scaled.apply(layer(torch.ones(4, 2)), 2, {argument})
+    {before}
+    loss = {loss}
+    loss.backward({inputs})
+    {after}
+    opt.step()
+"""
+ACCURACY = "accuracy = (out.argmax(1) == 0).float().mean().item()"
+
+
+def behind_a_function(folder: Path, **parts: str) -> list[Finding]:
+    usual = {
+        "returned": "grad * scale**2, None, None", "argument": "scale", "loss": "out.sum()", "inputs": "",
+        "before": "pass", "after": "pass", "rounds": "2",
+    }  # fmt: skip
+    return unreached(collect(recorded(FUNCTION.format(**usual | parts), folder)))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"before": ACCURACY},
+        {"after": ACCURACY},
+        {"argument": "scale.exp()"},
+        {"loss": "out.sum() * (out.detach().mean() + 1)"},
+    ],
+    ids=["alone", "with a number read before", "with a number read after", "through an op", "beside a detach"],
+)
+def test_a_function_that_returns_none_for_an_input_is_the_cause(parts: dict[str, str], tmp_path: Path) -> None:
+    (one,) = behind_a_function(tmp_path, **parts)
+    assert one.label == "scale never learns" and one.line == 20
+    assert one.why == (
+        "SGD holds scale, but no gradient reaches it in 2 backward calls: the loss depends on it through the custom "
+        "Function Scaled, whose backward returns None for its input scale "
+        "(`return grad * scale**2, None, None` in line 13). It never changes."
+    )
+    assert one.fix == (
+        "Return the gradient of the loss with respect to scale there in place of None. To freeze it on purpose, call "
+        "`requires_grad_(False)`."
+    )
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"returned": "grad * scale**2, None, (grad * x).sum() * 2 * scale"},
+        {"loss": "out.sum() + scale"},
+        {"argument": "scale.requires_grad_(False)"},
+    ],
+    ids=["a gradient is returned", "another path", "frozen"],
+)
+def test_a_function_that_stops_no_parameter_is_no_finding(parts: dict[str, str], tmp_path: Path) -> None:
+    assert behind_a_function(tmp_path, **parts) == []
+
+
+def test_parameters_that_the_calls_leave_out_are_not_said_to_be_unused(tmp_path: Path) -> None:
+    returned = "grad * scale**2, None, (grad * x).sum() * 2 * scale"
+    (one,) = behind_a_function(tmp_path, returned=returned, inputs="inputs=list(layer.parameters())", before=ACCURACY)
+    assert "the backward calls that depend on it list only other tensors in `inputs=`" in one.why
+
+
+def test_a_number_that_is_read_after_the_backward_call_is_not_the_cause(tmp_path: Path) -> None:
+    (one,) = behind_a_function(
+        tmp_path, loss="layer(torch.ones(4, 2)).sum()", after="print(out.sum().item())", rounds="1"
+    )
+    assert "no root of backward() depends on it" in one.why and "item()" not in one.why + one.fix
+
+
+def test_a_number_is_the_cause_only_for_the_parameters_behind_it(tmp_path: Path) -> None:
+    net = NET.replace("self.gate, self.head =", "self.idle, self.gate, self.head = nn.Linear(2, 2),")
+    source = net.format(
+        forward="self.head(x) * self.gate(x).sum().item()", before="", params="net.parameters()", after=""
+    )
+    idle, gate = unreached(collect(recorded(source, tmp_path)))
+    assert "net.idle.weight and net.idle.bias" in idle.why and "no op uses them" in idle.why
+    assert "net.gate.weight and net.gate.bias" in gate.why and "leaves the graph" in gate.why
