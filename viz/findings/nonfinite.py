@@ -26,7 +26,8 @@ _STEEP = (
     "The upstream gradient is 0, but the derivative of a square root is infinite at 0, and 0 · inf is nan. Add a small "
     "number inside, as in `(x + 1e-12).sqrt()`, or use torch.linalg.vector_norm, which sends 0 there."
 )
-_DIVIDE = "Keep the divisor away from 0: add a small number to it, or put a 1 there with where() *before* dividing."
+_DIVISOR = "Keep the divisor away from 0: add a small number to it"
+_DIVIDE = f"{_DIVISOR}, or put a 1 there with where() *before* dividing."
 _OVERFLOWS = (
     "{name} overflows {dtype} above {most}: subtract the maximum first, or use softmax, log_softmax or logsumexp."
 )
@@ -34,6 +35,16 @@ _ROOT = (
     "The derivative of a square root is infinite at 0, and below 0 the root is not defined: add a small number inside, "
     "or clamp it."
 )
+_ROOT_AGAIN = (
+    "The derivatives of a square root are infinite at 0: add a small number inside, as in `torch.sqrt(x + 1e-12)`."
+)
+_NORM = (
+    "A norm is the root of a sum of squares, and the derivatives of a root are infinite at 0: add a small number "
+    "inside it, as in `torch.sqrt((x * x).sum(-1) + 1e-12)`."
+)
+_NORMS = frozenset({"linalg_vector_norm"})
+_AGAIN: Mapping[str, str] = {"root": _ROOT_AGAIN, "deviation": ""}
+"""The fix of a second derivative, by the reason in the op's declaration, where it is another one."""
 _ONE = "A single value has no deviation (0 ÷ 0): use more values, or divide by their number with correction=0."
 _ROW = (
     "A mask leaves nothing in this row, so there is no largest number to subtract and no sum to divide by. Leave at "
@@ -49,6 +60,7 @@ _MASKED = (
     "The upstream gradient is 0 there (a mask or where() discarded the value), but 0 · inf is nan. "
     "Put in a harmless value *before* this op, as in `torch.where(ok, x, 1.0)`."
 )
+_TIMES_ZERO = "The upstream gradient is 0 there, but the local derivative is infinite, and 0 · inf is nan."
 _GRADIENT: Mapping[NonFinite, Kind] = {"nan": "nan-gradient", "inf": "inf-gradient"}
 _NEAR = 1e-3
 """The share of the dtype's largest number above which a product of the largest inputs counts as an overflow: the terms
@@ -161,16 +173,29 @@ class _Search:
         """The reason why a VJP sends a non-finite gradient without receiving one, and the fix; `came` is the upstream
         gradient of that element."""
         born = f"The {kind} comes from the local derivative"
-        fix, steep = _remedy(called), labels.presentation(called).nonfinite == "root"
-        if came == 0.0:
-            return born, _MASKED if self.is_masked(called, event.index) or not steep else _STEEP
+        values, dtype = self.inputs(called), called.outputs[0].dtype
+        of = self.differentiated(called)
+        fix = _remedy(called) if of is None else self.remedy_again(event, of)
+        if came == 0.0 and self.is_masked(called, event.index):
+            return born, _MASKED
+        if came == 0.0 and "nan" not in self.all_kinds(values):
+            if of is None and labels.presentation(called).nonfinite == "root":
+                return born, _STEEP
+            return born, f"{_TIMES_ZERO} {fix.replace(_DIVIDE, f'{_DIVISOR}.')}".strip()
         if kind == "nan" and came is not None and np.isinf(came):
             return "The inf is multiplied by a derivative of 0, and 0 · inf is nan", _FLAT
         if kind == "nan" and "inf" in self.all_kinds(event.upstream):
             return "The upstream gradient has an inf, and 0 · inf and inf − inf are nan", _GIVEN
-        values, dtype = self.inputs(called), called.outputs[0].dtype
         inputs, results = self.all_kinds(values), self.all_kinds(out.value for out in called.outputs)
-        cause = kind if kind in inputs else "inf" if "inf" in inputs else kind if kind in results and not fix else None
+        cause = (
+            kind
+            if kind in inputs
+            else "inf"
+            if "inf" in inputs
+            else kind
+            if kind in results and not _remedy(called)
+            else None
+        )
         if cause is not None:
             return f"The {cause} is in the values of the forward pass, which its derivative uses", _KEPT.format(
                 kind=cause
@@ -186,6 +211,29 @@ class _Search:
             return _too_large(dtype)
         return _remedy(event)
 
+    def differentiated(self, called: OpCalled) -> OpCalled | None:
+        """The program's own op of whose derivative an op is a part; None for an op of the program."""
+        while called.call is not None:
+            runs = (e for e in self.facts.following(called.index) if isinstance(e, VjpRun) and e.call == called.call)
+            op = self.facts.op_of_node.get(next((run.node for run in runs), -1))
+            if op is None or self.facts.ops[op].event.index >= called.index:
+                return None
+            called = self.facts.ops[op].event
+            if called.call is None:
+                return called
+        return None
+
+    def remedy_again(self, event: VjpRun, of: OpCalled) -> str:
+        """The fix for an op that a backward call recorded as a part of the derivative of `of`."""
+        record = self.facts.node(self.facts.op_of_node[event.node])
+        name = record.name if record is not None else "This node"
+        frame = self.facts.frames.get(of.stack)
+        where = labels.written_name(of)
+        if frame is not None:
+            where = f"`{source(self.facts.trace, frame, 60)}` ({self.facts.line(frame)})"
+        fix = _NORM if of.name in _NORMS else _AGAIN.get(labels.presentation(of).nonfinite, _remedy(of))
+        return f"{name} belongs to the derivative of {where}, which is differentiated once more. {fix}".strip()
+
     def inputs(self, event: OpCalled) -> list[int | None]:
         """The values of an op's inputs."""
         return [self.facts.value(i.tensor, i.version) for i in event.inputs if i.tensor is not None]
@@ -196,13 +244,20 @@ class _Search:
         return max((abs(float(value.stats[key])) for value in held for key in ("min", "max")), default=0.0)
 
     def is_masked(self, called: OpCalled, before: int) -> bool:
-        """Whether the result of an op went straight into a where() or a mask, which discarded a part of it."""
+        """Whether the program put the result of an op, or what it computed from the same elements of it, into a where()
+        or a mask, which discarded a part of it.  A mask that is part of a derivative is not the program's."""
         facts, outs = self.facts, {out.tensor for out in called.outputs}
-        return any(
-            labels.presentation(op.event).chooses and any(i.tensor in outs for i in op.event.inputs)
-            for op in facts.ops[facts.op_at[called.index] + 1 :]
-            if op.event.index < before
-        )
+        for op in facts.ops[facts.op_at[called.index] + 1 :]:
+            if op.event.index >= before:
+                break
+            shown = labels.presentation(op.event)
+            if all(argument.tensor not in outs for argument in op.event.inputs):
+                continue
+            if shown.chooses and op.event.call is None:
+                return True
+            if shown.elementwise:
+                outs |= {out.tensor for out in op.event.outputs}
+        return False
 
     def finding(
         self, kind: Kind, event: OpCalled | VjpRun, called: OpCalled, label: str, why: str, fix: str

@@ -82,3 +82,40 @@ def test_the_slope_of_an_exponential_has_the_remedy_of_its_dtype(tmp_path: Path)
     found = born("x = torch.tensor([1000.], requires_grad=True)\nx.exp().backward()", tmp_path)
     assert [one.label for one in found] == ["first inf: exp", "first inf gradient: ExpBackward0"]
     assert all(one.fix.startswith("exp overflows float32 above 88.7:") for one in found)
+
+
+LEAF = "x = torch.tensor([0., 1.], requires_grad=True)\n"
+TWICE = (
+    "(slope,) = torch.autograd.grad(y.sum(), x, create_graph=True)\n(slope * torch.tensor([0., 1.])).sum().backward()"
+)
+
+
+def nan_gradient(source: str, folder: Path) -> Finding:
+    return next(one for one in born(LEAF + source, folder) if one.kind == "nan-gradient")
+
+
+@pytest.mark.parametrize(
+    ("y", "derivative", "remedy"),
+    [
+        ("torch.linalg.vector_norm(x[:, None], dim=1)", "norm(x[:, None], dim=1)` (line 3)", "A norm is the root of"),
+        ("torch.sqrt(x)", "of `torch.sqrt(x)` (line 3)", "as in `torch.sqrt(x + 1e-12)`"),
+        ("x.log()", "of `x.log()` (line 3)", "Keep its input away from 0"),
+    ],
+)
+def test_a_nan_of_a_second_derivative_leads_to_the_op_of_the_program(
+    y: str, derivative: str, remedy: str, tmp_path: Path
+) -> None:
+    one = nan_gradient(f"y = {y}\n{TWICE}", tmp_path)
+    assert one.label == "first nan gradient: DivBackward0"
+    assert one.fix.startswith("The upstream gradient is 0 there, but the local derivative is infinite")
+    assert "DivBackward0 belongs to the derivative of" in one.fix and derivative in one.fix and remedy in one.fix
+    assert "mask" not in one.fix and "where()" not in one.fix
+
+
+@pytest.mark.parametrize("op", ["x.log()", "1 / x", "x ** 0.5"])
+def test_a_mask_is_blamed_only_where_the_program_has_one(op: str, tmp_path: Path) -> None:
+    plain = nan_gradient(f"y = {op} * torch.tensor([0., 1.])\ny.sum().backward()", tmp_path)
+    assert "the local derivative is infinite, and 0 · inf is nan" in plain.fix
+    assert "mask" not in plain.fix and "where()" not in plain.fix
+    masked = nan_gradient(f"y = torch.where(x > 0, 2 * ({op}), 0.)\ny.sum().backward()", tmp_path)
+    assert "(a mask or where() discarded the value)" in masked.fix
