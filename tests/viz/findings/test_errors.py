@@ -159,7 +159,7 @@ STATE = """import engine as torch
 
 class Trainer:
     def __init__(self):
-        self.cell, self.state = torch.nn.GRUCell(1, 2), torch.zeros(1, 2)
+        self.cell, self.state = torch.nn.GRUCell(1, 2), torch.zeros(1, 2{asks})
 
     def step(self, x):
         self.state = self.cell(x, self.state)
@@ -173,14 +173,38 @@ for _ in range(2):
 """
 
 
-@pytest.mark.parametrize("update", ["opt.step()", "pass"])
-def test_a_hidden_state_in_an_attribute_is_named_and_cut_off(update: str, tmp_path: Path) -> None:
-    trace = recorded(STATE.format(update=update), tmp_path)
+@pytest.mark.parametrize(
+    ("update", "asks", "keeping"),
+    [
+        ("opt.step()", ", requires_grad=True", "would not help: the value of trainer.cell.weight_hh has changed since"),
+        ("opt.step()", "", "would help this call only: its graph needs the value of trainer.cell.weight_hh too"),
+        ("pass", "", "To go back through all of it, pass retain_graph=True"),
+    ],
+    ids=["saved and changed", "saved only by the later graph", "not changed"],
+)
+def test_a_hidden_state_in_an_attribute_is_named_and_cut_off(
+    update: str, asks: str, keeping: str, tmp_path: Path
+) -> None:
+    trace = recorded(STATE.format(update=update, asks=asks), tmp_path)
     read = reading(trace)
     found = explain(read.facts, read.drawing)
     assert found is not None and found.why.startswith("self.state was computed before")
     assert "`self.state = self.state.detach()`" in found.fix
-    assert ("has changed since" in found.fix) == (found.edits is None) == (update != "pass")
+    assert keeping in found.fix and (found.edits is None) == (update != "pass")
+
+
+@pytest.mark.parametrize("before", ["", "table.weight.mul_(1); "])
+def test_only_a_tensor_that_a_node_saved_is_said_to_stand_in_the_way(before: str, tmp_path: Path) -> None:
+    source = HEAD + (
+        "table = torch.nn.Embedding(3, 2)\nw, h = torch.ones(2, requires_grad=True), torch.zeros(2)\n"
+        "for _ in range(2):\n    h = torch.tanh((h + table(torch.tensor(1))) * w)\n    h.sum().backward()\n"
+        f"    with torch.no_grad():\n        {before}w.mul_(0.5)\n"
+    )
+    _, found = explained(source, tmp_path)
+    assert "retain_graph=True would not help: the value of w has changed since." in found.fix
+    unsaved = source.replace("w.mul_(0.5)", "table.weight.mul_(0.5)")
+    _, found = explained(unsaved, tmp_path)
+    assert "changed since" not in found.fix and found.edits is not None
 
 
 FROZEN = """\

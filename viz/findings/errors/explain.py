@@ -16,6 +16,7 @@ from engine.trace.events import (
     ErrorRaised,
     Escaped,
     ModeChanged,
+    NodeRecord,
     OpCalled,
     VjpRun,
     WarningGiven,
@@ -100,21 +101,52 @@ def _second_backward(case: Case) -> Answer:
     if held.name and not held.is_tensor:
         how += f", or of a tuple each tensor: `{held.name} = tuple(one.detach() for one in {held.name})`"
     fix = f"If {name} only carries a value over, detach it after the call: {how}."
-    updated = _was_updated(case, earlier)
-    if updated:
+    before, after = _nodes(case, earlier)
+    if updated := _updated(case, earlier, before):
         return why, f"{fix} retain_graph=True would not help: the value of {updated} has changed since.", None
+    if updated := _updated(case, earlier, after):
+        fix += (
+            f" retain_graph=True would help this call only: its graph needs the value of {updated} too, which changes "
+            "with each update."
+        )
+        return why, fix, None
     fix += f" To go back through all of it, pass retain_graph=True to {by}."
     return why, fix, edited(case, earlier, retain_graph=True)
 
 
-def _was_updated(case: Case, earlier: CallFact) -> str:
-    """The name of a leaf that was written since an earlier backward call; "" if there is none."""
-    for op in case.facts.ops:
-        leaf = op.event.inplace
-        later = earlier.start < op.event.index < case.event.index
-        if later and leaf is not None and leaf in case.facts.receives and case.facts.tensors[leaf].is_leaf:
-            return case.named(leaf)
-    return ""
+def _updated(case: Case, earlier: CallFact, nodes: Sequence[NodeRecord]) -> str:
+    """The name of the first leaf that one of some nodes saved for backward and that the program writes between an
+    earlier call and the failing one; "" if there is none."""
+    writes = {
+        op.event.inplace for op in case.facts.ops
+        if op.event.inplace is not None and earlier.start < op.event.index < case.event.index
+    }  # fmt: skip
+    leaves = [leaf for leaf in writes if leaf in case.facts.tensors and case.facts.tensors[leaf].is_leaf]
+    storages = {case.facts.storages.get(leaf, -1 - leaf): leaf for leaf in leaves if leaf in case.facts.receives}
+    saved = (one.tensor for node in nodes for one in node.saved if one.tensor is not None)
+    leaf = next((storages[where] for t in saved if (where := case.facts.storages.get(t, -1 - t)) in storages), None)
+    return "" if leaf is None else case.named(leaf)
+
+
+def _nodes(case: Case, earlier: CallFact) -> tuple[list[NodeRecord], list[NodeRecord]]:
+    """The nodes that the failing call would run, in the order in which it would: those from before an earlier call, and
+    those from after it."""
+    facts, roots = case.facts, case.call.event.roots if case.call is not None else ()
+    todo = [op for root in roots if (op := facts.made_by(root.tensor, case.event.index)) is not None]
+    seen, before, after = set(todo), list[NodeRecord](), list[NodeRecord]()
+    while todo:
+        op = todo.pop()
+        node = facts.node(op)
+        if node is None:
+            continue
+        (before if facts.ops[op].event.index < earlier.start else after).append(node)
+        behind = (facts.op_of_node.get(edge.node) for edge in node.edges if edge is not None and edge.node is not None)
+        fresh = {one for one in behind if one is not None} - seen
+        seen |= fresh
+        todo += fresh
+    before.sort(key=lambda node: -node.sequence_nr)
+    after.sort(key=lambda node: -node.sequence_nr)
+    return before, after
 
 
 def _not_scalar(case: Case) -> Answer:
