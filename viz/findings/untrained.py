@@ -9,6 +9,7 @@ from engine.arrays.element_types import is_float
 from engine.trace.events import (
     Accumulated,
     Escaped,
+    Frame,
     GradSet,
     GroupEntered,
     GroupLeft,
@@ -312,15 +313,16 @@ def _why(op: OpFact) -> tuple[str, str]:
 
 def _unlisted_finding(facts: Facts, tensors: list[int], module: str, optimizer: str) -> Finding:
     known = list(dict.fromkeys(facts.names.get(tensor) or "a parameter without a name" for tensor in tensors))
-    names = text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and others"
     op = next(uses[0][0] for t in tensors if (uses := facts.uses.get((t, facts.tensors[t].first))))
     used = facts.ops[op]
     frame = facts.frames.get(used.event.stack)
-    where = f" in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else ""
     many = len(tensors) > 1
     them, stay = ("them", "they never change") if many else ("it", "it never changes")
+    names = text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and others"
+    if frame is not None:
+        names = f"{_used_at(facts, tensors, frame)} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})"
     why = (
-        f"{module} uses {names}{where}, and gradients reach {them}. But {module} does not list {them} among its "
+        f"{module} uses {names}, and gradients reach {them}. But {module} does not list {them} among its "
         f"parameters, so {optimizer} does not hold {them}: {stay}."
     )
     fix = (
@@ -330,3 +332,21 @@ def _unlisted_finding(facts: Facts, tensors: list[int], module: str, optimizer: 
     label = f"{len(tensors)} parameters are in no optimiser" if many else f"{known[0]} is in no optimiser"
     line = facts.line_number(used.event.stack)
     return Finding("unlisted", used.event.index, used.id, label, why, fix, line)
+
+
+def _used_at(facts: Facts, tensors: list[int], frame: Frame) -> str:
+    """Parameters by their names, if they are few and the expression at a frame uses all of them; else their number, and
+    the names of those that it uses."""
+    there = [
+        tensor for tensor in tensors
+        if any(
+            facts.frames.get(facts.ops[op].event.stack) == frame
+            for op, _ in facts.uses.get((tensor, facts.tensors[tensor].first), ())
+        )
+    ]  # fmt: skip
+    names = [name for tensor in there if (name := facts.names.get(tensor))]
+    known = [name for name in dict.fromkeys(names) if "." in name or names.count(name) == 1][:MOST_NAMED]
+    if len(known) == len(tensors):
+        return text.join(known)
+    among = f", among them {text.join(known)}" if known else ", some of them" if len(there) < len(tensors) else ""
+    return f"{text.count(len(tensors), 'parameter')}{among}"

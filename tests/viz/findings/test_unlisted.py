@@ -43,6 +43,7 @@ def test_layers_in_a_plain_list_are_in_no_optimiser(tmp_path: Path) -> None:
     (one,) = found(tmp_path)
     assert one.label == "4 parameters are in no optimiser" and one.line == 12
     assert "does not list them among its parameters, so SGD does not hold them" in one.why
+    assert one.why.startswith("net uses 4 parameters in `self.layers[number](x)` (line 12)")
     assert "nn.ModuleList" in one.fix
 
 
@@ -56,3 +57,37 @@ def test_layers_in_a_plain_list_are_in_no_optimiser(tmp_path: Path) -> None:
 )
 def test_what_is_listed_or_held_otherwise_is_no_finding(layers: str, params: str, tmp_path: Path) -> None:
     assert found(tmp_path, layers, params) == []
+
+
+WITHIN = """
+class Adapter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.down, self.up = nn.Linear(2, 1), nn.Linear(1, 2)
+
+    def forward(self, x):
+        return {forward}
+
+net = Net()
+"""
+
+
+@pytest.mark.parametrize(
+    ("forward", "named"),
+    [
+        (
+            "x + self.up(self.down(x))",
+            "8 parameters, among them layer.down.weight and layer.down.bias in `self.down(x)`",
+        ),
+        ("self.down(x) + x", "4 parameters, among them layer.down.weight and layer.down.bias in `self.down(x)`"),
+    ],
+)
+def test_only_parameters_that_the_quoted_expression_uses_are_named(forward: str, named: str, tmp_path: Path) -> None:
+    source = NET.replace("\nnet = Net()\n", WITHIN.replace("{forward}", forward))
+    source = source.replace("nn.Linear(2, 2), nn.Linear(2, 2)", "Adapter(), Adapter()")
+    source = source.replace("for number in range(2):", "for layer in self.layers:").replace(
+        "self.layers[number](x)", "layer(x)"
+    )
+    (one,) = unlisted(collect(recorded(source.format(layers="list", params="net.parameters()"), tmp_path)))
+    assert one.why.startswith(f"net uses {named} (line 21), and gradients reach them")
+    assert "self.up" not in one.why
