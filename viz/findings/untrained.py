@@ -40,10 +40,10 @@ def unreached(facts: Facts) -> list[Finding]:
     held = _in_optimisers(facts)
     if not held.name or facts.errors:
         return []
-    reached = {e.tensor for e in facts.trace.events if isinstance(e, Accumulated) and not e.retained}
-    reached |= facts.elsewhere("taught")
+    here = {e.tensor for e in facts.trace.events if isinstance(e, Accumulated) and not e.retained}
+    reached = here | facts.elsewhere("taught")
     assigned = {e.tensor for e in facts.trace.events if isinstance(e, GradSet) and e.value is not None}
-    if not reached:
+    if not here:
         return []
     search = _Unreached(facts, held.name)
     causes: dict[object, list[int]] = {}
@@ -51,7 +51,7 @@ def unreached(facts: Facts) -> list[Finding]:
         if tensor not in reached and tensor not in assigned and tensor in facts.tensors:
             causes.setdefault(search.cause(tensor), []).append(tensor)
     result = [finding for tensors in causes.values() if (finding := search.finding(tensors)) is not None]
-    missed = _missed(facts, held, reached)
+    missed = _missed(facts, held, here)
     unused = held.unknown + len(causes.get(_NO_PATH, ()))
     holds_none = not held.known and not held.unknown
     return [*result, search.stale(missed, unused)] if missed and (unused or holds_none) else result

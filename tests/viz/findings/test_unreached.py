@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -227,3 +228,17 @@ def test_a_number_is_the_cause_only_for_the_parameters_behind_it(tmp_path: Path)
     idle, gate = unreached(collect(recorded(source, tmp_path)))
     assert "net.idle.weight and net.idle.bias" in idle.why and "no op uses them" in idle.why
     assert "net.gate.weight and net.gate.bias" in gate.why and "leaves the graph" in gate.why
+
+
+def test_a_section_without_a_gradient_says_nothing_about_parameters(tmp_path: Path) -> None:
+    source = FUNCTION.format(
+        returned="grad, None, None",
+        argument="scale",
+        before="pass",
+        loss="out.sum()",
+        inputs="",
+        after="pass",
+        rounds="2",
+    )
+    trace = recorded(source.replace("loss.backward()", "print(loss.item())"), tmp_path)
+    assert unreached(collect(replace(trace, meta={**trace.meta, "section": {"taught": [0]}}))) == []
