@@ -365,7 +365,7 @@ def _unheld(run: Overview) -> Iterator[RunFinding]:
     known = np.isfinite(run.rows["norm"])
     rows = [
         row for row, one in enumerate(run.parameters)
-        if not (one.is_held or one.is_input) and known[row].sum() >= FEWEST and run.rows["norm"][row, known[row]].all()
+        if one.is_unheld and known[row].sum() >= FEWEST and run.rows["norm"][row, known[row]].all()
     ]  # fmt: skip
     if not rows or not run.updates:
         return

@@ -53,8 +53,8 @@ class Parameter:
     """Whether its update ratio is estimated from the recorded sample of its elements."""
     is_input: bool = False
     """Whether nothing is to be learnt in it: the program asks for the gradient of an input, such as an image."""
-    is_held: bool = True
-    """Whether an optimiser holds it, or the program updates it by itself."""
+    is_unheld: bool = False
+    """Whether a module lists it, but no optimiser holds it, and the program does not update it by itself."""
     before: int = 0
 
     @property
@@ -147,7 +147,7 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     roots = _losses(trace, outline, _in_training(outline, measures.losses, starts, columns[trained]), starts)
     root, losses, others = _by_name(trace, outline, roots, starts, columns)
     before = upstream(trace, first, {tensor: int(place[row]) for tensor, row in rows.of_all().items()})
-    learning, inputs = _roles(outline, rows, updates.tensor[shown].tolist())
+    inputs, unheld = _roles(outline, rows, updates.tensor[shown].tolist())
     return Overview(
         labels=tuple(sections[section].name for section in columns.tolist()),
         first=tuple(columns.tolist()),
@@ -161,7 +161,7 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
                 rows.shapes[row] or (),
                 number in sampled,
                 row in inputs,
-                row in learning,
+                row in unheld,
                 before.get(number, 0),
             )
             for number, row in enumerate(known)
@@ -243,14 +243,14 @@ def _last_of_each(section: np.ndarray, tensor: np.ndarray) -> _Cells:
 
 
 def _roles(outline: Outline, rows: _Rows, updated: Sequence[int]) -> tuple[set[int], set[int]]:
-    """The rows that an optimiser holds or that are updated, and those of inputs: neither that, nor of a module."""
+    """The rows of inputs, which no module lists, and those of a module's parameters, where nothing is updated and no
+    optimiser holds them."""
     held = [one for _, _, _, tensors in outline.held for one in tensors if one is not None]
     learning = rows.with_any({*updated, *held})
     registered = rows.with_any({tensor for _, _, tensor in outline.parts})
-    inputs = (
-        {row for row, name in enumerate(rows.names) if "." not in name} if learning or registered else rows.replaced
-    )
-    return learning, inputs - learning - registered
+    plain = {row for row, name in enumerate(rows.names) if "." not in name}
+    inputs = plain - registered if learning or registered else rows.replaced
+    return inputs - learning, registered - learning
 
 
 def _in_training(outline: Outline, roots: Losses, starts: np.ndarray, updated: np.ndarray) -> Losses:

@@ -74,7 +74,7 @@ ILL: dict[RunFindingKind, Overview] = {
     "faded-rate": run(rate=0.1 * 0.5**STEPS, ratio=run().rows["ratio"] * 0.5**STEPS),
     "never-updated": run(updates=0, loss=np.full(COLUMNS, 1.5), ratio=np.full((DEPTH, COLUMNS), np.nan)),
     "stalled-loss": run(loss=2 + STEPS * 1e-6),
-    "unheld": run(parameters=tuple(weight(k, is_held=k != 3) for k in range(DEPTH))),
+    "unheld": run(parameters=tuple(weight(k, is_unheld=k == 3) for k in range(DEPTH))),
     "flips": run(norm=8 + 0 * FADING, mean=FLIPS),
 }
 
@@ -120,7 +120,7 @@ def test_networks_side_by_side_are_not_behind_each_other() -> None:
 
 def test_parameters_that_nothing_updates_are_named_with_where_they_begin_to_receive_gradients() -> None:
     norm = np.where(LATE | (np.arange(DEPTH) > 1)[:, None], run().rows["norm"], np.nan)
-    finding = one(run(norm=norm, parameters=(*(weight(k, is_held=False) for k in range(2)), *BEHIND[2:])))
+    finding = one(run(norm=norm, parameters=(*(weight(k, is_unheld=True) for k in range(2)), *BEHIND[2:])))
     assert finding.label == "2 parameters are in no optimiser" and finding.column == 20
     assert finding.why == (
         "net.0.weight and net.1.weight receive gradients from step = 20 on, but no optimiser holds them, and nothing "
@@ -145,10 +145,10 @@ def test_loss_that_is_inf_and_then_nan_is_counted_as_both() -> None:
     run(rate=0.1 * np.minimum(1, STEPS / 39)), run(rate=0.1 * 0.75**STEPS), run(rate=np.zeros(COLUMNS)),
     run(updates=0, ratio=np.full((DEPTH, COLUMNS), np.nan), about_gradients=True), APART,
     run(norm=where((np.arange(DEPTH) == 0)[:, None], 0, "norm"), parameters=(weight(0, is_input=True), *BEHIND[1:])),
-    run(parameters=(weight(0, is_held=False, is_input=True), *BEHIND[1:])),
-    run(norm=np.where(STEPS > 3, np.nan, run().rows["norm"]), parameters=(weight(0, is_held=False), *BEHIND[1:])),
+    run(parameters=(weight(0, is_input=True), *BEHIND[1:])),
+    run(norm=np.where(STEPS > 3, np.nan, run().rows["norm"]), parameters=(weight(0, is_unheld=True), *BEHIND[1:])),
 ], ids=["sound", "joined", "solved", "fades a hundredfold", "never updated", "one head has large updates", "a cosine",
         "a warm-up", "a decay", "no learning rate", "gradients that are only looked at", "two networks side by side",
-        "an input without a gradient", "an input in no optimiser", "gradients that only come for a while"])  # fmt: skip
+        "an input without a gradient", "an input", "gradients that only come for a while"])  # fmt: skip
 def test_sound_runs_have_none(found: Overview) -> None:
     assert run_findings(found) == []
