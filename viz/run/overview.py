@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from math import prod
+from typing import TypedDict
 
 import numpy as np
 
 from engine.trace.events import Accumulated, GradSet, GroupEntered, LeafCreated, OpCalled, Trace
-from engine.trace.file.measures import Losses
+from engine.trace.file.measures import Losses, Measures
 from engine.trace.file.outline import Outline
 
 from ..reading.facts import distance_from_loss
@@ -110,6 +111,11 @@ class Overview:
         return np.any(counts > 0, axis=0) if len(counts) else np.zeros(len(self.labels), bool)
 
 
+class _Loss(TypedDict):
+    loss: np.ndarray
+    rooted: tuple[bool, ...]
+
+
 def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Overview:
     """The overview of a run.
 
@@ -117,6 +123,16 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     elements of their values. No other events are read, except those of one iteration, for the order of the parameters.
     """
     measures = measured(trace, outline)
+    run = _table(trace, outline, sections, measures)
+    starts, columns = np.array([section.start for section in sections]), np.array(run.first, dtype=np.int64)
+    trained = columns[~np.isnan(run.rows["ratio"]).all(axis=0)]
+    roots = _losses(trace, outline, _in_training(outline, measures.losses, starts, trained), starts)
+    root, losses, others = _by_name(trace, outline, roots, starts, columns)
+    return replace(run, **_as_loss(losses, len(columns)), root=root, others=others)
+
+
+def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures: Measures) -> Overview:
+    """The overview of sections, of which each has the loss of its first backward call."""
     starts = np.array([section.start for section in sections])
     calls = _section_of(starts, [event for event, _ in outline.calls])
     columns = np.unique(calls)
@@ -143,48 +159,48 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     np.fmax.at(values["ratio"], there, updates.ratio[shown])
     sampled = set(place[rows.of(updates.tensor[shown & (updates.sampled > 0)])].tolist())
 
-    trained = np.unique(where[shown])
-    roots = _losses(trace, outline, _in_training(outline, measures.losses, starts, columns[trained]), starts)
-    root, losses, others = _by_name(trace, outline, roots, starts, columns)
+    updated = len(np.unique(where[shown]))
+    roots = measures.losses
+    losses = dict(zip(_section_of(starts, roots.event[::-1]).tolist(), roots.loss[::-1].tolist(), strict=True))
     before = upstream(trace, first, {tensor: int(place[row]) for tensor, row in rows.of_all().items()})
     inputs, unheld = _roles(outline, rows, updates.tensor[shown].tolist())
     return Overview(
         labels=tuple(sections[section].name for section in columns.tolist()),
         first=tuple(columns.tolist()),
         last=tuple(columns.tolist()),
-        loss=np.array([losses.get(column, np.nan) for column in range(len(columns))]),
-        rooted=tuple(column in losses for column in range(len(columns))),
+        **_as_loss({number: losses[one] for number, one in enumerate(columns.tolist()) if one in losses}, len(columns)),
         parameters=tuple(
             Parameter(
-                rows.names[row],
-                group(rows.names[row]),
-                rows.shapes[row] or (),
-                number in sampled,
-                row in inputs,
-                row in unheld,
-                before.get(number, 0),
+                rows.names[row], group(rows.names[row]), rows.shapes[row] or (), number in sampled, row in inputs,
+                row in unheld, before.get(number, 0),
             )
             for number, row in enumerate(known)
         ),
         rows=values,
-        updates=len(trained),
+        updates=updated,
         ops=len(outline.where(OpCalled)),
         rate=_rates(outline, [sections[section].end for section in columns.tolist()]),
-        root=root,
-        others=others,
-        about_gradients=not len(trained) and (bool(rows.replaced) or _reads_gradients(trace, first)),
-    )
+        about_gradients=not updated and (bool(rows.replaced) or _reads_gradients(trace, first)),
+    )  # fmt: skip
+
+
+def _as_loss(losses: Mapping[int, float], count: int) -> _Loss:
+    """The loss of `count` columns, by those that have one."""
+    return {
+        "loss": np.array([losses.get(column, np.nan) for column in range(count)]),
+        "rooted": tuple(column in losses for column in range(count)),
+    }
 
 
 def by_call(trace: Trace, outline: Outline, calls: Sequence[Section]) -> Overview:
     """The overview of a program without iterations, with one column for each backward call that reaches a parameter."""
-    run = overview(trace, outline, calls)
+    run = _table(trace, outline, calls, measured(trace, outline))
     kept = np.flatnonzero(np.isfinite(run.rows["norm"]).any(axis=0))
     nowhere = (0,) * len(kept)  # the program is its own only section
     return replace(
         run, labels=tuple(run.labels[k] for k in kept), first=nowhere, last=nowhere, loss=run.loss[kept],
         rooted=tuple(run.rooted[k] for k in kept), rows={name: array[:, kept] for name, array in run.rows.items()},
-        rate=run.rate[kept], root="loss", others={}, calls=tuple(run.first[k] for k in kept),
+        rate=run.rate[kept], calls=tuple(run.first[k] for k in kept),
     )  # fmt: skip
 
 

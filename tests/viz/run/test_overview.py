@@ -183,6 +183,15 @@ def test_losses_of_different_iterations_have_their_names(tmp_path: Path) -> None
     assert found.others["actor"][:5].tolist() == pytest.approx([6, np.nan, np.nan, np.nan, 2], nan_ok=True)
 
 
+def test_each_backward_call_of_a_program_without_iterations_has_its_root(tmp_path: Path) -> None:
+    text = "import engine as torch\nw = torch.tensor([1., 2.], requires_grad=True)\n"
+    for number, name in enumerate("abcde"):
+        text += f"{name} = (w * {number}).sum()\n{name}.backward()\n"
+    text += "with torch.no_grad():\n    w -= w.grad\n"
+    run = Run(recorded(text, tmp_path))
+    assert run.flow.loss.tolist() == [0, 3, 6, 9, 12] and all(run.flow.rooted) and run.flow.root == "loss"
+
+
 MAP = """\
     if step % 4 == 3:
         image = x.clone().requires_grad_()
