@@ -35,6 +35,7 @@ class Presentation:
     **result**
     `shape`          its shape, from the static arguments and the shapes of the inputs
     `elementwise`    each element of it depends on the same element of every (broadcast) input, and on no other
+    `rearranges`     it has all numbers of its only tensor, each once, in another shape or order
     `random`         it is drawn, so that small steps of the inputs say nothing
     `chooses`        it has some of the input's numbers and discards the others
     `masks`          it has -inf where a mask says so
@@ -60,6 +61,7 @@ class Presentation:
 
     shape: ResultShape | None = None
     elementwise: bool = False
+    rearranges: bool = False
     random: bool = False
     chooses: bool = False
     masks: bool = False
@@ -83,6 +85,8 @@ NOTHING_KNOWN = Presentation()
 elementwise = functools.partial(Presentation, elementwise=True, shape=broadcast)
 """The presentation of an op that works element by element."""
 
+REARRANGED = Presentation(rearranges=True)
+"""Of views and copies that are called by their names."""
 DRAWN = Presentation(random=True)
 """Of random draws."""
 PICKED = Presentation(letters="yk", roles=("", "the result indices: where along the dimension each value was found"))

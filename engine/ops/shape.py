@@ -14,7 +14,7 @@ from ..arrays.promotion import promote
 from ..arrays.ufunc_folds import folded
 from .notation import index_notation, signs, sums
 from .op import PLAIN, VIEW, Traits, op
-from .presentation import PLACED, Presentation
+from .presentation import PLACED, REARRANGED, Presentation
 from .result_shapes import Attrs, Permuted, Sized, like_first
 
 Sizes = tuple[int, ...]
@@ -103,26 +103,26 @@ def _unsqueezed(grad: Any, dim: int, self_sizes: Sizes) -> Any:
 RAISED = "with a new dimension of size 1"
 unsqueeze = op(
     "unsqueeze", _unsqueeze, VIEW,
-    Presentation(
+    Presentation(rearranges=True,
         shape=lambda attrs, first: (*first[: attrs["dim"]], 1, *first[attrs["dim"] :]),
         word=RAISED, indexed=index_notation.raised,
     ),
     self=lambda grad, dim: squeeze_dim(grad, dim),
 )  # fmt: skip
-squeeze = op("squeeze", _squeeze, VIEW, self=lambda grad, self_sizes: reshape(grad, self_sizes))
+squeeze = op("squeeze", _squeeze, VIEW, REARRANGED, self=lambda grad, self_sizes: reshape(grad, self_sizes))
 squeeze_dim = op(
     "squeeze.dim", _squeeze_dim, Traits(node="SqueezeBackward1", view=True),
-    Presentation(
+    Presentation(rearranges=True,
         shape=lambda attrs, first: tuple(n for d, n in enumerate(first) if d != attrs["dim"] or n != 1),
         indexed=index_notation.respaced,
     ),
     self=_unsqueezed,
 )  # fmt: skip
 squeeze_dims = op(
-    "squeeze.dims", _squeeze_dims, Traits(node="SqueezeBackward2", view=True),
+    "squeeze.dims", _squeeze_dims, Traits(node="SqueezeBackward2", view=True), REARRANGED,
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
 )  # fmt: skip
-squeeze_row = op("squeeze.row", _squeeze_dim, Traits(node="SqueezeBackward4", view=True), self=_unsqueezed)
+squeeze_row = op("squeeze.row", _squeeze_dim, Traits(node="SqueezeBackward4", view=True), REARRANGED, self=_unsqueezed)
 """What matmul of a vector and a matrix ends with."""
 
 # -- reshape ------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def _copy(self: Array, size: Sizes) -> Array:
 RESHAPED = "the same numbers in the same order, in another shape"
 view = op(
     "view", _view, VIEW,
-    Presentation(shows_shape=True,
+    Presentation(shows_shape=True, rearranges=True,
         shape=Sized("size"), name="reshape", word=RESHAPED,
         indexed=index_notation.respaced,
     ),
@@ -147,16 +147,17 @@ view = op(
 )  # fmt: skip
 reshape_alias = op(
     "_reshape_alias", _view, Traits(node="ReshapeAliasBackward0", view=True),
-    Presentation(shows_shape=True),
+    Presentation(shows_shape=True, rearranges=True),
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
 )  # fmt: skip
 unsafe_view = op(
-    "_unsafe_view", _view, Traits(node="UnsafeViewBackward0"), Presentation(shows_shape=True),
+    "_unsafe_view", _view, Traits(node="UnsafeViewBackward0"),
+    Presentation(shows_shape=True, rearranges=True),
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
 )  # fmt: skip
 reshape = op(
     "reshape", _copy, Traits(node="ViewBackward0"),
-    Presentation(shows_shape=True,
+    Presentation(shows_shape=True, rearranges=True,
         shape=Sized("size"), word=RESHAPED,
         indexed=index_notation.respaced,
     ),
@@ -183,12 +184,13 @@ def _alias(self: Array) -> Array:
 
 
 clone = op(
-    "clone", _clone, PLAIN, Presentation(shape=like_first, word="a copy", indexed=index_notation.repeated),
+    "clone", _clone, PLAIN,
+    Presentation(rearranges=True, shape=like_first, word="a copy", indexed=index_notation.repeated),
     self=lambda grad: grad,
 )  # fmt: skip
 # What backward(create_graph=True) puts into `.grad`: a copy of its own, so that it can be written.
 clone_gradient = op("clone_gradient", lambda self: self.copy(), Traits(node="CopyBackwards"), self=lambda grad: grad)
-alias = op("alias", _alias, VIEW, Presentation(shape=like_first), self=lambda grad: grad)
+alias = op("alias", _alias, VIEW, Presentation(rearranges=True, shape=like_first), self=lambda grad: grad)
 
 
 def _detach(self: Array) -> Array:
@@ -244,7 +246,7 @@ def _swapped(attrs: Attrs, rank: int) -> Sizes:
 SWAPPED = "two dimensions change places"
 transpose = op(
     "transpose", _transpose, VIEW,
-    Presentation(
+    Presentation(rearranges=True,
         shape=Permuted(_swapped), word=SWAPPED, written=signs.last_two_swapped,
         indexed=index_notation.turned, plain=True,
     ),
@@ -252,7 +254,7 @@ transpose = op(
 )  # fmt: skip
 permute = op(
     "permute", _permute, VIEW,
-    Presentation(shows_shape=True,
+    Presentation(shows_shape=True, rearranges=True,
         shape=Permuted(lambda attrs, rank: tuple(attrs["dims"])), word="the dimensions in another order",
         written=signs.permuted, indexed=index_notation.turned,
     ),
@@ -260,7 +262,7 @@ permute = op(
 )  # fmt: skip
 t = op(
     "t", _t, Traits(node="TBackward0", view=True),
-    Presentation(
+    Presentation(rearranges=True,
         shape=Permuted(lambda attrs, rank: tuple(range(rank))[::-1]), written=signs.transposed,
         indexed=index_notation.turned, plain=True,
     ),
@@ -310,21 +312,24 @@ triu = op(
 
 transpose_into = op(
     "transpose_", _transpose, Traits(node="TransposeBackward1", view=True),
-    Presentation(word=SWAPPED),
+    Presentation(rearranges=True, word=SWAPPED),
     self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1),
 )  # fmt: skip
-t_into = op("t_", _t, Traits(node="TBackward1", view=True), self=lambda grad: t(grad))
+t_into = op("t_", _t, Traits(node="TBackward1", view=True), REARRANGED, self=lambda grad: t(grad))
 unsqueeze_into = op(
-    "unsqueeze_", _unsqueeze, Traits(node="UnsqueezeBackward1", view=True), Presentation(word=RAISED),
+    "unsqueeze_", _unsqueeze, Traits(node="UnsqueezeBackward1", view=True),
+    Presentation(rearranges=True, word=RAISED),
     self=lambda grad, dim: squeeze_dim(grad, dim),
 )  # fmt: skip
 squeeze_into = op(
-    "squeeze_", _squeeze, Traits(node="SqueezeBackward3", view=True),
+    "squeeze_", _squeeze, Traits(node="SqueezeBackward3", view=True), REARRANGED,
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
 )  # fmt: skip
-squeeze_dim_into = op("squeeze_.dim", _squeeze_dim, Traits(node="SqueezeBackward4", view=True), self=_unsqueezed)
+squeeze_dim_into = op(
+    "squeeze_.dim", _squeeze_dim, Traits(node="SqueezeBackward4", view=True), REARRANGED, self=_unsqueezed
+)
 squeeze_dims_into = op(
-    "squeeze_.dims", _squeeze_dims, Traits(node="SqueezeBackward5", view=True),
+    "squeeze_.dims", _squeeze_dims, Traits(node="SqueezeBackward5", view=True), REARRANGED,
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
 )  # fmt: skip
 

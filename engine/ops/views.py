@@ -10,7 +10,7 @@ from typing import Any
 from ..arrays.array import Array, library_of, memory_of, strided, xp, zeros_at
 from .notation import index_notation
 from .op import PLAIN, VIEW, Traits, op
-from .presentation import DIAGONAL, Presentation
+from .presentation import DIAGONAL, REARRANGED, Presentation
 from .result_shapes import Attrs, Sized
 from .shape import Sizes, cat, reshape, slice_backward
 
@@ -262,6 +262,6 @@ narrow_copy = op(
     self=lambda grad, self_sizes, dim, start, length: slice_backward(grad, self_sizes, dim, start, start + length, 1),
 )  # fmt: skip
 view_copy = op(
-    "view_copy", _view_copy, Traits(node="ViewBackward0_copy"),
+    "view_copy", _view_copy, Traits(node="ViewBackward0_copy"), REARRANGED,
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
 )  # fmt: skip

@@ -13,13 +13,13 @@ from engine.trace.events import Input, OpCalled
 
 from ..reading import labels
 from ..reading.facts import Facts
-from ..reading.rearranged import REARRANGING
 
-LINEAR = frozenset({"neg", "add", "sub", "rsub", "mul", "div"})
-"""Ops after which the mean of all products is still made of means of columns and rows: nobody needs a matrix for it."""
-BOUNDS = frozenset({"relu", "clamp", "clamp_min", "clamp_max"})
+LINEAR = frozenset("+−×÷")
+"""The signs of ops after which the mean of all products is still made of means of columns and rows: nobody needs a
+matrix for it."""
+BOUNDS = ("relu", "clamp")
 CHOICES = frozenset({"minimum", "maximum"})
-COPIES = frozenset({"clone", "alias", "detach", "data", "to", "to.device"})
+COPIES = frozenset({"detach", "data", "to"})
 
 Known = tuple[int, int]
 """A tensor and its version."""
@@ -95,9 +95,10 @@ def _sources(facts: Facts, argument: Input, is_followed: bool = False) -> set[Kn
 def _is_passed(facts: Facts, event: OpCalled, is_followed: bool) -> bool:
     """Whether each element of an op's result comes from the same element of an input."""
     shapes = [_shape(facts, side) for side in event.inputs]
-    if event.name in REARRANGING and is_followed:
+    shown = labels.presentation(event)
+    if shown.rearranges and is_followed:
         return True
-    through = labels.presentation(event).elementwise or event.name in COPIES | REARRANGING
+    through = shown.elementwise or shown.rearranges or labels.written_name(event) in COPIES
     return through and event.outputs[0].shape in shapes
 
 
@@ -113,7 +114,7 @@ def _is_raised(facts: Facts, known: Known) -> bool:
     if event is None:
         return False
     before = [_shape(facts, side) for side in event.inputs if side.tensor is not None]
-    return len(before) == 1 and (event.name in REARRANGING or len(before[0]) < len(event.outputs[0].shape))
+    return len(before) == 1 and (labels.presentation(event).rearranges or len(before[0]) < len(event.outputs[0].shape))
 
 
 def _is_averaged(facts: Facts, event: OpCalled, product: _Product, computed: bool) -> bool:
@@ -122,7 +123,7 @@ def _is_averaged(facts: Facts, event: OpCalled, product: _Product, computed: boo
     `computed`: the row was computed.  A row that was not may be a list of constants, such as quantiles, with as many
     elements as there are samples by coincidence.  Then the way must be linear, or lead through the minimum of PPO.
     """
-    matrix, allowed = (product.n, product.n), LINEAR | BOUNDS if computed else LINEAR
+    matrix = product.n, product.n
     while True:
         result = event.outputs[0]
         uses = {op for op, _ in facts.uses.get((result.tensor, result.version), ()) if facts.ops[op].event.call is None}
@@ -141,8 +142,10 @@ def _is_averaged(facts: Facts, event: OpCalled, product: _Product, computed: boo
             second = _product(facts, other) if other is not None else None
             if second is None or not (computed or _are_clipped(facts, product, second)):
                 return False
-        elif name not in allowed or any(_shape(facts, side) == matrix for side in others):
-            return False
+        else:
+            is_passed = labels.presentation(event).sign in LINEAR or (computed and name.startswith(BOUNDS))
+            if not is_passed or any(_shape(facts, side) == matrix for side in others):
+                return False
 
 
 def _are_clipped(facts: Facts, first: _Product, second: _Product) -> bool:

@@ -9,14 +9,8 @@ from math import prod
 
 from engine.trace.events import Input, OpCalled
 
+from . import labels
 from .facts import Facts
-
-REARRANGING = frozenset({
-    "view", "reshape", "_unsafe_view", "_reshape_alias", "view_copy", "squeeze", "squeeze.dim", "squeeze.dims",
-    "squeeze.row", "squeeze_", "squeeze_.dim", "squeeze_.dims", "unsqueeze", "unsqueeze_", "transpose", "transpose_",
-    "permute", "t", "t_", "clone", "alias",
-})  # fmt: skip
-"""Ops whose result has all numbers of the input, each once; `flatten` and `contiguous` are recorded as these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +40,7 @@ def origin(facts: Facts, argument: Input) -> Origin | None:
         if producer is None or producer >= last:
             return None
         event, last = facts.ops[producer].event, producer
-        if event.name not in REARRANGING or "writer" in event.attrs:
+        if not labels.presentation(event).rearranges or "writer" in event.attrs:
             return Origin(event, tuple(since))
         since.append(event)
         argument = event.inputs[0]

@@ -35,7 +35,9 @@ def test_run_opens_as_a_whole_and_a_cell_leads_to_its_parameter(opened: Callable
     view.until("document.documentElement.dataset.view === 'run'")
     view.until("document.querySelector('#run-figure .heatmaplayer image')")
     assert "12 updates" in view.page.inner_text("#run-head")
-    assert view.page.inner_text("#run-findings") == ""
+    view.page.get_by_text(
+        "No known problem shows in these numbers, nor in the graphs of the first iterations."
+    ).wait_for()
     assert "12 iterations" in view.page.text_content("#run-words")
     labels = view.page.locator("#run-labels > :not(.loss)")
     assert labels.all_text_contents() == ["− model.2", "weight", "bias", "− model.0", "weight", "bias"]
