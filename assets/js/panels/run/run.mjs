@@ -102,7 +102,7 @@ export class RunView {
   /** What is said of the search for findings, below those that are there. @param {string} text */
   searched(text) {
     const place = byId("run-findings");
-    place.querySelector("p")?.remove();
+    place.querySelector(":scope > p")?.remove();
     if (text && this.run?.labels.length) place.append(h("p.hint", { role: "status" }, text));
   }
 
