@@ -297,7 +297,7 @@ export class Session {
       this.tell("busy", true);
     };
     this.timers = [
-      setTimeout(() => say(this.scene ? "Computing the new revision …" : "Recording the program …"), PATIENCE),
+      setTimeout(() => say(this.scene ? "Computing the new picture …" : "Opening the program …"), PATIENCE),
       setTimeout(() => say("Still computing …"), LONG),
     ];
   }
