@@ -1,6 +1,7 @@
 """Dividing a run into sections: the iterations of its training loops, and the code before, between and after them.
 
-An iteration is one pass through the innermost loop that both computes a root and calls `backward()` in each pass.
+An iteration is one pass through the innermost loop that computes a root and calls `backward()` in each pass, and uses a
+parameter before: not one over the steps of an episode that was played in another loop.
 Without such a loop, it is one call of a function that does both and is called in several places. If the loop is in a
 library, as that of a Trainer, an iteration ends with a step of the optimiser, or without one with a backward call. Any
 other program is a single section.
@@ -32,7 +33,7 @@ from engine.trace.events import (
     OpCalled,
     Trace,
 )
-from engine.trace.file.outline import CODES, KINDS, RECORDED, Outline
+from engine.trace.file.outline import CODES, GRAD, KINDS, NOBODY, RECORDED, Outline
 from engine.trace.loops import NAMELESS
 from engine.trace.source import syntax_tree
 
@@ -114,13 +115,19 @@ def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
     """
     votes: Counter[Place] = Counter()
     starts: dict[Place, list[int]] = {}
+    learns: dict[Place, bool] = {}
     for call, root in _last_calls(trace, outline):
+        around: list[Place] = []
         for place in reversed(_loops_around(trace, int(outline.stacks[call]))):
             if place not in starts:
                 starts[place] = [one.start for one in _rounds(trace, outline, place)]
-            if len(starts[place]) > 1 and _round_of(starts[place], root) == _round_of(starts[place], call) >= 0:
-                votes[place] += 1
-                break
+            number = _round_of(starts[place], call)
+            if len(starts[place]) > 1 and _round_of(starts[place], root) == number >= 0:
+                around.append(place)
+                if place not in learns:
+                    learns[place] = _uses_leaf(trace, outline, starts[place][number], call)
+        if around:
+            votes[next((place for place in around if learns[place]), around[0])] += 1
     places = [place for place, _ in votes.most_common()]
     if any(_is_inside(trace, one, other) for one, other in permutations(places, 2)):
         stepped = {place for stack in _steps(trace, outline) for place in _loops_around(trace, stack)}
@@ -130,6 +137,14 @@ def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
         if not any(_is_inside(trace, place, other) or _is_inside(trace, other, place) for other in loops):
             loops.append(place)
     return loops
+
+
+def _uses_leaf(trace: Trace, outline: Outline, start: int, end: int) -> bool:
+    """Whether one of some events is an op on a leaf that receives gradients."""
+    changes = outline.changes
+    taught = set(changes.tensor[(changes.what == GRAD) & (changes.first != NOBODY)].tolist())
+    ops = (event for index in range(start, end) if isinstance(event := trace.events[index], OpCalled))
+    return any(one.tensor in taught for op in ops for one in op.inputs)
 
 
 def _training_calls(trace: Trace, outline: Outline) -> list[Section]:

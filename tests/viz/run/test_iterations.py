@@ -56,6 +56,20 @@ CASES = {
         "    loss.backward()\n",
         ["step = 0", "step = 1"],
     ),
+    "loop over the steps of an episode": (
+        "for episode in range(2):\n    played = [(w * x).sum() for _ in range(3)]\n    for chance in played:\n"
+        "        loss = -chance.log()\n        loss.backward()\n    w.grad = None\n",
+        ["episode = 0", "episode = 1"],
+    ),
+    "loop over the steps of the only episode": (
+        "played = [(w * x).sum() for _ in range(3)]\nfor i, chance in enumerate(played):\n"
+        "    loss = -chance.log()\n    loss.backward()\n",
+        ["before the loop", "i = 0", "i = 1", "i = 2"],
+    ),
+    "loop over batches whose weights are computed in it": (
+        "for epoch in range(2):\n    for batch in range(2):\n        v = w * 2\n        (v * x).sum().backward()\n",
+        ["epoch = 0 batch = 0", "epoch = 0 batch = 1", "epoch = 1 batch = 0", "epoch = 1 batch = 1"],
+    ),
     "two loops": (
         "for step in range(2):\n" + STEP + "for late in range(2):\n" + STEP,
         ["step = 0", "step = 1", "late = 0", "late = 1"],
