@@ -90,7 +90,7 @@ class GradScaler:
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval = growth_interval
         self._used = False
-        self._found: dict[int, bool] = {}
+        self._overflows: dict[int, bool] = {}
         self._stepped: set[int] = set()
 
     def is_enabled(self) -> bool:
@@ -138,7 +138,7 @@ class GradScaler:
         """Divide the gradients of an optimiser by the scale, for clipping; at most once between two updates."""
         if not self._enabled:
             return
-        if id(optimizer) in self._found:
+        if id(optimizer) in self._overflows:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
         if id(optimizer) in self._stepped:
             raise RuntimeError("unscale_() is being called after step().")
@@ -148,7 +148,7 @@ class GradScaler:
                 for gradient in (p.grad for p in group["params"] if p.grad is not None):
                     gradient.mul_(1.0 / self._scale)
                     has_nonfinite = has_nonfinite or not bool(xp.isfinite(gradient._array).all())
-        self._found[id(optimizer)] = has_nonfinite
+        self._overflows[id(optimizer)] = has_nonfinite
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """The optimiser's step, with gradients divided by the scale; left out where one of them is inf or nan."""
@@ -158,10 +158,10 @@ class GradScaler:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
         if id(optimizer) in self._stepped:
             raise RuntimeError("step() has already been called since the last update().")
-        if id(optimizer) not in self._found:
+        if id(optimizer) not in self._overflows:
             self.unscale_(optimizer)
         self._stepped.add(id(optimizer))
-        return None if self._found[id(optimizer)] else optimizer.step(*args, **kwargs)
+        return None if self._overflows[id(optimizer)] else optimizer.step(*args, **kwargs)
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
         """A smaller scale after a step that was left out, a larger one after many that were not."""
@@ -174,15 +174,15 @@ class GradScaler:
             )
         if new_scale is not None:
             self._scale = float(new_scale)
-        elif any(self._found.values()):
+        elif any(self._overflows.values()):
             self._scale, self._growth_tracker = self._scale * self._backoff_factor, 0
-        elif not self._found:
+        elif not self._overflows:
             raise AssertionError("No inf checks were recorded prior to update.")
         else:
             self._growth_tracker += 1
             if self._growth_tracker == self._growth_interval:
                 self._scale, self._growth_tracker = self._scale * self._growth_factor, 0
-        self._found, self._stepped = {}, set()
+        self._overflows, self._stepped = {}, set()
 
     def state_dict(self) -> dict[str, Any]:
         """What `load_state_dict` takes; empty where it is switched off."""

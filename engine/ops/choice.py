@@ -29,7 +29,7 @@ def _test(name: str, function: Any, word: str | None = None) -> Any:
     return op(name, kernel, PLAIN, elementwise(word=word))
 
 
-def _told(name: str, ufunc: Any, sign: str) -> tuple[Any, Any]:
+def _in_place(name: str, ufunc: Any, sign: str) -> tuple[Any, Any]:
     """A comparison written into its first argument: 1 or 0 in that one's dtype, with a number and with a tensor."""
 
     def kernel(self: Array, other: Array) -> Array:
@@ -279,9 +279,12 @@ def _above(self: Any, min: Any, max: Any) -> Any:
     return gt(self, max) if min is None else logical_or(gt(self, max), gt(min, max))
 
 
-TOLD = {
-    "eq": _told("eq", xp.equal, "=="), "ne": _told("ne", xp.not_equal, "!="), "lt": _told("lt", xp.less, "<"),
-    "le": _told("le", xp.less_equal, "≤"), "gt": _told("gt", xp.greater, ">"),
-    "ge": _told("ge", xp.greater_equal, "≥"),
-}  # fmt: skip
+COMPARISONS = {
+    "eq": _in_place("eq", xp.equal, "=="),
+    "ne": _in_place("ne", xp.not_equal, "!="),
+    "lt": _in_place("lt", xp.less, "<"),
+    "le": _in_place("le", xp.less_equal, "≤"),
+    "gt": _in_place("gt", xp.greater, ">"),
+    "ge": _in_place("ge", xp.greater_equal, "≥"),
+}
 """In-place comparisons by name: (with a number, with a tensor)."""

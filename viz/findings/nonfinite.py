@@ -83,12 +83,12 @@ def findings(facts: Facts) -> list[Finding]:
         if event.index in facts.own.hidden:
             continue
         if isinstance(event, OpCalled):
-            births = search.forward(event)
+            sources = search.forward(event)
         elif isinstance(event, VjpRun):
-            births = search.backward(event)
+            sources = search.backward(event)
         else:
             continue
-        for finding in births:
+        for finding in sources:
             result.setdefault(finding.kind, finding)
     return sorted(result.values(), key=lambda finding: finding.event)
 

@@ -78,12 +78,12 @@ class Table:
 
     def _entry(self, trace: Trace, index: int) -> Entry:
         if trace is not self.of:
-            return self._made(trace.value(index))
+            return self._entry_of(trace.value(index))
         if index not in self.entries:
-            self.entries[index] = self._made(trace.value(index))
+            self.entries[index] = self._entry_of(trace.value(index))
         return self.entries[index]
 
-    def _made(self, value: Value) -> Entry:
+    def _entry_of(self, value: Value) -> Entry:
         bits = _bits(value)
         equal = self._equal.get(bits) if bits is not None else None
         return Entry(bits, as_json(value, self.limit) if equal is None else self.rows[equal])

@@ -400,7 +400,7 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
             if inside:
                 iterations[-1] = replace(iterations[-1], end=event)
             begin = event if header is None else header
-            around = tuple(_told(trace, stack, held, place))
+            around = tuple(_outer_labels(trace, stack, held, place))
             iterations.append(Section("iteration", value or "", begin, len(outline.kinds), around, place))
             first_stack, has_called = stack, False
         has_called |= event in calls
@@ -433,7 +433,7 @@ def _turning_points(
     return zip(own[is_new].tolist(), stacks[is_new].tolist(), strict=True)
 
 
-def _told(trace: Trace, stack: int, held: Mapping[tuple[int, int], str | None], inner: Place) -> Iterator[str]:
+def _outer_labels(trace: Trace, stack: int, held: Mapping[tuple[int, int], str | None], inner: Place) -> Iterator[str]:
     """The known values of the variables of the loops around an inner one."""
     for place in _loops_around(trace, stack):
         if place == inner:

@@ -25,11 +25,11 @@ def shortened(trace: Trace, most: int = MOST) -> Trace:
     if len(trace.events) <= most + most // 100:  # a note would weigh more than the last few
         return trace
     last = next((event for event in trace.events[-3:] if isinstance(event, ErrorRaised)), None)  # a call may end later
-    failed = {} if last is None or trace.meta.get("status") == 0 else {"failed": _told(last)}
+    failed = {} if last is None or trace.meta.get("status") == 0 else {"failed": _in_words(last)}
     return replace(trace, events=tuple(trace.events[:most]), meta={**trace.meta, "of": len(trace.events), **failed})
 
 
-def _told(error: ErrorRaised) -> str:
+def _in_words(error: ErrorRaised) -> str:
     """An error on one line: its type, and the first sentence of its message."""
     first = first_of(error.message.strip().partition("\n")[0])
     return one_line(f"{error.type}: {first}" if first else error.type, 160)

@@ -79,7 +79,7 @@ def _opening(read: Reading, above: int) -> Opening:
         size = zoom(graph, placed, seen.view)
         good = size >= WHOLE or _is_read_on(read, seen, graph, placed)
         if good or size > most:
-            best, most = _found(folded, seen, placed), size
+            best, most = _opening_of(folded, seen, placed), size
         if good:
             break
     return _roomy(read, _lasting(read, best, most)) if most else best
@@ -168,6 +168,6 @@ def _box(graph: nx.MultiDiGraph, placed: choice.Placed, place: str) -> Box:
     return (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
 
 
-def _found(folded: frozenset[str], seen: Visible, placed: choice.Placed) -> Opening:
+def _opening_of(folded: frozenset[str], seen: Visible, placed: choice.Placed) -> Opening:
     lines = {element: placed.lines[place] for element, place in seen.shown.items() if place in placed.lines}
     return Opening(folded, lines, placed.limit)

@@ -15,7 +15,7 @@ from ..schema.scene import Step as StepOfScene
 from ..schema.values import Code
 from .reading import Reading, reading
 
-_BIRTHS: Mapping[Kind, str] = {
+_TITLES: Mapping[Kind, str] = {
     "nan": "A nan appears", "inf": "An inf appears",
     "nan-gradient": "A nan gradient appears", "inf-gradient": "An inf gradient appears",
 }  # fmt: skip
@@ -34,7 +34,7 @@ def chapters(trace: Trace, scene: Scene) -> list[Chapter]:
             place = scene["steps"][step]["at"]
             code = scene["steps"][step]["code"]
             of = _of(read.facts, code) if code is not None and code["line"] == finding.line else ""
-            result.append(_found(finding, step + 1, [place] if place is not None else [], of))
+            result.append(_chapter(finding, step + 1, [place] if place is not None else [], of))
             itself = read.line.steps[step].at
             if place != itself is not None and (folded := _folded_around(scene, step)):
                 result[-1] |= {"select": [itself, *result[-1]["select"]], "unfold": folded}
@@ -95,9 +95,9 @@ def _written(facts: Facts, code: Code) -> str:
     return source(facts.trace, Frame(file, "", code["line"], code["end"], code["col"], code["stop"]))
 
 
-def _found(finding: Finding, step: int, select: list[str], of: str) -> Chapter:
+def _chapter(finding: Finding, step: int, select: list[str], of: str) -> Chapter:
     where = f" in line {finding.line}{of}" if finding.line is not None else ""
-    title = _BIRTHS.get(finding.kind, finding.label)
+    title = _TITLES.get(finding.kind, finding.label)
     if finding.kind in EXPLODING | NONFINITE:
         title += where
     lines = (finding.line, finding.line) if finding.line is not None and not of else None  # those of the script

@@ -195,7 +195,7 @@ class Signature:
             places[self.most : self.most] = [None] if self.most < len(places) else []
             marks = "".join(".!"[p is None or not p.fits(v, False)] for p, v in zip(places, args, strict=False))
             marks += "".join(".!"[not known[key].fits(v, False)] for key, v in kwargs.items())
-        return f"({_given(args, kwargs, marks)}), but expected ({self.text()})"
+        return f"({_types_of(args, kwargs, marks)}), but expected ({self.text()})"
 
     def text(self) -> str:
         """As torch shows it."""
@@ -341,10 +341,10 @@ class Reader:
         text = f"{self.name}() received an invalid combination of arguments - got "
         if len(shown) == 1:
             return TypeError(text + shown[0].beside(args, kwargs))
-        return TypeError(f"{text}({_given(args, kwargs)}), but expected one of:")
+        return TypeError(f"{text}({_types_of(args, kwargs)}), but expected one of:")
 
 
-def _given(args: tuple[Any, ...], kwargs: Mapping[str, Any], marks: str = "") -> str:
+def _types_of(args: tuple[Any, ...], kwargs: Mapping[str, Any], marks: str = "") -> str:
     """The kinds of what was given; with `marks`, a `!` for each that does not fit its place."""
     kinds = [*map(type_name, args), *(f"{key}={type_name(value)}" for key, value in kwargs.items())]
     if marks:

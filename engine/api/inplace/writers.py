@@ -153,7 +153,7 @@ def _checked(name: str) -> Writer:
 
 def _comparison(name: str) -> Writer:
     """A comparison, written as 1 and 0."""
-    with_number, with_tensor = ch.TOLD[name]
+    with_number, with_tensor = ch.COMPARISONS[name]
 
     def method(self: Tensor, other: Any) -> Tensor:
         return _write(with_tensor if isinstance(other, Tensor) else with_number, self, other)
@@ -189,7 +189,7 @@ COPIED: dict[str, Callable[..., Tensor]] = {
     )},
 }  # fmt: skip
 WRITERS: dict[str, Writer] = {
-    **{f"{name}_": _comparison(name) for name in ch.TOLD},
+    **{f"{name}_": _comparison(name) for name in ch.COMPARISONS},
     "not_equal_": _comparison("ne"), "less_": _comparison("lt"), "less_equal_": _comparison("le"),
     "greater_": _comparison("gt"), "greater_equal_": _comparison("ge"),
     "subtract_": sub_, "divide_": div_, "true_divide_": div_,

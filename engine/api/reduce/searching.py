@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-def _found(places: Any, source: str) -> Tensor:
+def _places(places: Any, source: str) -> Tensor:
     """A tensor of places: a leaf, for which a recording has no op."""
     result = tensor_of(places)
     if slot.active is not None:
@@ -51,8 +51,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
     escape(input, "nonzero")
     if as_tuple:
         flat = input._array if input._array.ndim else input._array.reshape(1)
-        return tuple(_found(p.copy(), "nonzero") for p in flat.nonzero())
-    return _found(xp.argwhere(input._array), "nonzero")
+        return tuple(_places(p.copy(), "nonzero") for p in flat.nonzero())
+    return _places(xp.argwhere(input._array), "nonzero")
 
 
 def argwhere(input: Tensor) -> Tensor:
@@ -134,7 +134,7 @@ def searchsorted(
         places = xp.searchsorted(edges, values, side="right" if after else "left")
     else:
         places = _rows(edges, values, after)
-    return _found(xp.asarray(places, dtype="int32" if out_int32 else "int64", like=edges), "searchsorted")
+    return _places(xp.asarray(places, dtype="int32" if out_int32 else "int64", like=edges), "searchsorted")
 
 
 def _ordered(edges: Any, sorter: Tensor) -> Any:

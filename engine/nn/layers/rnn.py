@@ -253,7 +253,7 @@ class RNNBase(Module):
             state = self._checked(data, sizes[0], hx, packed=True)
             out, last = self._layers(data, state, sizes)
             packed = PackedSequence(out, input.batch_sizes, input.sorted_indices, input.unsorted_indices)
-            return packed, self._told(self._given_state(last, input.unsorted_indices))
+            return packed, self._public_state(self._given_state(last, input.unsorted_indices))
         if input.dim() not in (2, 3):
             word = " tensor" if self.mode.startswith("RNN") else ""
             raise ValueError(f"{self.name}: Expected input to be 2D or 3D, got {input.dim()}D{word} instead")
@@ -266,13 +266,13 @@ class RNNBase(Module):
         out = out.transpose(0, 1) if self.batch_first else out
         if not batched:
             out, last = out.squeeze(0 if self.batch_first else 1), tuple(s.squeeze(1) for s in last)
-        return out, self._told(last)
+        return out, self._public_state(last)
 
     def _states(self, hx: Any) -> State:
         """The state as a tuple, also where it is one tensor."""
         return (hx,) if isinstance(hx, Tensor) else tuple(hx)
 
-    def _told(self, state: State) -> Any:
+    def _public_state(self, state: State) -> Any:
         return state if self.mode == "LSTM" else state[0]
 
     def _given_state(self, hx: Any, order: Tensor | None) -> Any:

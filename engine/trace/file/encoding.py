@@ -393,10 +393,10 @@ class _Records:
     def of(self, kind: type) -> Callable[[Any], Any]:
         """A function that makes one of them from a JSON object."""
         if kind not in self._known:
-            self._known[kind] = self._made(kind)
+            self._known[kind] = self._reader_of(kind)
         return self._known[kind]
 
-    def _made(self, kind: type) -> Callable[[Any], Any]:
+    def _reader_of(self, kind: type) -> Callable[[Any], Any]:
         hints = typing.get_type_hints(kind)
         readers = [(f.name, self._field(f.name, hints[f.name]), f.default) for f in dataclasses.fields(kind)]
 

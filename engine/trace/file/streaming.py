@@ -123,7 +123,7 @@ class Stream:
         self._done = self._valued = 0
         self.most, self.tell = most, tell
         self._ops = 0
-        self._begun = self._told = time.monotonic()
+        self._begun = self._reported_at = time.monotonic()
         self._budget, self._holding = Budget(whole, selection), Holding()
         self._written: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
         # a value that it is, and where the file has it
@@ -150,7 +150,7 @@ class Stream:
 
     def start(self) -> None:
         """Begin to record."""
-        self._begun = self._told = time.monotonic()
+        self._begun = self._reported_at = time.monotonic()
         slot.active = self.recorder
         self._thread.start()
 
@@ -243,8 +243,8 @@ class Stream:
         pause = SOON
         while not self._stop.wait(pause):
             pause = SOON if self._catch_up() >= BATCH else min(2 * pause, INTERVAL)
-            if self.tell is not None and not self._is_over() and time.monotonic() - self._told >= PROGRESS_EVERY:
-                self._told = time.monotonic()
+            if self.tell is not None and not self._is_over() and time.monotonic() - self._reported_at >= PROGRESS_EVERY:
+                self._reported_at = time.monotonic()
                 self.tell(self.progress)
 
     def _catch_up(self) -> int:

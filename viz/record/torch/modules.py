@@ -28,7 +28,7 @@ class ModuleNames:
         self.stepping: set[int] = set()  # the optimisers whose step has begun
         self.depth = 0
         self._alive: dict[int, Any] = {}
-        self._found: dict[int, tuple[Any, str]] = {}  # by the id of a parameter: itself, weakly, and its name
+        self._names: dict[int, tuple[Any, str]] = {}  # by the id of a parameter: itself, weakly, and its name
         self._looked: dict[int, Any] = {}  # the modules that were searched for them, weakly, by id
 
     def enter(self, module: Any) -> None:
@@ -121,7 +121,7 @@ class ModuleNames:
 
     def name_of(self, parameter: Any) -> str | None:
         """The name of a parameter in a module that was searched."""
-        ref, name = self._found.get(id(parameter), (None, None))
+        ref, name = self._names.get(id(parameter), (None, None))
         return name if ref is not None and ref() is parameter else None
 
     def look_into(self, module: Any, held: str) -> None:
@@ -133,7 +133,7 @@ class ModuleNames:
         with suppress(Exception):  # one that is only half made yet, or has parameters in a way of its own
             for qualified, part in module.named_parameters():
                 if self.name_of(part) is None:
-                    self._found[id(part)] = weakref.ref(part), f"{held}.{qualified}"
+                    self._names[id(part)] = weakref.ref(part), f"{held}.{qualified}"
 
     def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
         """The tensors that an optimiser updates, None for an unknown one; () if they are the same as in its last

@@ -279,7 +279,7 @@ def counterpart(ops: Ops, name: str, arguments: Mapping[str, Any], shape: Sequen
     call = _Call(op, arguments, tuple(shape))
     if op.name == "to" and _moves(arguments):
         return None
-    inputs = tuple(one for name in _inputs(op, arguments) for one in _named(name, _given(op, name, arguments)))
+    inputs = tuple(one for name in _inputs(op, arguments) for one in _named(name, _argument(op, name, arguments)))
     attrs = {name: _static(call, name, default) for name, default in op.statics.items()}
     is_write = base.endswith("_") and not base.startswith("__") and not op.view
     return Counterpart(op.name, inputs, attrs, RESULTS.get(op.name), is_write)
@@ -312,7 +312,7 @@ def _inputs(op: Op, arguments: Mapping[str, Any]) -> Sequence[str]:
     return [name for name in op.inputs if name != "noise" or arguments.get("training")]
 
 
-def _given(op: Op, name: str, arguments: Mapping[str, Any]) -> Any:
+def _argument(op: Op, name: str, arguments: Mapping[str, Any]) -> Any:
     return arguments.get(CALLED.get((op.name, name), name))
 
 

@@ -119,7 +119,7 @@ class Search:
     def __init__(self, programs: Callable[[], Sequence[Program]]) -> None:
         self._programs = programs
         self._lock = threading.Lock()
-        self._made: list[tuple[str, int]] = []
+        self._results: list[tuple[str, int]] = []
         self._base = sqlite3.connect(":memory:", check_same_thread=False)
         weakref.finalize(self, self._base.close)
         self._words: dict[str, set[str]] = {}
@@ -130,21 +130,21 @@ class Search:
         with self._lock:
             self._renew()
             words = asked(question)
-            if not words or not self._made:
+            if not words or not self._results:
                 return {"hits": [], "instead": [], "near": False}
             instead = self._instead(words, NEAR)
             hits = self._hits(_meant(words, instead), map(_quoted, names(question)), tuple(words_of(question)))
             if hits:
                 return {"hits": hits, "instead": list(instead.items()), "near": False}
             instead = self._instead(words, FAR)
-            first = [one for one, _ in self._made[:3]]
+            first = [one for one, _ in self._results[:3]]
             rest: list[Hit] = [{"program": one, "reason": "Begin here", "text": ""} for one in first]
             return {"hits": self._hits(_meant(words, instead)) or rest, "instead": list(instead.items()), "near": True}
 
     def _renew(self) -> None:
         listed = [program for program in self._programs() if not program.about.get("hidden")]
         key = [(program.id, program.version) for program in listed]
-        if key == self._made:
+        if key == self._results:
             return
         columns, places = ", ".join(FIELDS), ", ".join("?" for _ in FIELDS)
         for table, tokens in TABLES.items():
@@ -162,7 +162,7 @@ class Search:
         for program in listed:
             for phrase in _phrases(program):
                 self._phrases.setdefault(phrase, set()).add(program.id)
-        self._made = key
+        self._results = key
 
     def _instead(self, words: Iterable[str], alike: float) -> dict[str, str]:
         """For each word that no program has, and that does not begin another one, the nearest known word."""
