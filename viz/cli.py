@@ -39,12 +39,12 @@ EXAMPLES = """examples:
   backstep run train.py --epochs 2  record a script and open it
   backstep run --as-torch train.py  the same with Backstep's engine for `import torch`
   backstep run --watch lesson.py    record again on every save
-  backstep run -m my.training       the same for a module, as `python -m` would run it
+  backstep run -m my.training       record and open a module, as `python -m` would run it
   backstep record -o run.backstep train.py   record a script without opening it
   backstep record --steps 100:103 train.py   keep the values of three iterations, statistics of all others
   backstep open run.backstep        open a recorded trace
-  backstep open a.rank0.backstep a.rank1.backstep   several together, as of a distributed run
-  backstep open --rerun run.backstep   the same; edits may run its script again
+  backstep open a.rank0.backstep a.rank1.backstep   several together, such as the ranks of a distributed run
+  backstep open --rerun run.backstep   open a trace; edits may run its script again
   backstep compare lesson.py        run a program on Backstep's engine and on PyTorch, and say where they differ
   backstep serve lessons --workers 4    the gallery and a course, for a class
   backstep new lesson.py            write a lesson to begin with
@@ -89,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="FILE",
         help="the trace file to write (default: the script's name with .backstep, in the working folder); `-o "
-        "FILE.backstep` may also stand directly behind the script",
+        "FILE.backstep` may also come directly after the script",
     )
     _limits(record)
     _script(record)
@@ -114,9 +114,9 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         required=True,
         metavar="FILE",
-        help="the file to write; its ending says what: .html a lesson, .dot or .graphml the graph, .csv the steps, "
-        ".trace.json the steps for Perfetto, .scene.json the scene, .backstep a trace file, .svg or .png a picture, "
-        ".gif or .webm a film",
+        help="the file to write; its extension chooses the format: .html a lesson, .dot or .graphml the graph, "
+        ".csv the steps, .trace.json the steps for Perfetto, .scene.json the scene, .backstep a trace file, "
+        ".svg or .png a picture, .gif or .webm a film",
     )
     _look(export)
     _events(export)
@@ -150,8 +150,8 @@ def _served(target: argparse.ArgumentParser) -> None:
         type=_queue,
         default=os.environ.get("BACKSTEP_QUEUE", "disk"),
         metavar="WHERE",
-        help="where large graphs and files wait and are kept: disk, or redis://HOST:PORT/N for several machines "
-        "(default: BACKSTEP_QUEUE, or else disk)",
+        help="where large jobs are queued and their results are stored: disk, or redis://HOST:PORT/N for several "
+        "machines (default: BACKSTEP_QUEUE, or else disk)",
     )
 
 
@@ -241,7 +241,9 @@ def _look(target: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--size", default="", help="whole (the default for pictures), 16:9, or the size of a window, such as 1280x720"
     )
-    group.add_argument("--theme", choices=("light", "dark"), default="light")
+    group.add_argument(
+        "--theme", choices=("light", "dark"), default="light", help="the colours of the picture (default: light)"
+    )
     group.add_argument(
         "--step", type=_moment, metavar="N", help="the step after which the picture is taken (default: the last)"
     )
