@@ -184,10 +184,14 @@ def shadowed(script: str, files: Sequence[str]) -> str:
     if not files:
         return ""
     names = " and ".join(f"`{name}`" for name in files)
-    module = Path(files[0]).parts[0].removesuffix(".py")
+    modules = list(dict.fromkeys(Path(file).parts[0].removesuffix(".py") for file in files))
+    same = "has the same name as a part" if len(files) == 1 else "have the same names as parts"
+    imports = " and ".join(f"`import {module}`" for module in modules)
+    loads = "loads" if len(modules) == 1 else "load"
+    it = "it" if len(files) == 1 else "them"
     return (
-        f"{names} beside {script} has the same name as a part of Backstep. Here `import {module}` loads "
-        f"Backstep's, not yours. Rename yours (for instance to my_{module}) if the script needs it."
+        f"{names} beside {script} {same} of Backstep. Here {imports} {loads} "
+        f"Backstep's, not yours. Rename yours (for instance to my_{modules[0]}) if the script needs {it}."
     )
 
 

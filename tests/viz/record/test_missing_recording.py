@@ -49,6 +49,14 @@ def test_own_files_do_not_shadow_themselves() -> None:
     assert missing_recording.shadows(ROOT, ROOT) == [] and missing_recording.shadowed("s.py", []) == ""
 
 
+def test_several_files_named_like_ours_are_explained_in_the_plural() -> None:
+    one = missing_recording.shadowed("s.py", ["viz.py"])
+    assert one.startswith("`viz.py` beside s.py has the same name as a part of Backstep. Here `import viz` loads ")
+    two = missing_recording.shadowed("s.py", ["engine.py", "viz/__init__.py"])
+    assert two.startswith("`engine.py` and `viz/__init__.py` beside s.py have the same names as parts of Backstep.")
+    assert "Here `import engine` and `import viz` load Backstep's" in two and two.endswith("if the script needs them.")
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
