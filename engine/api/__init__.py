@@ -1,1 +1,3 @@
-"""The functions that users call: they take torch's arguments, call the ops, and raise torch's errors."""
+"""The functions that users call: they take torch's arguments, call the ops, and raise torch's errors.
+Nothing here imports the backward pass.
+"""

@@ -1,4 +1,6 @@
-"""torch.autograd: `backward` and `grad`, custom Functions, grad modes, functional derivatives, checks."""
+"""torch.autograd: `backward` and `grad`, custom Functions, grad modes, functional derivatives, checks.
+The backward pass itself is in `backward`.
+"""
 
 from ..api.creation.creation import Variable
 from ..backward.anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly

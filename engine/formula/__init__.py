@@ -1,1 +1,3 @@
-"""The formula of one call of a rule: from its symbols to its text."""
+"""The formula of one call of a rule: from its symbols to its text.
+No tensors, only their shapes; the rules are in `ops`.
+"""

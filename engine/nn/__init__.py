@@ -1,6 +1,6 @@
 """torch.nn: modules, parameters and containers, layers; `functional` has the functions, `init` the first values.
 
-`__all__` lists torch's names in each module.
+`__all__` lists torch's names in each module. Optimisers are in `optim`.
 """
 
 from . import attention, functional, grad, init, modules, parameter, utils

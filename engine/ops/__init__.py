@@ -1,4 +1,6 @@
-"""The ops, one file per kind, each with what is known of it; importing this package declares all of them."""
+"""The ops, one file per kind, each with what is known of it; importing this package declares all of them.
+Nothing here imports tensors or the backward pass.
+"""
 
 from . import (
     activation,

@@ -1,4 +1,6 @@
-"""torch.optim: optimisers, and in `lr_scheduler` the schedules of their learning rates."""
+"""torch.optim: optimisers, and in `lr_scheduler` the schedules of their learning rates.
+Nothing here imports the backward pass.
+"""
 
 from . import lr_scheduler, swa_utils
 from .adam import Adam, AdamW

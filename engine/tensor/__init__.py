@@ -1,1 +1,3 @@
-"""Tensors and the graph behind them: storage, views, versions, saved tensors, and op dispatch."""
+"""Tensors and the graph behind them: storage, views, versions, saved tensors, and op dispatch.
+Nothing here imports the backward pass.
+"""

@@ -1,1 +1,3 @@
-"""One document per revision with everything the browser plays (docs/scene-format.md), and details on request."""
+"""One document per revision with everything the browser plays (docs/scene-format.md), and details on request.
+No Dash here, and no server.
+"""

@@ -1,1 +1,3 @@
-"""The web app: programs, revisions, Dash's page and callbacks, request checks.  It does not read events."""
+"""The web app: programs, revisions, Dash's page and callbacks, request checks.
+Only its folder `library` goes through the events of a trace.
+"""

@@ -1,1 +1,1 @@
-"""Explains errors: the place, the reason, the smallest fix. No problem that raised no error, and no layout."""
+"""Explains errors: the place, the reason, the smallest fix. Problems without an error are found in the folder above."""

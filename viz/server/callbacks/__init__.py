@@ -1,1 +1,3 @@
-"""The browser's requests: two callbacks that ask for data, and three plain requests."""
+"""The browser's requests: callbacks for details and long computations, and plain requests for everything else.
+Nothing is computed here.
+"""

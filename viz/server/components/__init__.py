@@ -1,1 +1,1 @@
-"""The parts of the page.  Each file builds one region; the modules in assets/js/panels fill it."""
+"""The parts of the page.  Each file builds one region; the modules in assets/js/panels fill it. No callbacks here."""

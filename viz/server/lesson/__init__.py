@@ -1,1 +1,3 @@
-"""The page as one HTML file that needs no server: its modules, its markup, and the answers it may ask for."""
+"""The page as one HTML file that needs no server: its modules, its markup, and the answers it may ask for.
+No Dash here.
+"""
