@@ -48,7 +48,7 @@ class Formula:
 
 
 MOST = 64
-"""Formulas of one call: of a list of more inputs, those of the first are told."""
+"""The most formulas of one call: further inputs of a long list have none."""
 
 
 def formulas(
@@ -59,7 +59,7 @@ def formulas(
     names: Mapping[str, str] | None = None,
     taken: Collection[str] = (),
 ) -> dict[str, Formula]:
-    """The formula per differentiable tensor input of a call of the op `name`.
+    """The formula per differentiable tensor input of a call of the op `name`, for the first `MOST` of them.
 
     `inputs` are the shapes (or numbers) by input name, `tensors[0]` and so on for a list; `outputs` the shapes of the
     results.  `names` are the user's names for inputs (by the same keys) and results (`result`, or `result[1]`); what

@@ -1,4 +1,4 @@
-"""The message of an error or warning, and its kind: the only place that reads PyTorch's and Python's messages.  Pure.
+"""The message of an error or warning, and its kind: the only place that reads the messages in a trace.  Pure.
 
 A trace has messages word for word, so that they can be shown; the app decides by their kinds.
 """

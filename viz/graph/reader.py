@@ -197,8 +197,8 @@ class _Reader:
         """The iteration of `loop` that an event belongs to.
 
         A new one begins if its variable has another value, or if the same position or an earlier one comes again. A
-        repetition inside an inner loop is an iteration of that one, also if the outer loop has nothing else: `_nest`
-        tells those apart.
+        repetition inside an inner loop is an iteration of that one, also if the outer loop has nothing else:
+        `scopes.nest` tells those apart.
         """
         frame, last = frames[depth], depth == len(frames) - 1
         place = place_of(frame)

@@ -147,7 +147,7 @@ class CallFact:
 
 @dataclass
 class Facts:
-    """Tables for everything that is looked up more than once. `users` has (op, input position) per (tensor, version) as
+    """Tables for everything that is looked up more than once. `uses` has (op, input position) per (tensor, version) as
     resolved."""
 
     trace: Trace

@@ -1,4 +1,4 @@
-"""The only state of the server: programs, revisions and what was computed for them, found by id.
+"""The state of programs and revisions: both, and what was computed for them, found by id.
 
 A revision is a program and edits; its id is a hash of both, so that the same edits made twice are one revision, and an
 address that carries edits always leads to the same picture.  Traces, scenes and details are kept in caches of so many

@@ -1,4 +1,4 @@
-"""A cache of the entries used last, limited in number and bytes: the only kind of cache in the app."""
+"""A cache of the entries used last, limited in number and bytes: for scenes, layouts and the server."""
 
 from __future__ import annotations
 

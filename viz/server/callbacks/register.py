@@ -1,4 +1,4 @@
-"""The callbacks of the app and its plain requests.  The only stateful thing that they reach is the store."""
+"""The callbacks of the app and its plain requests.  The state of programs and revisions is in the store."""
 
 from __future__ import annotations
 
