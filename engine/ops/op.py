@@ -295,7 +295,7 @@ def _check(op: Op) -> None:
     known = {"grad", "grads", "result", "results", *NUMBERED, *op.inputs, *op.statics, *sizes}
     for target, rule in op.rules.items():
         if target not in op.inputs:
-            raise TypeError(f"op {op.name!r} has a rule for {target!r}, which is no parameter of its kernel")
+            raise TypeError(f"op {op.name!r} has a rule for {target!r}, which is not a parameter of its kernel")
         for need in inspect.signature(rule).parameters:
             if need not in known:
                 raise TypeError(f"the rule of {op.name!r} for {target!r} asks for {need!r}; known are {sorted(known)}")

@@ -63,7 +63,7 @@ def _finding(facts: Facts, dead: int, units: int, index: int) -> Finding:
     where = f"{name} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else name
     count = facts.trace.value(event.outputs[0].value).array.size // units  # type: ignore[union-attr]  # see _layers
     why = (
-        f"{dead} of the {units} units of {where} are 0 for all {count:,} inputs, {100 * dead // units} %: no gradient "
+        f"{dead} of the {units} units ({100 * dead // units} %) of {where} are 0 for all {count:,} inputs: no gradient "
         "comes through them, so the weights before them stay as they are."
     )
     fix = "Take smaller steps, start with smaller weights or a positive bias, normalise the inputs, or use leaky_relu."

@@ -247,7 +247,7 @@ def _never_updated(run: Overview) -> Iterator[RunFinding]:
     if run.about_gradients and not is_same:
         return
     what = f"the loss is {_number(loss[0], 6)} in each of them" if is_same else "only the data and chance move the loss"
-    why = f"In {len(loss)} iterations backward() brings gradients, but no parameter is changed: {what}."
+    why = f"In {len(loss)} iterations backward() computes gradients, but no parameter changes: {what}."
     fix = (
         "Call optimizer.step() after backward(). To update by hand, write in place under no_grad(), as in "
         "`p -= lr * p.grad`; `p = p - …` makes a new tensor, and the model keeps the one that it has."
@@ -321,7 +321,7 @@ def _flips(run: Overview) -> Iterator[RunFinding]:
         row, column = rows[0]
         others = f", as {_count(len(rows) - 1, 'other does', 'others do')}" if rows[1:] else ""
         why = (
-            f"From {run.labels[column]} on the gradient of {run.parameters[row].name} has the other sign in each "
+            f"From {run.labels[column]} on the gradient of {run.parameters[row].name} changes its sign in every "
             f"iteration and does not get smaller{others}: each update jumps over the minimum."
         )
         yield RunFinding(
@@ -379,7 +379,7 @@ def _unheld(run: Overview) -> Iterator[RunFinding]:
     )
     fix = (
         "Give them to the optimiser: make it after requires_grad_(True), or call optimizer.add_param_group(). If they "
-        "are not to learn, requires_grad_(False) saves their gradients."
+        "should stay fixed, requires_grad_(False) saves their gradients."
     )
     label = f"{_count(len(rows), 'parameter')} {'are' if rows[1:] else 'is'} in no optimiser"
     yield RunFinding("unheld", column, rows[0], label, why, fix)
@@ -405,7 +405,7 @@ _WORST: tuple[Search, ...] = (_nonfinite_loss, _nonfinite_gradient, _over_iterat
 _OVER_TIME: tuple[Search, ...] = (_never_updated, _unheld, _updates, _flips, _stalled)
 
 
-def _often(run: Overview, count: int, what: str = "This is so") -> str:
+def _often(run: Overview, count: int, what: str = "This happens") -> str:
     return "" if len(run.labels) == 1 else f" {what} in {count:,} of {len(run.labels):,} iterations."
 
 

@@ -253,7 +253,7 @@ class _Unreached:
         line = f" ({place.line})" if place.line else ""
         why += f" through the custom Function {place.function}, whose backward returns None for {argument}{line}."
         name = place.parameter or "that input"
-        fix = f"Return the gradient of the loss with respect to {name} there in place of None. {freeze}"
+        fix = f"Return the gradient of the loss with respect to {name} there instead of None. {freeze}"
         at = self.facts.ops[self.facts.op_at[stop.op.index]].id
         return Finding("unreached", stop.event, at, label, f"{why} {stay}.", fix, self.facts.line_number(stop.op.stack))
 

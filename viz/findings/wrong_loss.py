@@ -131,7 +131,7 @@ def _swapped(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     if asked == [False, True]:
         why = (
             f"{_by(facts, event)} takes the prediction first and the target second. Here the second requires a "
-            "gradient and the first does not: the loss and its gradients are other ones than those that are meant."
+            "gradient and the first does not, so the loss and its gradients are not the intended ones."
         )
         yield _finding("swapped", facts, event, "prediction and target swapped", why, "Swap the first two arguments.")
 

@@ -77,8 +77,8 @@ class Comparison:
             f", with numbers that are {self.numbers}."
             if not self.drawn
             else (
-                f". Numbers are not compared, because {self.drawn} begins with other values in each: give the program "
-                "fixed values instead of random ones to compare them."
+                f". Numbers are not compared, because {self.drawn} starts with different values in each: give the "
+                "program fixed values instead of random ones to compare them."
             )
         )
         if self.first is None:

@@ -134,7 +134,7 @@ def cut(kind: str, written: int, of: int | None = None, reason: str = "") -> str
         return f"The recording ends after {written:,} of {of or written:,} events: Ctrl-C stopped the writing there."
     more = {
         "memory": " Use fewer iterations or smaller tensors.",
-        "disk": " Make room there, or keep the values of fewer iterations with --steps or --every.",
+        "disk": " Free some space there, or keep the values of fewer iterations with --steps or --every.",
     }.get(kind, "")
     return f"The recording ends after {written:,} events: {reason}. The script itself went on.{more}"
 

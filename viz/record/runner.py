@@ -254,7 +254,7 @@ def _reserve(report: Path, script: Path) -> None:
         where = tempfile.gettempdir()
         raise ScriptError(
             f"{script.name} was not run: Backstep cannot write to the temporary folder {where!r}: {error.strerror}. "
-            "Make room there, or set TMPDIR to another folder."
+            "Free some space there, or set TMPDIR to another folder."
         ) from error
 
 

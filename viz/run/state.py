@@ -143,7 +143,7 @@ def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | N
     maker = trace.events[born]
     if isinstance(maker, Damaged):
         raise TraceFileError(
-            f"Event number {born + 1:,} is damaged in the file, and it made a tensor that is used here. Look at "
+            f"Event number {born + 1:,} is damaged in the file; it created a tensor that this iteration uses. Look at "
             "another iteration, copy the file again, or record the program again."
         )
     version, value, requires = _at_birth(maker, tensor)

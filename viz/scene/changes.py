@@ -117,7 +117,7 @@ def _names(read: Reading, tensors: tuple[int, ...]) -> str:
 def _numbers(values: Any) -> str:
     """Nested lists in the form of the app, if they are short."""
     array = np.asarray(values)
-    return text.listing(array) if array.size <= text.SMALL and array.dtype.kind in "bif" else "with other numbers"
+    return text.listing(array) if array.size <= text.SMALL and array.dtype.kind in "bif" else "with different numbers"
 
 
 def _change(

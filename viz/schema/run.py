@@ -22,7 +22,7 @@ RunFindingKind = Literal[
     "unheld",  # parameters receive gradients that no optimiser uses
     "never-updated",  # gradients come, and no parameter changes in the whole run
     "stalled-loss",  # the loss does not move
-    "flips",  # a gradient has another sign in each iteration
+    "flips",  # a gradient changes its sign in every iteration
     "mistake",  # the graph of an iteration shows what to write differently: zero the gradients, remove a softmax
     "iteration",  # what else the graph of an iteration shows: the first op that gives nan, dead units
 ]
@@ -63,7 +63,7 @@ class RunParameter(TypedDict):
 
 
 class Quantities(TypedDict):
-    """The numbers of all parameters: one list per parameter, one number per column, null where there is none."""
+    """The numbers of all parameters: one list per parameter, one number per column, null if there is none."""
 
     norm: list[list[float | None]]
     """The norm of the gradient's finite elements, after the iteration's last backward call that reached it."""
@@ -125,7 +125,7 @@ class RunOverview(TypedDict):
     ops: int
     """Forward ops of the run."""
     bytes: int | None
-    """The size of its file; null where there is none."""
+    """The size of its file; null if there is none."""
 
 
 class RunGraphs(TypedDict):

@@ -111,7 +111,7 @@ class Row(RowSize):
     """A row of a tensor's card; the rows stand under the title, top to bottom."""
 
     track: Track[ValueId | None]
-    """The value that it shows; null where there is none."""
+    """The value that it shows; null if there is none."""
     call: NotRequired[Track[int | None]]
     """Of a seed: which backward call."""
     derived: NotRequired[Track[Derived | None]]
@@ -132,7 +132,7 @@ class Dot(TypedDict):
     shape: list[int]
     """The sizes of its dimensions."""
     norm: Track[Num | None]
-    """Of its `.grad`; null where there is none."""
+    """Of its `.grad`; null if there is none."""
     shared: NotRequired[Literal[True]]
     """Present if several modules use it."""
 
@@ -377,7 +377,7 @@ class Phase(TypedDict):
 
 class Span(TypedDict):
     """Steps that are one thing at a level: a phase, in it the call of a module or function, or what goes back through
-    it. Each stands behind the one around it."""
+    it. Each follows the one around it."""
 
     start: int
     """Its first step."""
@@ -459,7 +459,7 @@ class Command(TypedDict):
     start: int
     """Its first step; `end` is the step after its last."""
     end: int
-    """The step behind its last."""
+    """The step after its last."""
     root: ElementId | None
     """Where a backward call starts, of several roots the first; the leaf whose gradient is zeroed or set."""
     roots: list[ElementId]
@@ -783,7 +783,7 @@ class Scene(TypedDict):
     """The powers of ten around all norms of gradients, the ends of the scale of colours; null where nothing begins
     folded, or no gradient has a norm."""
     model: str | None
-    """The modules whose calls hold all of the graph, and are not drawn: `model: GPT`; null where there is none."""
+    """The modules whose calls hold all of the graph, and are not drawn: `model: GPT`; null if there is none."""
     bounds: Box
     """The box around everything."""
     layout: str

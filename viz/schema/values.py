@@ -90,7 +90,7 @@ class Stats(TypedDict):
     min: Num | None
     """Of the finite elements, as `max` and `mean`; 0 where there are none."""
     max: Num | None
-    """The largest finite element, 0 where there is none."""
+    """The largest finite element, 0 if there is none."""
     mean: Num | None
     """The mean of the finite elements, 0 where there are none."""
     norm: Num | None

@@ -18,7 +18,7 @@ function keyTable(app) {
       [[" "], "Space", "Next move of the story; after that, play or pause", () => app.space()],
       [["ArrowRight"], "\u2192", "Step; a folded box is one step, and so is an optimiser\u2019s", () => app.forward()],
       [["ArrowLeft"], "\u2190", "Step back", () => app.back()],
-      [["Shift+ArrowRight", "Shift+ArrowLeft"], "Shift \u2192, Shift \u2190", "A single op on, or back", (key) => (key === "ArrowRight" ? app.forward(true) : app.back(true))],
+      [["Shift+ArrowRight", "Shift+ArrowLeft"], "Shift \u2192, Shift \u2190", "One op forward, or back", (key) => (key === "ArrowRight" ? app.forward(true) : app.back(true))],
       [["PageDown"], "Page Down", "Next backward call", () => app.nextCall()],
       [["PageUp"], "Page Up", "Previous backward call", () => app.previousCall()],
       [["Home"], "Home", "First step", () => app.seek(0)],
@@ -52,7 +52,7 @@ function keyTable(app) {
       [["l", "L"], "L", "Follow the steps while playing", () => app.toggleFollow()],
       [["["], "[", "Show or hide the left panel", () => app.bus.emit("panel", "left")],
       [["]"], "]", "Show or hide the right panel", () => app.bus.emit("panel", "right")],
-      [["p", "P"], "P", "Lecture mode: the whole screen for a hall", () => app.bus.emit("present")],
+      [["p", "P"], "P", "Lecture mode: fill the screen, for a lecture hall", () => app.bus.emit("present")],
     ] },
     { title: "Explanations", rows: [
       [["k", "K"], "K", "Legend: what the signs mean", () => app.legend.toggle()],

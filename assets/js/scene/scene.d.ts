@@ -52,7 +52,7 @@ export interface Scene {
    * folded, or no gradient has a norm.
    */
   norms: [number, number] | null;
-  /** The modules whose calls hold all of the graph, and are not drawn: `model: GPT`; null where there is none. */
+  /** The modules whose calls hold all of the graph, and are not drawn: `model: GPT`; null if there is none. */
   model: string | null;
   /** The box around everything. */
   bounds: Box;
@@ -314,7 +314,7 @@ export type PhaseKind = "forward" | "backward" | "write";
 
 /**
  * Steps that are one thing at a level: a phase, in it the call of a module or function, or what goes back through it.
- * Each stands behind the one around it.
+ * Each follows the one around it.
  */
 export interface Span {
   /** Its first step. */
@@ -476,7 +476,7 @@ export interface Row {
   rows: number;
   /** Cells in a line; 0 for a heat strip. */
   cols: number;
-  /** The value that it shows; null where there is none. */
+  /** The value that it shows; null if there is none. */
   track: Track<ValueId | null>;
   /** Of a seed: which backward call. */
   call?: Track<number | null>;
@@ -518,7 +518,7 @@ export interface Dot {
   name: string;
   /** The sizes of its dimensions. */
   shape: number[];
-  /** Of its `.grad`; null where there is none. */
+  /** Of its `.grad`; null if there is none. */
   norm: Track<Num | null>;
   /** Present if several modules use it. */
   shared?: true;
@@ -668,7 +668,7 @@ export interface Command {
   after: number | null;
   /** Its first step; `end` is the step after its last. */
   start: number;
-  /** The step behind its last. */
+  /** The step after its last. */
   end: number;
   /** Where a backward call starts, of several roots the first; the leaf whose gradient is zeroed or set. */
   root: ElementId | null;
@@ -970,7 +970,7 @@ export interface Value {
 export interface Stats {
   /** Of the finite elements, as `max` and `mean`; 0 where there are none. */
   min: Num | null;
-  /** The largest finite element, 0 where there is none. */
+  /** The largest finite element, 0 if there is none. */
   max: Num | null;
   /** The mean of the finite elements, 0 where there are none. */
   mean: Num | null;
@@ -1230,7 +1230,7 @@ export interface RunOverview {
   updates: number;
   /** Forward ops of the run. */
   ops: number;
-  /** The size of its file; null where there is none. */
+  /** The size of its file; null if there is none. */
   bytes: number | null;
 }
 
@@ -1256,7 +1256,7 @@ export interface RunParameter {
   input: boolean;
 }
 
-/** The numbers of all parameters: one list per parameter, one number per column, null where there is none. */
+/** The numbers of all parameters: one list per parameter, one number per column, null if there is none. */
 export interface Quantities {
   /** The norm of the gradient's finite elements, after the iteration's last backward call that reached it. */
   norm: ((number | null)[])[];
@@ -1305,7 +1305,7 @@ export type RunFindingKind =
   | "unheld" // parameters receive gradients that no optimiser uses
   | "never-updated" // gradients come, and no parameter changes in the whole run
   | "stalled-loss" // the loss does not move
-  | "flips" // a gradient has another sign in each iteration
+  | "flips" // a gradient changes its sign in every iteration
   | "mistake" // the graph of an iteration shows what to write differently: zero the gradients, remove a softmax
   | "iteration" // what else the graph of an iteration shows: the first op that gives nan, dead units
 ;

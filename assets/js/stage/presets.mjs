@@ -19,7 +19,7 @@ const WHY = {
   ones: "Every element counts once: the gradient of the sum",
   "one-hot": "Only one element counts: click its cell",
   random: "Weights between \u22121 and 1",
-  zeros: "No element counts",
+  zeros: "Every weight is 0, so the gradients that arrive are 0",
   none: "No gradient is passed: PyTorch fills in 1, which works only for a single number",
 };
 

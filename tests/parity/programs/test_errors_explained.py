@@ -126,7 +126,7 @@ ARGUMENTS = {
     "another number of rows": (
         "out = torch.nn.Linear(16, 3)(torch.ones(4, 32).view(-1, 16))\n"
         "loss = torch.nn.functional.cross_entropy(out, torch.tensor([0, 1, 2, 0]))",
-        ["here are 8 rows and 4 targets", "each example was cut into 2 rows"],
+        ["here are 8 rows and 4 targets", "each example was split into 2 rows"],
         "`x.flatten(1)`",
     ),
     "labels from 1": (

@@ -292,7 +292,7 @@ def test_torch_that_cannot_be_watched_is_named_and_left_as_it_was(monkeypatch: p
         assert [dict(vars(owner)) for owner in owners] == before
     (text,) = said
     assert text.startswith(f"PyTorch {torch.__version__} cannot be recorded, and the script")
-    assert "_BaseDataLoaderIter" in text and text.endswith("Versions 2.4 to 2.14 can be.")
+    assert "_BaseDataLoaderIter" in text and text.endswith("Versions 2.4 to 2.14 can be recorded.")
 
 
 def test_import_happens_inside_a_context_and_may_be_tried_again(

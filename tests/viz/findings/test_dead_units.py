@@ -34,8 +34,8 @@ def found(folder: Path, layers: str = DENSE, dead: int = 18, inputs: str = "32, 
 def test_most_units_of_a_layer_are_dead(tmp_path: Path) -> None:
     (one,) = found(tmp_path)
     assert one.label == "18 of 20 units are dead" and one.line == 7
-    assert "18 of the 20 units of relu in `model(torch.randn(32, 4))`" in one.why
-    assert "are 0 for all 32 inputs, 90 %" in one.why
+    assert "18 of the 20 units (90 %) of relu in `model(torch.randn(32, 4))`" in one.why
+    assert "are 0 for all 32 inputs: no gradient" in one.why
 
 
 def test_units_of_a_convolution_are_its_channels(tmp_path: Path) -> None:

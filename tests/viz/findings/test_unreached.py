@@ -189,7 +189,7 @@ def test_a_function_that_returns_none_for_an_input_is_the_cause(parts: dict[str,
         "(`return grad * scale**2, None, None` in line 13). It never changes."
     )
     assert one.fix == (
-        "Return the gradient of the loss with respect to scale there in place of None. To freeze it on purpose, call "
+        "Return the gradient of the loss with respect to scale there instead of None. To freeze it on purpose, call "
         "`requires_grad_(False)`."
     )
 

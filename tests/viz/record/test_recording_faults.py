@@ -155,7 +155,7 @@ def test_recording_takes_no_more_of_its_disk_than_it_leaves(
         ends = "the recording ends after 91 events: its disk has only 0 MiB left."
         assert said == [f"{ends} The script goes on unrecorded."] and goes_on_unrecorded(stream, x)
         note = from_file(tmp_path / "t").about["note"]
-        assert note.endswith("Make room there, or keep the values of fewer iterations with --steps or --every.")
+        assert note.endswith("Free some space there, or keep the values of fewer iterations with --steps or --every.")
 
 
 def test_memory_has_a_limit_that_is_announced(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_script_is_not_run_where_the_temporary_folder_has_no_room(tmp_path: Path
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:
-        with pytest.raises(ScriptError, match=r"s.py was not run: .* temporary folder .*: File too large. Make room"):
+        with pytest.raises(ScriptError, match=r"s.py was not run: .* temporary folder .*: File too large. Free some"):
             run_script(tmp_path / "s.py", trace_path=tmp_path / "t.backstep")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

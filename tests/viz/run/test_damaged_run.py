@@ -84,7 +84,7 @@ def test_iteration_that_uses_what_a_damaged_event_made_is_refused(recorded: Trac
     section = Run(recorded).sections[7]
     at = next(k for k in range(section.start, section.end) if isinstance(recorded.events[k], Accumulated))
     run = damaged(lost(at))
-    with pytest.raises(TraceFileError, match=f"Event number {at + 1} is damaged in the file, and it made a tensor"):
+    with pytest.raises(TraceFileError, match=f"Event number {at + 1} is damaged in the file; it created a tensor"):
         run.trace(8)
     assert run.trace(9).events and in_iterations(run) == []
 

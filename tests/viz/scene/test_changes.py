@@ -42,7 +42,7 @@ def test_recording_changes_nothing(name: str) -> None:
         ({"retain_graph": False}, "retain_graph=False"),
         ({"create_graph": True, "gradient": [[2.5, 0, 0, 0]]}, "gradient [[2.5 0 0 0]], create_graph=True"),
         ({"inputs": (0,)}, "inputs=x"),
-        ({"gradient": [[0.0] * 20]}, "gradient with other numbers"),
+        ({"gradient": [[0.0] * 20]}, "gradient with different numbers"),
         ({"gradient": "none", "retain_graph": False}, "no gradient, retain_graph=False"),
     ],
 )

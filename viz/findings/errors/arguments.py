@@ -139,7 +139,9 @@ def _batch_sizes(case: Case) -> Answer:
     why = f"There must be one row of scores for each target: here are {rows} rows and {targets} targets."
     if targets and rows % targets == 0:
         times = text.count(rows // targets, "row")
-        why += f" Somewhere before, each example was cut into {times}, as by a view() or reshape() to too few columns."
+        why += (
+            f" Earlier, each example was split into {times}, for instance by a view() or reshape() to too few columns."
+        )
     return why, "Keep the first dimension for the examples: `x.flatten(1)` makes one row of each.", None
 
 
@@ -196,10 +198,10 @@ def _soft_target(_: Case) -> Answer:
 def _probability_range(case: Case) -> Answer:
     which = case.message.parts["which"]
     name, least, most, wrong = _span(case)
-    span = f"{name} goes from {least} to {most}" if name else f"one of its {which} is not"
+    span = f"{name} goes from {least} to {most}" if name else f"a number of its {which} is outside this range"
     why = "binary_cross_entropy takes probabilities, numbers from 0 to 1; "
     if wrong:
-        fix = "Look for the op that gives the first nan or inf: often the weights are nan after a too large step."
+        fix = "Look for the op that gives the first nan or inf: often the weights are nan after too large a step."
         return f"{why}of {name}, {wrong:,} are nan or inf.", fix, None
     fix = "Use binary_cross_entropy_with_logits (nn.BCEWithLogitsLoss), which takes scores and applies sigmoid itself."
     if which == "target":
@@ -427,7 +429,7 @@ def _no_kernel(case: Case) -> Answer:
 
 def _mean_of_integers(case: Case) -> Answer:
     named = case.facts.names.get(case.tensor) if case.tensor is not None else None
-    why = "The mean of integers, or of True and False, is seldom one of them, so PyTorch wants to be told its type."
+    why = "The mean of integers, or of True and False, is seldom one of them, so PyTorch asks for a dtype."
     return why, f"Convert first: `{named or 'x'}.float().mean()`.", None
 
 

@@ -99,7 +99,7 @@ def _second_backward(case: Case) -> Answer:
     name = held.name or "it"
     how = f"`{held.name} = {held.name}.detach()`" if held.name else "`.detach()`"
     if held.name and not held.is_tensor:
-        how += f", or of a tuple each tensor: `{held.name} = tuple(one.detach() for one in {held.name})`"
+        how += f", or, for a tuple, detach each tensor: `{held.name} = tuple(one.detach() for one in {held.name})`"
     fix = f"If {name} only carries a value over, detach it after the call: {how}."
     before, after = _nodes(case, earlier)
     if updated := _updated(case, earlier, before):
@@ -713,12 +713,12 @@ def _none_used(case: Case) -> Answer:
         why = f"`{name}.grad` is None: {name} does not require a gradient."
         return why, f"Create {name} with requires_grad=True.", None
     if tensor in reached:
-        why = f"`{name}.grad` was set to None before this line, as zero_grad() does it."
+        why = f"`{name}.grad` was set to None before this line, as zero_grad() does."
         return why, "Read the gradient after a backward call and before it is cleared.", None
     why = f"`{name}.grad` is None until a backward call brings {name} its first gradient."
     fix = (
         f"Call backward() of something computed from {name} first. To clear gradients, set `{name}.grad = "
-        "None` or call zero_grad() of the optimiser: both work where there is none."
+        "None` or call zero_grad() of the optimiser: both also work if there is no gradient."
     )
     return why, fix, None
 

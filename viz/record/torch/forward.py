@@ -25,7 +25,7 @@ _getframe: Any = sys._getframe
 _grad_enabled = torch.is_grad_enabled
 FACTORS = frozenset({"mat1", "mat2", "mat", "vec", "batch1", "batch2"})
 """Inputs of such ops that have a shape of their own."""
-UNSEEN = "it ran before the recording, in another thread, or where the recorder cannot look"
+UNSEEN = "it ran before the recording, in another thread, or where the recorder cannot see it"
 
 
 class Waiting:

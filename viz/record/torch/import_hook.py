@@ -59,8 +59,8 @@ class Arrival:
             self.watch = watch
         except Exception as error:  # noqa: BLE001 the program goes on as without us, whatever this torch is like
             self.say(
-                f"PyTorch {version} cannot be recorded, and the script runs as without Backstep: "
-                f"{type(error).__name__}: {error}. Versions {dotted(OLDEST)} to {dotted(NEWEST)} can be."
+                f"PyTorch {version} cannot be recorded, and the script runs as it would without Backstep: "
+                f"{type(error).__name__}: {error}. Versions {dotted(OLDEST)} to {dotted(NEWEST)} can be recorded."
             )
 
     def finish(self) -> None:

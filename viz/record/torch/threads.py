@@ -113,6 +113,6 @@ class Threads:
         if number in self.reported:
             return
         self.reported.add(number)
-        text = f"The thread {threading.current_thread().name} {why}: what it computes meanwhile is not seen."
+        text = f"The thread {threading.current_thread().name} {why}: what it computes is not recorded."
         self.watch.say(text)
         self.watch.log.append(("warning", self.watch.recorder.stacks.number(4), WARNING, text))

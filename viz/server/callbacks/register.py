@@ -310,7 +310,7 @@ def _add_comparison(server: Flask, store: Store, local: Local | None, assets: st
     def pair() -> Response:
         both = pairs.get(request.args.get("program", ""))
         if both is None:
-            text = "Backstep has no such pair: choose Run the same on PyTorch again.\n"
+            text = 'Backstep has no such pair: choose "Run the same on PyTorch" again.\n'
             return Response(text, 404, mimetype="text/plain")
         html = pair_page(both, assets)
         return Response(html, mimetype="text/html", headers={"Cache-Control": "no-store"})

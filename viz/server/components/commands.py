@@ -16,7 +16,7 @@ from viz.server.components.shared import also
 PRESETS = (
     ("ones", "ones", "Every element counts once: the gradient of the sum"),
     ("one-hot", "one-hot", "Click a cell: only that element counts, one row of the Jacobian"),
-    ("zeros", "zeros", "No element counts"),
+    ("zeros", "zeros", "Every weight is 0, so the gradients that arrive are 0"),
     ("random", "random", "Weights between -1 and 1"),
     ("none", "none", "No gradient is passed: PyTorch fills in 1, which works only for a single number"),
     ("case", "as in the program", "The weights that the program passes"),

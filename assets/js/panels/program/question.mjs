@@ -34,6 +34,6 @@ export function questionOf({ text, choices, why }, open) {
   const right = (choice) => !open && choice.right;
   return h("div.ask", { "data-open": open ? "yes" : null }, h("p", {}, text), choices.length ? h("ol", {}, choices.map((choice) => (
     h("li", { "data-right": right(choice) ? "yes" : null }, choice.text, right(choice) ? h("span.unseen", {}, " (right)") : null)))) : null,
-    choices.length && !choices.some((choice) => choice.right) ? h("p.hint", {}, "None of these is marked as right: begin its line with ", h("code", {}, "# +"), ".") : null,
+    choices.length && !choices.some((choice) => choice.right) ? h("p.hint", {}, "No choice is marked as right: start the line of the right one with ", h("code", {}, "# +"), ".") : null,
     !open && why ? prose(why) : null);
 }
