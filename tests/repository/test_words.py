@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 THINGS = (
     "leaf|leaves|trace|number|tensor|tensors|file|folder|script|command|shape|zero|view|op|scalar|valid|whole|input"
+    "|loss|class|parameter"
 )
 INSTEAD = {
     # pattern -> what to write
@@ -27,6 +28,7 @@ INSTEAD = {
     r"\brooms\b": "modules, folders",
     r"\bwho(?:ever)? asks? for\b": "the word for them: visitors, the user",
     r"\banew\b": "again",
+    r"\bin place of\b": "instead of",
     r"\bfor every eye\b": "accessibility",
 }
 PAGES = [
