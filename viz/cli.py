@@ -417,7 +417,7 @@ def _record(options: argparse.Namespace) -> int:
 def _output(before: Path | None, args: list[str]) -> tuple[Path | None, list[str]]:
     """The trace file to write, and the arguments of the script.
 
-    What is behind the script is the script's, as with `python`. Only the name of a trace directly behind it is ours.
+    What is behind the script is the script's, as with `python`. Only the name of a trace directly after it is ours.
 
     >>> _output(None, ["-o", "run.backstep", "--epochs", "2"])[1], _output(None, ["-o", "model.pt"])[1]
     (['--epochs', '2'], ['-o', 'model.pt'])

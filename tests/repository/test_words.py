@@ -29,6 +29,7 @@ INSTEAD = {
     r"\bwho(?:ever)? asks? for\b": "the word for them: visitors, the user",
     r"\banew\b": "again",
     r"\bin place of\b": "instead of",
+    r"\bdirectly behind\b": "directly after",
     r"\bfor every eye\b": "accessibility",
 }
 PAGES = [
