@@ -56,6 +56,8 @@ _REMEDIES: Mapping[str, str] = {
     "power": "A negative or fractional power has no finite derivative at 0: keep its base away from 0.",
 }  # fmt: skip
 """The fix, by the reason in the op's declaration (`nonfinite` in engine/ops/presentation.py)."""
+_UNMASKED: Mapping[str, str] = {**_REMEDIES, "division": f"{_DIVISOR}."}
+"""The same where the program has no mask."""
 _MASKED = (
     "The upstream gradient is 0 there (a mask or where() discarded the value), but 0 · inf is nan. "
     "Put in a harmless value *before* this op, as in `torch.where(ok, x, 1.0)`."
@@ -175,34 +177,26 @@ class _Search:
         born = f"The {kind} comes from the local derivative"
         values, dtype = self.inputs(called), called.outputs[0].dtype
         of = self.differentiated(called)
-        fix = _remedy(called) if of is None else self.remedy_again(event, of)
         if came == 0.0 and self.is_masked(called, event.index):
             return born, _MASKED
         if came == 0.0 and "nan" not in self.all_kinds(values):
             if of is None and labels.presentation(called).nonfinite == "root":
                 return born, _STEEP
-            return born, f"{_TIMES_ZERO} {fix.replace(_DIVIDE, f'{_DIVISOR}.')}".strip()
+            return born, f"{_TIMES_ZERO} {self.of_derivative(event, called, of, _UNMASKED)}".strip()
         if kind == "nan" and came is not None and np.isinf(came):
             return "The inf is multiplied by a derivative of 0, and 0 · inf is nan", _FLAT
         if kind == "nan" and "inf" in self.all_kinds(event.upstream):
             return "The upstream gradient has an inf, and 0 · inf and inf − inf are nan", _GIVEN
         inputs, results = self.all_kinds(values), self.all_kinds(out.value for out in called.outputs)
-        cause = (
-            kind
-            if kind in inputs
-            else "inf"
-            if "inf" in inputs
-            else kind
-            if kind in results and not _remedy(called)
-            else None
-        )
-        if cause is not None:
-            return f"The {cause} is in the values of the forward pass, which its derivative uses", _KEPT.format(
-                kind=cause
-            )
+        causes = [one for one in (kind, "inf") if one in inputs]
+        if not causes and kind in results and not _remedy(called):
+            causes = [kind]
+        if causes:
+            why = f"The {causes[0]} is in the values of the forward pass, which its derivative uses"
+            return why, _KEPT.format(kind=causes[0])
         if kind == "inf" and self.largest(event.upstream) * max(self.largest(values), 1.0) > _NEAR * _most(dtype):
             return f"A product exceeds the largest {dtype} number", _too_large(dtype)
-        return born, fix
+        return born, self.of_derivative(event, called, of, _REMEDIES)
 
     def remedy(self, event: OpCalled, kind: NonFinite, value: int, dtype: str) -> str:
         """The fix for an op that gives a non-finite value without receiving one."""
@@ -223,15 +217,18 @@ class _Search:
                 return called
         return None
 
-    def remedy_again(self, event: VjpRun, of: OpCalled) -> str:
-        """The fix for an op that a backward call recorded as a part of the derivative of `of`."""
+    def of_derivative(self, event: VjpRun, called: OpCalled, of: OpCalled | None, reasons: Mapping[str, str]) -> str:
+        """The fix for the derivative of an op; `of` is the program's op of whose derivative that op is a part, None for
+        one of the program."""
+        if of is None:
+            return _remedy(called, reasons)
         record = self.facts.node(self.facts.op_of_node[event.node])
         name = record.name if record is not None else "This node"
         frame = self.facts.frames.get(of.stack)
         where = labels.written_name(of)
         if frame is not None:
             where = f"`{source(self.facts.trace, frame, 60)}` ({self.facts.line(frame)})"
-        fix = _NORM if of.name in _NORMS else _AGAIN.get(labels.presentation(of).nonfinite, _remedy(of))
+        fix = _NORM if of.name in _NORMS else _remedy(of, {**reasons, **_AGAIN})
         return f"{name} belongs to the derivative of {where}, which is differentiated once more. {fix}".strip()
 
     def inputs(self, event: OpCalled) -> list[int | None]:
@@ -339,11 +336,12 @@ class _Search:
             return None
 
 
-def _remedy(event: OpCalled) -> str:
-    """The fix for an op whose result or derivative is not finite; "" if there is none."""
+def _remedy(event: OpCalled, reasons: Mapping[str, str] = _REMEDIES) -> str:
+    """The fix for an op whose result or derivative is not finite, by the reason in its declaration; "" if there is
+    none."""
     known, dtype = labels.presentation(event), event.outputs[0].dtype
     most = "" if known.largest is None else text.number(math.floor(10 * known.largest(_most(dtype))) / 10)
-    return _REMEDIES[known.nonfinite].format(name=labels.written_name(event), dtype=dtype, most=most)
+    return reasons[known.nonfinite].format(name=labels.written_name(event), dtype=dtype, most=most)
 
 
 def _kinds(value: Any) -> frozenset[NonFinite]:
