@@ -57,7 +57,11 @@ SCREENS: dict[str, tuple[str, str, str]] = {
         TAB % "commands" + ", document.querySelector('.command:not([disabled])').click()",
         "document.querySelector('#command-form:not([hidden]) .ag-header-cell')",
     ),
-    "events": ("?program=weights&step=4", TAB % "events", "document.querySelector('#events .ag-row')"),
+    "events": (
+        "?program=weights&step=4",
+        TAB % "events",
+        "document.querySelector('#events .ag-row .ag-cell') && document.querySelector('#events .ag-header-cell')",
+    ),
     "gradient flow": (
         "?program=mini_batches&step=4",
         "document.documentElement.dataset.view === 'run' || document.getElementById('view-run').click()",
