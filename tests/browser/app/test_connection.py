@@ -161,7 +161,8 @@ def test_question_that_failed_is_said_and_one_whose_answer_breaks_off_is_asked_a
     before = view.revision()
     view.page.route("**/scene", lambda route: route.fulfill(status=500, body="no"), times=1)
     view.js("backstep.edit({ leaf: 0, values: [[1, 1, 1, 1]] })")
-    view.page.wait_for_selector("#toast >> text=Backstep could not answer (status 500)")
+    said = "#toast >> text=Backstep could not answer"  # shown for seconds: the text stays there
+    view.page.wait_for_selector(f"{said} (status 500)", state="attached")
     assert view.page.locator("#ended").is_hidden() and view.page.locator("#busy").is_hidden()
     assert view.revision() == before
 
@@ -172,7 +173,7 @@ def test_question_that_failed_is_said_and_one_whose_answer_breaks_off_is_asked_a
     view.changed(before)
     edited = view.revision()
     view.js("(window.breaks = Infinity, backstep.edit({ leaf: 0, values: [[5, 6, 7, 8]] }))")
-    view.page.wait_for_selector("#toast >> text=Backstep could not answer (Failed to fetch)")
+    view.page.wait_for_selector(f"{said} (Failed to fetch)", state="attached")
     view.js("(window.breaks = 0, backstep.edit({ leaf: 0, values: [[5, 6, 7, 8]] }))")
     view.changed(edited)
     assert view.row("x", "value") == [5, 6, 7, 8]
