@@ -95,9 +95,12 @@ def _nonfinite_gradient(run: Overview) -> Iterator[RunFinding]:
     rows = np.flatnonzero(wrong[:, first])
     row = int(rows[-1])  # nearest to the loss: from there it goes on to the others
     one = run.parameters[row]
+    learning = sum(not run.parameters[k].is_input for k in rows.tolist())
+    who = f"{_count(learning, 'parameter')} of {len(_parameters(run))}" if learning else "inputs"
+    have = "has" if learning == 1 else "have"
     why = (
-        f"In {run.labels[first]} {_count(len(rows), 'parameter')} of {len(run.parameters)} have gradients with nan or "
-        f"inf: {int(counts[row, first]):,} of {one.size:,} elements of {one.name}.{_often(run, len(columns))}"
+        f"In {run.labels[first]} {who} {have} gradients with nan or inf: "
+        f"{int(counts[row, first]):,} of {one.size:,} elements of {one.name}.{_often(run, len(columns))}"
     )
     fix = (
         "Go there: the graph marks the op that produced the first nan or inf. Its derivative is infinite there, or its "
@@ -129,7 +132,8 @@ def _chains(run: Overview) -> Iterator[list[int]]:
         if len(chain) < LAYERS:
             return
         yield chain
-        left = [row for row in left if row not in set(chain)]
+        seen = set(chain)
+        left = [row for row in left if row not in seen]
 
 
 def _longest(run: Overview, rows: Sequence[int]) -> list[int]:
@@ -345,12 +349,10 @@ def _dead(run: Overview) -> Iterator[RunFinding]:
     if not ends:
         return
     column, row = min(ends)
-    names = [run.parameters[k].name for _, k in sorted(ends)[:3]]
-    more = f" and {len(ends) - 3} more" if ends[3:] else ""
+    names = _names(run, [k for _, k in sorted(ends)])
     receive = "receive" if ends[1:] else "receives"
     why = (
-        f"{text.join(names) if not more else ', '.join(names) + more} "
-        f"{receive} only zeros from {run.labels[column]} on to the end: {_count(len(ends), 'parameter')} of "
+        f"{names} {receive} only zeros from {run.labels[column]} on to the end: {_count(len(ends), 'parameter')} of "
         f"{len(_parameters(run))} {'no longer' if column else 'never'} {'learn' if ends[1:] else 'learns'}."
     )
     fix = "Go there and look for the op that sends zeros: units that are off for all inputs, a mask, a weight of 0."
@@ -370,12 +372,10 @@ def _unheld(run: Overview) -> Iterator[RunFinding]:
     if not rows or not run.updates:
         return
     column = int(np.flatnonzero(known[rows[0]])[0])
-    names = [run.parameters[row].name for row in rows[:3]]
-    more = f" and {len(rows) - 3} more" if rows[3:] else ""
+    receive, them = ("receive gradients", "them") if rows[1:] else ("receives a gradient", "it")
     why = (
-        f"{text.join(names) if not more else ', '.join(names) + more} "
-        f"{'receive gradients' if rows[1:] else 'receives a gradient'} from {run.labels[column]} on, but no optimiser "
-        f"holds {'them' if rows[1:] else 'it'}, and nothing updates {'them' if rows[1:] else 'it'}."
+        f"{_names(run, rows)} {receive} from {run.labels[column]} on, but no optimiser holds {them}, and nothing "
+        f"updates {them}."
     )
     fix = (
         "Give them to the optimiser: make it after requires_grad_(True), or call optimizer.add_param_group(). If they "
@@ -383,6 +383,12 @@ def _unheld(run: Overview) -> Iterator[RunFinding]:
     )
     label = f"{_count(len(rows), 'parameter')} {'are' if rows[1:] else 'is'} in no optimiser"
     yield RunFinding("unheld", column, rows[0], label, why, fix)
+
+
+def _names(run: Overview, rows: Sequence[int]) -> str:
+    """The names of parameters, of more than three the first of them."""
+    names = [run.parameters[row].name for row in rows[:3]]
+    return f"{', '.join(names)} and {len(rows) - 3} more" if rows[3:] else text.join(names)
 
 
 def _parameters(run: Overview) -> list[Parameter]:

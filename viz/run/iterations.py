@@ -33,7 +33,7 @@ from engine.trace.events import (
     OpCalled,
     Trace,
 )
-from engine.trace.file.outline import CODES, GRAD, KINDS, NOBODY, RECORDED, Outline
+from engine.trace.file.outline import CODES, KINDS, RECORDED, Outline
 from engine.trace.loops import NAMELESS
 from engine.trace.source import syntax_tree
 
@@ -141,8 +141,7 @@ def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
 
 def _uses_leaf(trace: Trace, outline: Outline, start: int, end: int) -> bool:
     """Whether one of some events is an op on a leaf that receives gradients."""
-    changes = outline.changes
-    taught = set(changes.tensor[(changes.what == GRAD) & (changes.first != NOBODY)].tolist())
+    taught = outline.taught()
     ops = (event for index in range(start, end) if isinstance(event := trace.events[index], OpCalled))
     return any(one.tensor in taught for op in ops for one in op.inputs)
 

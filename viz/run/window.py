@@ -42,7 +42,7 @@ from engine.trace.events import (
 )
 from engine.trace.file.consistency import check_part
 from engine.trace.file.database import TraceFileError
-from engine.trace.file.outline import GRAD, NOBODY, Outline
+from engine.trace.file.outline import Outline
 from engine.trace.log_reader import Numbers
 
 from ..reading.facts import MET
@@ -113,9 +113,7 @@ class Windows:
 
     @cached_property
     def _taught(self) -> frozenset[int]:
-        """The leaves that receive a gradient in some section."""
-        changes = self.outline.changes
-        return frozenset(changes.tensor[(changes.what == GRAD) & (changes.first != NOBODY)].tolist())
+        return self.outline.taught()
 
 
 SMALL = 64

@@ -90,6 +90,11 @@ class Outline:
     measures: Measures | None = None
     measured: int = 0
 
+    def taught(self) -> frozenset[int]:
+        """The leaves that receive a gradient somewhere.  Linear in the changes."""
+        changes = self.changes
+        return frozenset(changes.tensor[(changes.what == GRAD) & (changes.first != NOBODY)].tolist())
+
     def where(self, *kinds: type) -> np.ndarray:
         """The numbers of the events of some kinds."""
         return np.flatnonzero(np.isin(self.kinds & (RECORDED - 1), [CODES[kind] for kind in kinds]))

@@ -133,6 +133,16 @@ def test_gradient_that_is_zero_from_the_start_never_stopped_to_come() -> None:
     assert finding.label == "1 parameter receives only zeros" and "1 parameter of 8 never learns" in finding.why
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [([0], "inputs have gradients"), ([0, 3], "1 parameter of 7 has gradients"), ([3, 4], "2 parameters of 7")],
+)
+def test_inputs_are_not_counted_among_the_parameters(wrong: list[int], said: str) -> None:
+    nonfinite = np.where(LATE & np.isin(np.arange(DEPTH), wrong)[:, None], 3, 0)
+    finding = one(run(nonfinite=nonfinite, parameters=(weight(0, is_input=True), *BEHIND[1:])))
+    assert finding.kind == "gradient-nonfinite" and finding.why.startswith(f"In step = 20 {said}")
+
+
 def test_loss_that_is_inf_and_then_nan_is_counted_as_both() -> None:
     finding = one(run(loss=np.where(LATE, np.where(STEPS > 20, np.nan, np.inf), 1.0)))
     assert finding.label == "The loss is inf" and finding.why.endswith("It is nan or inf in 20 of 40 iterations.")

@@ -50,10 +50,14 @@ def test_module_is_run_as_python_would_and_recorded(package: Path, capfd: pytest
     assert "recorded 3 forward and 3 backward ops into my.nets.train.backstep" in err
 
 
-def test_record_replaces_a_trace_and_names_it_after_the_script(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder, which is the working one."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("folder")
+def test_record_replaces_a_trace_and_names_it_after_the_script(capfd: pytest.CaptureFixture[str]) -> None:
     Path("small.py").write_text(SMALL + "\nimport os; os.chdir('/')\n")
     assert cli.main(["record", "small.py"]) == 0
     Path("small.py").write_text("raise ValueError('no')")
@@ -62,10 +66,8 @@ def test_record_replaces_a_trace_and_names_it_after_the_script(
     assert "ValueError: no" in capfd.readouterr().err
 
 
-def test_what_stands_below_the_traceback_is_not_said_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("folder")
+def test_what_stands_below_the_traceback_is_not_said_again(capfd: pytest.CaptureFixture[str]) -> None:
     Path("small.py").write_text(SMALL + "torch.nn.quantized(3, 2)")
     assert cli.main(["record", "small.py"]) == 1
     assert capfd.readouterr().err.count("asked for in line") == 1
