@@ -1,1 +1,1 @@
-"""One file per claim: `python -m benchmarks.recording` runs one and prints what docs/benchmarks.md holds."""
+"""One file per claim: `python -m benchmarks.recording` runs one and prints what benchmarks/README.md holds."""

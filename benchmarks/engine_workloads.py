@@ -1,4 +1,4 @@
-"""Claim: forward and backward cost what docs/benchmarks.md says beside PyTorch, HIPS autograd and MyGrad.
+"""Claim: forward and backward cost what benchmarks/README.md says beside PyTorch, HIPS autograd and MyGrad.
 
 One thread, float32, in one run, taking turns.  HIPS autograd and MyGrad are compared where they are installed
 (`pip install autograd mygrad`); neither they nor PyTorch are dependencies.

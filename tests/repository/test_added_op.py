@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import engine
-from docs.make_ops import formula_of
+from docs.make.ops import formula_of
 from engine import autograd
 from engine.arrays.array import Array, xp
 from engine.ops.choice import gt, le, where

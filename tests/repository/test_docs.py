@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import engine
-from docs import left_out, make_ops, make_reference, make_scene_format, make_shared
-from docs.left_out import names, sorted_out
+from docs.make import left_out, ops, reference, scene_format, shared
+from docs.make.left_out import names, sorted_out
 from engine.ops.op import REGISTRY
 from viz.graph import folds
 from viz.layout import views
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_page_of_ops_is_what_the_registry_says() -> None:
-    assert make_ops.FILE.read_text(encoding="utf-8") == make_ops.page(), "run python -m docs.make_ops"
+    assert ops.FILE.read_text(encoding="utf-8") == ops.page(), "run python -m docs.make.ops"
 
 
 def test_decisions_have_their_number_in_the_heading() -> None:
@@ -35,7 +35,7 @@ def test_decisions_have_their_number_in_the_heading() -> None:
 
 
 def test_page_of_ops_names_every_op() -> None:
-    text = make_ops.FILE.read_text(encoding="utf-8")
+    text = ops.FILE.read_text(encoding="utf-8")
     assert all(f"| `{name}` |" in text for name in REGISTRY if not name.startswith("_doc"))
 
 
@@ -46,27 +46,27 @@ def test_names_that_are_missing_have_a_reason_and_reasons_a_name() -> None:
 
 
 def test_reference_is_what_the_code_says() -> None:
-    assert make_reference.FILE.read_text(encoding="utf-8") == make_reference.page(), "run python -m docs.make_reference"
+    assert reference.FILE.read_text(encoding="utf-8") == reference.page(), "run python -m docs.make.reference"
 
 
 def test_reference_says_something_of_every_name() -> None:
-    page = make_reference.page()
+    page = reference.page()
     assert [line for line in page.splitlines() if line.endswith("|  |")] == []
     assert "|---|---|\n\n" not in page, "a section has no names"
 
 
 def test_page_of_the_scene_and_its_types_are_what_the_schema_says() -> None:
-    text = make_scene_format.PAGE.read_text(encoding="utf-8")
-    assert make_scene_format.page(text) == text, "run python -m docs.make_scene_format"
-    assert make_scene_format.TYPES.read_text(encoding="utf-8") == make_scene_format.declarations(), "likewise"
+    text = scene_format.PAGE.read_text(encoding="utf-8")
+    assert scene_format.page(text) == text, "run python -m docs.make.scene_format"
+    assert scene_format.TYPES.read_text(encoding="utf-8") == scene_format.declarations(), "likewise"
 
 
 def test_numbers_that_server_and_browser_share_are_those_of_the_server() -> None:
-    assert make_shared.FILE.read_text(encoding="utf-8") == make_shared.module(), "run python -m docs.make_shared"
+    assert shared.FILE.read_text(encoding="utf-8") == shared.module(), "run python -m docs.make.shared"
 
 
 def test_every_type_of_the_schema_is_explained() -> None:
-    named = [one for module in make_scene_format.MODULES for one in make_scene_format.types(module).values()]
+    named = [one for module in scene_format.MODULES for one in scene_format.types(module).values()]
     assert len(named) > 50
     assert [one.name for one in named if not one.alias and not one.about] == []
     assert [one.name for one in named if not one.alias and not one.fields] == []

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from docs import make_architecture
+from docs.make import architecture
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST = 16
 COLLECTIONS = {
     "engine": "programs import PyTorch's modules by their names from here, the small ones (`torch.amp`) a file each",
     "engine/ops": "one file per kind of op",
+    "benchmarks": "one file per claim",
+    "docs/decisions": "one file per decision",
 }
 """Folders that grow with what they collect, not with ideas."""
 PROGRAMS = ROOT / "viz" / "gallery"
@@ -72,6 +74,13 @@ def test_folder_says_what_lives_there_and_is_taken_in_at_a_glance(folder: str) -
     text = ROOT / folder / "__init__.py"
     assert ast.get_docstring(ast.parse(text.read_text(encoding="utf-8"))), f"{folder} has no docstring"
     assert len(entries(ROOT / folder)) <= MOST or folder in COLLECTIONS
+
+
+@pytest.mark.parametrize("place", ["benchmarks", "docs"])
+def test_folder_beside_the_code_is_taken_in_at_a_glance(place: str) -> None:
+    folders = [ROOT / place, *(path for path in (ROOT / place).rglob("*/") if path.name != "__pycache__")]
+    sizes = {folder.relative_to(ROOT).as_posix(): len(entries(folder)) for folder in folders}
+    assert {name: size for name, size in sizes.items() if size > MOST and name not in COLLECTIONS} == {}
 
 
 @pytest.mark.parametrize("folder", TESTS)
@@ -211,13 +220,13 @@ def test_what_a_module_remembers_is_found(line: str) -> None:
 
 
 def test_page_shows_the_rooms_as_they_are() -> None:
-    text = make_architecture.PAGE.read_text(encoding="utf-8")
-    assert make_architecture.page(text) == text, "python -m docs.make_architecture"
-    assert make_architecture.PICTURE.read_text(encoding="utf-8") == make_architecture.picture()
+    text = architecture.PAGE.read_text(encoding="utf-8")
+    assert architecture.page(text) == text, "python -m docs.make.architecture"
+    assert architecture.PICTURE.read_text(encoding="utf-8") == architecture.picture()
 
 
 def test_walk_and_places_of_changes_are_in_the_code() -> None:
-    text = make_architecture.PAGE.read_text(encoding="utf-8")
+    text = architecture.PAGE.read_text(encoding="utf-8")
     walk = re.findall(r"^\d+\. \[[^]]+\]\(\.\./([^)]+)\), ([^:]+):", text, re.MULTILINE)
     assert 10 <= len(walk) <= 15
     for path, names in walk:

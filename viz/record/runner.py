@@ -17,7 +17,6 @@ from importlib.machinery import BuiltinImporter, ModuleSpec, PathFinder, SourceF
 from pathlib import Path
 from typing import Any, Self
 
-import viz
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import SUFFIX, tally
 from viz.record import missing_recording
@@ -37,7 +36,7 @@ GRACE = 5.0
 REPORT_ROOM = 16_384
 """Bytes that are reserved for the report of a script's process at its end: the disk may be full by then."""
 
-ROOT = Path(viz.__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class ScriptError(ValueError):

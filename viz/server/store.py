@@ -2,9 +2,9 @@
 
 A revision is a program and edits; its id is a hash of both, so that the same edits made twice are one revision, and an
 address that carries edits always leads to the same picture.  Traces, scenes and details are kept in caches of so many
-bytes (docs/deploy/README.md) and computed again when asked for; the edits of a revision are kept longest, because an
-address may name nothing else.  What is cached never waits for what is computed; only recording and replay run one at a
-time.
+bytes (docs/howto/deploy/README.md) and computed again when asked for; the edits of a revision are kept longest, because
+an address may name nothing else.  What is cached never waits for what is computed; only recording and replay run one at
+a time.
 """
 
 from __future__ import annotations

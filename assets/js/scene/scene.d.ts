@@ -1,4 +1,4 @@
-// What the server sends, as types: made by `python -m docs.make_scene_format` from viz/schema; a test
+// What the server sends, as types: made by `python -m docs.make.scene_format` from viz/schema; a test
 // fails where this file is older.  For checks only (tests/js/tsconfig.json): the browser never asks for it.
 
 /** The document: one revision of a trace, from its first step to its last. */

@@ -1,4 +1,4 @@
-// Numbers and words that the server and the browser share: made by `python -m docs.make_shared` from
+// Numbers and words that the server and the browser share: made by `python -m docs.make.shared` from
 // the modules that are named here; a test fails where this file is older.
 
 // viz.layout.cards

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docs import pages
+from docs.make import pages
 from tests.browser.conftest import View
 from viz.record.runner import run_script
 

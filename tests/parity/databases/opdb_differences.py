@@ -72,7 +72,7 @@ INNER = {
     "max_pool2d_with_indices_backward": "an inner function",
     "hash_tensor": "a checksum that torch tests itself with",
 }
-"""Patterns of names in the database that are not among torch's public ones, whose reasons docs/left-out.toml has."""
+"""Patterns of names in the database that are not public names of torch: docs/make/left-out.toml has those."""
 
 
 def known(op: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import engine
-from docs import left_out
+from docs.make import left_out
 from tests.parity.databases.opdb_differences import known
 
 pytest.importorskip("torch")
@@ -40,7 +40,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _present(name: str) -> bool:
-    """Whether the engine has it; if not, docs/left-out.toml has the reason."""
+    """Whether the engine has it; if not, docs/make/left-out.toml has the reason."""
     try:
         opdb.found(name)
     except opdb.Absent:

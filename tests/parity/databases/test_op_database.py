@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from docs import left_out
+from docs.make import left_out
 from tests.batches import batches
 from tests.parity.databases.opdb_differences import DRAWN, INNER, KNOWN, known
 
@@ -49,7 +49,7 @@ def test_op_does_on_torchs_samples_what_torchs_does(name: str, record_property: 
     try:
         findings = opdb.compared(info, name in DRAWN)
     except opdb.Absent:
-        assert _why_absent(info.name), f"the engine has no {name}, and docs/left-out.toml no reason"
+        assert _why_absent(info.name), f"the engine has no {name}, and docs/make/left-out.toml no reason"
         return
     record_property("torch's database of ops", dict(findings.counts))
     new = {check: text for check, text in findings.unlike.items() if check not in expected}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import engine
-from docs.left_out import names
+from docs.make.left_out import names
 
 GIVEN = {
     "T_0": "2", "T_max": "3", "base_lr": "0.1", "cutoffs": "[3]", "gamma": "0.5", "in_channels": "2",

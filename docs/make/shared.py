@@ -1,4 +1,4 @@
-"""Writes assets/js/scene/shared.mjs, the numbers and words that server and browser share: `python -m docs.make_shared`.
+"""Writes assets/js/scene/shared.mjs, the numbers and words that server and browser share: `python -m docs.make.shared`.
 
 They are written in Python alone, with what they mean behind them.  A test holds the module fresh.
 """
@@ -11,7 +11,7 @@ import itertools
 import json
 from pathlib import Path
 
-FILE = Path(__file__).parents[1] / "assets" / "js" / "scene" / "shared.mjs"
+FILE = Path(__file__).parents[2] / "assets" / "js" / "scene" / "shared.mjs"
 SHARED = {
     "viz.layout.cards": (
         "HEAD", "FOOT", "PAD", "CELL_ROW", "LABEL", "STRIP", "WIDEST_COLUMN", "BADGE", "BUNDLE", "CLEAR", "SEED_LABEL",
@@ -24,7 +24,7 @@ SHARED = {
     "engine.replay.program": ("NONE_PASSED",),
 }  # fmt: skip
 """The names by the module that has them."""
-TITLE = """// Numbers and words that the server and the browser share: made by `python -m docs.make_shared` from
+TITLE = """// Numbers and words that the server and the browser share: made by `python -m docs.make.shared` from
 // the modules that are named here; a test fails where this file is older.
 """
 

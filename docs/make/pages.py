@@ -1,6 +1,6 @@
 """What the pages that people wrote contain: scripts, commands, prompts, sentences of the app, pictures.
 
-The tests run all of it; docs/make_screenshots.py opens the same scripts.
+The tests run all of it; docs/make/screenshots.py opens the same scripts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 WRITTEN = (HERE / "tutorial.md", *sorted(HERE.glob("howto/*.md")), *sorted(HERE.glob("explanation/*.md")))
 """The tutorial, the ways to do something, and the explanations."""
 IMAGES = HERE / "images"

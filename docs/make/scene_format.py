@@ -1,4 +1,4 @@
-"""Writes what is said of the types in viz/schema: `python -m docs.make_scene_format`.  A test holds both files fresh.
+"""Writes what is said of the types in viz/schema: `python -m docs.make.scene_format`.  A test holds both files fresh.
 
 The tables of docs/scene-format.md, and assets/js/scene/scene.d.ts, with which the browser's modules are checked.
 """
@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from docs.tables import escaped
+from docs.make.tables import escaped
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "viz" / "schema"
-PAGE = Path(__file__).parent / "scene-format.md"
+PAGE = ROOT / "docs" / "scene-format.md"
 TYPES = ROOT / "assets" / "js" / "scene" / "scene.d.ts"
 MODULES = ("scene", "story", "values", "edits", "details", "run")
 """In the order in which the page has them, each between marks of its name."""
 ROOTS = ("Scene", "Edits", "Details", "RunOverview", "RunGraphs")
 """The documents; all other types are parts of one."""
-HEAD = """// What the server sends, as types: made by `python -m docs.make_scene_format` from viz/schema; a test
+HEAD = """// What the server sends, as types: made by `python -m docs.make.scene_format` from viz/schema; a test
 // fails where this file is older.  For checks only (tests/js/tsconfig.json): the browser never asks for it.
 """
 WIDTH = 120

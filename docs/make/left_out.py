@@ -1,4 +1,4 @@
-"""What of PyTorch's public names Backstep has not, each with its reason; docs/make_ops.py writes it down."""
+"""What of PyTorch's public names Backstep has not, each with its reason; docs/make/ops.py writes it down."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from docs.tables import escaped
+from docs.make.tables import escaped
 
 HERE = Path(__file__).parent
 NAMES = HERE / "torch-names.txt"

@@ -1,4 +1,4 @@
-"""The folders of the code and who imports whom: `python -m docs.make_architecture` draws docs/architecture.svg.
+"""The folders of the code and who imports whom: `python -m docs.make.architecture` draws docs/images/architecture.svg.
 
 It also lists the folders in docs/architecture.md, each by the first sentence of its docstring.
 An arrow goes from a room to one that it imports; where another way leads there too, it is left out.  Cost: linear in
@@ -13,10 +13,10 @@ from pathlib import Path
 import grimp
 import networkx as nx
 
-ROOT = Path(__file__).parents[1]
-PAGE = Path(__file__).parent / "architecture.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "architecture.md"
 MARKS = ("<!-- folders -->\n", "<!-- /folders -->")
-PICTURE = Path(__file__).parent / "architecture.svg"
+PICTURE = ROOT / "docs" / "images" / "architecture.svg"
 PACKAGES = {"engine": "#00705c", "viz": "#5b2bb5"}
 WIDTH, ROW, BOX, LETTER = 1120, 74, 30, 7.6
 STYLE = """  text { font: 600 13px system-ui, "Segoe UI", sans-serif; text-anchor: middle; fill: #1b2430 }

@@ -1,4 +1,4 @@
-"""Takes the pictures of the README and the pages again: `python -m docs.make_screenshots [name …]`.
+"""Takes the pictures of the README and the pages again: `python -m docs.make.screenshots [name …]`.
 
 Needs a Chromium and what the extra `test` installs.  tests/repository/test_pages.py holds which pictures there are, and
 that each is shown somewhere.
@@ -20,7 +20,7 @@ from typing import Any
 from PIL import Image
 
 from benchmarks.page import READY, chromium, until
-from docs.pages import IMAGES, script_named
+from docs.make.pages import IMAGES, script_named
 from tests.browser.conftest import FLAGS, SETTLE, App
 
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -231,7 +231,7 @@ def reduced(frames: Sequence[Image.Image]) -> list[Image.Image]:
 
 def theme() -> list[tuple[int, ...]]:
     """The colours of the tokens."""
-    text = (Path(__file__).parents[1] / "assets" / "css" / "theme.css").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "assets" / "css" / "theme.css").read_text("utf-8")
     return [tuple(bytes.fromhex(colour)) for colour in sorted(set(re.findall(r"#([0-9a-fA-F]{6})\b", text)))]
 
 
