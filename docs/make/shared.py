@@ -18,7 +18,7 @@ SHARED = {
         "DOT", "DOT_LINES", "DOTS_PAD", "CELLS", "CELL_LINE",
     ),
     "viz.layout.views": ("WHOLE",),
-    "viz.reading.text": ("SMALL", "DAMAGED", "EXACT", "NOISE"),
+    "viz.reading.text": ("SMALL", "DAMAGED", "DIGITS", "PLAIN", "EXACT", "NOISE"),
     "viz.scene.details": ("DATA",),
     "viz.run.run": ("SEVERAL",),
     "engine.replay.program": ("NONE_PASSED",),

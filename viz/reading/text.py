@@ -17,6 +17,12 @@ SMALL = 16
 DAMAGED = "numbers missing"
 """The text instead of the numbers of a value whose bytes in the file are not those that were saved."""
 
+DIGITS = 4
+"""The number of significant digits that a number is written with; one more where that is all of it."""
+
+PLAIN = (1e-3, 1e6)
+"""From the first to below the second, a number is written without a power of ten."""
+
 EXACT = 1.2e-7
 """The relative distance up to which a number counts as one of five digits: the precision of float32."""
 
@@ -40,10 +46,11 @@ def number(value: Any) -> str:
     value = float(value)
     if not math.isfinite(value):
         return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    if value == int(value) and abs(value) < 1e6:
+    least, most = PLAIN
+    if value == int(value) and abs(value) < most:
         return str(int(value))
     shown = float(f"{value:.{_digits(value)}g}")
-    if abs(shown) >= 1e-3 and abs(value) < 1e6:
+    if abs(shown) >= least and abs(value) < most:
         return f"{shown:.8f}".rstrip("0").rstrip(".")
     mantissa, exponent = f"{shown:.4e}".split("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
@@ -59,18 +66,20 @@ def rough(value: float, digits: int = 1) -> str:
 
 
 def _digits(value: float) -> int:
-    """Five if the number has no more, or if four would end in a zero and five are all that float32 knows of it.
+    """One more than `DIGITS` if the number has no more, or if `DIGITS` would end in a zero and one more is all that
+    float32 knows of it.
 
     A number of float32 is near one of five digits by chance in one case of a hundred.
 
     >>> _digits(7.512098789215088), _digits(277.75), _digits(float(np.float32(3.3003)))
     (4, 5, 5)
     """
-    five = float(f"{value:.5g}")
-    if five == value:
-        return 5
-    is_known = abs(five - value) <= EXACT * abs(value)  # hardly ever, so the others are hardly ever needed
-    return 5 if is_known and float(f"{value:.4g}") == float(f"{value:.3g}") else 4
+    longer = float(f"{value:.{DIGITS + 1}g}")
+    if longer == value:
+        return DIGITS + 1
+    is_known = abs(longer - value) <= EXACT * abs(value)  # hardly ever, so the others are hardly ever needed
+    ends_in_zero = is_known and float(f"{value:.{DIGITS}g}") == float(f"{value:.{DIGITS - 1}g}")
+    return DIGITS + 1 if ends_in_zero else DIGITS
 
 
 def result(terms: Iterable[Sequence[float]], value: float) -> str:
@@ -88,7 +97,7 @@ def result(terms: Iterable[Sequence[float]], value: float) -> str:
     if not (math.isfinite(left) and math.isfinite(right)):
         return f"{'=' if left == right or (left != left and right != right) else '≈'} {written}"
     mantissa = written.lstrip("-").split("e")[0].replace(".", "").lstrip("0")
-    digits = max(4, len(mantissa))
+    digits = max(DIGITS, len(mantissa))
     least = min(abs(left), abs(right))
     half = 0.5 * 10.0 ** (math.floor(math.log10(least)) - digits + 1) if least else 0.0
     return f"{'=' if abs(left - right) <= half + NOISE * size else '≈'} {written}"

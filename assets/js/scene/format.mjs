@@ -1,6 +1,6 @@
 // Numbers, shapes and indices as text.  Pure.
 
-import { DAMAGED, EXACT, NOISE } from "./shared.mjs";
+import { DAMAGED, DIGITS, EXACT, NOISE, PLAIN } from "./shared.mjs";
 
 /** @import { Num, Value } from "./scene.d.ts" */
 /** @typedef {Value & { data: Num[] }} Held a value all of whose elements are there */
@@ -21,13 +21,12 @@ export function toNumber(value) {
 }
 
 /**
- * How many digits are written where none are asked for: four; five where the number has no more, or where four would end in a zero
- * and five are all that float32 knows of it.  As the sentences have it (`viz/reading/text.py`).
+ * How many digits are written where none are asked for: as the sentences have it (`_digits` in `viz/reading/text.py`).
  * @type {(size: number) => number}
  */
 function digitsOf(size) {
-  const [three, four, five] = [3, 4, 5].map((most) => Number(size.toPrecision(most)));
-  return five === size || (four === three && Math.abs(five - size) <= EXACT * size) ? 5 : 4;
+  const [shorter, usual, longer] = [DIGITS - 1, DIGITS, DIGITS + 1].map((most) => Number(size.toPrecision(most)));
+  return longer === size || (usual === shorter && Math.abs(longer - size) <= EXACT * size) ? DIGITS + 1 : DIGITS;
 }
 
 /**
@@ -42,8 +41,9 @@ export function num(value, most = null) {
   const size = Math.abs(x);
   if (size === Infinity) return `${sign}inf`;
   const digits = most ?? digitsOf(size);
-  if (Number.isInteger(size) && size < 1e6) return sign + String(size);
-  if (size !== 0 && (Number(size.toPrecision(digits)) < 1e-3 || size >= 1e6)) return sign + scientific(size, digits);
+  const [least, large] = PLAIN;
+  if (Number.isInteger(size) && size < large) return sign + String(size);
+  if (size !== 0 && (Number(size.toPrecision(digits)) < least || size >= large)) return sign + scientific(size, digits);
   return sign + String(Number(size.toPrecision(digits)));
 }
 
@@ -66,7 +66,7 @@ export function result(terms, value) {
   const left = products.reduce((sum, product) => sum + product, 0);
   const right = read(value);
   if (!Number.isFinite(left) || !Number.isFinite(right)) return `${Object.is(left, right) ? "=" : "\u2248"} ${written}`;
-  const digits = Math.max(4, written.replace(MINUS, "").split("e")[0].replace(".", "").replace(/^0+/, "").length);
+  const digits = Math.max(DIGITS, written.replace(MINUS, "").split("e")[0].replace(".", "").replace(/^0+/, "").length);
   const least = Math.min(Math.abs(left), Math.abs(right));
   const half = least === 0 ? 0 : 0.5 * 10 ** (Math.floor(Math.log10(least)) - digits + 1);
   const size = products.reduce((sum, product) => sum + Math.abs(product), 0);
@@ -115,7 +115,7 @@ const NO_ROOM = "\u2026";
  * ellipsis stands for it.  Whether it has fewer digits than three is said by `isRounded`.
  * @type {(value: Num | null, room: number, digits?: number) => string}
  */
-export function fitNum(value, room, digits = 5) {
+export function fitNum(value, room, digits = DIGITS + 1) {
   if (value === null) return "";
   const fewer = [4, 3, 2, 1].filter((most) => most < digits);
   const all = [shorter(num(value), num(value, digits)), ...fewer.flatMap((most) => ways(value, most))];
@@ -161,7 +161,7 @@ const digitsIn = (text) => text.replace(/e.*/, "").replace(/\D/g, "").replace(/^
  */
 export function fitRow(values, room) {
   const able = values.filter((value) => num(value, 3).length <= room);
-  const digits = [5, 4].find((some) => able.every((value) => shorter(num(value), num(value, some)).length <= room)) ?? 3;
+  const digits = [DIGITS + 1, DIGITS].find((some) => able.every((value) => shorter(num(value), num(value, some)).length <= room)) ?? 3;
   return values.map((value) => fitNum(value, room, digits));
 }
 

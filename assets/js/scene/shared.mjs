@@ -44,6 +44,10 @@ export const WHOLE = 0.612;
 export const SMALL = 16;
 /** The text instead of the numbers of a value whose bytes in the file are not those that were saved. */
 export const DAMAGED = "numbers missing";
+/** The number of significant digits that a number is written with; one more where that is all of it. */
+export const DIGITS = 4;
+/** From the first to below the second, a number is written without a power of ten. */
+export const PLAIN = [0.001, 1000000.0];
 /** The relative distance up to which a number counts as one of five digits: the precision of float32. */
 export const EXACT = 1.2e-07;
 /** The share of the summands by which a sum of float64 numbers may be off. */
