@@ -89,8 +89,8 @@ def _edges(data: Any) -> Any:
     """The elements that a summary shows, flat."""
     for axis, n in enumerate(data.shape):
         if n > 2 * options.edgeitems:
-            kept = [*range(options.edgeitems), *range(n - options.edgeitems, n)]
-            data = data.take(kept, axis=axis)
+            edge_indices = [*range(options.edgeitems), *range(n - options.edgeitems, n)]
+            data = data.take(edge_indices, axis=axis)
     return data.reshape(-1)
 
 

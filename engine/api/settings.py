@@ -37,7 +37,7 @@ OLD_DEFAULT = (
     "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
     "torch.set_default_device() as alternatives."
 )
-_kept: dict[str, Any] = {"threads": 1, "interop": 1, "deterministic": False, "precision": "highest"}
+_settings: dict[str, Any] = {"threads": 1, "interop": 1, "deterministic": False, "precision": "highest"}
 
 
 def _threads(name: str, count: Any) -> int:
@@ -60,7 +60,7 @@ def set_num_threads(int: int) -> None:
     2
     >>> torch.set_num_threads(threads)
     """
-    _kept["threads"] = _threads("set_num_threads", int)
+    _settings["threads"] = _threads("set_num_threads", int)
 
 
 def get_num_threads() -> int:
@@ -72,7 +72,7 @@ def get_num_threads() -> int:
     >>> torch.get_num_threads() > 0
     True
     """
-    return int(_kept["threads"])
+    return int(_settings["threads"])
 
 
 def set_num_interop_threads(int: int) -> None:
@@ -84,7 +84,7 @@ def set_num_interop_threads(int: int) -> None:
     >>> torch.get_num_interop_threads() > 0
     True
     """
-    _kept["interop"] = _threads("set_num_interop_threads", int)
+    _settings["interop"] = _threads("set_num_interop_threads", int)
 
 
 def get_num_interop_threads() -> int:
@@ -96,7 +96,7 @@ def get_num_interop_threads() -> int:
     >>> torch.get_num_interop_threads() > 0
     True
     """
-    return int(_kept["interop"])
+    return int(_settings["interop"])
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -107,7 +107,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     >>> import engine as torch
     >>> torch.use_deterministic_algorithms(False)
     """
-    _kept["deterministic"] = bool(mode)
+    _settings["deterministic"] = bool(mode)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -119,7 +119,7 @@ def are_deterministic_algorithms_enabled() -> bool:
     >>> torch.are_deterministic_algorithms_enabled()
     False
     """
-    return bool(_kept["deterministic"])
+    return bool(_settings["deterministic"])
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
@@ -130,7 +130,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     >>> import engine as torch
     >>> torch.set_deterministic_debug_mode("default")
     """
-    _kept["deterministic"] = debug_mode not in (0, "default")
+    _settings["deterministic"] = debug_mode not in (0, "default")
 
 
 def set_float32_matmul_precision(precision: str) -> None:
@@ -142,7 +142,7 @@ def set_float32_matmul_precision(precision: str) -> None:
     >>> torch.set_float32_matmul_precision("highest")
     """
     if precision in PRECISIONS:
-        _kept["precision"] = precision
+        _settings["precision"] = precision
     else:
         warnings.warn(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the currentsetFloat32MatmulPrecision call has "
@@ -161,7 +161,7 @@ def get_float32_matmul_precision() -> str:
     >>> torch.get_float32_matmul_precision()
     'highest'
     """
-    return str(_kept["precision"])
+    return str(_settings["precision"])
 
 
 def set_flush_denormal(mode: bool) -> bool:

@@ -146,8 +146,8 @@ class device:
             kind = _of_index(kind)
         name, _, number = str(kind).partition(":")
         if name not in ("cpu", "cuda"):
-            known = "cpu, cuda" if name in OTHER_DEVICES else ", ".join(("cpu", "cuda", *OTHER_DEVICES))
-            raise RuntimeError(f"Expected one of {known} device type at start of device string: {name}")
+            choices = "cpu, cuda" if name in OTHER_DEVICES else ", ".join(("cpu", "cuda", *OTHER_DEVICES))
+            raise RuntimeError(f"Expected one of {choices} device type at start of device string: {name}")
         self.type = name
         self.index = int(number) if number else index
 

@@ -44,7 +44,7 @@ def explained(
     return error
 
 
-def placed(error: BaseException, node: object) -> None:
+def note_node(error: BaseException, node: object) -> None:
     """Note the node at which an error arose, where the error does not know it."""
     if getattr(error, "place", None) is None:
         error.place = Place(node)  # type: ignore[attr-defined]

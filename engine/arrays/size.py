@@ -6,8 +6,8 @@ from typing import Any
 
 
 def _whole_size(number: Any, place: int) -> int:
-    held = getattr(number, "_array", None)  # of a tensor: one of bools could be an index, and is no size
-    if (held is not None and held.dtype.kind not in "iu") or not hasattr(number, "__index__"):
+    elements = getattr(number, "_array", None)  # of a tensor: one of bools could be an index, and is no size
+    if (elements is not None and elements.dtype.kind not in "iu") or not hasattr(number, "__index__"):
         raise TypeError(f"torch.Size() takes an iterable of 'int' (item {place} is '{type(number).__name__}')")
     return int(number.__index__())
 

@@ -31,21 +31,21 @@ def _in_blocks(data: Array, dim: Any) -> tuple[Array, Any, tuple[int, ...]]:
     rounding grows with their number.  So the rows are added in blocks first.
     """
     dims = tuple(d % data.ndim for d in (dim if isinstance(dim, tuple) else (dim,)))
-    kept = tuple(1 if d in dims else n for d, n in enumerate(data.shape))
+    keepdim_shape = tuple(1 if d in dims else n for d, n in enumerate(data.shape))
     first, last = min(dims, default=0), max(dims, default=0)
     if len(dims) != last - first + 1 or last == data.ndim - 1 or not data.flags.c_contiguous:
-        return data, dims, kept
+        return data, dims, keepdim_shape
     before, after = data.shape[:first], data.shape[last + 1 :]
     n = math.prod(data.shape[first : last + 1])
     if n < 4 * BLOCK:
-        return data, dims, kept
+        return data, dims, keepdim_shape
     rows, whole = data.reshape(*before, n, *after), n - n % BLOCK
     place = (slice(None),) * first
     sums = xp.add.reduce(
         strided(rows, (*before, whole // BLOCK, BLOCK, *after), _split_steps(rows.strides, first)), axis=first + 1
     )
     rest = rows[(*place, slice(whole, None))]
-    return (xp.concatenate([sums, rest], axis=first) if n > whole else sums), first, kept
+    return (xp.concatenate([sums, rest], axis=first) if n > whole else sums), first, keepdim_shape
 
 
 def _split_steps(steps: tuple[int, ...], place: int) -> tuple[int, ...]:
@@ -56,9 +56,9 @@ def folded(ufunc: Any, data: Array, dim: Any = None, keepdim: bool = False, dtyp
     """`ufunc` folded over `dim`: what the array's methods do; of numpy without their frames in between."""
     if type(data) is ndarray or isinstance(data, _NUMPYS):
         if data.size >= MANY and ufunc is xp.add and dim is not None and data.dtype == _SINGLE:
-            data, dim, kept = _in_blocks(data, dim)
+            data, dim, keepdim_shape = _in_blocks(data, dim)
             result = ufunc.reduce(data, axis=dim, dtype=dtype)
-            return result.reshape(kept) if keepdim else result
+            return result.reshape(keepdim_shape) if keepdim else result
         return ufunc.reduce(data, axis=dim, dtype=dtype, keepdims=keepdim)
     typed = {} if dtype is None else {"dtype": dtype}
     return getattr(data, _FOLDS[ufunc])(axis=dim, keepdims=keepdim, **typed)

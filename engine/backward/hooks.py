@@ -18,8 +18,8 @@ from ..tensor.tensor import Tensor, tensor_of
 
 def as_tensor(gradient: Any, passed: Mapping[int, Tensor]) -> Tensor:
     """The Tensor of a gradient's array; if the user passed this array, the user's own Tensor."""
-    known = passed.get(id(gradient))
-    return tensor_of(gradient) if known is None else known
+    users_tensor = passed.get(id(gradient))
+    return tensor_of(gradient) if users_tensor is None else users_tensor
 
 
 class Hooks:

@@ -175,7 +175,7 @@ class _Run:
                 try:
                     cotangents = run(upstream, node)
                 except RuntimeError as error:
-                    errors.placed(error, node)
+                    errors.note_node(error, node)
                     raise
                 freed = plan.frees and not keep
                 if active is not None and (
@@ -300,7 +300,7 @@ class _Run:
         try:
             return self.rules(node, upstream)
         except RuntimeError as error:
-            errors.placed(error, node)
+            errors.note_node(error, node)
             raise
 
     def rules(self, node: Node, upstream: Any) -> Sequence[Any]:

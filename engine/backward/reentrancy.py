@@ -76,11 +76,11 @@ def tell_depth(error: RecursionError) -> None:
 def on_a_stack_of_its_own(work: Callable[[], Any]) -> Any:
     """The result of `work`, which raises nothing, run by another thread in the state of this one, while this one
     waits."""
-    kept = [(state, dict(vars(state))) for state in (mode, running, home, current)]
+    snapshots = [(state, dict(vars(state))) for state in (mode, running, home, current)]
     results: list[Any] = []
 
     def run() -> None:
-        for state, values in kept:
+        for state, values in snapshots:
             vars(state).update(values)
         results.append(work())
 

@@ -241,5 +241,5 @@ def off_the_ends(probs: Tensor) -> Tensor:
 
 def to_logits(probs: Tensor, binary: bool = False) -> Tensor:
     """Logarithms of probabilities, or log-odds, kept finite."""
-    kept = off_the_ends(probs)
-    return kept.log() - (-kept).log1p() if binary else kept.log()
+    safe_probs = off_the_ends(probs)
+    return safe_probs.log() - (-safe_probs).log1p() if binary else safe_probs.log()

@@ -35,8 +35,8 @@ class Independent(Distribution):
             )
         self.base_dist, self.reinterpreted_batch_ndims = base, count
         shape = (*base.batch_shape, *base.event_shape)
-        kept = len(base.batch_shape) - count
-        super().__init__(shape[:kept], shape[kept:], validate_args)
+        batch_rank = len(base.batch_shape) - count
+        super().__init__(shape[:batch_rank], shape[batch_rank:], validate_args)
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]  # a constant of the class elsewhere

@@ -95,11 +95,11 @@ def _picked(call: _Call, args: Sequence[Any], argnums: Places) -> tuple[list[Any
 
 def _slopes(outputs: Sequence[Tensor], inputs: Sequence[Tensor], weights: Any = None, graph: bool = True) -> list[Any]:
     """Gradients, zeros where there is none."""
-    kept = [i for i, o in enumerate(outputs) if o.requires_grad]
-    if not kept:
+    grad_places = [i for i, o in enumerate(outputs) if o.requires_grad]
+    if not grad_places:
         return [tensor_of(xp.zeros_like(i._array)) for i in inputs]
-    chosen = None if weights is None else [weights[i] for i in kept]
-    slopes = autograd.grad([outputs[i] for i in kept], inputs, chosen, True, graph, allow_unused=True)
+    chosen = None if weights is None else [weights[i] for i in grad_places]
+    slopes = autograd.grad([outputs[i] for i in grad_places], inputs, chosen, True, graph, allow_unused=True)
     return [tensor_of(xp.zeros_like(i._array)) if f is None else f for i, f in zip(inputs, slopes, strict=True)]
 
 

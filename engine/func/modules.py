@@ -80,9 +80,9 @@ def _tied(module: Module, tensors: dict[str, Any]) -> dict[str, Any]:
 
 
 def _need_all(module: Module, tensors: dict[str, Any]) -> None:
-    known = _all(module)
+    own = _all(module)
     wrong = []
-    for label, names in (("Unexpected", tensors.keys() - known.keys()), ("Missing", known.keys() - tensors.keys())):
+    for label, names in (("Unexpected", tensors.keys() - own.keys()), ("Missing", own.keys() - tensors.keys())):
         if names:
             listed = ", ".join(repr(name) for name in sorted(names))
             wrong.append(f"{label} key(s): {listed}.")
@@ -112,9 +112,9 @@ def _replaced(module: Module, tensors: dict[str, Any]) -> Iterator[None]:
 
 def _holder(module: Module, name: str) -> dict[str, Any]:
     """Where a module keeps what it has under a name."""
-    for held in (module._parameters, module._buffers):
-        if name in held:
-            return held
+    for tensors in (module._parameters, module._buffers):
+        if name in tensors:
+            return tensors
     return module.__dict__
 
 

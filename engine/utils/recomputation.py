@@ -216,20 +216,20 @@ class _Frame:
 
     def fill(self, run: Any, tensor: Tensor) -> Tensor:
         """Put what the rerun saves into the next place."""
-        kept = tensor.detach() if tensor.requires_grad else tensor
+        value = tensor.detach() if tensor.requires_grad else tensor
         number = self.counts[run]
         self.counts[run] += 1
         if number >= len(self.places):
             if self.completed:
                 raise CheckpointError(MORE)
             self.odd = True
-            return kept
+            return value
         place = self.places[number]()
         if place is not None:
-            place.tensors[run] = kept
+            place.tensors[run] = value
         if self.early_stop and number + 1 == len(self.places):
             raise _Enough
-        return kept
+        return value
 
     def compare(self, run: Any) -> None:
         """Raise torch's errors where the rerun saved something else."""

@@ -98,7 +98,7 @@ def reads(function: Callable[..., Any], reader: Reader | Handed, method: bool = 
     Types that fit whatever the values are not looked at again; a lone argument, and what no function takes for anything
     else, are looked at only where the function fails.
     """
-    known: set[tuple[Any, ...]] = set()
+    types_that_fit: set[tuple[Any, ...]] = set()
 
     def failed(error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         own, others = (args[:1], args[1:]) if method else ((), args)
@@ -130,13 +130,13 @@ def reads(function: Callable[..., Any], reader: Reader | Handed, method: bool = 
             kwargs = reader.spelled(kwargs)
         if always or kwargs or len(args) > 1:
             key = (*map(type, args), *kwargs, *map(type, kwargs.values())) if kwargs else (*map(type, args),)
-            if key not in known:
+            if key not in types_that_fit:
                 others = args[1:] if method else args
                 refusal = reader.refusal(others, kwargs)
                 if refusal is not None:
                     raise explained(refusal)
                 if _fits_by_types(reader, others, kwargs):
-                    known.add(key)
+                    types_that_fit.add(key)
                 elif isinstance(reader, Reader) and SOME_TENSOR.intersection(key):
                     others, kwargs = reader.as_ints(others, kwargs)
                     args = (*args[:1], *others) if method else others

@@ -185,8 +185,8 @@ class Signature:
 
     def beside(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         """What was given, and this form: for the message of a function that has no other."""
-        known = {p.name: p for p in self.parameters}
-        strangers = [key for key in kwargs if key not in known or key in ("input", "out")]
+        by_name = {p.name: p for p in self.parameters}
+        strangers = [key for key in kwargs if key not in by_name or key in ("input", "out")]
         if strangers:
             return f"unrecognized keyword arguments: {', '.join(strangers)}"
         marks = ""
@@ -194,7 +194,7 @@ class Signature:
             places: list[Any] = list(self.parameters)
             places[self.most : self.most] = [None] if self.most < len(places) else []
             marks = "".join(".!"[p is None or not p.fits(v, False)] for p, v in zip(places, args, strict=False))
-            marks += "".join(".!"[not known[key].fits(v, False)] for key, v in kwargs.items())
+            marks += "".join(".!"[not by_name[key].fits(v, False)] for key, v in kwargs.items())
         return f"({_types_of(args, kwargs, marks)}), but expected ({self.text()})"
 
     def text(self) -> str:

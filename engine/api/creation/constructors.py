@@ -101,9 +101,9 @@ def legacy_tensor(name: str, which: dtype | None, args: tuple[Any, ...], kwargs:
     return new_leaf(array, name, outside=bool(values) and array is values[0])
 
 
-def _of_tensor(name: str, which: dtype | None, other: Tensor, placed: bool) -> Tensor:
+def _of_tensor(name: str, which: dtype | None, other: Tensor, has_device: bool) -> Tensor:
     """The same elements once more: a view."""
-    if placed:
+    if has_device:
         form = "new of the form tensor.new" if name == "new" else "constructor of the form torch.Tensor"
         ours = "torch.tensor(...) or " if name != "new" else ""
         raise errors.runtime(

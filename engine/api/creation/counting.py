@@ -197,7 +197,7 @@ def eye(
     return new_leaf(xp.eye(n, m, dtype=floating(dtype)), "eye", requires_grad, device)
 
 
-def _triangle(name: str, kept: Any) -> Any:
+def _triangle(name: str, triangle_of: Any) -> Any:
     def function(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, **_: Any) -> Tensor:
         for what, size in (("row", row), ("col", col)):
             if size < 0:
@@ -205,7 +205,7 @@ def _triangle(name: str, kept: Any) -> Any:
         wanted = as_numpy_dtype(dtype) or int64.numpy
         if wanted.kind == "f":
             raise NotImplementedError(f"\"{name}\" not implemented for '{LETTERS[arrays.BY_NUMPY[wanted].name]}'")
-        places = xp.stack(kept(xp.ones((row, col), dtype=bool), offset).nonzero())
+        places = xp.stack(triangle_of(xp.ones((row, col), dtype=bool), offset).nonzero())
         return new_leaf(places.astype(wanted), name, where=device)
 
     function.__name__ = function.__qualname__ = name

@@ -142,23 +142,23 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     >>> torch.frombuffer(bytearray(b"abc"), dtype=torch.uint8)
     tensor([97, 98, 99], dtype=torch.uint8)
     """
-    wanted, held = as_numpy_dtype(dtype), len(memoryview(buffer).cast("B"))
+    wanted, length = as_numpy_dtype(dtype), len(memoryview(buffer).cast("B"))
     assert wanted is not None
-    if not held or not count:
-        raise ValueError(f"both buffer length ({held}) and count ({count}) must not be 0")
-    if not 0 <= offset < held:
+    if not length or not count:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
         raise ValueError(
-            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({held} bytes) minus 1"
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
         )
-    if count < 0 and (held - offset) % wanted.itemsize:
+    if count < 0 and (length - offset) % wanted.itemsize:
         raise ValueError(
-            f"buffer length ({held - offset} bytes) after offset ({offset} bytes) must be a multiple of element size "
+            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element size "
             f"({wanted.itemsize})"
         )
-    if count > 0 and offset + count * wanted.itemsize > held:
+    if count > 0 and offset + count * wanted.itemsize > length:
         raise ValueError(
             f"requested buffer length ({count} * {wanted.itemsize} bytes) after offset ({offset} bytes) must not be "
-            f"greater than actual buffer length ({held} bytes)"
+            f"greater than actual buffer length ({length} bytes)"
         )
     return new_leaf(xp.frombuffer(buffer, dtype=wanted, count=count, offset=offset), "frombuffer", requires_grad)
 

@@ -62,11 +62,11 @@ def _known_keywords(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Tensor:
         for name in kwargs:
-            if name not in known:
+            if name not in keywords:
                 raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{name}'")
         return function(*args, **kwargs)
 
-    known = {"layout", "memory_format", "names", "pin_memory", "size", *inspect.signature(function).parameters}
+    keywords = {"layout", "memory_format", "names", "pin_memory", "size", *inspect.signature(function).parameters}
     return checked
 
 
@@ -234,7 +234,7 @@ def empty_strided(
             f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(steps)})"
         )
     wanted = floating(dtype)
-    held = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True))
-    memory = xp.zeros(held, dtype=wanted)
+    memory_size = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True))
+    memory = xp.zeros(memory_size, dtype=wanted)
     data = arrays.strided(memory, shape, [s * wanted.itemsize for s in steps])
     return new_leaf(data, "empty_strided", requires_grad, device)

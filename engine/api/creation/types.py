@@ -75,12 +75,12 @@ class finfo:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
-        known = xp.finfo(which.numpy)
-        self.bits = int(known.bits)
+        limits = xp.finfo(which.numpy)
+        self.bits = int(limits.bits)
         self.dtype = which.name
-        self.eps, self.min, self.max = float(known.eps), float(known.min), float(known.max)
-        self.tiny = self.smallest_normal = float(known.smallest_normal)
-        self.resolution = float(f"1e-{known.precision}")
+        self.eps, self.min, self.max = float(limits.eps), float(limits.min), float(limits.max)
+        self.tiny = self.smallest_normal = float(limits.smallest_normal)
+        self.resolution = float(f"1e-{limits.precision}")
 
     def __repr__(self) -> str:
         return (
@@ -111,8 +111,8 @@ class iinfo:
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         if type.name == "bool":
             raise TypeError("torch.bool is not supported by torch.iinfo")
-        known = xp.iinfo(type.numpy)
-        self.bits, self.min, self.max, self.dtype = int(known.bits), int(known.min), int(known.max), type.name
+        limits = xp.iinfo(type.numpy)
+        self.bits, self.min, self.max, self.dtype = int(limits.bits), int(limits.min), int(limits.max), type.name
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

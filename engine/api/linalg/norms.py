@@ -106,8 +106,8 @@ def matrix_norm(
     need_real(A, "linalg.matrix_norm")
     if not isinstance(dim, (tuple, list)):
         raise combination("linalg_matrix_norm", A, dim=dim)
-    known = ("fro", "nuc") if isinstance(ord, str) else (1, -1, 2, -2, math.inf, -math.inf)
-    if ord not in known:
+    orders = ("fro", "nuc") if isinstance(ord, str) else (1, -1, 2, -2, math.inf, -math.inf)
+    if ord not in orders:
         raise errors.runtime(f"linalg.matrix_norm: Order {ord} not supported.")
     if len(dim) != 2:
         raise errors.runtime(f"linalg.matrix_norm: dim must be a 2-tuple. Got {', '.join(map(str, dim))}")

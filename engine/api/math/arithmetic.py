@@ -114,8 +114,8 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
 def _check_divisor(input: Any, other: Any) -> None:
     """Integers are not divided by zero."""
     values = [v._array if isinstance(v, Tensor) else v for v in (input, other)]
-    known = all(isinstance(v, (bool, int, float)) or hasattr(v, "dtype") for v in values)
-    if known and result_dtype(values).kind != "f" and not xp.all(values[1]):
+    are_numeric = all(isinstance(v, (bool, int, float)) or hasattr(v, "dtype") for v in values)
+    if are_numeric and result_dtype(values).kind != "f" and not xp.all(values[1]):
         raise errors.runtime("ZeroDivisionError")
 
 

@@ -257,10 +257,10 @@ def _sorted_rows(input: Tensor, dim: int | None, keepdim: bool) -> Tensor:
         return so.view(sort(flat)[0], size=(*(1,) * (rank if keepdim else 0), flat._array.shape[0]))
     place = one_dim(dim, rank)
     sizes = input._array.shape
-    kept = sizes[:place] + ((1,) if keepdim else ()) + sizes[place + 1 :]
+    result_sizes = sizes[:place] + ((1,) if keepdim else ()) + sizes[place + 1 :]
     if place != rank - 1:
         input = so.transpose(so.unsqueeze(input, dim=rank), dim0=place, dim1=rank)
-    return so.view(sort(input)[0], size=(*kept, sizes[place]))
+    return so.view(sort(input)[0], size=(*result_sizes, sizes[place]))
 
 
 def _plain(input: Tensor) -> bool:

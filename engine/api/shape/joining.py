@@ -423,10 +423,10 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     n = input._array.size
     grids = meshgrid(*[arange(n)] * r, indexing="ij")
     places = [g._array for g in grids]
-    kept = xp.ones((n,) * r, dtype=bool)
+    in_order = xp.ones((n,) * r, dtype=bool)
     for a, b in itertools.pairwise(places):
-        kept &= (a <= b) if with_replacement else (a < b)
-    mask = tensor_of(kept)
+        in_order &= (a <= b) if with_replacement else (a < b)
+    mask = tensor_of(in_order)
     return stack([pa.masked_select(g, mask) for g in meshgrid(*[input] * r, indexing="ij")], 1)
 
 

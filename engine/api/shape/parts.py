@@ -428,13 +428,13 @@ def geometry(input: Tensor, size: Any, stride: Any, offset: int | None) -> dict[
         raise errors.runtime(f"Storage size calculation overflowed with sizes={list(sizes)} and strides={list(steps)}")
     if first < 0:
         raise errors.runtime(f"Tensor: invalid storage offset {first}")
-    held, item = memory_of(input._array)[0].nbytes, input._array.itemsize
+    storage_bytes, item = memory_of(input._array)[0].nbytes, input._array.itemsize
     if 0 not in sizes:
         needed = (first + 1 + sum((n - 1) * s for n, s in zip(sizes, steps, strict=True))) * item
-        if needed > held:
+        if needed > storage_bytes:
             raise errors.runtime(
                 f"setStorage: sizes {list(sizes)}, strides {list(steps)}, storage offset {first}, and itemsize {item} "
-                f"requiring a storage size of {needed} are out of bounds for storage of size {held}"
+                f"requiring a storage size of {needed} are out of bounds for storage of size {storage_bytes}"
             )
     return {
         "size": sizes, "stride": steps, "storage_offset": first, "source_stride": strides_of(input),

@@ -31,17 +31,17 @@ def filled_in(size: tuple[int, ...], count: int) -> tuple[int, ...]:
     open_places = size.count(-1)
     if open_places > 1:
         raise errors.runtime("only one dimension can be inferred")
-    known = math.prod(n for n in size if n != -1)
+    product = math.prod(n for n in size if n != -1)
     if open_places:
-        if not known and not count:
+        if not product and not count:
             raise errors.runtime(
                 f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension size "
                 "-1 can be any value and is ambiguous"
             )
-        if not known or count % known:
+        if not product or count % product:
             raise errors.runtime(f"shape '{list(size)}' is invalid for input of size {count}")
-        return tuple(count // known if n == -1 else n for n in size)
-    if known != count:
+        return tuple(count // product if n == -1 else n for n in size)
+    if product != count:
         raise errors.runtime(f"shape '{list(size)}' is invalid for input of size {count}")
     return size
 
