@@ -89,13 +89,14 @@ def formulas_of(
 
 def called(event: OpCalled, names: Mapping[int, str], taken: Collection[str] = ()) -> dict[str, str]:
     """What each tensor input of a recorded call, and each result, is called in its formulas, by its key."""
-    known = {i.name: names[i.tensor] for i in event.inputs if i.tensor is not None and i.tensor in names}
+    names_by_key = {i.name: names[i.tensor] for i in event.inputs if i.tensor is not None and i.tensor in names}
     for nr, out in enumerate(event.outputs):
-        if out.tensor in names and names[out.tensor] not in known.values():  # `h = h @ U`: two values need two letters
-            known[result_key(nr, len(event.outputs))] = names[out.tensor]
+        # `h = h @ U`: two values need two letters
+        if out.tensor in names and names[out.tensor] not in names_by_key.values():
+            names_by_key[result_key(nr, len(event.outputs))] = names[out.tensor]
     tensors = [i.name for i in event.inputs if i.tensor is not None]
     letters = REGISTRY.get(event.name, CUSTOM).presentation.letters
-    return lettered(letters, tensors, len(event.outputs), known, taken)
+    return lettered(letters, tensors, len(event.outputs), names_by_key, taken)
 
 
 def is_whole(writer: str | None) -> bool:

@@ -100,8 +100,8 @@ class Printer:
             self.explain("i, j, …", ONE_PLACE)
         return self.style.below(shown, index) if index else shown
 
-    def held(self, x: Any, places: Places | None, least: int) -> str:
-        """An expression, in brackets where it would not hold together."""
+    def part(self, x: Any, places: Places | None, least: int) -> str:
+        """A part of an expression: in brackets if its operator binds less than `least`."""
         text, strength = self.show(x, places)
         return text if strength >= least else self.style.brackets(text)
 

@@ -95,16 +95,16 @@ def _text_power(base: str, exponent: str) -> str:
 
 
 def _text_fraction(above: Printed, under: Printed) -> Printed:
-    return f"{_held(above, PRODUCT)} / {_held(under, POWER)}", PRODUCT
+    return f"{_part(above, PRODUCT)} / {_part(under, POWER)}", PRODUCT
 
 
-def _held(printed: Printed, least: int) -> str:
+def _part(printed: Printed, least: int) -> str:
     return printed[0] if printed[1] >= least else f"({printed[0]})"
 
 
 def _tex_function(name: str) -> str:
-    known = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")
-    if name in known:
+    tex_functions = ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+    if name in tex_functions:
         return f"\\{name}"
     if name in _GREEK:
         return _GREEK[name]

@@ -110,8 +110,8 @@ def _substituted(a: Array, b: Array, upper: bool) -> Array:
     solution = b.copy()
     n = len(a)
     for i in range(n - 1, -1, -1) if upper else range(n):
-        known = slice(i + 1, n) if upper else slice(0, i)
-        solution[i] = (solution[i] - a[i, known] @ solution[known]) / a[i, i]
+        earlier_rows = slice(i + 1, n) if upper else slice(0, i)
+        solution[i] = (solution[i] - a[i, earlier_rows] @ solution[earlier_rows]) / a[i, i]
     return solution
 
 

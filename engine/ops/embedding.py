@@ -138,14 +138,14 @@ def _embedding_bag(
     bags, count = _bags(offsets, indices.shape[0], include_last_offset)
     counts = indices != padding_idx
     sizes = xp.bincount(bags[counts], minlength=count)
-    rows, kept = weight.take(indices[counts], axis=0), bags[counts]
+    rows, row_bags = weight.take(indices[counts], axis=0), bags[counts]
     if mode == MAX:
-        result, chosen = _greatest(rows, kept, indices[counts], count)
+        result, chosen = _greatest(rows, row_bags, indices[counts], count)
         return result, bags, sizes, chosen
     if per_sample_weights is not None:
         rows = rows * per_sample_weights[counts][:, None]
     out = zeros_at(weight, (count, weight.shape[1]))
-    _add_rows(out, kept, rows)
+    _add_rows(out, row_bags, rows)
     if mode == MEAN:
         out /= xp.maximum(sizes, 1).astype(out.dtype)[:, None]
     return out, bags, sizes, xp.zeros((0,), dtype="int64", like=indices)

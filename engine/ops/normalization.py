@@ -34,16 +34,16 @@ def _row_dots(a: Array, b: Array) -> Array:
 def _dots(a: Array, b: Array, dims: Sizes) -> Array:
     """The sum of a * b over `dims`, which stay with size 1, without an array for the product."""
     shape = a.shape
-    kept = tuple(1 if d in dims else n for d, n in enumerate(shape))
+    keepdim_shape = tuple(1 if d in dims else n for d, n in enumerate(shape))
     first = dims[0] if dims else 0
     if a.size < 4096:  # einsum takes longer to begin than this does altogether
         return folded(xp.add, a * b, dims, True)
     if dims == tuple(range(first, len(shape))):
         flat = (count(shape[:first]), count(shape[first:]))
-        return _row_dots(a.reshape(flat), b.reshape(flat)).reshape(kept)
+        return _row_dots(a.reshape(flat), b.reshape(flat)).reshape(keepdim_shape)
     if dims == (0, *range(2, len(shape))):
         flat = (shape[0] * shape[1], count(shape[2:]))
-        return folded(xp.add, _row_dots(a.reshape(flat), b.reshape(flat)).reshape(shape[:2]), 0).reshape(kept)
+        return folded(xp.add, _row_dots(a.reshape(flat), b.reshape(flat)).reshape(shape[:2]), 0).reshape(keepdim_shape)
     return folded(xp.add, a * b, dims, True)
 
 
@@ -246,7 +246,7 @@ def moved_statistic(running: Array, batch: Array, momentum: float, eps: float | 
     return ((1 - momentum) * running.astype("float64") + momentum * own).astype(running.dtype)
 
 
-def _known(running_mean: Any, running_var: Any, sizes: Sizes, eps: float) -> tuple[Any, Any]:
+def _running_mean_and_rstd(running_mean: Any, running_var: Any, sizes: Sizes, eps: float) -> tuple[Any, Any]:
     """The mean and 1 / deviation that were measured before."""
     wide = _by_channel(sizes)
     return reshape(running_mean, wide), rsqrt(reshape(running_var, wide) + eps)
@@ -259,7 +259,7 @@ def _batch_slope(
     wide = _by_channel(input_sizes)
     scaled = grad if weight is None else grad * reshape(weight, wide)
     if not training:
-        return scaled * _known(running_mean, running_var, input_sizes, eps)[1]
+        return scaled * _running_mean_and_rstd(running_mean, running_var, input_sizes, eps)[1]
     mean, rstd = reshape(result1, wide), reshape(result2, wide)
     return normalized_backward(scaled, input, mean, rstd, _all_but_channel(input_sizes), eps)
 
@@ -272,7 +272,7 @@ def _batch_weight_slope(
     if training:
         unit = normalized(input, reshape(result1, wide), reshape(result2, wide), dims, eps)
     else:
-        mean, rstd = _known(running_mean, running_var, input_sizes, eps)
+        mean, rstd = _running_mean_and_rstd(running_mean, running_var, input_sizes, eps)
         unit = (input - mean) * rstd
     return sum_dim(grad * unit, dims, False)
 

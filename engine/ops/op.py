@@ -292,13 +292,13 @@ def _parameters(
 def _check(op: Op) -> None:
     """Fail at import where a rule could not run."""
     sizes = (f"{n}_sizes" for n in op.inputs)
-    known = {"grad", "grads", "result", "results", *NUMBERED, *op.inputs, *op.statics, *sizes}
+    names = {"grad", "grads", "result", "results", *NUMBERED, *op.inputs, *op.statics, *sizes}
     for target, rule in op.rules.items():
         if target not in op.inputs:
             raise TypeError(f"op {op.name!r} has a rule for {target!r}, which is not a parameter of its kernel")
         for need in inspect.signature(rule).parameters:
-            if need not in known:
-                raise TypeError(f"the rule of {op.name!r} for {target!r} asks for {need!r}; known are {sorted(known)}")
+            if need not in names:
+                raise TypeError(f"the rule of {op.name!r} for {target!r} asks for {need!r}; known are {sorted(names)}")
 
 
 def _plan(op: Op, needs: int, numbers: int) -> Plan:

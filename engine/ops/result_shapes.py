@@ -65,10 +65,10 @@ class Permuted:
 
 def shape_of_result(rule: ResultShape | None, shapes: Sequence[Sizes | None], attrs: Attrs) -> Sizes | None:
     """The shape by a rule where it follows from the `shapes` of the inputs; None where it is not worked out."""
-    known = [s for s in shapes if s is not None]
-    if rule is None or (len(known) < len(shapes) and not isinstance(rule, Sized)):
+    present_shapes = [s for s in shapes if s is not None]
+    if rule is None or (len(present_shapes) < len(shapes) and not isinstance(rule, Sized)):
         return None
     try:
-        return rule(attrs, *known)
+        return rule(attrs, *present_shapes)
     except (ValueError, IndexError, KeyError, TypeError):
         return None

@@ -66,15 +66,15 @@ def _argsort(self: Array, dim: int, descending: bool = False) -> Array:
     return contiguous(xp.moveaxis(_order(xp.moveaxis(self, dim, -1), descending), -1, dim))
 
 
-def _placed(grad: Any, result1: Any, self_sizes: Sizes, dim: int) -> Any:
+def _scatter(grad: Any, result1: Any, self_sizes: Sizes, dim: int) -> Any:
     """Each gradient goes to the place that its value came from."""
     return scatter_sum(grad, result1, dim, self_sizes) if self_sizes else grad
 
 
 SORTED = Traits(node="SortBackward0", differentiable=VALUES)
-sort = op("sort", _sort, SORTED, PICKED, self=_placed)
-sort_stable = op("sort.stable", _sort, Traits(node="SortBackward1", differentiable=VALUES), PICKED, self=_placed)
-topk = op("topk", _topk, Traits(differentiable=VALUES), PICKED, self=_placed)
+sort = op("sort", _sort, SORTED, PICKED, self=_scatter)
+sort_stable = op("sort.stable", _sort, Traits(node="SortBackward1", differentiable=VALUES), PICKED, self=_scatter)
+topk = op("topk", _topk, Traits(differentiable=VALUES), PICKED, self=_scatter)
 argsort = op("argsort", _argsort)
 
 # -- one of them --------------------------------------------------------------------------------------------------

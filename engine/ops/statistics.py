@@ -68,8 +68,8 @@ aminmax = op(
 
 
 def _nansum(self: Array, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Array:
-    kept = self if self.dtype.kind != "f" else xp.where(xp.isnan(self), self.dtype.type(0), self)
-    return folded(xp.add, kept, dim, keepdim, wide(self, dtype))
+    numbers = self if self.dtype.kind != "f" else xp.where(xp.isnan(self), self.dtype.type(0), self)
+    return folded(xp.add, numbers, dim, keepdim, wide(self, dtype))
 
 
 nansum = op(

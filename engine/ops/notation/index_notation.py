@@ -52,8 +52,8 @@ def respaced(p: Printer, x: Symbol, places: Places) -> Printed:
     inner, outer = sizes_of(item), sizes_of(x)
     if [n for n in inner if n != 1] != [n for n in outer if n != 1]:
         raise NoIndices
-    kept = iter([q for q, n in zip(places, outer, strict=True) if n != 1])
-    return p.show(item, [None if n == 1 else next(kept) for n in inner])
+    letters = iter([q for q, n in zip(places, outer, strict=True) if n != 1])
+    return p.show(item, [None if n == 1 else next(letters) for n in inner])
 
 
 def turned(p: Printer, x: Symbol, places: Places) -> Printed:
@@ -182,8 +182,8 @@ def diagonal_placed(p: Printer, x: Symbol, places: Places) -> Printed:
         raise NoIndices
     row, column = (q or "" for q in places)
     inner = row if offset >= 0 else column
-    held = operand(x)
-    body = p.show(held, [None if n == 1 else inner for n in sizes_of(held)])
+    item = operand(x)
+    body = p.show(item, [None if n == 1 else inner for n in sizes_of(item)])
     return _only(p, equal(p, column, shifted(p, row, offset)), body)
 
 

@@ -24,26 +24,26 @@ def plus(p: Printer, x: Symbol, inner: Inner) -> Printed:
     zeros = [is_call(item, "zero") or is_call(item, "zero_of") for item in x.inputs]
     if any(zeros):  # zeros of a shape, to which something is added
         return p.show(x.inputs[zeros.index(True) - 1], inner[zeros.index(True) - 1])
-    return f"{p.held(x.inputs[0], inner[0], SUM)} + {p.held(x.inputs[1], inner[1], SERIES)}", SUM
+    return f"{p.part(x.inputs[0], inner[0], SUM)} + {p.part(x.inputs[1], inner[1], SERIES)}", SUM
 
 
 def minus(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """`a − b`."""
-    return f"{p.held(x.inputs[0], inner[0], SUM)} {p.style.minus} {p.held(x.inputs[1], inner[1], SERIES)}", SUM
+    return f"{p.part(x.inputs[0], inner[0], SUM)} {p.style.minus} {p.part(x.inputs[1], inner[1], SERIES)}", SUM
 
 
 def negative(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """`−a`."""
-    return p.style.minus + p.held(x.inputs[0], inner[0], SERIES), SUM
+    return p.style.minus + p.part(x.inputs[0], inner[0], SERIES), SUM
 
 
 def times(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """`a · b` of numbers and places, `a ⊙ b` of tensors, `2·a` with a number before it."""
     a, b = x.inputs
     if is_number(a) and isinstance(b, Symbol):
-        return f"{p.held(a, inner[0], SCALED)}{p.style.scaled}{p.held(b, inner[1], SCALED)}", SCALED
+        return f"{p.part(a, inner[0], SCALED)}{p.style.scaled}{p.part(b, inner[1], SCALED)}", SCALED
     sign = p.style.times if inner[0] is not None or x.shape == () else p.style.each
-    return f"{p.held(a, inner[0], PRODUCT)}{sign}{p.held(b, inner[1], MATRIX)}", PRODUCT
+    return f"{p.part(a, inner[0], PRODUCT)}{sign}{p.part(b, inner[1], MATRIX)}", PRODUCT
 
 
 def quotient(p: Printer, x: Symbol, inner: Inner) -> Printed:
@@ -71,13 +71,13 @@ def power(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """`aᵇ`; either may be a static argument."""
     base, exponent = x.attrs.get("self", x.inputs[0]), x.attrs.get("exponent", x.inputs[-1])
     raised = p.show(exponent, inner[-1] if isinstance(exponent, Symbol) else None)[0]
-    return p.style.power(p.held(base, inner[0], ATOM), raised), POWER
+    return p.style.power(p.part(base, inner[0], ATOM), raised), POWER
 
 
 def choice(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """`a where test, else b`."""
     test, then, other = x.inputs
-    shown = p.held(then, inner[1], p.style.in_choice), p.held(other, inner[2], p.style.in_choice)
+    shown = p.part(then, inner[1], p.style.in_choice), p.part(other, inner[2], p.style.in_choice)
     return p.style.choice(p.show(test, inner[0])[0], *shown)
 
 
@@ -99,12 +99,12 @@ def nothing(p: Printer, x: Symbol, inner: Inner) -> Printed:
 
 def matrices(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """`A B`, the product of matrices."""
-    return f"{p.held(x.inputs[0], None, MATRIX)}{p.style.gap}{p.held(x.inputs[1], None, SCALED)}", MATRIX
+    return f"{p.part(x.inputs[0], None, MATRIX)}{p.style.gap}{p.part(x.inputs[1], None, SCALED)}", MATRIX
 
 
 def transposed(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """`Aᵀ`."""
-    return p.held(x.inputs[0], None, ATOM) + p.style.transposed, POWER
+    return p.part(x.inputs[0], None, ATOM) + p.style.transposed, POWER
 
 
 def last_two_swapped(p: Printer, x: Symbol, inner: Inner) -> Printed:
@@ -124,7 +124,7 @@ def relation(sign: str) -> Writer:
     """`a < b`, and the like."""
 
     def write(p: Printer, x: Symbol, inner: Inner) -> Printed:
-        a, b = (p.held(item, places, SUM) for item, places in zip(x.inputs, inner, strict=True))
+        a, b = (p.part(item, places, SUM) for item, places in zip(x.inputs, inner, strict=True))
         return f"{a} {p.style.signs[sign]} {b}", COMPARISON
 
     return write
@@ -136,34 +136,34 @@ def part(p: Printer, x: Symbol, inner: Inner) -> Printed:
     key = str(attrs["index"]) if "index" in attrs else f"{attrs['start']}:{attrs['end']}"
     if attrs.get("step", 1) != 1:
         key += f":{attrs['step']}"
-    return f"{p.held(x.inputs[0], None, ATOM)}[{', '.join([':'] * attrs['dim'] + [key])}]", ATOM
+    return f"{p.part(x.inputs[0], None, ATOM)}[{', '.join([':'] * attrs['dim'] + [key])}]", ATOM
 
 
 def picked(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """`a[k]`."""
-    return p.held(x.inputs[0], None, ATOM) + p.argument(x.inputs[1], None), ATOM
+    return p.part(x.inputs[0], None, ATOM) + p.argument(x.inputs[1], None), ATOM
 
 
 def total(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """`Σ a`, of all elements."""
     if x.shape == ():
-        return f"{p.style.series} {p.held(x.inputs[0], None, PRODUCT)}", SERIES
+        return f"{p.style.series} {p.part(x.inputs[0], None, PRODUCT)}", SERIES
     return p.function(x, inner)
 
 
 def inverse(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """`A⁻¹`."""
-    return p.held(x.inputs[0], None, ATOM) + p.style.inverse, POWER
+    return p.part(x.inputs[0], None, ATOM) + p.style.inverse, POWER
 
 
 def solution(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """A⁻¹ B, or B A⁻¹; a triangle of which only a part counts stays a function."""
     if x.attrs.get("unitriangular"):
         return p.function(x, inner)
-    inverse, other = f"{p.held(x.inputs[0], None, ATOM)}{p.style.inverse}", x.inputs[1]
+    inverse, other = f"{p.part(x.inputs[0], None, ATOM)}{p.style.inverse}", x.inputs[1]
     if x.attrs.get("left", True):
-        return f"{inverse}{p.style.gap}{p.held(other, None, SCALED)}", MATRIX
-    return f"{p.held(other, None, MATRIX)}{p.style.gap}{inverse}", MATRIX
+        return f"{inverse}{p.style.gap}{p.part(other, None, SCALED)}", MATRIX
+    return f"{p.part(other, None, MATRIX)}{p.style.gap}{inverse}", MATRIX
 
 
 def resampled_back(p: Printer, x: Symbol, inner: Inner) -> Printed:

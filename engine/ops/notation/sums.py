@@ -41,9 +41,9 @@ def mean(p: Printer, x: Symbol, places: Places) -> Printed:
 
 def sum_of_copies(p: Printer, x: Symbol, places: Places) -> Printed:
     """A sum over the dimensions that the result does not have, or with size 1."""
-    size, kept = sizes_of(operand(x)), sizes_of(x)
-    extra = len(size) - len(kept)
-    return _added_up(p, x, places, {d for d, n in enumerate(size) if d < extra or kept[d - extra] == 1 != n})
+    size, result_size = sizes_of(operand(x)), sizes_of(x)
+    extra = len(size) - len(result_size)
+    return _added_up(p, x, places, {d for d, n in enumerate(size) if d < extra or result_size[d - extra] == 1 != n})
 
 
 def _dims(x: Symbol) -> set[int]:
@@ -54,12 +54,12 @@ def _dims(x: Symbol) -> set[int]:
 def _added_up(p: Printer, x: Symbol, places: Places, summed: Set[int], count: int = 0) -> Printed:
     """A sum over some dimensions; with a `count` as the mean of so many."""
     item = operand(x)
-    kept = iter(q for q, n in zip(places, sizes_of(x), strict=True) if n != 1)
-    inner = [None if n == 1 else p.letter(n) if d in summed else next(kept) for d, n in enumerate(sizes_of(item))]
+    letters = iter(q for q, n in zip(places, sizes_of(x), strict=True) if n != 1)
+    inner = [None if n == 1 else p.letter(n) if d in summed else next(letters) for d, n in enumerate(sizes_of(item))]
     over = [q for d, q in enumerate(inner) if d in summed and q is not None]
     if not over:
         return p.show(item, inner)
-    shown = p.summed(over, p.held(item, inner, PRODUCT))
+    shown = p.summed(over, p.part(item, inner, PRODUCT))
     return (f"{p.style.share(count)} {shown}" if count else shown), SERIES
 
 
@@ -78,7 +78,7 @@ def _product(p: Printer, x: Symbol, rows: Places, right: Callable[[str | None], 
     if not (sizes_of(a) and sizes_of(b)):
         raise NoIndices
     shared = None if sizes_of(a)[-1] == 1 else p.letter(sizes_of(a)[-1])
-    shown = f"{p.held(a, [*rows, shared], PRODUCT)}{p.style.times}{p.held(b, right(shared), PRODUCT)}"
+    shown = f"{p.part(a, [*rows, shared], PRODUCT)}{p.style.times}{p.part(b, right(shared), PRODUCT)}"
     return (p.summed([shared], shown), SERIES) if shared else (shown, PRODUCT)
 
 
@@ -92,7 +92,7 @@ def _running(p: Printer, item: Symbol, places: Places, dim: int, sign: str) -> P
     if here is None:
         return p.show(item, places)
     letter = p.letter(sizes_of(item)[dim])
-    body = p.held(item, [*places[:dim], letter, *places[dim + 1 :]], PRODUCT)
+    body = p.part(item, [*places[:dim], letter, *places[dim + 1 :]], PRODUCT)
     return p.summed([letter], body, f"{p.style.signs[sign]} {here}"), SERIES
 
 
@@ -103,7 +103,7 @@ def others(p: Printer, x: Symbol, places: Places) -> Printed:
     if here is None:
         raise NoIndices
     letter = p.letter(sizes_of(item)[dim])
-    body = p.held(item, [*places[:dim], letter, *places[dim + 1 :]], SCALED)
+    body = p.part(item, [*places[:dim], letter, *places[dim + 1 :]], SCALED)
     return p.summed([letter], body, f"{p.style.signs['≠']} {here}", p.style.product), SERIES
 
 
@@ -170,14 +170,14 @@ def through_normalized(p: Printer, x: Symbol, places: Places) -> Printed:
 
     def mean(factor: bool) -> str:
         at = [p.letter(n) if d in dims and n != 1 else q for d, (n, q) in enumerate(zip(sizes, places, strict=True))]
-        body = p.held(upstream, at, PRODUCT)
+        body = p.part(upstream, at, PRODUCT)
         if factor:
             body += f"{p.style.times}{_unit(p, item, at)[0]}"
         over = [q for d, q in enumerate(at) if d in dims and q is not None]
         return f"{p.style.share(count)} {p.summed(over, body)}" if over else body
 
-    steep = p.held(rstd, p.under(x, rstd, places), PRODUCT)
-    inner = p.held(upstream, places, SUM)
+    steep = p.part(rstd, p.under(x, rstd, places), PRODUCT)
+    inner = p.part(upstream, places, SUM)
     minus = f" {p.style.minus} "
     less = f"{inner}{minus}{mean(False)}{minus}{_unit(p, item, places)[0]}{p.style.times}{mean(True)}"
     return f"{steep}{p.style.times}{p.style.brackets(less)}", PRODUCT
@@ -256,7 +256,7 @@ def _windowed(p: Printer, image: Symbol, first: Places, seen: Sequence[str]) -> 
     at = [None if n == 1 else q for n, q in zip(sizes, seen, strict=True)]
     tests = [equal(p, q, "0") for n, q in zip(sizes, seen, strict=True) if n == 1 and q != "0"]
     p.explain("[…]", INSIDE)
-    return p.held(image, [*first, *at], PRODUCT), tests
+    return p.part(image, [*first, *at], PRODUCT), tests
 
 
 def filters(p: Printer, x: Symbol, places: Places) -> Printed:
@@ -268,7 +268,7 @@ def filters(p: Printer, x: Symbol, places: Places) -> Printed:
     steps = zip(windows, places[2:], at["stride"], at["dilation"], at["padding"], strict=True)
     seen = [_sum_of(p, [(i, stride), (k, gap)], -padding) for i, k, stride, gap, padding in steps]
     right, tests = _windowed(p, image, [sample, places[1]], seen)
-    left = p.held(upstream, [sample, places[0], *windows], PRODUCT)
+    left = p.part(upstream, [sample, places[0], *windows], PRODUCT)
     over = [q for q in (sample, *windows) if q is not None]
     return added(p, (f"{left}{p.style.times}{right}", PRODUCT), tests, over)
 
@@ -288,6 +288,6 @@ def convolved(p: Printer, x: Symbol, places: Places) -> Printed:
         for i, k, stride, gap, padding in steps
     ]
     left, tests = _windowed(p, item, [places[0], channel], seen)
-    right = p.held(weight, [channel, places[1], *window] if back else [places[1], channel, *window], PRODUCT)
+    right = p.part(weight, [channel, places[1], *window] if back else [places[1], channel, *window], PRODUCT)
     over = [q for q in (channel, *window) if q is not None]
     return added(p, (f"{left}{p.style.times}{right}", PRODUCT), tests, over)
