@@ -332,10 +332,10 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
     tensor.normal_(0, std, **_drawn(generator))
-    kept = tensor._array.copy()
+    values = tensor._array.copy()
     for column in range(columns):
-        kept[draws.randperm(rows)._array[:zeros], column] = 0
-    tensor.copy_(new_leaf(kept, "sparse"))
+        values[draws.randperm(rows)._array[:zeros], column] = 0
+    tensor.copy_(new_leaf(values, "sparse"))
     return tensor
 
 

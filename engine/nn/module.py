@@ -118,8 +118,8 @@ class Module(Hooks, State):
         elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
                 self._refuse(value, f"as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)")
-            kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
-            self.register_buffer(name, value, kept)
+            persistent = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
+            self.register_buffer(name, value, persistent)
         else:
             object.__setattr__(self, name, value)
 
@@ -146,12 +146,12 @@ class Module(Hooks, State):
         names = [*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers]
         return sorted(name for name in names if not name[0].isdigit())
 
-    def _named(self, kind: str, name: Any, known: Any) -> None:
+    def _named(self, kind: str, name: Any, members: Any) -> None:
         """torch's checks of a name that is to be registered."""
         if not isinstance(name, str):
             raise TypeError(f"{kind} name should be a string. Got {typename(name)}")
         if kind == "module":
-            if hasattr(self, name) and name not in known:
+            if hasattr(self, name) and name not in members:
                 raise KeyError(f"attribute '{name}' already exists")
             if "." in name:
                 raise KeyError(f'module name can\'t contain ".", got: {name}')
@@ -159,7 +159,7 @@ class Module(Hooks, State):
             raise KeyError(f'{kind} name can\'t contain "."')
         if name == "":
             raise KeyError(f'{kind} name can\'t be empty string ""')
-        if hasattr(self, name) and name not in known:
+        if hasattr(self, name) and name not in members:
             raise KeyError(f"attribute '{name}' already exists")
 
     def register_parameter(self, name: str, param: Any) -> None:

@@ -147,8 +147,8 @@ class State:
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         """Put the state of this module alone into `destination`."""
-        kept = [(name, value) for name, value in self._buffers.items() if name not in self._non_persistent_buffers_set]
-        for name, value in [*self._parameters.items(), *kept]:
+        buffers = [(n, v) for n, v in self._buffers.items() if n not in self._non_persistent_buffers_set]
+        for name, value in [*self._parameters.items(), *buffers]:
             if value is not None:
                 destination[prefix + name] = value if keep_vars else value.detach()
         if type(self).get_extra_state is not State.get_extra_state:
@@ -190,8 +190,8 @@ class State:
         """Load this module alone; what does not fit is added to the three lists."""
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
-        kept = {n: v for n, v in self._buffers.items() if n not in self._non_persistent_buffers_set}
-        own = {n: v for n, v in {**self._parameters, **kept}.items() if v is not None}
+        buffers = {n: v for n, v in self._buffers.items() if n not in self._non_persistent_buffers_set}
+        own = {n: v for n, v in {**self._parameters, **buffers}.items() if v is not None}
         for name, mine in own.items():
             key = prefix + name
             if key in state_dict:

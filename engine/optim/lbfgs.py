@@ -146,8 +146,8 @@ class _Run:
         changes, steps, inverses = state["old_dirs"], state["old_stps"], state["ro"]
         if product > 1e-10:
             if len(changes) == self.group["history_size"]:
-                for kept in (changes, steps, inverses):
-                    kept.pop(0)
+                for history in (changes, steps, inverses):
+                    history.pop(0)
             changes.append(change)
             steps.append(step)
             inverses.append(1.0 / product)

@@ -66,8 +66,8 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             with ExitStack() as group:
 
                 def begin() -> None:
-                    kind, held = f"{type(self).__name__}.step", active.names.held_by(self)
-                    group.enter_context(active.within(kind, tensors=held, rate=active.names.rate_of(self)))
+                    kind, tensors = f"{type(self).__name__}.step", active.names.held_by(self)
+                    group.enter_context(active.within(kind, tensors=tensors, rate=active.names.rate_of(self)))
 
                 args, kwargs = begun_after_closure(args, kwargs, begin)
                 out = step(*args, **kwargs)
@@ -158,8 +158,8 @@ class Optimizer:
                     "all optimizer param groups should be with/without names. cannot add param group "
                     f"{kind} to the optimizer"
                 )
-        known = {param for group in self.param_groups for param in group["params"]}
-        if not known.isdisjoint(params):
+        other_params = {param for group in self.param_groups for param in group["params"]}
+        if not other_params.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
 
@@ -344,15 +344,15 @@ def counted(state: State, name: str = "step") -> float:
     >>> counted({"step": counter()})
     1.0
     """
-    kept = state[name]
-    if not isinstance(kept, Tensor):  # loaded from where it was a number
-        kept = state[name] = counter(float(kept))
-    return replaced(kept, kept._array + 1)
+    count = state[name]
+    if not isinstance(count, Tensor):  # loaded from where it was a number
+        count = state[name] = counter(float(count))
+    return replaced(count, count._array + 1)
 
 
-def replaced(kept: Tensor, value: Any) -> float:
+def replaced(count: Tensor, value: Any) -> float:
     """Give a counter another number, in an array of its own: what a recording holds of it stays."""
-    kept._array = arrays.as_array(value)
+    count._array = arrays.as_array(value)
     return float(value)
 
 

@@ -187,7 +187,7 @@ class ByLambda(LRScheduler):
         state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "lr_lambdas")}
         plain = [isinstance(fn, types.FunctionType) for fn in self.lr_lambdas]
         state["lr_lambdas"] = [
-            None if known else fn.__dict__.copy() for known, fn in zip(plain, self.lr_lambdas, strict=True)
+            None if is_plain else fn.__dict__.copy() for is_plain, fn in zip(plain, self.lr_lambdas, strict=True)
         ]
         return state
 

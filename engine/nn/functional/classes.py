@@ -20,7 +20,7 @@ from ...ops import scalar as sc
 from ...ops import shape as so
 from ...tensor.tensor import Tensor
 from .arguments import need_no_gradient
-from .loss import known, reduction_of
+from .loss import need_reduction, reduction_of
 
 __all__ = [
     "cross_entropy",
@@ -45,7 +45,7 @@ def nll_loss(
     >>> torch.nn.functional.nll_loss(torch.tensor([[-1.0, -2.0]]), torch.tensor([1]))
     tensor(2.)
     """
-    return _nll(input, target, weight, known(reduction_of(size_average, reduce, reduction)), ignore_index)
+    return _nll(input, target, weight, need_reduction(reduction_of(size_average, reduce, reduction)), ignore_index)
 
 
 def _nll(input: Any, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int) -> Tensor:
@@ -121,7 +121,7 @@ def cross_entropy(
     >>> torch.nn.functional.cross_entropy(torch.tensor([[0.0, 0.0]]), torch.tensor([1]))
     tensor(0.6931)
     """
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = need_reduction(reduction_of(size_average, reduce, reduction))
     need_tensor(input, "cross_entropy_loss", "self")
     need_tensor(target, "cross_entropy_loss", "target", 2)
     if input._array.shape == target._array.shape:
@@ -230,7 +230,7 @@ def multi_margin_loss(
     >>> torch.nn.functional.multi_margin_loss(torch.tensor([[1.0, 0.5]]), torch.tensor([0]))
     tensor(0.2500)
     """
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = need_reduction(reduction_of(size_average, reduce, reduction))
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight._array.ndim != 1:
@@ -272,7 +272,7 @@ def multilabel_margin_loss(
     >>> torch.nn.functional.multilabel_margin_loss(torch.tensor([[1.0, 0.5]]), torch.tensor([[0, -1]]))
     tensor(0.2500)
     """
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = need_reduction(reduction_of(size_average, reduce, reduction))
     _check_scores(input)
     shape = input._array.shape
     if target._array.shape != shape:

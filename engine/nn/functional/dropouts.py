@@ -38,7 +38,7 @@ def _check(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def _kept(input: Tensor, p: float, by_channel: bool) -> Any:
+def _mask(input: Tensor, p: float, by_channel: bool) -> Any:
     """Where elements (or whole channels) are kept, each with probability 1 - p."""
     data = input._array
     if data.dtype.kind != "f":
@@ -61,7 +61,7 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, by_channel:
     if p == 0 or not training or not input._array.size:
         return input
     scale = input._array.dtype.type(0 if p == 1 else 1 / (1 - p))
-    return _run(eo.mul, inplace, input, new_leaf(_kept(input, p, by_channel) * scale, "random"))
+    return _run(eo.mul, inplace, input, new_leaf(_mask(input, p, by_channel) * scale, "random"))
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -164,9 +164,9 @@ def _alpha(input: Tensor, p: float, training: bool, inplace: bool, by_channel: b
         return _dropped(input, p, training, inplace)
     dtype = input._array.dtype.type
     steep = 1 / math.sqrt((SELU_FLOOR * SELU_FLOOR * p + 1) * (1 - p))
-    kept = _kept(input, p, by_channel)
-    shift = (kept.astype(dtype) - 1) * dtype(SELU_FLOOR * steep) + dtype(SELU_FLOOR * steep * p)
-    scaled = _run(eo.mul, inplace, input, new_leaf(kept * dtype(steep), "random"))
+    mask = _mask(input, p, by_channel)
+    shift = (mask.astype(dtype) - 1) * dtype(SELU_FLOOR * steep) + dtype(SELU_FLOOR * steep * p)
+    scaled = _run(eo.mul, inplace, input, new_leaf(mask * dtype(steep), "random"))
     return _run(eo.add, inplace, scaled, new_leaf(shift, "random"))
 
 

@@ -76,7 +76,7 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str)
     return reduction
 
 
-def known(reduction: str, said: str = "{} is not a valid value for reduction") -> str:
+def need_reduction(reduction: str, said: str = "{} is not a valid value for reduction") -> str:
     """The reduction, if it is one."""
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(said.format(reduction))
@@ -140,9 +140,9 @@ def mse_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is not None:
         _check_weight(weight, input)
-        return _weighted(am.pow(eo.sub(first, second), 2), weight, known(reduction))
+        return _weighted(am.pow(eo.sub(first, second), 2), weight, need_reduction(reduction))
     first, second = _common(first, second, "mse_cpu")
-    return lo.mse_loss(first, second, reduction=known(reduction))
+    return lo.mse_loss(first, second, reduction=need_reduction(reduction))
 
 
 def l1_loss(
@@ -162,8 +162,8 @@ def l1_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is not None:
         _check_weight(weight, input)
-        return _weighted(eo.absolute(eo.sub(first, second)), weight, known(reduction))
-    return reduced(eo.absolute(eo.sub(first, second)), known(reduction))
+        return _weighted(eo.absolute(eo.sub(first, second)), weight, need_reduction(reduction))
+    return reduced(eo.absolute(eo.sub(first, second)), need_reduction(reduction))
 
 
 def smooth_l1_loss(
@@ -180,7 +180,7 @@ def smooth_l1_loss(
     tensor([0.1250, 2.5000])
     """
     first, second = _pair(input, target)
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = need_reduction(reduction_of(size_average, reduce, reduction))
     if beta == 0:
         return reduced(eo.absolute(eo.sub(first, second)), reduction)
     if beta < 0:
@@ -202,7 +202,7 @@ def huber_loss(
     tensor(2.5000)
     """
     first, second = _pair(input, target)
-    known(reduction)
+    need_reduction(reduction)
     if delta <= 0:
         raise errors.runtime("huber_loss does not support non-positive values for delta.")
     if weight is not None:
@@ -230,7 +230,7 @@ def binary_cross_entropy(
     >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.0]))
     tensor(0.6931)
     """
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = need_reduction(reduction_of(size_average, reduce, reduction))
     if target.size() != input.size():
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
@@ -273,7 +273,7 @@ def binary_cross_entropy_with_logits(
     >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0.0]), torch.tensor([1.0]))
     tensor(0.6931)
     """
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = need_reduction(reduction_of(size_average, reduce, reduction))
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     need_no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
@@ -309,7 +309,7 @@ def kl_div(
     elif reduction == "mean":
         warnings.warn(KL_MEAN, UserWarning, stacklevel=callers_level())
     by_batch = reduction == "batchmean"
-    known("sum" if by_batch else reduction)
+    need_reduction("sum" if by_batch else reduction)
     if input._array.dtype.kind != "f" and target._array.dtype.kind != "f":
         raise errors.runtime("kl_div: Integral inputs not supported.")
     losses: Any
@@ -335,7 +335,7 @@ def gaussian_nll_loss(
     tensor(2.)
     """
     spread = _variance(input, var)
-    known(reduction, "{} is not valid")
+    need_reduction(reduction, "{} is not valid")
     spread = so.clone(spread)
     with no_grad():
         ip.clamp_(spread, min=eps)
@@ -378,7 +378,7 @@ def poisson_nll_loss(
     >>> torch.nn.functional.poisson_nll_loss(torch.tensor([0.0]), torch.tensor([2.0]))
     tensor(1.)
     """
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = need_reduction(reduction_of(size_average, reduce, reduction))
     losses: Any
     if log_input:
         losses = eo.sub(eo.exp(input), eo.mul(target, input))
@@ -403,7 +403,7 @@ def soft_margin_loss(
     >>> torch.nn.functional.soft_margin_loss(torch.tensor([0.0]), torch.tensor([1.0]))
     tensor(0.6931)
     """
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = need_reduction(reduction_of(size_average, reduce, reduction))
     need_tensor(input, "soft_margin_loss")
     need_no_gradient("soft_margin_loss", target=target)
     if input._array.dtype.kind != "f":
@@ -432,7 +432,7 @@ def multilabel_soft_margin_loss(
         losses = eo.mul(losses, weight)
     last = input._array.ndim - 1
     losses = eo.div(ro.sum_dim(losses, last, False), input._array.shape[last])
-    return reduced(losses, known(reduction, "{} is not valid"))
+    return reduced(losses, need_reduction(reduction, "{} is not valid"))
 
 
 def hinge_embedding_loss(
@@ -448,7 +448,7 @@ def hinge_embedding_loss(
     >>> torch.nn.functional.hinge_embedding_loss(torch.tensor([0.5, 0.5]), torch.tensor([1, -1]))
     tensor(0.5000)
     """
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = need_reduction(reduction_of(size_average, reduce, reduction))
     nothing = ch.zero(input.detach())
     apart = ch.where(ch.ne(target, 1), ch.clamp_min(eo.sub(margin, input), 0), nothing)
     together = ch.where(ch.ne(target, -1), input, nothing)
@@ -468,7 +468,7 @@ def margin_ranking_loss(
     >>> torch.nn.functional.margin_ranking_loss(torch.tensor([1.0]), torch.tensor([3.0]), torch.tensor([1.0]))
     tensor(2.)
     """
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = need_reduction(reduction_of(size_average, reduce, reduction))
     if not input1.dim() == input2.dim() == target.dim():
         raise errors.runtime(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
@@ -492,7 +492,7 @@ def cosine_embedding_loss(
     >>> torch.nn.functional.cosine_embedding_loss(x, x, torch.tensor([-1]))
     tensor(1.)
     """
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = need_reduction(reduction_of(size_average, reduce, reduction))
     rank = target.dim()
     if rank > 1:
         raise errors.runtime("0D or 1D target tensor expected, multi-target not supported")
@@ -549,7 +549,7 @@ def triplet_margin_loss(
     >>> torch.nn.functional.triplet_margin_loss(near, near, far)
     tensor(0.)
     """
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = need_reduction(reduction_of(size_average, reduce, reduction))
     near, far = _distances(partial(pairwise_distance, p=p, eps=eps), anchor, positive, negative, margin, swap)
     return reduced(ch.clamp_min(eo.sub(sc.add_number(near, margin), far), 0), reduction)
 
@@ -569,7 +569,7 @@ def triplet_margin_with_distance_loss(
     >>> torch.nn.functional.triplet_margin_with_distance_loss(near, near, far)
     tensor(0.)
     """
-    reduction = known(reduction)
+    reduction = need_reduction(reduction)
     near, far = _distances(distance_function or pairwise_distance, anchor, positive, negative, margin, swap)
     return reduced(ch.clamp_min(eo.sub(eo.add(near, margin), far), 0), reduction)
 
@@ -592,7 +592,7 @@ def ctc_loss(
     >>> torch.nn.functional.ctc_loss(scores, torch.tensor([[1]]), (2,), (1,))
     tensor(0.2877)
     """
-    known(reduction)
+    need_reduction(reduction)
     need_tensor(log_probs, "ctc_loss", "log_probs")
     need_tensor(targets, "ctc_loss", "targets", 2)
     batched = log_probs._array.ndim == 3

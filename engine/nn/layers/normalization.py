@@ -60,12 +60,11 @@ class _WithStatistics(_Affine):
         self.affine = affine
         self.track_running_stats = track_running_stats
         self._parameters_of((num_features,), affine, bias, device, dtype)
-        kept = track_running_stats
         with unrecorded():
             options = {"dtype": dtype, "device": device}
-            self.register_buffer("running_mean", fills.zeros(num_features, **options) if kept else None)
-            self.register_buffer("running_var", fills.ones(num_features, **options) if kept else None)
-            count = creation.tensor(0, dtype=int64, device=device) if kept else None
+            self.register_buffer("running_mean", fills.zeros(num_features, **options) if track_running_stats else None)
+            self.register_buffer("running_var", fills.ones(num_features, **options) if track_running_stats else None)
+            count = creation.tensor(0, dtype=int64, device=device) if track_running_stats else None
             self.register_buffer("num_batches_tracked", count)
             self.reset_parameters()
 

@@ -351,18 +351,18 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     listed = module.parametrizations[tensor_name]
     if listed.is_tensor:
-        kept = listed.original
+        weight = listed.original
         if leave_parametrized:
             with no_grad():
-                set_data(kept, getattr(module, tensor_name).detach())
+                set_data(weight, getattr(module, tensor_name).detach())
     elif leave_parametrized:
         value = getattr(module, tensor_name)
-        kept = Parameter(value) if value.requires_grad else value
+        weight = Parameter(value) if value.requires_grad else value
     else:
         raise ValueError(SEVERAL)
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]
-    _keep(module, tensor_name, kept)
+    _keep(module, tensor_name, weight)
     if not is_parametrized(module):
         delattr(module, "parametrizations")
         module.__class__ = type(module).__bases__[0]
