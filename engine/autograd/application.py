@@ -89,7 +89,7 @@ class Call:
         tensors = [o for o in outputs if isinstance(o, Tensor)]
         if active is not None:
             self.report(active, seen, tensors)
-        if node.kept:
+        if node.saved_entries:
             node.pack()
         for tensor in tensors:
             if tensor._view is not None:
@@ -125,8 +125,8 @@ class Call:
                 carries = self.executable and id(output) not in plain and output._array.dtype.kind == "f"
                 outputs[nr] = self.output(output, nr, id(output) in dirty, carries, len(raw) - len(node.others))
         if self.executable:
-            kept = {id(t) for t in context.to_save}
-            if self.setup and any(id(o) in self.ours & kept and id(o) not in dirty for o in raw):
+            ids_to_save = {id(t) for t in context.to_save}
+            if self.setup and any(id(o) in self.ours & ids_to_save and id(o) not in dirty for o in raw):
                 raise errors.runtime(INPUT_RETURNED, node=node)
             node.keep(context.to_save)
         for name in ("to_save", "dirty_tensors", "non_differentiable"):
@@ -197,16 +197,18 @@ class Call:
         written = next((o for o in outputs if id(o) in self.ours), None)
         node = self.node if self.executable else None
         onto_base = written is not None and written._view is not None and self.executable
-        saved = [self.known(kept, outputs) for kept, _ in self.node.kept if kept is not None]
+        saved = [self.saved_tensor(value, outputs) for value, _ in self.node.saved_entries if value is not None]
         needed = tuple(place in self.node.places for place in range(len(self.node.needs_input_grad)))
         active.custom(self.cls.__name__, seen, outputs, node, written, saved, needed)
         if onto_base and written is not None:
             report_joint(active, written, self.cls.__name__)
 
     @staticmethod
-    def known(kept: Any, outputs: list[Tensor]) -> Any:
+    def saved_tensor(value: Any, outputs: list[Tensor]) -> Any:
         """The tensor that was saved: an output, of which the node has only the array, or another."""
-        return next((out for out in outputs if out._array is kept._array), kept) if type(kept) is SavedResult else kept
+        if type(value) is not SavedResult:
+            return value
+        return next((out for out in outputs if out._array is value._array), value)
 
 
 def _alias(tensor: Tensor) -> Tensor:

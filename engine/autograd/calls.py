@@ -256,11 +256,11 @@ def _refused(
         errors.explained(error, tensors=tuple(t for t in roots if isinstance(t, Tensor)))
     pairs = zip_longest(roots, _as_sequence(gradients) or ())  # each root with what was passed for it, if anything was
     tensors = [(t, g if isinstance(g, Tensor) else None) for t, g in pairs if isinstance(t, Tensor)]
-    known, passed = [t for t, _ in tensors], [g for _, g in tensors]
+    root_tensors, passed = [t for t, _ in tensors], [g for _, g in tensors]
     arrays = [xp.ones_like(t._array) if g is None else g._array for t, g in tensors]
     outer = active.call
     number = active.start(
-        function, known, arrays, passed, inputs, keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting,
+        function, root_tensors, arrays, passed, inputs, keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting,
         anomaly=mode.anomaly,
     )  # fmt: skip
     active.error(error)

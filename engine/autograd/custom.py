@@ -44,7 +44,7 @@ class CustomNode(Node):
         self.needs_input_grad: tuple[bool, ...] = ()
         self.places: tuple[int, ...] = ()
         self.others: frozenset[int] = frozenset()
-        self.kept: tuple[tuple[Any, int], ...] = ()
+        self.saved_entries: tuple[tuple[Any, int], ...] = ()
         self.materialize, self.released = True, False
         self.space: dict[str, Any] = {}
         self.face: Any = None
@@ -67,27 +67,27 @@ class CustomNode(Node):
     def free(self) -> bool:
         """Drop the saved tensors; False where there was none."""
         self.released = True
-        had, self.kept = bool(self.kept), ()
+        had, self.saved_entries = bool(self.saved_entries), ()
         return had
 
     def saved_tensors(self) -> tuple[Any, ...]:
         """What `save_for_backward` kept; raises torch's error where it was freed, or written since."""
         if self.released:
             raise self.freed()
-        tensors = tuple(self.unpack(place, kept, version) for place, (kept, version) in enumerate(self.kept))
+        tensors = tuple(self.unpack(place, value, version) for place, (value, version) in enumerate(self.saved_entries))
         if slot.active is not None:
             for place, tensor in enumerate(tensors):
                 if tensor is not None:
                     slot.active.see(tensor, f"saved_tensors[{place}]")
         return tensors
 
-    def unpack(self, place: int, kept: Any, version: int) -> Any:
+    def unpack(self, place: int, value: Any, version: int) -> Any:
         """One saved tensor."""
-        if kept is None:
+        if value is None:
             return None
-        if kept._shared is not None and kept._shared.version != version:
-            raise self._changed(kept, f"saved_tensors[{place}]", kept._shared.version, version)
-        return unpack_saved(self, kept)
+        if value._shared is not None and value._shared.version != version:
+            raise self._changed(value, f"saved_tensors[{place}]", value._shared.version, version)
+        return unpack_saved(self, value)
 
     def keep(self, tensors: tuple[Any, ...]) -> None:
         """Keep what forward asked to be saved."""
@@ -96,15 +96,16 @@ class CustomNode(Node):
             if tensor is not None and not isinstance(tensor, Tensor):
                 kind = type(tensor).__name__
                 raise TypeError(f"save_for_backward can only save variables, but argument {place} is of type {kind}")
-            kept = None if tensor is None else saved_value(self, tensor)
-            packed.append((kept, saved_version(kept)))
-        self.kept = tuple(packed)
+            value = None if tensor is None else saved_value(self, tensor)
+            packed.append((value, saved_version(value)))
+        self.saved_entries = tuple(packed)
 
     def pack(self) -> None:
         """Give what is kept to the hooks of saved_tensors_hooks."""
         if mode.packing:
-            self.kept = tuple(
-                (kept if kept is None else packed(self, kept, place), 0) for place, (kept, _) in enumerate(self.kept)
+            self.saved_entries = tuple(
+                (value if value is None else packed(self, value, place), 0)
+                for place, (value, _) in enumerate(self.saved_entries)
             )
 
     # -- backward -------------------------------------------------------------------------------------------------

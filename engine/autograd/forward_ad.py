@@ -144,11 +144,11 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     tangent = tangent_of(tensor)
     if tangent is None:
         return UnpackedDualTensor(tensor, None)
-    kept, mode.dual = mode.dual, None
+    level_before, mode.dual = mode.dual, None
     try:
         return UnpackedDualTensor(tensor.view_as(tensor), tangent)
     finally:
-        mode.dual = kept
+        mode.dual = level_before
 
 
 def _need_level(level: int | None, function: str) -> None:
@@ -159,8 +159,8 @@ def _need_level(level: int | None, function: str) -> None:
 
 def tangent_of(tensor: Any) -> Tensor | None:
     """The tangent that a tensor carries in the level that runs."""
-    held = getattr(tensor, "_tangent", None)
-    return held[1] if held is not None and held[0] is mode.dual else None
+    entry = getattr(tensor, "_tangent", None)
+    return entry[1] if entry is not None and entry[0] is mode.dual else None
 
 
 def _places(args: Sequence[Any]) -> dict[tuple[int, int], Tensor]:
@@ -266,8 +266,8 @@ def _carry(written: Tensor, tangent: Tensor) -> None:
 
 def _hidden(base: Tensor) -> Tensor | None:
     """The tangent of all of a storage of which a dual number was made: that is a view, and the base carries none."""
-    held = base._dual
-    return held[1] if held is not None and held[0] is mode.dual else None
+    entry = base._dual
+    return entry[1] if entry is not None and entry[0] is mode.dual else None
 
 
 def _whole(base: Tensor) -> Tensor:
@@ -301,7 +301,7 @@ def _push_function(
         if tangent is None and isinstance(value, Tensor) and node.materialize and value._array.dtype.kind == "f":
             tangent = tensor_of(xp.zeros_like(value._array))
         moves.append(tangent)
-    if not node.kept:
+    if not node.saved_entries:
         node.keep(node.shown().saved_for_forward)
     versions = [None if g is None else g._storage.version for g in moves]
     result = cls.jvp(node.shown(), *moves)

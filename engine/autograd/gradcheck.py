@@ -68,14 +68,14 @@ def numerical_jacobian(function: Callable[..., Any], inputs: Sequence[Any], plac
     rows: list[list[Any]] = []
     with unrecorded():
         for index in product(*map(range, data.shape)):
-            kept = data[index].copy()
+            element = data[index].copy()
             try:
-                data[index] = kept - eps
+                data[index] = element - eps
                 below = [o._array.copy() for o in _floats(function(*inputs))]
-                data[index] = kept + eps
+                data[index] = element + eps
                 above = [o._array.copy() for o in _floats(function(*inputs))]
             finally:
-                data[index] = kept
+                data[index] = element
             for one, other in zip(below, above, strict=True):
                 _check_same(one, other, index, eps)
             rows.append([((a - b) / (2 * eps)).reshape(-1) for a, b in zip(above, below, strict=True)])

@@ -264,7 +264,7 @@ class _Any:
         return arrived
 
 
-class _Kept:
+class _CopyOnWrite:
     """A saved tensor that is copied when it is about to be written."""
 
     def __init__(self, table: _Table, tensor: Tensor) -> None:
@@ -281,31 +281,31 @@ class _Table:
     """What was saved within one `allow_mutation_on_saved_tensors`, by storage."""
 
     def __init__(self) -> None:
-        self.kept: dict[int, list[weakref.ref[_Kept]]] = {}
+        self.saved_by_storage: dict[int, list[weakref.ref[_CopyOnWrite]]] = {}
 
-    def pack(self, tensor: Tensor) -> _Kept:
+    def pack(self, tensor: Tensor) -> _CopyOnWrite:
         """A place for a saved tensor, one for all that save the same."""
-        entries = self.kept.setdefault(id(tensor._storage), [])
+        entries = self.saved_by_storage.setdefault(id(tensor._storage), [])
         for reference in entries:
-            kept = reference()
-            if kept is not None and not kept.copied and kept.tensor._array is tensor._array:
-                return kept
-        entry = _Kept(self, tensor)
+            entry = reference()
+            if entry is not None and not entry.copied and entry.tensor._array is tensor._array:
+                return entry
+        entry = _CopyOnWrite(self, tensor)
         entries.append(weakref.ref(entry))
         return entry
 
-    def unpack(self, kept: _Kept) -> Tensor:
+    def unpack(self, entry: _CopyOnWrite) -> Tensor:
         """The tensor as it was saved; raises torch's error outside of the context."""
-        if allowed.table is not kept.table:
+        if allowed.table is not entry.table:
             raise AssertionError(OUTSIDE)
-        return kept.tensor
+        return entry.tensor
 
     def before_write(self, storage: Any) -> None:
         """Copy what was saved of a storage."""
-        for reference in self.kept.pop(id(storage), ()):
-            kept = reference()
-            if kept is not None and kept.storage is storage:
-                kept.written()
+        for reference in self.saved_by_storage.pop(id(storage), ()):
+            entry = reference()
+            if entry is not None and entry.storage is storage:
+                entry.written()
 
 
 class _Allowed:

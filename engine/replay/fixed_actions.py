@@ -151,10 +151,10 @@ class FixedActions:
             raise self.run.nothing(event.tensor)
         if value.array is None:
             raise ValueError(f"{self.run.name(event.tensor)} was written without an op and {value.missing}")
-        known, moment, writes = self.run.known, tensor._storage.moment, 1
-        before = known.get((event.tensor, event.version - 1))
+        values, moment, writes = self.run.values_by_version, tensor._storage.moment, 1
+        before = values.get((event.tensor, event.version - 1))
         if before is None:  # several writes between two looks
-            before, writes = known.get((event.tensor, moment)), max(1, event.version - moment)
+            before, writes = values.get((event.tensor, moment)), max(1, event.version - moment)
         if before is None or not is_as_recorded(tensor._array, self.base.value(before)):
             self.run.doubted(WROTE)
         self.recorder.before_write(tensor)
@@ -189,7 +189,7 @@ class FixedActions:
         value = self.base.value(event.value)
         if (value.shape, str(value.dtype)) == (tensor._array.shape, str(tensor._array.dtype)) or value.array is None:
             return
-        before = self.run.known.get((event.tensor, tensor._storage.moment))
+        before = self.run.values_by_version.get((event.tensor, tensor._storage.moment))
         if before is None or not is_as_recorded(tensor._array, self.base.value(before)):
             self.run.doubted(WROTE)
         self.recorder.before_write(tensor)
@@ -200,8 +200,8 @@ class FixedActions:
         if event.tensor in self.live or event.source == "saved":  # the result of autograd.grad, seen again; or what a
             return  # node packs, which it says itself
         own, place = event.source.startswith("saved_tensors["), len("saved_tensors[")
-        if own and int(event.source[place:-1]) in self.standins.kept:
-            self.live[event.tensor] = self.standins.kept[int(event.source[place:-1])]
+        if own and int(event.source[place:-1]) in self.standins.tensors_by_place:
+            self.live[event.tensor] = self.standins.tensors_by_place[int(event.source[place:-1])]
             self.recorder.see(self.live[event.tensor], event.source)
             return
         if (own or event.source == "seen") and event.index > self.first and self.run.edits != Edits():
@@ -263,7 +263,7 @@ class FixedActions:
             tensor = self.run.met(number, event.index)
             if tensor is None:
                 raise self.run.nothing(number)
-            value = self.base.value(self.run.known[number, item.version])
+            value = self.base.value(self.run.values_by_version[number, item.version])
             if not is_known and not is_as_recorded(tensor._array, value):
                 self.run.doubted(FORWARD.format(event.attrs["function"]))
             tensors.append(tensor)

@@ -39,5 +39,5 @@ class GradientHolders:
         leaf = self.leaves.get(gradient)
         if leaf is None:
             return None
-        known = [grad for index, grad in self.changes[leaf] if index < at]
-        return leaf if known and known[-1] == gradient else None
+        gradients = [grad for index, grad in self.changes[leaf] if index < at]
+        return leaf if gradients and gradients[-1] == gradient else None

@@ -140,10 +140,10 @@ def given_numbers(trace: Trace, leaves: Mapping[int, Any]) -> dict[int, OpCalled
 
 def gradient_tensors(trace: Trace) -> dict[int, int]:
     """The tensors that are some leaf's `.grad`, with the leaf."""
-    held = {e.grad: e.tensor for e in trace.events if isinstance(e, Accumulated)}
-    held.update({e.grad: e.tensor for e in trace.events if isinstance(e, LeafCreated) and e.grad is not None})
-    held.update({e.source: e.tensor for e in trace.events if isinstance(e, GradSet) and e.source is not None})
-    return held
+    leaves = {e.grad: e.tensor for e in trace.events if isinstance(e, Accumulated)}
+    leaves.update({e.grad: e.tensor for e in trace.events if isinstance(e, LeafCreated) and e.grad is not None})
+    leaves.update({e.source: e.tensor for e in trace.events if isinstance(e, GradSet) and e.source is not None})
+    return leaves
 
 
 def commands(trace: Trace) -> tuple[Command, ...]:

@@ -41,12 +41,12 @@ class Run:
         self.why: str | None = None
         self.nested = 0  # how much code of the user's runs, one inside of the other
         self.seeds: dict[int, int] = {}  # tensor in the log -> its id in the base
-        self.known: dict[tuple[int, int], int] = {}  # (tensor, version) -> the value that it had in the recording
+        self.values_by_version: dict[tuple[int, int], int] = {}  # (tensor, version) -> its value in the recording
         for event in base.events:
             if isinstance(event, (LeafCreated, Refreshed)):
-                self.known[event.tensor, event.version] = event.value
+                self.values_by_version[event.tensor, event.version] = event.value
             elif isinstance(event, OpCalled):
-                self.known.update({(out.tensor, out.version): out.value for out in event.outputs})
+                self.values_by_version.update({(out.tensor, out.version): out.value for out in event.outputs})
         self._turns = [event for event in base.events if event.loops]  # where loops go on
         self._turned = 0  # how many of those the run has passed
 

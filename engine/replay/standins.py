@@ -42,7 +42,7 @@ class StandIns:
         self.passed = passed(run.base)
         self.call: int | None = None
         """The backward call of the recording that is run again; None for a new one."""
-        self.kept: dict[int, Tensor] = {}
+        self.tensors_by_place: dict[int, Tensor] = {}
         """What the Function saved whose backward runs, by its place."""
         self.ran: set[Block] = set()
 
@@ -101,8 +101,8 @@ class StandIns:
         numbers = {out.tensor: tensor for out, tensor in zip(event.outputs, outputs, strict=True)}
         values = []
         for item in event.node.saved if event.node is not None else ():
-            known = None if item.tensor is None else numbers.get(item.tensor, self.run.live.get(item.tensor))
-            values.append(tensor_of(self.run.array(item.value)) if known is None else known)
+            live_tensor = None if item.tensor is None else numbers.get(item.tensor, self.run.live.get(item.tensor))
+            values.append(tensor_of(self.run.array(item.value)) if live_tensor is None else live_tensor)
         return values
 
     def cotangents(self, event: OpCalled, ctx: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
@@ -118,13 +118,13 @@ class StandIns:
         if block is None:
             self.run.doubted(NOT_RECORDED.format(record.name))
             raise errors.runtime(NOT_RECORDED.format(record.name))
-        before, self.kept = self.kept, {}
+        before, self.tensors_by_place = self.tensors_by_place, {}
         try:
             if record.saved:
                 self.take(ctx._own_node)
             results = self.done(block, gradients, block.entered.call != self.call)
         finally:
-            self.kept = before
+            self.tensors_by_place = before
         return tuple(results or ())
 
     def take(self, node: CustomNode) -> None:
@@ -135,15 +135,15 @@ class StandIns:
         with unrecorded():
             if node.released:
                 node.saved_tensors()
-            for place, (kept, version) in enumerate(node.kept):
-                if kept is not None and type(kept) is not Packed:
-                    self.kept[place] = node.unpack(place, kept, version)
+            for place, (value, version) in enumerate(node.saved_entries):
+                if value is not None and type(value) is not Packed:
+                    self.tensors_by_place[place] = node.unpack(place, value, version)
 
     def unpack(self, entered: CodeEntered, node: Any) -> None:
         """Code of the user's asks for a tensor that was packed."""
         place = entered.nr
-        if isinstance(node, CustomNode) and place < len(node.kept):
-            self.kept[place] = unpack_saved(node, node.kept[place][0])
+        if isinstance(node, CustomNode) and place < len(node.saved_entries):
+            self.tensors_by_place[place] = unpack_saved(node, node.saved_entries[place][0])
         elif node is not None and node.saved is not None and place < len(node.saved):
             unpack_saved(node, node.saved[place])
 
@@ -187,7 +187,9 @@ class StandIns:
             return Packed(node, value, pack, unpack, place=place) if place == entered.nr else value
 
         if isinstance(node, CustomNode):
-            node.kept = tuple((again(kept, place), version) for place, (kept, version) in enumerate(node.kept))
+            node.saved_entries = tuple(
+                (again(value, place), version) for place, (value, version) in enumerate(node.saved_entries)
+            )
         elif node.saved is not None:
             node.saved = tuple(again(value, place) for place, value in enumerate(node.saved))
 
@@ -229,7 +231,7 @@ class StandIns:
             self.run.doubted(ELSEWHERE)
         if self.is_other_mode(block):
             self.run.doubted(OTHER_MODE)
-        known = dict(self.run.live) if borrowed else None
+        live_before = dict(self.run.live) if borrowed else None
         try:
             self.interpreter.block(block, tensors)
             left = block.left
@@ -237,9 +239,9 @@ class StandIns:
                 raise self.error(block)
             return None if left.results is None else tuple(self.result(number) for number in left.results)
         finally:
-            if known is not None:
+            if live_before is not None:
                 self.run.live.clear()
-                self.run.live.update(known)
+                self.run.live.update(live_before)
 
     def is_other_mode(self, block: Block) -> bool:
         """Whether a block ran in a call that made a graph, and this one does not, or the other way round."""

@@ -62,8 +62,8 @@ def _torchs(name: str) -> str:
 def listed(node: Node) -> list[str]:
     """The names that dir() lists for a node."""
     tensors, others = names(node)
-    kept = [f"_saved_{name}" for name in (*tensors, *others)] + [f"_raw_saved_{name}" for name in tensors]
-    return sorted([*SHOWN, *kept, *dir(object)])
+    saved_names = [f"_saved_{name}" for name in (*tensors, *others)] + [f"_raw_saved_{name}" for name in tensors]
+    return sorted([*SHOWN, *saved_names, *dir(object)])
 
 
 def attribute(node: Node, name: str) -> Any:

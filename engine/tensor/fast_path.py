@@ -86,12 +86,12 @@ def _quick_one(op: Op, function: OpFunction) -> Any:
             node.shape = result.shape
             node.dtype = result.dtype
             if plan.of_result:
-                kept: SavedResult = _new(SavedResult)
-                kept._array, kept._nr = result, 0
-                kept._shared = out._shared = shared = _new(Storage)
+                saved_result: SavedResult = _new(SavedResult)
+                saved_result._array, saved_result._nr = result, 0
+                saved_result._shared = out._shared = shared = _new(Storage)
                 shared.version = 0
                 out._view, out._nr = None, 0
-                node.saved = (kept,)
+                node.saved = (saved_result,)
             elif not plan.pick:
                 node.saved = ()
             elif plan.inputs == 1 and (shared is None or not shared.version):
@@ -156,8 +156,8 @@ def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
                 if self._shared is None:
                     target = self._node
                     if target is None:
-                        held = self._accumulator
-                        target = held() or accumulator(self)
+                        reference = self._accumulator
+                        target = reference() or accumulator(self)
                 else:
                     target = self._node
                     if target is None or self._view is not None:
@@ -168,8 +168,8 @@ def _quick_two(op: Op, function: Callable[..., Any], rank: int) -> Any:
                 if other._shared is None:
                     target_2 = other._node
                     if target_2 is None:
-                        held = other._accumulator
-                        target_2 = held() or accumulator(other)
+                        reference = other._accumulator
+                        target_2 = reference() or accumulator(other)
                 else:
                     target_2 = other._node
                     if target_2 is None or other._view is not None:

@@ -205,36 +205,36 @@ class Node(_Rare):
         tensors = self.plan.tensors
         for place, version in zip(tensors, self.versions or (0,) * len(tensors), strict=True):
             value = saved[place]
-            for kept in value if type(value) is list else (value,):
-                storage = getattr(kept, "_shared", None)
+            for item in value if type(value) is list else (value,):
+                storage = getattr(item, "_shared", None)
                 if storage is not None and storage.version != version:
-                    raise self._changed(kept, self.plan.names[place], storage.version, version)
+                    raise self._changed(item, self.plan.names[place], storage.version, version)
 
-    def _changed(self, kept: Any, name: str, version: int, expected: int) -> RuntimeError:
-        own = isinstance(kept, SavedResult)
-        maker = self.name() if own else kept._node and kept._node.name()
+    def _changed(self, value: Any, name: str, version: int, expected: int) -> RuntimeError:
+        own = isinstance(value, SavedResult)
+        maker = self.name() if own else value._node and value._node.name()
         note = (
-            f"Backstep: {self.name()} saved {name!r} of shape {list(kept._array.shape)} in forward; since then it was "
+            f"Backstep: {self.name()} saved {name!r} of shape {list(value._array.shape)} in forward; since then it was "
             f"written in place {version - expected} time(s). Write out of place (x = x + 1), or change a clone."
         )
         return errors.runtime(
-            changed_message(kept, maker, version, expected), note, node=self, tensors=() if own else (kept,)
+            changed_message(value, maker, version, expected), note, node=self, tensors=() if own else (value,)
         )
 
     def __repr__(self) -> str:
         return f"<{self.name().rpartition('::')[2]} object at 0x{id(self):x}>"
 
 
-def changed_message(kept: Any, maker: str | None, version: int, expected: int) -> str:
+def changed_message(value: Any, maker: str | None, version: int, expected: int) -> str:
     """torch's message for a saved tensor that was written since; the node named `maker` computed it."""
-    view = getattr(kept, "_view", None)
+    view = getattr(value, "_view", None)
     if maker and view is not None and view.base._requires_grad and view.path[-1][2] is None:
         maker = "AsStrided"  # torch creates a new node for a view when it finds its base changed
     shown = SUFFIX.sub(r"\1", maker or "")
-    origin = f", which is output {kept._nr} of {shown}," if maker else ""
+    origin = f", which is output {value._nr} of {shown}," if maker else ""
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{dtype_of(kept._array).legacy} {list(kept._array.shape)}]{origin} is at version {version}; expected "
+        f"[torch.{dtype_of(value._array).legacy} {list(value._array.shape)}]{origin} is at version {version}; expected "
         f"version {expected} instead. {HINT_SHOWN if mode.anomaly else HINT}"
     )
 

@@ -66,9 +66,9 @@ def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
 
 def _saved_result(out: Tensor) -> SavedResult:
     """The form in which a node saves its own output: without a reference back to the node."""
-    kept: SavedResult = _new(SavedResult)
-    kept._array, kept._shared, kept._nr = out._array, out._storage, out._nr
-    return kept
+    result: SavedResult = _new(SavedResult)
+    result._array, result._shared, result._nr = out._array, out._storage, out._nr
+    return result
 
 
 def saved_value(node: Node, tensor: Tensor) -> Any:
@@ -148,7 +148,7 @@ class Packed:
     `place` of the node, unless they are `quiet`.
     """
 
-    __slots__ = ("_node", "_nr", "_shared", "accumulator", "kept", "place", "requires", "sequence", "unpack")
+    __slots__ = ("_node", "_nr", "_shared", "accumulator", "payload", "place", "requires", "sequence", "unpack")
     _id = -1  # no recording knows it
 
     def __init__(
@@ -171,7 +171,7 @@ class Packed:
             active.enter_code("pack", (shown,), node=node, nr=place, source="saved")
         completed = False
         try:
-            self.kept = pack(shown)
+            self.payload = pack(shown)
             completed = True
         finally:
             if active is not None:
@@ -195,11 +195,11 @@ class Packed:
         tensor: Any = None
         if active is None:
             with unrecorded():  # of a rerun
-                tensor = self.unpack(self.kept)
+                tensor = self.unpack(self.payload)
         else:
             active.enter_code("unpack", (), sequence=self.sequence, nr=self.place)
             try:
-                tensor = self.unpack(self.kept)
+                tensor = self.unpack(self.payload)
             finally:
                 completed = isinstance(tensor, Tensor)
                 active.leave_code((tensor,) if completed else None, completed)
@@ -221,5 +221,5 @@ class Packed:
         out._node = node if self._node is None and self.accumulator is None else self._node
         out._nr = self._nr
         if self.accumulator is not None:
-            out._accumulator = lambda held=self.accumulator: held
+            out._accumulator = lambda leaf_node=self.accumulator: leaf_node
         return out
