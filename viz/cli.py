@@ -522,7 +522,7 @@ def _serve(options: argparse.Namespace) -> int:
     workers = Workers()
     if options.command == "open" and max(file.stat().st_size for file in options.files) >= LARGE:
         workers.start()
-    with unhurried():  # Dash and the engine take a second to import, and an eighth more with looks for garbage
+    with unhurried():  # Dash and the engine take a second to import, and a quarter more with looks for garbage
         from viz.server import server
         from viz.server.http.security import LOOPBACK, trusted_hosts
         from viz.server.store import Problem

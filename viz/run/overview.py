@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from math import prod
-from typing import TypedDict
 
 import numpy as np
 
@@ -101,19 +100,14 @@ class Overview:
     def total(self) -> np.ndarray:
         """The norm of all gradients together, by column; nan if unknown, or where an element is not finite."""
         norm = self.rows["norm"]
-        known = np.isfinite(norm).any(axis=0) if len(norm) else np.zeros(len(self.labels), bool)
-        return np.where(known & ~self.is_nonfinite, np.sqrt(np.nansum(norm**2, axis=0)), np.nan)
+        has_norm = np.isfinite(norm).any(axis=0) if len(norm) else np.zeros(len(self.labels), bool)
+        return np.where(has_norm & ~self.is_nonfinite, np.sqrt(np.nansum(norm**2, axis=0)), np.nan)
 
     @property
     def is_nonfinite(self) -> np.ndarray:
         """Whether a gradient of a column has an element that is nan or an infinity."""
         counts: np.ndarray = self.rows["nonfinite"]
         return np.any(counts > 0, axis=0) if len(counts) else np.zeros(len(self.labels), bool)
-
-
-class _Loss(TypedDict):
-    loss: np.ndarray
-    rooted: tuple[bool, ...]
 
 
 def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Overview:
@@ -128,7 +122,8 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     trained = columns[~np.isnan(run.rows["ratio"]).all(axis=0)]
     roots = _losses(trace, outline, _in_training(outline, measures.losses, starts, trained), starts)
     root, losses, others = _by_name(trace, outline, roots, starts, columns)
-    return replace(run, **_as_loss(losses, len(columns)), root=root, others=others)
+    loss, rooted = _curve(losses, len(columns))
+    return replace(run, loss=loss, rooted=rooted, root=root, others=others)
 
 
 def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures: Measures) -> Overview:
@@ -141,13 +136,13 @@ def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures
     rows = _Rows(trace, outline, cells, gradients.event)
     first = sections[int(cells.section.min())] if len(cells.section) else Section("iteration", "", 0, 0)
     order = _in_forward_order(trace, first, rows)
-    known = [*order, *(row for row in range(len(rows.names)) if row not in set(order))]
-    place = np.argsort(np.array(known, dtype=np.int64))  # of a row, by its number
+    in_order = [*order, *sorted(set(range(len(rows.names))) - set(order))]
+    place = np.argsort(np.array(in_order, dtype=np.int64))  # of a row, by its number
 
-    values = {name: np.full((len(known), len(columns)), np.nan) for name in (*QUANTITIES, "mean")}
+    values = {name: np.full((len(in_order), len(columns)), np.nan) for name in (*QUANTITIES, "mean")}
     there = place[rows.of(cells.tensor)], np.searchsorted(columns, cells.section)
     shown = np.isin(cells.section, columns)
-    sizes = np.array([_size(rows.shapes[row]) for row in known])
+    sizes = np.array([_size(rows.shapes[row]) for row in in_order])
     for name in ("norm", "nonfinite", "largest", "mean", "zeros"):
         values[name][there[0][shown], there[1][shown]] = getattr(gradients, name)[cells.index[shown]]
     values["zeros"] /= sizes[:, None]
@@ -162,19 +157,23 @@ def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures
     updated = len(np.unique(where[shown]))
     roots = measures.losses
     losses = dict(zip(_section_of(starts, roots.event[::-1]).tolist(), roots.loss[::-1].tolist(), strict=True))
+    loss, rooted = _curve(
+        {number: losses[one] for number, one in enumerate(columns.tolist()) if one in losses}, len(columns)
+    )
     before = upstream(trace, first, {tensor: int(place[row]) for tensor, row in rows.of_all().items()})
     inputs, unheld = _roles(outline, rows, updates.tensor[shown].tolist())
     return Overview(
         labels=tuple(sections[section].name for section in columns.tolist()),
         first=tuple(columns.tolist()),
         last=tuple(columns.tolist()),
-        **_as_loss({number: losses[one] for number, one in enumerate(columns.tolist()) if one in losses}, len(columns)),
+        loss=loss,
+        rooted=rooted,
         parameters=tuple(
             Parameter(
                 rows.names[row], group(rows.names[row]), rows.shapes[row] or (), number in sampled, row in inputs,
                 row in unheld, before.get(number, 0),
             )
-            for number, row in enumerate(known)
+            for number, row in enumerate(in_order)
         ),
         rows=values,
         updates=updated,
@@ -184,23 +183,22 @@ def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures
     )  # fmt: skip
 
 
-def _as_loss(losses: Mapping[int, float], count: int) -> _Loss:
-    """The loss of `count` columns, by those that have one."""
-    return {
-        "loss": np.array([losses.get(column, np.nan) for column in range(count)]),
-        "rooted": tuple(column in losses for column in range(count)),
-    }
+def _curve(losses: Mapping[int, float], count: int) -> tuple[np.ndarray, tuple[bool, ...]]:
+    """The loss of `count` columns, nan where there is none, and which of them have one."""
+    return np.array([losses.get(column, np.nan) for column in range(count)]), tuple(
+        column in losses for column in range(count)
+    )
 
 
 def by_call(trace: Trace, outline: Outline, calls: Sequence[Section]) -> Overview:
     """The overview of a program without iterations, with one column for each backward call that reaches a parameter."""
     run = _table(trace, outline, calls, measured(trace, outline))
-    kept = np.flatnonzero(np.isfinite(run.rows["norm"]).any(axis=0))
-    nowhere = (0,) * len(kept)  # the program is its own only section
+    columns = np.flatnonzero(np.isfinite(run.rows["norm"]).any(axis=0))
+    nowhere = (0,) * len(columns)  # the program is its own only section
     return replace(
-        run, labels=tuple(run.labels[k] for k in kept), first=nowhere, last=nowhere, loss=run.loss[kept],
-        rooted=tuple(run.rooted[k] for k in kept), rows={name: array[:, kept] for name, array in run.rows.items()},
-        rate=run.rate[kept], calls=tuple(run.first[k] for k in kept),
+        run, labels=tuple(run.labels[k] for k in columns), first=nowhere, last=nowhere, loss=run.loss[columns],
+        rooted=tuple(run.rooted[k] for k in columns), rows={name: row[:, columns] for name, row in run.rows.items()},
+        rate=run.rate[columns], calls=tuple(run.first[k] for k in columns),
     )  # fmt: skip
 
 
