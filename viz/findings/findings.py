@@ -10,10 +10,13 @@ from . import nonfinite, silent
 from .alike_units import alike_units
 from .dead_units import dead_units
 from .finding import Finding, Kind
+from .losses.kl_divergence import divergences
+from .losses.padding import counted_padding
+from .losses.temperature import flat_scores
+from .losses.wrong_loss import wrong_losses
 from .overflow import growth
 from .untrained import unlisted, unreached
 from .vanishing import vanishing
-from .wrong_loss import wrong_losses
 from .zero_gradients import zero_gradients
 from .zeroing import cleared, not_zeroed
 
@@ -34,7 +37,8 @@ def _silent(facts: Facts) -> Iterator[Finding]:
     known: set[tuple[int, Kind]] = {(finding.event, "sum") for finding in mixed}
     alike = alike_units(facts)
     learning = alike or (*dead_units(facts), *zero_gradients(facts)), unreached(facts), unlisted(facts)
-    later = vanishing(facts), cleared(facts), wrong_losses(facts), silent.findings(facts)
+    losses = wrong_losses(facts), divergences(facts), flat_scores(facts), counted_padding(facts)
+    later = vanishing(facts), cleared(facts), *losses, silent.findings(facts)
     for finding in chain(mixed, *learning, *later):
         if (finding.event, finding.kind) not in known:
             known.add((finding.event, finding.kind))

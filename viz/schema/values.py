@@ -50,11 +50,14 @@ FindingKind = Literal[
     "vanishing",  # a gradient fades to a millionth on its way back through equal steps or layers
     "exploding",  # a gradient grows a million times on its way back
     "loss-dimension",  # probabilities sum to 1 along another dimension than that of the classes
-    "no-logarithm",  # nll_loss of probabilities
+    "no-logarithm",  # nll_loss or kl_div of probabilities
+    "log-target",  # kl_div against logarithms of probabilities
     "softmax-twice",  # cross entropy of probabilities
     "one-class",  # a loss of the softmax of a single number, which is always 1
     "swapped",  # a loss with its target first and its prediction second
     "sigmoid-twice",  # binary cross entropy, which takes scores, of probabilities
+    "flat-scores",  # a cross entropy of cosines that are multiplied by a temperature below 1
+    "padding",  # a loss counts positions that an embedding with padding_idx read as padding
     "write",  # a saved value was changed in a way that no version counts
     "cut",  # an op of a tensor and of its detached copy
     "copy",  # torch.tensor() made a leaf of a tensor with a history

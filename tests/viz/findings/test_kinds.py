@@ -19,10 +19,10 @@ from . import (
     test_unlisted,
     test_unreached,
     test_vanishing,
-    test_wrong_loss,
     test_zero_gradients,
     test_zeroing,
 )
+from .losses import test_kl_divergence, test_padding, test_temperature, test_wrong_loss
 
 NET = {"forward": test_unreached.WHOLE, "before": "", "params": "net.parameters()", "after": ""}
 HEAD = "import engine as torch\n"
@@ -40,6 +40,11 @@ PROGRAMS: dict[Kind, str] = {
     "exploding": test_vanishing.GROWING,
     "loss-dimension": test_wrong_loss.HEAD + "F.nll_loss(F.log_softmax(x, dim=0), y).backward()\n",
     "no-logarithm": test_wrong_loss.HEAD + "F.nll_loss(F.softmax(x, dim=1), y).backward()\n",
+    "log-target": (
+        f"{test_kl_divergence.HEAD}F.kl_div(F.log_softmax(x, -1), F.log_softmax(y, -1), reduction='sum').backward()\n"
+    ),
+    "flat-scores": f"{test_temperature.HEAD}{test_temperature.FLAT}.backward()\n",
+    "padding": f"{test_padding.HEAD}{test_padding.COUNTED}.backward()\n",
     "softmax-twice": test_wrong_loss.HEAD + "F.cross_entropy(F.softmax(x, dim=1), y).backward()\n",
     "one-class": test_wrong_loss.HEAD + "F.cross_entropy(x[:, :1], y * 0).backward()\n",
     "swapped": test_wrong_loss.HEAD + "F.binary_cross_entropy(x.detach(), x).backward()\n",

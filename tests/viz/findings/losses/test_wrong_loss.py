@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from viz.findings.wrong_loss import wrong_losses
+from viz.findings.losses.wrong_loss import wrong_losses
 from viz.reading.facts import collect
 
-from ..helpers.traces import recorded
+from ...helpers.traces import recorded
 
 HEAD = (
     "import engine as torch\nfrom engine.nn import functional as F\n"

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from engine.trace.events import OpCalled
 
-from ..reading import labels, text
-from ..reading.error_tensors import asks
-from ..reading.facts import Facts
-from ..reading.rearranged import Origin, origin
-from .finding import Finding, Kind
+from ...reading import labels, text
+from ...reading.error_tensors import asks
+from ...reading.facts import Facts
+from ...reading.rearranged import Origin, origin
+from ..finding import Finding, Kind
+from .about_loss import about, written_at
 
 OF_PROBABILITIES = frozenset({"nll_loss", "binary_cross_entropy", "mse_loss", "l1_loss", "smooth_l1_loss"})
 """Losses that are computed of probabilities or their logarithms."""
@@ -52,38 +53,38 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     before = origin(facts, event.inputs[0]) if name in OF_PROBABILITIES | OF_SCORES and event.inputs else None
     if before is None:
         return
-    was, by = labels.written_name(before.op), _by(facts, before.op)
+    was, by = labels.written_name(before.op), written_at(facts, before.op)
     softmax = _softmax(facts, before) if name == "nll_loss" or was in ("softmax", "log_softmax") else None
     across = _across(facts, softmax) if softmax is not None and name == "nll_loss" else None
     if across is not None:
         yield across
     if across is None and softmax is not None and name in OF_PROBABILITIES and _size_along(softmax.op) == 1:
         why = (
-            f"{_by(facts, softmax.op)} takes the softmax over one number, which is always 1, whatever the number is. "
-            "So the loss does not depend on the scores, and all gradients are 0."
+            f"{written_at(facts, softmax.op)} takes the softmax over one number, which is always 1, whatever the "
+            "number is. So the loss does not depend on the scores, and all gradients are 0."
         )
         fix = (
             "For one output that says yes or no, use binary_cross_entropy_with_logits and a target of floats, without "
             "softmax; for classes, give the last layer an output for each."
         )
-        yield _finding("one-class", facts, softmax.op, "softmax of one number", why, fix)
+        yield about("one-class", facts, softmax.op, "softmax of one number", why, fix)
     elif name == "nll_loss" and was in ("softmax", "sigmoid"):
         why = f"nll_loss expects logarithms of probabilities, but {by} gives the probabilities themselves."
         fix = "Use log_softmax, or cross_entropy of the scores."
-        yield _finding("no-logarithm", facts, before.op, "no logarithm", why, fix)
+        yield about("no-logarithm", facts, before.op, "no logarithm", why, fix)
     elif name == "log_softmax" and was == "softmax" and _is_along(before, event):
         why = (
             f"{by} has already made probabilities, and the cross entropy applies softmax to them again. As they all "
             "lie between 0 and 1, no class can become certain, and the gradients stay small."
         )
         fix = "Pass the scores to the cross entropy: remove the first softmax."
-        yield _finding("softmax-twice", facts, event, "softmax taken twice", why, fix)
+        yield about("softmax-twice", facts, event, "softmax taken twice", why, fix)
     elif name == "binary_cross_entropy_with_logits" and was == "sigmoid":
         why = (
             f"{by} has already made probabilities, and this loss applies sigmoid to them again: all results exceed 0.5."
         )
         fix = "Pass the scores to it: remove the sigmoid."
-        yield _finding("sigmoid-twice", facts, event, "sigmoid taken twice", why, fix)
+        yield about("sigmoid-twice", facts, event, "sigmoid taken twice", why, fix)
 
 
 def _across(facts: Facts, softmax: Origin) -> Finding | None:
@@ -95,7 +96,7 @@ def _across(facts: Facts, softmax: Origin) -> Finding | None:
     if right is None or dim == right:
         return None
     along = f"dimension {classes} of {text.shape(received)}"
-    by, name = _by(facts, op), labels.written_name(op)
+    by, name = written_at(facts, op), labels.written_name(op)
     if softmax.since:
         along = f"dimension {classes}, which is dimension {right} of the {text.shape(shape)} that {by} gives"
         by = f"this {name}"
@@ -105,7 +106,7 @@ def _across(facts: Facts, softmax: Origin) -> Finding | None:
         f"over {text.count(shape[dim], each)} of a class, not over the classes of a {each}."
     )
     fix = f"Write dim={-1 if right == len(shape) - 1 else right}."
-    return _finding("loss-dimension", facts, op, f"{name} over dimension {dim}", why, fix)
+    return about("loss-dimension", facts, op, f"{name} over dimension {dim}", why, fix)
 
 
 def _is_along(before: Origin, event: OpCalled) -> bool:
@@ -130,16 +131,7 @@ def _swapped(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     asked = [asks(facts, tensor, event.index) for tensor in operands if tensor is not None]
     if asked == [False, True]:
         why = (
-            f"{_by(facts, event)} takes the prediction first and the target second. Here the second requires a "
+            f"{written_at(facts, event)} takes the prediction first and the target second. Here the second requires a "
             "gradient and the first does not, so the loss and its gradients are not the intended ones."
         )
-        yield _finding("swapped", facts, event, "prediction and target swapped", why, "Swap the first two arguments.")
-
-
-def _by(facts: Facts, event: OpCalled) -> str:
-    return facts.written(event.stack) or labels.written_name(event)
-
-
-def _finding(kind: Kind, facts: Facts, event: OpCalled, label: str, why: str, fix: str) -> Finding:
-    at = facts.ops[facts.op_at[event.index]].id
-    return Finding(kind, event.index, at, label, why, fix, facts.line_number(event.stack))
+        yield about("swapped", facts, event, "prediction and target swapped", why, "Swap the first two arguments.")

@@ -1,0 +1,1 @@
+"""Losses that receive something other than they expect: probabilities, logarithms, flat scores, padding."""

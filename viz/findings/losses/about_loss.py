@@ -1,0 +1,20 @@
+"""A finding about an op of a loss.  Pure."""
+
+from __future__ import annotations
+
+from engine.trace.events import OpCalled
+
+from ...reading import labels
+from ...reading.facts import Facts
+from ..finding import Finding, Kind
+
+
+def about(kind: Kind, facts: Facts, event: OpCalled, label: str, why: str, fix: str) -> Finding:
+    """A finding at an op, with its line."""
+    at = facts.ops[facts.op_at[event.index]].id
+    return Finding(kind, event.index, at, label, why, fix, facts.line_number(event.stack))
+
+
+def written_at(facts: Facts, event: OpCalled) -> str:
+    """The program's text of an op with its line, or else the name of the op."""
+    return facts.written(event.stack) or labels.written_name(event)
