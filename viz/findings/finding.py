@@ -17,9 +17,9 @@ OFTEN_MEANT: frozenset[Kind] = frozenset({"sum", "tie", "kink"})
 """Kinds that are often intended: marked on the graph, without a chapter."""
 
 MISTAKES: frozenset[Kind] = frozenset({
-    "not-zeroed", "cleared", "unreached", "unheld", "unlisted", "loss-dimension", "no-logarithm", "log-target",
-    "softmax-twice", "sigmoid-twice", "flat-scores", "padding", "one-class", "swapped", "alike-units", "write", "cut",
-    "copy", "shape",
+    "not-zeroed", "other-loss", "cleared", "unused-clip", "unreached", "unheld", "unlisted", "loss-dimension",
+    "no-logarithm", "log-target", "softmax-twice", "sigmoid-twice", "flat-scores", "padding", "one-class", "swapped",
+    "alike-units", "write", "cut", "copy", "shape",
 })  # fmt: skip
 """Kinds about what the program says, which explain what its numbers show."""
 

@@ -16,9 +16,11 @@ from .losses.temperature import flat_scores
 from .losses.wrong_loss import wrong_losses
 from .overflow import growth
 from .untrained import unlisted, unreached
+from .updates.clipping import unused_clips
+from .updates.other_loss import other_losses
+from .updates.zeroing import cleared, not_zeroed
 from .vanishing import vanishing
 from .zero_gradients import zero_gradients
-from .zeroing import cleared, not_zeroed
 
 
 def findings(facts: Facts) -> list[Finding]:
@@ -31,14 +33,15 @@ def findings(facts: Facts) -> list[Finding]:
 
 
 def _silent(facts: Facts) -> Iterator[Finding]:
-    """The first finding of each kind at an event.  "Not zeroed before an update" replaces "adds up" for the same
-    gradient, because it says more; and units that began alike are why they, or their gradients, are 0."""
-    mixed = not_zeroed(facts)
+    """The first finding of each kind at an event.  "Not zeroed before an update" and "of another loss" replace
+    "adds up" for the same gradient, because they say more; and units that began alike are why they, or their gradients,
+    are 0."""
+    mixed = [*not_zeroed(facts), *other_losses(facts)]
     known: set[tuple[int, Kind]] = {(finding.event, "sum") for finding in mixed}
     alike = alike_units(facts)
     learning = alike or (*dead_units(facts), *zero_gradients(facts)), unreached(facts), unlisted(facts)
     losses = wrong_losses(facts), divergences(facts), flat_scores(facts), counted_padding(facts)
-    later = vanishing(facts), cleared(facts), *losses, silent.findings(facts)
+    later = vanishing(facts), cleared(facts), unused_clips(facts), *losses, silent.findings(facts)
     for finding in chain(mixed, *learning, *later):
         if (finding.event, finding.kind) not in known:
             known.add((finding.event, finding.kind))

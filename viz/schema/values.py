@@ -40,7 +40,9 @@ FindingKind = Literal[
     "divergence",  # each update makes the loss larger
     "sum",  # a backward call adds to the gradient of an earlier one
     "not-zeroed",  # the same, and a parameter was updated in between
+    "other-loss",  # a step uses gradients that the loss of another network left, such as a discriminator's
     "cleared",  # gradients are cleared after backward, before the optimiser's step
+    "unused-clip",  # gradients are clipped before they arrive, or after the step that uses them
     "unreached",  # an optimiser holds a parameter that no gradient comes to
     "unheld",  # a module was changed after its optimiser was made, which does not hold the new parameter
     "unlisted",  # a module uses a parameter that it does not list, so no optimiser holds it

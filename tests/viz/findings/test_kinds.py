@@ -20,9 +20,9 @@ from . import (
     test_unreached,
     test_vanishing,
     test_zero_gradients,
-    test_zeroing,
 )
 from .losses import test_kl_divergence, test_padding, test_temperature, test_wrong_loss
+from .updates import test_clipping, test_other_loss, test_zeroing
 
 NET = {"forward": test_unreached.WHOLE, "before": "", "params": "net.parameters()", "after": ""}
 HEAD = "import engine as torch\n"
@@ -31,6 +31,8 @@ PROGRAMS: dict[Kind, str] = {
     "growth": HEAD + test_overflow.ROUNDS + "h.sum().backward()\n",
     "divergence": HEAD + test_overflow.STEPS.format(lr=0.1, reduction="sum"),
     "cleared": f"{test_zeroing.HEAD}{test_zeroing.ROUND}    opt.zero_grad()\n    opt.step()\n",
+    "other-loss": test_other_loss.loop(test_other_loss.MIXED),
+    "unused-clip": test_clipping.HEAD + test_clipping.EARLY,
     "unreached": test_unreached.NET.format(**NET | {"forward": test_unreached.CUT}),
     "unheld": test_unreached.NET.format(**NET | {"after": "net.head = nn.Linear(2, 1)"}),
     "unlisted": test_unlisted.NET.format(layers="list", params="net.parameters()"),

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from viz.findings.findings import findings
-from viz.findings.zeroing import cleared
+from viz.findings.updates.zeroing import cleared
 from viz.reading.facts import collect
 from viz.run.run import Run
 
-from ..helpers.traces import recorded
+from ...helpers.traces import recorded
 
 HEAD = """\
 import engine as torch

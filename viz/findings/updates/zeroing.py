@@ -13,9 +13,10 @@ from engine.trace.events import (
     Refreshed,
 )
 
-from ..reading import text
-from ..reading.facts import Facts
-from .finding import Finding
+from ...reading import text
+from ...reading.facts import Facts
+from ..finding import Finding
+from .gradient_values import clears, first_value, in_line, is_zero
 
 
 def not_zeroed(facts: Facts) -> list[Finding]:
@@ -45,11 +46,11 @@ def not_zeroed(facts: Facts) -> list[Finding]:
                 updated.add(written)
             else:
                 leaves = [leaf for leaf in facts.holding(written, event.index) if leaf in mixed]
-                if leaves and _clears(facts, event):
+                if leaves and clears(facts, event):
                     for leaf in leaves:
                         del mixed[leaf]
         elif isinstance(event, Accumulated) and not event.retained:
-            if _is_zero(facts, event.before):
+            if is_zero(facts, event.before):
                 mixed.pop(event.tensor, None)
             elif event.tensor in updated:
                 mixed.setdefault(event.tensor, event)
@@ -77,17 +78,17 @@ def cleared(facts: Facts) -> list[Finding]:
             arrived[event.tensor] = event
             lost.pop(event.tensor, None)
         elif isinstance(event, LeafCreated):
-            if event.tensor in unused and not _is_zero(facts, _value(facts, event.grad)):
+            if event.tensor in unused and not is_zero(facts, first_value(facts, event.grad)):
                 arrived[event.tensor] = event
         elif isinstance(event, GradSet):
-            if event.tensor in arrived and _is_zero(facts, event.value):
+            if event.tensor in arrived and is_zero(facts, event.value):
                 lost[event.tensor] = arrived.pop(event.tensor), event
         elif isinstance(event, (OpCalled, Refreshed)):
             written = event.inplace if isinstance(event, OpCalled) else event.tensor
             if written is None:
                 continue
             leaves = [leaf for leaf in facts.holding(written, event.index) if leaf in arrived]
-            if leaves and _clears(facts, event):
+            if leaves and clears(facts, event):
                 lost.update({leaf: (arrived.pop(leaf), event) for leaf in leaves})
             arrived.pop(written, None)
             lost.pop(written, None)
@@ -96,22 +97,6 @@ def cleared(facts: Facts) -> list[Finding]:
 
 _Came = Accumulated | LeafCreated
 """How a gradient came: by a backward call, or from an earlier section of a run."""
-
-
-def _value(facts: Facts, tensor: int | None) -> int | None:
-    """The value that a leaf has when it is first seen."""
-    fact = facts.tensors.get(tensor) if tensor is not None else None
-    return fact.leaf.value if fact is not None and fact.leaf is not None else None
-
-
-def _clears(facts: Facts, event: OpCalled | Refreshed) -> bool:
-    """Whether a write leaves only zeros."""
-    return _is_zero(facts, event.outputs[0].value if isinstance(event, OpCalled) else event.value)
-
-
-def _is_zero(facts: Facts, value: int | None) -> bool:
-    """Whether a value has only zeros, or does not exist."""
-    return value is None or facts.trace.value(value).is_zero
 
 
 def _not_zeroed_finding(facts: Facts, event: Accumulated, step: str) -> Finding:
@@ -138,15 +123,16 @@ def _cleared_finding(facts: Facts, step: GroupEntered, leaf: int, lost: dict[int
     name, optimizer = facts.names.get(leaf) or "a leaf", step.kind.removesuffix(".step")
     left = "None" if isinstance(went, GradSet) and went.value is None else "0"
     if isinstance(came, Accumulated):
-        brought = _line(facts, facts.calls[came.call].event.stack)
+        brought = in_line(facts, facts.calls[came.call].event.stack)
         origin = f"The backward call{brought} brought `{name}.grad` {_brief(facts, came.after)}"
         fix = "Call zero_grad() before backward() or after step(), never between the two."
     else:
-        origin = f"The iteration before left {_brief(facts, _value(facts, came.grad))} in `{name}.grad`"
+        origin = f"The iteration before left {_brief(facts, first_value(facts, came.grad))} in `{name}.grad`"
         fix = "Call step() after backward(), and before the next zero_grad()."
+    clears = in_line(facts, went.stack).removeprefix(" in ") or "the program"
     why = (
-        f"{origin}; {_line(facts, went.stack).removeprefix(' in ') or 'the program'} cleared it, so {optimizer}.step()"
-        f"{_line(facts, step.stack)} found {left}: nothing used the computed gradient."
+        f"{origin}; {clears} cleared it, so {optimizer}.step(){in_line(facts, step.stack)} found {left}: nothing used "
+        "the computed gradient."
     )
     line = facts.line_number(went.stack)
     return Finding("cleared", went.index, None, "gradients cleared before the step", why, fix, line)
@@ -154,8 +140,3 @@ def _cleared_finding(facts: Facts, step: GroupEntered, leaf: int, lost: dict[int
 
 def _brief(facts: Facts, value: int | None) -> str:
     return "a gradient" if value is None else text.brief(facts.trace.value(value))
-
-
-def _line(facts: Facts, stack: int) -> str:
-    frame = facts.frames.get(stack)
-    return f" in {facts.line(frame)}" if frame is not None else ""

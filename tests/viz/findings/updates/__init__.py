@@ -1,0 +1,1 @@
+"""Findings about the order of backward calls, steps and what happens to gradients in between."""

@@ -1,0 +1,195 @@
+"""Gradients that are clipped when it has no effect: before they arrive, or after a step has used them.  Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.trace.events import (
+    Accumulated,
+    AnyEvent,
+    GradSet,
+    GroupEntered,
+    GroupLeft,
+    LeafCreated,
+    OpCalled,
+    Refreshed,
+)
+from engine.trace.source import Sources
+
+from ...reading import text
+from ...reading.facts import Facts
+from ..finding import Finding
+from ..untrained import names_of
+from .gradient_values import first_value, in_line, is_zero
+
+CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grads_with_norm_"})
+"""Functions of the program that clip gradients, if there are any: of a call without, only its text is recorded."""
+
+
+def unused_clips(facts: Facts) -> list[Finding]:
+    """The first change of gradients that no step uses.
+
+    Either a function clips while there are no gradients, and a step uses those that arrive afterwards; or gradients are
+    changed after a step has used them, and cleared before the next one.  A change that the next backward call adds to,
+    as of momentum that is kept in `.grad`, is not a finding.  Cost: linear in the events.
+    """
+    search = _Search(facts)
+    for event in facts.trace.events:
+        finding = search.look(event)
+        if finding is not None:
+            return [finding]
+    return search.at_end()
+
+
+@dataclass(slots=True)
+class _Search:
+    """What is known of the gradients at an event."""
+
+    facts: Facts
+    clips: frozenset[int] = frozenset()
+    """The call stacks of clips."""
+    used: set[int] = field(default_factory=set)
+    """Leaves that were updated since their gradient arrived."""
+    present: set[int] = field(default_factory=set)
+    """Leaves that have a gradient."""
+    arrived: dict[int, Accumulated] = field(default_factory=dict)
+    cleared: dict[int, AnyEvent] = field(default_factory=dict)
+    """Leaves whose gradients were cleared before any arrived, as each iteration does."""
+    changed: dict[int, OpCalled | Refreshed] = field(default_factory=dict)
+    """Leaves whose gradient was changed after it was used."""
+    early: AnyEvent | None = None
+    """The last clip, if there were no gradients."""
+    steps: list[GroupEntered | None] = field(default_factory=list)
+    """The steps around an event, by group."""
+    last: GroupEntered | None = None
+    holds: dict[tuple[str, int], Sequence[int | None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.clips, self.used = _clips(self.facts), set(self.facts.elsewhere("updated"))
+
+    def look(self, event: AnyEvent) -> Finding | None:
+        if event.stack in self.clips:
+            self.early = None if self.present else event
+        if isinstance(event, GroupEntered):
+            return self.step(event)
+        if isinstance(event, GroupLeft):
+            del self.steps[-1:]
+        elif isinstance(event, LeafCreated):
+            if event.grad is not None and not is_zero(self.facts, first_value(self.facts, event.grad)):
+                self.present.add(event.tensor)
+        elif isinstance(event, Accumulated) and not event.retained:
+            self.present.add(event.tensor)
+            self.arrived[event.tensor] = event
+            self.used.discard(event.tensor)
+            self.changed.pop(event.tensor, None)
+        elif isinstance(event, GradSet):
+            return self.cleared_by(event, [event.tensor]) if is_zero(self.facts, event.value) else None
+        elif isinstance(event, (OpCalled, Refreshed)):
+            return self.write(event)
+        return None
+
+    def step(self, event: GroupEntered) -> Finding | None:
+        is_step = event.kind.endswith(".step")
+        self.steps.append(event if is_step else self.steps[-1] if self.steps else None)
+        if not is_step:
+            return None
+        self.last = event
+        holds = self.holds[event.kind, event.stack] = event.tensors or self.holds.get((event.kind, event.stack), ())
+        fresh = [self.arrived[leaf] for leaf in holds if leaf in self.arrived and leaf in self.present]
+        if self.early is None or not fresh or any(one.index < self.early.index for one in fresh):
+            return None
+        return self.too_early(self.early, event, fresh)
+
+    def write(self, event: OpCalled | Refreshed) -> Finding | None:
+        written = event.inplace if isinstance(event, OpCalled) else event.tensor
+        if written is None:
+            return None
+        value = event.outputs[0].value if isinstance(event, OpCalled) else event.value
+        if written in self.present:
+            self.used.add(written)
+            self.changed.pop(written, None)
+        leaves = self.facts.holding(written, event.index)
+        if not leaves or (self.steps and self.steps[-1] is not None):
+            return None
+        if is_zero(self.facts, value):
+            return self.cleared_by(event, leaves)
+        for leaf in leaves:
+            if leaf in self.used and leaf in self.present and self.is_change(event, value):
+                self.changed.setdefault(leaf, event)
+        return None
+
+    def is_change(self, event: OpCalled | Refreshed, value: int) -> bool:
+        """Whether a write gives a gradient other elements; a clip whose limit is not reached does not."""
+        if not isinstance(event, OpCalled) or not event.inputs or event.inputs[0].tensor != event.inplace:
+            return True
+        before = self.facts.value(event.inplace or 0, event.inputs[0].version)
+        if before is None:
+            return True
+        old, new = self.facts.trace.value(before), self.facts.trace.value(value)
+        if old.array is not None and new.array is not None:
+            return not np.allclose(old.array, new.array, rtol=1e-5, atol=0, equal_nan=True)
+        return not np.allclose(old.sample, new.sample, rtol=1e-5, atol=0, equal_nan=True)
+
+    def cleared_by(self, event: AnyEvent, leaves: Sequence[int]) -> Finding | None:
+        late = [leaf for leaf in leaves if leaf in self.changed]
+        if late:
+            return self.too_late(event)
+        for leaf in leaves:
+            if leaf not in self.arrived:
+                self.cleared.setdefault(leaf, event)
+            self.present.discard(leaf)
+            self.used.discard(leaf)
+        return None
+
+    def at_end(self) -> list[Finding]:
+        """Of an iteration that begins by clearing gradients, so does the next one."""
+        if not self.changed or not self.changed.keys() <= self.cleared.keys():
+            return []
+        return [self.too_late(self.cleared[next(iter(self.changed))])]
+
+    # -- in words -------------------------------------------------------------------------------------------------
+
+    def too_early(self, clip: AnyEvent, step: GroupEntered, fresh: Sequence[Accumulated]) -> Finding:
+        facts = self.facts
+        name, optimizer = facts.written(clip.stack), step.kind.removesuffix(".step")
+        norm = sum(facts.trace.value(one.after).stats["norm"] ** 2 for one in fresh) ** 0.5
+        why = (
+            f"{name} runs before the backward call{in_line(facts, facts.calls[fresh[0].call].event.stack)}, when no "
+            f"parameter has a gradient, so it clips nothing. {optimizer}.step(){in_line(facts, step.stack)} uses the "
+            f"gradients as they are, with a norm of {text.rough(norm, 3)}."
+        )
+        line = facts.line_number(clip.stack)
+        fix = "Move it between backward() and step()."
+        return Finding("unused-clip", clip.index, None, "clipped before backward()", why, fix, line)
+
+    def too_late(self, went: AnyEvent) -> Finding:
+        facts, event = self.facts, next(iter(self.changed.values()))
+        used = f"{self.last.kind}(){in_line(facts, self.last.stack)}" if self.last is not None else ""
+        if self.last is None or self.last.index > event.index:
+            used = "the step of the iteration before"
+        names, clears = names_of(facts, list(self.changed)), in_line(facts, went.stack).removeprefix(" in ")
+        many = "gradients" if len(self.changed) > 1 else "gradient"
+        why = (
+            f"{facts.written(event.stack) or 'The program'} changes the {many} of {names} after {used} has used "
+            f"them, and {clears or 'the program'} clears them before the next step. No step uses the changed gradients."
+        )
+        line = facts.line_number(event.stack)
+        fix = "Move it between backward() and step()."
+        return Finding("unused-clip", event.index, None, "gradients changed after the step", why, fix, line)
+
+
+def _clips(facts: Facts) -> frozenset[int]:
+    """The stack numbers whose innermost line of the program calls a function that clips gradients."""
+    files = {name: source for name, source in facts.trace.files.items() if "clip_grad" in source}
+    sources, stacks = Sources(files), set()
+    for stack, frame in facts.frames.items():
+        node = sources.node(frame) if frame.file in files else None
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name in CLIPS:
+                stacks.add(stack)
+    return frozenset(stacks)
