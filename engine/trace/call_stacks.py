@@ -10,7 +10,7 @@ from typing import Any
 
 from ..arrays.session import is_users
 from .log import Entry
-from .loops import NamedLoop, comes_for_sure, held, loops_around
+from .loops import NamedLoop, comes_for_sure, loops_around, variable_value
 from .source import Places
 
 _getframe: Any = sys._getframe
@@ -82,7 +82,7 @@ class CallStacks:
                 inner = inner.f_back
             if inner is None:  # the stack says which of the user's frames there are, so it is found
                 return
-            value = held(inner, key[2])
+            value = variable_value(inner, key[2])
             was = variables.get(key)
             if value is not was and (value != was or type(value) is not type(was)):
                 variables[key] = value
@@ -191,5 +191,5 @@ class CallStacks:
             return False
         spans = list(self.codes[outer[0]].co_positions())
         (line, end, col, stop), (first, last_line, begin, close) = spans[outer[1] // 2], spans[inner[1] // 2]
-        known = None not in (line, end, col, stop, first, last_line, begin, close)  # else compiled without columns
-        return known and (line, col) <= (first, begin) and (last_line, close) <= (end, stop)
+        has_columns = None not in (line, end, col, stop, first, last_line, begin, close)  # unless compiled without
+        return has_columns and (line, col) <= (first, begin) and (last_line, close) <= (end, stop)

@@ -501,17 +501,17 @@ def last_value(event: Event) -> int:
     """The highest number of a value that an event names; -1 if it names none.  Values are numbered in the order of the
     events: all values up to this one are written and read before the event.
     """
-    held: list[Any]
+    numbers: list[Any]
     if isinstance(event, VjpRun):
-        held = [*event.upstream, *event.cotangents, *event.unsummed]
+        numbers = [*event.upstream, *event.cotangents, *event.unsummed]
     elif isinstance(event, OpCalled):
-        held = [out.value for out in event.outputs]
-        held += [saved.value for saved in event.node.saved] if event.node is not None else []
+        numbers = [out.value for out in event.outputs]
+        numbers += [saved.value for saved in event.node.saved] if event.node is not None else []
     elif isinstance(event, BackwardStarted):
-        held = [root.gradient for root in event.roots]
+        numbers = [root.gradient for root in event.roots]
     else:
-        held = [getattr(event, name, None) for name in _HOLD_VALUES]
-    return max([number for number in held if type(number) is int], default=-1)
+        numbers = [getattr(event, name, None) for name in _HOLD_VALUES]
+    return max([number for number in numbers if type(number) is int], default=-1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -190,13 +190,13 @@ def tensors_of(events: Iterable[AnyEvent]) -> Iterator[int]:
             yield event.grad
 
 
-def value_of(kept: Any) -> Value:
+def value_of(entry: Any) -> Value:
     """The Value of a recorded array, or of the Summary of one over the limit."""
-    if isinstance(kept, Summary):
-        return Value(tuple(kept.shape), name_of(kept.dtype), None, kept.sample, kept.stats)
-    if isinstance(kept, OnFile):  # of a recording in memory too: only the file has its elements
-        return damaged_value(tuple(kept.shape), name_of(kept.dtype))
-    data = to_numpy(kept)
+    if isinstance(entry, Summary):
+        return Value(tuple(entry.shape), name_of(entry.dtype), None, entry.sample, entry.stats)
+    if isinstance(entry, OnFile):  # of a recording in memory too: only the file has its elements
+        return damaged_value(tuple(entry.shape), name_of(entry.dtype))
+    data = to_numpy(entry)
     return Value(data.shape, name_of(data.dtype), data, sample_of(data), LazyStats(data))
 
 
@@ -285,11 +285,12 @@ class _Reader:
         self.requires[number] = requires
         self.current[number] = value
         shape, dtype = self.shape(value)
-        held = None if grad is None else self.tensors[grad]
+        gradient = None if grad is None else self.tensors[grad]
         self.storage_of[number] = storage
         return LeafCreated(
-            at, stack, number, self.storages[storage], value, shape, dtype, "cpu", requires, origin, held, version, name
-        )
+            at, stack, number, self.storages[storage], value, shape, dtype, "cpu", requires, origin, gradient, version,
+            name,
+        )  # fmt: skip
 
     def op(self, at: int, stack: int, name: str, refs: Any, statics: Any, results: Any, sequence: int, needs: int,
            inplace: int | None, call: int | None) -> AnyEvent:  # fmt: skip
@@ -299,7 +300,7 @@ class _Reader:
         inputs = tuple(self.inputs(op, refs))
         if op is CUSTOM:
             statics = dict(statics)
-            kept = statics.pop("saved")
+            pairs = statics.pop("saved")
             name_of_node = statics.pop("node", f"{statics['function']}Backward")
         edges_of = {i.name: self.edge(i) for i in inputs}
         outputs = []
@@ -316,7 +317,7 @@ class _Reader:
         if sequence >= 0 and op is CUSTOM:
             record = NodeRecord(
                 self.nodes[sequence], name_of_node, len(self.nodes) - 1,
-                tuple(i.name for i in inputs), tuple(edges_of[i.name] for i in inputs), self.held(kept),
+                tuple(i.name for i in inputs), tuple(edges_of[i.name] for i in inputs), self.saved_tensors(pairs),
             )  # fmt: skip
         elif sequence >= 0:
             record = self.node(op, sequence, needs, inputs, edges_of, outputs)
@@ -415,22 +416,22 @@ class _Reader:
             tuple(edges[i.name] for i in own), tuple(saved),
         )  # fmt: skip
 
-    def held(self, kept: Any) -> tuple[Saved, ...]:
+    def saved_tensors(self, pairs: Any) -> tuple[Saved, ...]:
         """The saved tensors of a custom Function."""
         return tuple(
             self.saved(f"saved_tensors[{place}]", value, None, None if tensor is None else self.tensors[tensor])
-            for place, (tensor, value) in enumerate(kept)
+            for place, (tensor, value) in enumerate(pairs)
         )
 
     def saved(self, name: str, value: int | None, scalar: Any, tensor: int | None) -> Saved:
         if value is None:
             return Saved(name, None, scalar, None, 8)
-        kept = self.recording.values[value]
-        return Saved(name, value, None, tensor, int(kept.size * kept.dtype.itemsize))
+        entry = self.recording.values[value]
+        return Saved(name, value, None, tensor, int(entry.size * entry.dtype.itemsize))
 
     def shape(self, value: int) -> tuple[tuple[int, ...], str]:
-        kept = self.recording.values[value]
-        return tuple(kept.shape), name_of(kept.dtype)
+        entry = self.recording.values[value]
+        return tuple(entry.shape), name_of(entry.dtype)
 
     def refresh(self, at: int, stack: int, tensor: int, version: int, value: int) -> AnyEvent:
         number = self.tensors[tensor]
@@ -461,8 +462,8 @@ class _Reader:
     def mode(self, at: int, stack: int, enabled: bool) -> AnyEvent:
         return ModeChanged(at, stack, enabled)
 
-    def grad_set(self, at: int, stack: int, tensor: int, value: int | None, held: int | None) -> AnyEvent:
-        return GradSet(at, stack, self.tensors[tensor], value, None if held is None else self.tensors[held])
+    def grad_set(self, at: int, stack: int, tensor: int, value: int | None, source: int | None) -> AnyEvent:
+        return GradSet(at, stack, self.tensors[tensor], value, None if source is None else self.tensors[source])
 
     def start(self, at: int, stack: int, call: int, function: str, roots: Any, inputs: Any, keep: bool,
               graph: bool, legacy: bool, anomaly: bool) -> AnyEvent:  # fmt: skip
@@ -476,9 +477,9 @@ class _Reader:
 
     def accumulate(self, at: int, stack: int, call: int, tensor: int, grad: int, before: int | None,
                    added: int, after: int, retained: bool) -> AnyEvent:  # fmt: skip
-        held = self.tensors[grad]
-        self.current[held] = after
-        return Accumulated(at, stack, call, self.tensors[tensor], held, before, added, after, retained)
+        gradient = self.tensors[grad]
+        self.current[gradient] = after
+        return Accumulated(at, stack, call, self.tensors[tensor], gradient, before, added, after, retained)
 
     def hook(self, at: int, stack: int, call: int, tensor: int | None, before: int | None, after: int | None,
              sequence: int | None, place: str, nr: int) -> AnyEvent:  # fmt: skip
@@ -525,8 +526,8 @@ class _Reader:
     def printed(self, at: int, stack: int, stream: str, text: str, more: int) -> AnyEvent:
         return Printed(at, stack, stream, text, more)
 
-    def enter(self, at: int, stack: int, name: str, kind: str, held: Any, rate: float | None = None) -> AnyEvent:
-        return GroupEntered(at, stack, name, kind, self.several(held), rate)
+    def enter(self, at: int, stack: int, name: str, kind: str, tensors: Any, rate: float | None = None) -> AnyEvent:
+        return GroupEntered(at, stack, name, kind, self.several(tensors), rate)
 
     def leave(self, at: int, stack: int) -> AnyEvent:
         return GroupLeft(at, stack)
@@ -645,6 +646,6 @@ def users_traceback(error: BaseException) -> str:
         report = traceback.TracebackException.from_exception(error)
     except Exception:  # noqa: BLE001 the user's own notes, which may raise
         return f"{type(error).__name__}: {message_of(error)}\n"
-    kept = [frame for frame in report.stack if is_users(frame.filename)]
-    report.stack = traceback.StackSummary.from_list(kept)
+    users_frames = [frame for frame in report.stack if is_users(frame.filename)]
+    report.stack = traceback.StackSummary.from_list(users_frames)
     return "".join(report.format())

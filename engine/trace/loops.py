@@ -142,7 +142,7 @@ def variable(loop: ast.For | ast.AsyncFor | ast.While) -> str | None:
     return None if name is None or any(again) else name
 
 
-def held(frame: Any, name: str) -> Any:
+def variable_value(frame: Any, name: str) -> Any:
     """The value of a variable of a running frame; None unless it is a number or a text, and for nan."""
     if not frame.f_code.co_flags & CO_OPTIMIZED:
         value = frame.f_globals.get(name)

@@ -99,21 +99,21 @@ class Names:
     def entered(self, module: Any, see: Callable[..., object], outermost: bool) -> str:
         """The name of a module that is called.  The outermost one determines the names of everything in it, and has the
         name by which the program reaches it; `see` adds its tensors to the recording."""
-        known, held = self._names.get(id(module)), ""
-        if known is None or outermost:
+        entry, outer_name = self._names.get(id(module)), ""
+        if entry is None or outermost:
             for name, inner in module.named_modules():
                 self._names[id(inner)] = (name, inner)
             if outermost:
-                held = self._bring(module, see).removesuffix(".")
-            known = self._names[id(module)]
-        return held or known[0] or type(module).__name__
+                outer_name = self._bring(module, see).removesuffix(".")
+            entry = self._names[id(module)]
+        return outer_name or entry[0] or type(module).__name__
 
     def _bring(self, module: Any, see: Callable[..., object]) -> str:
         """Register the parameters and buffers of a module under the names by which the program reaches them; returns
         the prefix of these names."""
         if id(module) not in self._holders:
-            held = held_as(module, sys._getframe(2))
-            self._holders[id(module)] = (f"{held}." if held else "", module)
+            path = held_as(module, sys._getframe(2))
+            self._holders[id(module)] = (f"{path}." if path else "", module)
         before = self._holders[id(module)][0]
         for source, qualified, tensor in _parts(module):
             name = before + qualified
@@ -126,19 +126,19 @@ class Names:
     def _call(self, tensor: Any, name: str) -> None:
         """A submodule of a called module has this name, whatever a helper function that wrote it before has called it:
         `module` in `self.apply(self._init_weights)`.  If two modules contain it, the outer one counts."""
-        known = self.called.get(tensor._id)
-        if known is None or name.endswith(f".{known}"):
+        earlier_name = self.called.get(tensor._id)
+        if earlier_name is None or name.endswith(f".{earlier_name}"):
             self.called[tensor._id] = name
 
     def reached(self, tensor: Any) -> tuple[str, str | None]:
         """(source, name) of a tensor from before the recording, found in a module that the program freezes or writes
         before its first call."""
         may_be = type(tensor).__name__ == "Parameter" or id(tensor) in BUFFERS
-        for held, module in held_modules(sys._getframe(2)) if may_be and id(tensor) not in self._parts else ():
+        for path, module in held_modules(sys._getframe(2)) if may_be and id(tensor) not in self._parts else ():
             if id(module) not in self._looked:
                 self._looked[id(module)] = module
                 for source, qualified, part in _parts(module):
-                    self._parts.setdefault(id(part), (source, f"{held}.{qualified}", part))
+                    self._parts.setdefault(id(part), (source, f"{path}.{qualified}", part))
         source, name, _ = self._parts.get(id(tensor), ("seen", None, None))
         return source, name
 
@@ -154,9 +154,9 @@ def held_as(module: Any, frame: FrameType | None) -> str:
     user frame counts, in which `model` is still `model` and not the `m` of a helper function; of several names, the
     first.
     """
-    held = [*_names(frame), *_globals(frame)]
+    variables = [*_names(frame), *_globals(frame)]
     for look in (_directly, _in_objects):
-        for name, value in held:
+        for name, value in variables:
             place = next(look(name, value, module), None)
             if place is not None:
                 return place
@@ -185,10 +185,10 @@ def _names(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
         frame = frame.f_back
     spaces = {id(outer.f_globals) for outer in frames}  # exec() keeps a program's names in a dict
     for outer in reversed(frames):
-        held = outer.f_locals
-        names = [(name, value) for name, value in held.items() if id(value) not in spaces]
-        if outer.f_code.co_flags & CO_OPTIMIZED and type(held) is dict:
-            held.clear()  # up to Python 3.12 a copy, which would keep these objects alive until the function ends
+        variables = outer.f_locals
+        names = [(name, value) for name, value in variables.items() if id(value) not in spaces]
+        if outer.f_code.co_flags & CO_OPTIMIZED and type(variables) is dict:
+            variables.clear()  # up to Python 3.12 a copy, which would keep these objects alive until the function ends
         yield from names
 
 
@@ -225,10 +225,10 @@ def _in_objects(name: str, value: Any, module: Any) -> Iterator[str]:
     if name == "self" and _is_module(value):
         yield from (path for path, inner in value.named_modules() if inner is module and path)
     elif type(value).__module__ != "builtins" and not isinstance(value, type):
-        held = getattr(value, "__dict__", None)
-        if type(held) is dict and len(held) <= MOST:
+        attributes = getattr(value, "__dict__", None)
+        if type(attributes) is dict and len(attributes) <= MOST:
             before = "" if name == "self" else f"{name}."
-            yield from (f"{before}{key}" for key, item in held.items() if item is module)
-            for key, item in list(held.items()):
+            yield from (f"{before}{key}" for key, item in attributes.items() if item is module)
+            for key, item in list(attributes.items()):
                 if _is_module(item):
                     yield from _directly(f"{before}{key}", item, module)

@@ -112,9 +112,9 @@ class Recorder:
 
     def plain(self, op: Any, first: Any, second: Any, out: Any, node: Any) -> None:
         """An op of one or two inputs (`second` is None, a tensor or a number) ran and made a tensor, as most do."""
-        values, known = self.values, self.first
+        values, first_id = self.values, self.first
         a = first._id
-        if a < known or ((s := first._shared) is not None and (s.version or s.unseen or s.memory)):  # is_unwritten
+        if a < first_id or ((s := first._shared) is not None and (s.version or s.unseen or s.memory)):  # is_unwritten
             a = self.see(first)
         b: Any = None
         if second is not None:
@@ -123,7 +123,7 @@ class Recorder:
                 b = (None, second)
             else:
                 b = second._id
-                if b < known or ((s := second._shared) is not None and (s.version or s.unseen or s.memory)):
+                if b < first_id or ((s := second._shared) is not None and (s.version or s.unseen or s.memory)):
                     b = self.see(second)
         data = out._array
         number = out._id = next_id()

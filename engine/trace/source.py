@@ -53,7 +53,7 @@ MOST_KEPT = 2**16
 
 def file_of(text: str) -> File:
     """The file with a text: that of an earlier trace, where the text is the same and not too long to keep."""
-    return _kept(text) if len(text) <= MOST_KEPT else File(text)
+    return _file_by_text(text) if len(text) <= MOST_KEPT else File(text)
 
 
 class File:
@@ -151,7 +151,7 @@ class File:
         return collapse(self.cut(self.span(node)))
 
 
-_kept = functools.lru_cache(maxsize=8)(File)
+_file_by_text = functools.lru_cache(maxsize=8)(File)
 
 
 def collapse(text: str) -> str:

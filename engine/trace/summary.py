@@ -32,7 +32,7 @@ class Summary:
         self.size: int = data.size
 
     @property
-    def held(self) -> Any:
+    def pending_array(self) -> Any:
         """The array, perhaps in another shape, while it waits to be looked at; None afterwards."""
         return self._elements.data
 

@@ -59,9 +59,10 @@ class ValueStore:
         """What is kept of a large array, one for all values that it is: a gradient is sent by one node and received by
         the next, in another shape perhaps.  Where more than `WAITING` bytes wait to be looked at, the oldest are."""
         place = place_of(data)
-        known = self.summaries.get(place)
-        if known is not None and (held := known.held) is not None:  # it keeps the memory from being another array's
-            return known if held is data else Summary(data, of=known)
+        earlier = self.summaries.get(place)
+        array = None if earlier is None else earlier.pending_array  # it keeps the memory from being another array's
+        if earlier is not None and array is not None:
+            return earlier if array is data else Summary(data, of=earlier)
         summary = self.summaries[place] = Summary(data)
         self.queue.append(summary)
         self.waiting += data.nbytes
@@ -161,7 +162,7 @@ class ValueStore:
 
 def array_of(value: Any) -> Any:
     """The array that a value holds; of a large one, perhaps in another shape, while it waits for its statistics."""
-    return value.held if isinstance(value, Summary) else value
+    return value.pending_array if isinstance(value, Summary) else value
 
 
 def owner_of(data: Any) -> Any:

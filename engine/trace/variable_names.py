@@ -104,13 +104,13 @@ class Binder:
 
     def _climbed(self, frames: Sequence[Frame]) -> tuple[_Climb, list[str | None] | None]:
         """The path up from `frames` and the names at its end: the same in each iteration of a loop."""
-        known = self._climbs.get(id(frames))
-        if known is None or known[0] is not frames:
+        entry = self._climbs.get(id(frames))
+        if entry is None or entry[0] is not frames:
             if len(self._climbs) >= MOST_CLIMBS:
                 self._climbs.clear()
             climb = _Climb(self.sources, frames)
-            known = self._climbs[id(frames)] = frames, climb, climb.names()
-        return known[1:]
+            entry = self._climbs[id(frames)] = frames, climb, climb.names()
+        return entry[1:]
 
     def numbered(self, binding: Binding) -> Binding:
         """The names with the iteration of a comprehension, `h[2]`; without names if the count could be wrong.  Call it
@@ -426,8 +426,8 @@ class Naming:
         )
         is_call = any(isinstance(node, ast.Call) for node in ast.walk(of))
         if (is_key or isinstance(of, (ast.Name, ast.Attribute))) and not is_call:
-            name, known = self.sources.file(frames[-1].file).written(of), self.names.get(tensor)
-            if known is None or name.startswith((f"{known}.", f"{known}[")):
+            name, earlier_name = self.sources.file(frames[-1].file).written(of), self.names.get(tensor)
+            if earlier_name is None or name.startswith((f"{earlier_name}.", f"{earlier_name}[")):
                 self.name(tensor, name)
 
     def is_written(self, event: OpCalled, frames: tuple[Frame, ...]) -> bool:

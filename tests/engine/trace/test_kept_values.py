@@ -43,7 +43,8 @@ class Watched(list[Any]):
     def now(self, value: Any) -> Any:
         """What a value holds now: its elements, or the statistics of a large one."""
         if isinstance(value, Summary):
-            return np.array(list((value.stats if value.held is None else statistics(value.held)).values()))
+            array = value.pending_array
+            return np.array(list((value.stats if array is None else statistics(array)).values()))
         return value.copy() if isinstance(value, np.ndarray) else None
 
     def changed(self) -> list[int]:
