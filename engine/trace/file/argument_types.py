@@ -89,10 +89,10 @@ def first_misfit(name: str, attrs: Mapping[str, Any]) -> str | None:
     "end: int is expected, found ''"
     """
     op = REGISTRY.get(name)
-    known = _CUSTOM if op is None else _checks(op)
-    for key in attrs.keys() - known.keys():
+    checks = _CUSTOM if op is None else _checks(op)
+    for key in attrs.keys() - checks.keys():
         return f"{str(key)[:80]}: {name[:80]} has no such argument"
-    for key, check in known.items():
+    for key, check in checks.items():
         if key not in attrs:
             if op is not None and op.statics[key] is inspect.Parameter.empty:
                 return f"{key}: {name} needs it"

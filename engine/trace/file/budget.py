@@ -47,15 +47,15 @@ class Budget:
         self.depth += isinstance(event, CodeEntered) - isinstance(event, CodeLeft)
         return False
 
-    def is_whole(self, kept: Any, is_made_again: bool) -> bool:
+    def is_whole(self, entry: Any, is_made_again: bool) -> bool:
         """Whether a value of the recorder is written whole, and not as a sample; to be asked once for each."""
-        if kept.size <= SAMPLE or isinstance(kept, (Summary, OnFile)):
+        if entry.size <= SAMPLE or isinstance(entry, (Summary, OnFile)):
             return True
         if is_made_again and not self.is_kept:
             return False
-        if kept.size <= SHOWN:
+        if entry.size <= SHOWN:
             return True
-        self.left -= kept.nbytes
+        self.left -= entry.nbytes
         return self.left >= 0 or not is_made_again
 
 
@@ -82,13 +82,13 @@ class Holding:
         self._look_at = 256
         self._gone: dict[tuple[tuple[int, ...], str], OnFile] = {}
 
-    def add(self, number: int, kept: Any) -> None:
+    def add(self, number: int, entry: Any) -> None:
         """Note an array that the recorder holds for a value that is written now."""
-        if not isinstance(kept, (np.ndarray, Summary)):
+        if not isinstance(entry, (np.ndarray, Summary)):
             return
-        numbers = self.numbers.setdefault(id(kept), [])
+        numbers = self.numbers.setdefault(id(entry), [])
         if not numbers:
-            self.bytes += _bytes(kept)
+            self.bytes += _bytes(entry)
         numbers.append(number)
 
     def let_go(self, values: list[Any], compared: Set[int] = frozenset()) -> None:
@@ -96,20 +96,20 @@ class Holding:
         last call."""
         if len(self.numbers) < self._look_at:
             return
-        held = list(self.numbers.values())
+        lists = list(self.numbers.values())
         self.numbers = {}
-        self.bytes -= sum(_bytes(values[numbers[0]]) for numbers in held)
-        for numbers in held:
+        self.bytes -= sum(_bytes(values[numbers[0]]) for numbers in lists)
+        for numbers in lists:
             self._look(values, numbers, compared)
         self._look_at = 256 + 2 * len(self.numbers)
 
-    def _on_file(self, kept: Any) -> OnFile:
+    def _on_file(self, entry: Any) -> OnFile:
         """The placeholder for a value that was released: one for all values of a shape."""
-        key = kept.shape, name_of(kept.dtype)
+        key = entry.shape, name_of(entry.dtype)
         if key not in self._gone:
             if len(self._gone) >= MOST_SHAPES:
                 self._gone.clear()
-            self._gone[key] = OnFile(kept)
+            self._gone[key] = OnFile(entry)
         return self._gone[key]
 
     def _look(self, values: list[Any], numbers: list[int], compared: Set[int]) -> None:
@@ -126,9 +126,9 @@ class Holding:
             self.add(number, values[number])
 
 
-def _bytes(kept: Any) -> int:
+def _bytes(entry: Any) -> int:
     """The memory that a value takes while it is kept."""
-    return int(kept.nbytes) if isinstance(kept, np.ndarray) else SAMPLE * int(kept.dtype.itemsize)
+    return int(entry.nbytes) if isinstance(entry, np.ndarray) else SAMPLE * int(entry.dtype.itemsize)
 
 
 MOST_SHAPES = 10_000

@@ -221,9 +221,9 @@ class _Seen:
     def node(self, node: NodeRecord, event: OpCalled) -> None:
         if node.node in self.nodes:
             raise Malformed(f"node: {node.node} was made before")
-        known = {argument.name for argument in event.inputs}
+        input_names = {argument.name for argument in event.inputs}
         for name in node.inputs:
-            if name not in known:
+            if name not in input_names:
                 raise Malformed(f"node: inputs: {name[:80]!r} is not an input of the op")
         for edge in node.edges:
             if edge is None:
@@ -298,12 +298,12 @@ class _Seen:
     def hook(self, event: HookRan) -> None:
         self.ran("call", event.call)
         self.has("tensor", event.tensor)
-        self.known(event.node)
+        self.has_node(event.node)
         if event.place == "tensor" and event.tensor is not None:
             for field, value in (("before", event.before), ("after", event.after)):
                 self.fits(field, value, self.tensors[event.tensor])
 
-    def known(self, node: int | None) -> None:
+    def has_node(self, node: int | None) -> None:
         if node is not None and node not in self.nodes:
             raise Malformed(f"node: no node {node} was made before")
 

@@ -174,7 +174,7 @@ class Database:
 class Rows(Sequence[T], Generic[T]):
     """The rows of a table as objects, read in blocks on demand; the last blocks are kept.
 
-    `query` selects the id and the columns that `read` takes; `block` rows are read at once, and `kept` blocks are kept.
+    `query` selects the id and the columns that `read` takes; `block` rows are read at once, `most_blocks` are kept.
     `lost(id)` stands for a missing row; without `lost`, a missing row is refused.
     """
 
@@ -183,12 +183,12 @@ class Rows(Sequence[T], Generic[T]):
 
     def __init__(
         self, source: Database, query: str, table: str, read: Callable[[Row], T], length: int, block: int = BLOCK,
-        kept: int = KEPT, lost: Callable[[int], T] | None = None,
+        most_blocks: int = KEPT, lost: Callable[[int], T] | None = None,
     ) -> None:  # fmt: skip
         self.source, self.size, self._read, self._table, self._lost = source, block, read, table, lost
         self._query = f"{query} WHERE {table}.id >= ? AND {table}.id < ? ORDER BY {table}.id"
         self._length = length
-        self._block = functools.lru_cache(maxsize=kept)(self._load)
+        self._block = functools.lru_cache(maxsize=most_blocks)(self._load)
 
     def _load(self, number: int) -> list[T]:
         start, stop = number * self.size, min((number + 1) * self.size, self._length)

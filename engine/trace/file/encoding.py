@@ -388,13 +388,13 @@ class _Records:
 
     def __init__(self, values: int) -> None:
         self.values = values
-        self._known: dict[type, Callable[[Any], Any]] = {}
+        self._readers: dict[type, Callable[[Any], Any]] = {}
 
     def of(self, kind: type) -> Callable[[Any], Any]:
         """A function that makes one of them from a JSON object."""
-        if kind not in self._known:
-            self._known[kind] = self._reader_of(kind)
-        return self._known[kind]
+        if kind not in self._readers:
+            self._readers[kind] = self._reader_of(kind)
+        return self._readers[kind]
 
     def _reader_of(self, kind: type) -> Callable[[Any], Any]:
         hints = typing.get_type_hints(kind)

@@ -117,7 +117,7 @@ class Meter:
         self._numbers = dict(numbers)  # by leaf that had a gradient: its value
         self._before: dict[int, Value] = {}  # what a leaf was before the update that goes on,
         self._now: dict[int, tuple[int, Value]] = {}  # and what it is since an event
-        self._held = 0
+        self._bytes_before = 0
 
     def see(self, event: AnyEvent) -> None:
         """Take note of the next event."""
@@ -189,13 +189,13 @@ class Meter:
     def _hold(self, tensor: int, value: Value) -> None:
         """Keep the value of a leaf until its next update; the oldest ones are dropped."""
         old = self._before.pop(tensor, None)
-        self._held += _bytes(value) - (0 if old is None else _bytes(old))
+        self._bytes_before += _bytes(value) - (0 if old is None else _bytes(old))
         self._before[tensor] = value
-        while self._held > MOST_HELD:
+        while self._bytes_before > MOST_HELD:
             oldest = next((one for one in self._before if one not in self._now and one != tensor), None)
             if oldest is None:
                 return
-            self._held -= _bytes(self._before.pop(oldest))
+            self._bytes_before -= _bytes(self._before.pop(oldest))
 
 
 def _no_rows() -> dict[str, list[array[Any]]]:
@@ -223,8 +223,8 @@ def _is_same(one: Value, other: Value) -> bool:
 def change(old: Value, new: Value) -> float:
     """The norm of a change divided by the norm before it, over the elements that are known of both; nan if there are
     none."""
-    known = old.array is not None and new.array is not None
-    was, now = (old.array, new.array) if known else (old.sample, new.sample)
+    are_whole = old.array is not None and new.array is not None
+    was, now = (old.array, new.array) if are_whole else (old.sample, new.sample)
     if was is None or now is None or old.shape != new.shape or was.size != now.size or not was.size:
         return float("nan")
     with np.errstate(all="ignore"):

@@ -150,12 +150,12 @@ class Sketch:
     """An outline that is built during a recording: event by event, and taken block by block."""
 
     def __init__(self, before: Outline | None = None) -> None:
-        self._born = array("q", [] if before is None else before.born.tolist())
+        self._makers = array("q", [] if before is None else before.born.tolist())
         self._rates = {} if before is None else {kind: rate for _, kind, rate in before.rates}
         self._clear()
 
     def _clear(self) -> None:
-        self._taken = len(self._born)
+        self._taken = len(self._makers)
         self.kinds, self.stacks = array("B"), array("i")
         self.changed: tuple[array[int], ...] = (array("q"), array("q"), array("B"), array("q"), array("q"))
         self.loops: list[tuple[int, tuple[LoopVariable, ...]]] = []
@@ -213,17 +213,17 @@ class Sketch:
 
     def _bear(self, tensor: int, event: int) -> bool:
         """Note the event that makes a tensor; False if it is already known."""
-        born = self._born
-        if tensor == len(born):  # as nearly always: they are numbered in this order
-            born.append(event)
+        makers = self._makers
+        if tensor == len(makers):  # as nearly always: they are numbered in this order
+            makers.append(event)
             return True
-        if tensor > len(born) + MOST_UNMADE:
-            raise ValueError(f"tensor {tensor} is made before the {tensor - len(born):,} tensors with lower numbers")
-        if tensor > len(born):
-            born.extend([NOBODY] * (tensor + 1 - len(born)))
-        if born[tensor] != NOBODY:
+        if tensor > len(makers) + MOST_UNMADE:
+            raise ValueError(f"tensor {tensor} is made before the {tensor - len(makers):,} tensors with lower numbers")
+        if tensor > len(makers):
+            makers.extend([NOBODY] * (tensor + 1 - len(makers)))
+        if makers[tensor] != NOBODY:
             return False
-        born[tensor] = event
+        makers[tensor] = event
         if tensor < self._taken:
             self._change(tensor, event, BORN, 0)
         return True
@@ -235,7 +235,7 @@ class Sketch:
     def take(self) -> Outline:
         """The block of the events since the last one; its `born` has the tensors made since then."""
         block = Outline(
-            np.array(self.kinds), np.array(self.stacks), np.array(self._born[self._taken :]),
+            np.array(self.kinds), np.array(self.stacks), np.array(self._makers[self._taken :]),
             _in_order(Change(*map(np.array, self.changed))),
             tuple(self.loops), tuple(self.calls), tuple(self.modes), tuple(self.parts), tuple(self.held),
             tuple(self.rates),
@@ -254,10 +254,10 @@ def _joined(blocks: Sequence[Outline]) -> Outline:
     """The outline that consists of these blocks, in their order."""
     columns = {name: [getattr(block.changes, name) for block in blocks] for name in Change.__slots__}
     changes = _in_order(Change(*map(np.concatenate, columns.values())))
-    born = np.concatenate([block.born for block in blocks])
+    makers = np.concatenate([block.born for block in blocks])
     late = changes.what == BORN
     if late.any():
-        born[changes.tensor[late]] = changes.event[late]
+        makers[changes.tensor[late]] = changes.event[late]
         changes = Change(*(getattr(changes, name)[~late] for name in Change.__slots__))
     lists: dict[str, Any] = {
         name: tuple(chain.from_iterable(getattr(block, name) for block in blocks)) for name in LISTS
@@ -266,7 +266,7 @@ def _joined(blocks: Sequence[Outline]) -> Outline:
     return Outline(
         np.concatenate([block.kinds for block in blocks]),
         np.concatenate([block.stacks for block in blocks]),
-        born,
+        makers,
         changes,
         **lists,
         measures=measures.joined([one for one in noted if one is not None]) if noted else None,
@@ -380,7 +380,7 @@ def _read(texts: Mapping[str, bytes]) -> Outline:
         tuple((int(at), tuple(map(int, roots))) for at, roots in lists["calls"]),
         tuple((int(at), bool(enabled)) for at, enabled in lists["modes"]),
         tuple((int(at), str(name), int(tensor)) for at, name, tensor in lists["parts"]),
-        tuple((int(at), str(name), str(kind), _tensors(held)) for at, name, kind, held in lists["held"]),
+        tuple((int(at), str(name), str(kind), _tensors(numbers)) for at, name, kind, numbers in lists["held"]),
         tuple((int(at), str(kind), float(rate)) for at, kind, rate in lists["rates"]),
         _measures(texts),
     )  # fmt: skip
@@ -406,8 +406,8 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _tensors(held: Any) -> tuple[int | None, ...]:
-    return tuple(None if one is None else int(one) for one in held)
+def _tensors(numbers: Any) -> tuple[int | None, ...]:
+    return tuple(None if one is None else int(one) for one in numbers)
 
 
 def _fits(outline: Outline, stacks: int, values: int) -> bool:

@@ -223,10 +223,10 @@ class Stream:
         return self.cut is not None and self.cut.kind in ("unwritable", "gone")
 
     def _with_cut(self, meta: dict[str, Any]) -> dict[str, Any]:
-        known = {**self.recorder.meta, **meta, **self._reader.unread_meta}
+        facts = {**self.recorder.meta, **meta, **self._reader.unread_meta}
         if self.missing:
-            known["missing"] = self.missing
-        return known if self.cut is None else {**known, "cut": asdict(self.cut)}
+            facts["missing"] = self.missing
+        return facts if self.cut is None else {**facts, "cut": asdict(self.cut)}
 
     def _write_rest(self, progress: Callable[[int, int], None]) -> None:
         reported = time.monotonic()
@@ -329,12 +329,12 @@ class Stream:
             self._end(Cut("limit", self.written, None, self._reached()))
 
     def _mind_memory(self) -> None:
-        held = self._holding.bytes + self._done * EVENT_BYTES
-        if held > self.memory:
-            self._end(Cut("memory", self.written, None, f"it takes {_in_words(held)} of memory"))
-        elif held > WARN_AT * self.memory and not self._warned:
+        bytes_in_use = self._holding.bytes + self._done * EVENT_BYTES
+        if bytes_in_use > self.memory:
+            self._end(Cut("memory", self.written, None, f"it takes {_in_words(bytes_in_use)} of memory"))
+        elif bytes_in_use > WARN_AT * self.memory and not self._warned:
             self._warned = True
-            text = f"the recording takes {_in_words(held)} of memory. At {_in_words(self.memory)} it will stop"
+            text = f"the recording takes {_in_words(bytes_in_use)} of memory. At {_in_words(self.memory)} it will stop"
             self.say(f"{text}, and the script will go on unrecorded. Use fewer iterations or smaller tensors.")
 
     def _mind_disk(self) -> None:
@@ -397,31 +397,31 @@ class Stream:
         values = self.recorder.values
         is_whole = self._budget.is_whole(values[number], is_made_again)
         while True:
-            kept = values[number]
-            earlier, content = self._written.get((id(kept), is_whole), (number, -1))
-            if content >= 0 and values[earlier] is kept:
+            entry = values[number]
+            earlier, content = self._written.get((id(entry), is_whole), (number, -1))
+            if content >= 0 and values[earlier] is entry:
                 self._writer.again(content)
                 return
-            taken = self._take(kept, is_whole)
-            if values[number] is kept:
+            taken = self._take(entry, is_whole)
+            if values[number] is entry:
                 break
         content = self._writer.value(taken) if isinstance(taken, Value) else self._writer.elements(*taken)
-        self._written[id(kept), is_whole] = number, content
+        self._written[id(entry), is_whole] = number, content
 
-    def _take(self, kept: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
+    def _take(self, entry: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
         with self._values:
-            return _taken(kept, is_whole)
-        return damaged_value(tuple(kept.shape), name_of(kept.dtype))
+            return _taken(entry, is_whole)
+        return damaged_value(tuple(entry.shape), name_of(entry.dtype))
 
     def _value(self, number: int) -> Value:
         """A value as it was recorded: from memory, or from the file if it was released."""
         values = self.recorder.values
         while True:
-            kept = values[number]
-            if isinstance(kept, OnFile):
+            entry = values[number]
+            if isinstance(entry, OnFile):
                 return self._writer.read(number)
-            value = value_of(kept.copy() if isinstance(kept, np.ndarray) else kept)
-            if values[number] is kept:
+            value = value_of(entry.copy() if isinstance(entry, np.ndarray) else entry)
+            if values[number] is entry:
                 return value
 
     def _set_goal(self) -> None:
@@ -495,14 +495,14 @@ def _identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _taken(kept: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
+def _taken(entry: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
     """The form in which a value of the recorder is written: the bytes of an array with its element type and shape, or a
     Value."""
-    if type(kept) is not np.ndarray:
-        return value_of(kept) if is_whole else as_sample(value_of(kept))
-    if is_whole and kept.nbytes <= MOST_ARRAY:
-        return little(kept).tobytes(), name_of(kept.dtype), kept.shape
-    return sample_value(kept)
+    if type(entry) is not np.ndarray:
+        return value_of(entry) if is_whole else as_sample(value_of(entry))
+    if is_whole and entry.nbytes <= MOST_ARRAY:
+        return little(entry).tobytes(), name_of(entry.dtype), entry.shape
+    return sample_value(entry)
 
 
 def _before() -> None:

@@ -228,8 +228,8 @@ class Writer:
             (content, *row, row_sum),
         )
         if not added.rowcount:
-            known = self._execute("SELECT id FROM contents WHERE digest = ?", (digest,)).fetchone()
-            return int(known[0])
+            earlier = self._execute("SELECT id FROM contents WHERE digest = ?", (digest,)).fetchone()
+            return int(earlier[0])
         self.bytes += len(raw) + len(stats or "") + CONTENT_ROW
         self._count += 1
         return content
@@ -506,7 +506,7 @@ def _trace(source: _File) -> Trace:
             source.value,
             count,
             block=block,
-            kept=blocks_kept(size, count, block),
+            most_blocks=blocks_kept(size, count, block),
             lost=_lost_value,
         ),
         tuple(argv),
@@ -682,7 +682,7 @@ class _Stacks:
         self._lost = source.lost
         self._is_shared = source.schema > 2
         self._before: tuple[Frame, ...] | None = None
-        self._known: dict[str, Frame] = {}
+        self._frames: dict[str, Frame] = {}
         self._count = 0
 
     def _read(self, row: Row) -> tuple[Frame, ...]:
@@ -709,9 +709,9 @@ class _Stacks:
     def _frame(self, part: Any) -> Frame:
         """Each frame once, however many stacks it is in."""
         key = repr(part)
-        frame = self._known.get(key)
+        frame = self._frames.get(key)
         if frame is None:
-            frame = self._known[key] = _frame(part)
+            frame = self._frames[key] = _frame(part)
         return frame
 
 
@@ -755,10 +755,10 @@ def _read_value(row: tuple[Any, ...]) -> Value:
     if whole:
         return value_of(from_bytes(raw, dtype, sizes))
     sample = from_bytes(raw, dtype, (len(raw) // ELEMENT_TYPES[dtype].itemsize,))
-    known = decode(parsed(stats, "stats"))
-    if sample.size > SAMPLE or not _are_stats(known):
+    statistics = decode(parsed(stats, "stats"))
+    if sample.size > SAMPLE or not _are_stats(statistics):
         raise Malformed(f"a sample of at most {SAMPLE} elements and its statistics are expected")
-    return Value(sizes, dtype, None, sample, known)
+    return Value(sizes, dtype, None, sample, statistics)
 
 
 _STATS = frozenset({"min", "max", "mean", "norm", "nan", "inf", "zeros"})
