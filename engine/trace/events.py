@@ -68,6 +68,18 @@ class Value:
         )
 
     @property
+    def is_whole(self) -> bool:
+        """Whether all elements are known."""
+        return self.array is not None
+
+    def array_up_to(self, most: int) -> np.ndarray | None:
+        """The elements if all are known and there are at most so many, else None.
+
+        Of a large value in a file, this reads none.
+        """
+        return self.array if prod(self.shape) <= most else None
+
+    @property
     def is_zero(self) -> bool:
         """Whether all elements are known to be 0, also if there are none."""
         return not self.damaged and self.stats["zeros"] == prod(self.shape)

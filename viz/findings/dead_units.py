@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 import numpy as np
 
@@ -39,13 +40,14 @@ def _layers(facts: Facts) -> Iterator[tuple[int, int, int]]:
         if event.node is None or not labels.is_rectifier(event):
             continue
         result = facts.trace.value(event.outputs[0].value)
-        if result.array is None or len(result.shape) < 2:
+        if not result.is_whole or len(result.shape) < 2:
             continue
         unit = _dimension(facts, event, len(result.shape))
         units = result.shape[unit]
-        if units >= UNITS and result.array.size >= units * EXAMPLES:
-            others = tuple(axis for axis in range(len(result.shape)) if axis != unit)
-            yield op.index, int(np.count_nonzero(~(result.array != 0).any(axis=others))), units
+        if units < UNITS or prod(result.shape) < units * EXAMPLES or (array := result.array) is None:
+            continue
+        others = tuple(axis for axis in range(len(result.shape)) if axis != unit)
+        yield op.index, int(np.count_nonzero(~(array != 0).any(axis=others))), units
 
 
 def _dimension(facts: Facts, event: OpCalled, dimensions: int) -> int:
@@ -61,7 +63,7 @@ def _finding(facts: Facts, dead: int, units: int, index: int) -> Finding:
     event, frame = op.event, facts.frames.get(op.event.stack)
     name = labels.written_name(event)
     where = f"{name} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else name
-    count = facts.trace.value(event.outputs[0].value).array.size // units  # type: ignore[union-attr]  # see _layers
+    count = prod(facts.trace.value(event.outputs[0].value).shape) // units
     why = (
         f"{dead} of the {units} units ({100 * dead // units} %) of {where} are 0 for all {count:,} inputs: no gradient "
         "comes through them, so the weights before them stay as they are."

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from engine.arrays.element_types import is_float, largest
-from engine.trace.events import OpCalled, VjpRun
+from engine.trace.events import OpCalled, Value, VjpRun
 
 from ..reading import labels, text
 from ..reading.facts import Facts
@@ -344,12 +344,17 @@ def _remedy(event: OpCalled, reasons: Mapping[str, str] = _REMEDIES) -> str:
     return reasons[known.nonfinite].format(name=labels.written_name(event), dtype=dtype, most=most)
 
 
-def _kinds(value: Any) -> frozenset[NonFinite]:
-    if value.array is None:
-        return frozenset(kind for kind in ("nan", "inf") if value.stats[kind])
-    if value.array.dtype.kind != "f" or np.isfinite(value.array).all():
+_FEW = 64
+"""Elements that are looked at sooner than their statistics are computed."""
+
+
+def _kinds(value: Value) -> frozenset[NonFinite]:
+    array = value.array_up_to(_FEW)
+    if array is None:
+        return frozenset(kind for kind in _TESTS if value.stats[kind])
+    if array.dtype.kind != "f" or np.isfinite(array).all():
         return frozenset()
-    return frozenset(k for k, test in _TESTS.items() if test(value.array).any())
+    return frozenset(k for k, test in _TESTS.items() if test(array).any())
 
 
 _TESTS: Mapping[NonFinite, Callable[[Any], Any]] = {"nan": np.isnan, "inf": np.isinf}

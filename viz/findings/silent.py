@@ -305,13 +305,16 @@ class _Search:
     def choices(self) -> Iterator[Finding]:
         """Points at which a function has no derivative, and a similar function uses another value."""
         for event, called in self.runs():
-            first = called.inputs[0]
+            first, name = called.inputs[0], labels.written_name(called)
+            is_extreme, is_clamped = name in ("max", "min") and not called.attrs, name.startswith("clamp")
+            if not is_extreme and not is_clamped:
+                continue
             index = self.facts.value(first.tensor, first.version) if first.tensor is not None else None
             array = self.trace.value(index).array if index is not None else None
             if array is None or array.dtype.kind != "f" or first.tensor is None:
                 continue
-            name, of = labels.written_name(called), self.facts.names.get(first.tensor) or "its input"
-            if name in ("max", "min") and not called.attrs and array.size:
+            of = self.facts.names.get(first.tensor) or "its input"
+            if is_extreme and array.size:
                 best = array.max() if name == "max" else array.min()
                 ties = int((array == best).sum())
                 if ties > 1:
@@ -324,7 +327,7 @@ class _Search:
                         "tie", event, called, f"{ties} are the {'largest' if name == 'max' else 'smallest'}", why, fix
                     )
                     return
-            if name.startswith("clamp"):
+            if is_clamped:
                 bounds = [called.attrs.get("min"), called.attrs.get("max")]
                 hit = next((b for b in bounds if isinstance(b, (int, float)) and (array == b).any()), None)
                 if hit is not None:
@@ -409,8 +412,9 @@ class _Search:
     def rounded(self) -> Iterator[Finding]:
         """A gradient that became 0 because it is too small for float16."""
         for event, called in self.runs():
-            upstream = self.trace.value(event.upstream[0] or 0).array
-            if upstream is None or upstream.dtype != np.float16 or called.node is None:
+            received = self.trace.value(event.upstream[0] or 0)
+            upstream = received.array if received.dtype == "float16" else None
+            if upstream is None or called.node is None:
                 continue
             for name, index in zip(called.node.inputs, event.cotangents, strict=True):
                 sent = self.trace.value(index).array if index is not None else None

@@ -150,8 +150,9 @@ def brief(value: Value) -> str:
     """
     if value.damaged:
         return f"{shape(value.shape)}, {DAMAGED}" if value.shape else DAMAGED  # the shape may be lost too
-    if value.array is not None and value.array.size <= SMALL:
-        written = _few(value.array.tobytes(), value.array.dtype, value.array.shape)
+    array = value.array_up_to(SMALL)
+    if array is not None:
+        written = _few(array.tobytes(), array.dtype, array.shape)
         if written is not None:
             return written
     if value.dtype == "bool":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from engine.trace.events import ErrorRaised, Trace
 
@@ -22,11 +23,23 @@ def shortened(trace: Trace, most: int = MOST) -> Trace:
     >>> shortened(Trace((), (), {}, {}, ())).meta
     {}
     """
-    if len(trace.events) <= most + most // 100:  # a note would weigh more than the last few
+    if not is_long(len(trace.events), most):
         return trace
-    last = next((event for event in trace.events[-3:] if isinstance(event, ErrorRaised)), None)  # a call may end later
+    meta = {**trace.meta, **note(trace, 0, len(trace.events))}
+    return replace(trace, events=tuple(trace.events[:most]), meta=meta)
+
+
+def is_long(events: int, most: int) -> bool:
+    """Whether of so many events only the first `most` are shown: a note would weigh more than a few."""
+    return events > most + most // 100
+
+
+def note(trace: Trace, start: int, end: int) -> dict[str, Any]:
+    """The facts for `meta` on a part of a trace of which only the first events are shown."""
+    ends = (trace.events[k] for k in range(max(start, end - 3), end))  # a call may end after the error
+    last = next((event for event in ends if isinstance(event, ErrorRaised)), None)
     failed = {} if last is None or trace.meta.get("status") == 0 else {"failed": _in_words(last)}
-    return replace(trace, events=tuple(trace.events[:most]), meta={**trace.meta, "of": len(trace.events), **failed})
+    return {"of": end - start, **failed}
 
 
 def _in_words(error: ErrorRaised) -> str:
@@ -45,7 +58,7 @@ def left_out(trace: Trace, file: Trace | None = None) -> str:
         return ""
     shown, had, failed = len(trace.events), trace.meta["of"], trace.meta.get("failed")
     ended = f" It ends with an error, {failed.rstrip('.')}." if failed else ""
-    if trace is file:
+    if file is not None and shown == len(file.events):
         return (
             f"This file has only the first {shown:,} of the {had:,} events of a long recording: it was exported from a "
             f"page that showed no more.{ended} To see the rest, record the program again."

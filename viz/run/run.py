@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ from engine.trace.file.outline import Outline, outline, outline_in_file
 
 from .iterations import Section, backward_calls, sections
 from .overview import Overview, by_call, overview
+from .picked_values import Picked
 from .prefix import CHECKED, MOST, shortened
 from .window import Windows
 
@@ -82,7 +83,7 @@ class Run:
         """
         if not 0 <= number < len(self.sections):
             raise IndexError(f"section {number} of {len(self.sections)}")
-        return shortened(self._windows.trace(number) if self.is_divided else self._sound, self.most)
+        return self._windows.trace(number, self.most) if self.is_divided else shortened(self._sound, self.most)
 
     def tensors(self, number: int) -> Mapping[int, int]:
         """The tensors of a section: their numbers in the whole by their numbers in the section. Linear in its
@@ -95,7 +96,10 @@ class Run:
     @cached_property
     def _sound(self) -> Trace:
         """The whole recording, after the part that is shown was read and checked."""
-        return self.whole if len(self.whole.events) <= CHECKED else checked(self.whole, self.most)
+        sound = self.whole if len(self.whole.events) <= CHECKED else checked(self.whole, self.most)
+        if not isinstance(sound.values, Rows):
+            return sound
+        return replace(sound, values=Picked(sound.values, range(len(sound.values))))
 
     @cached_property
     def opens(self) -> int:

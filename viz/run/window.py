@@ -7,6 +7,7 @@ iterations that do the same have the same ones.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -36,7 +37,6 @@ from engine.trace.events import (
     Refreshed,
     StatisticMoved,
     Trace,
-    Value,
     VjpRun,
     WrittenOutside,
 )
@@ -48,6 +48,8 @@ from engine.trace.log_reader import Numbers
 from ..reading.facts import MET
 from ..tasks.collection import unhurried
 from .iterations import Section
+from .picked_values import Picked
+from .prefix import is_long, note
 from .state import State, state_at, used
 
 
@@ -60,16 +62,20 @@ class Windows:
     def __init__(self, trace: Trace, outline: Outline, sections: Sequence[Section]) -> None:
         self.whole, self.outline, self.sections = trace, outline, sections
 
-    def trace(self, number: int) -> Trace:
-        """The window of one section.
+    def trace(self, number: int, most: int = sys.maxsize) -> Trace:
+        """The window of one section; of a section that is longer, the first `most` events, and no later one is read.
 
         Raises IndexError if there is none of this number, TraceFileError if the file contradicts itself there.
         """
         with unhurried():
-            return self._cut(number)
+            return self._cut(number, most)
 
-    def _cut(self, number: int) -> Trace:
+    def _cut(self, number: int, most: int) -> Trace:
         whole, section = self.whole, self.sections[number]
+        rest: dict[str, Any] = {}
+        if is_long(section.end - section.start, most):
+            rest = note(whole, section.start, section.end)
+            section = replace(section, end=section.start + most)
         try:
             cut = _Cut(whole, state_at(whole, self.outline, section), section, [] if number else self._printed_before())
             events = tuple(cut.events())
@@ -79,9 +85,9 @@ class Windows:
             ) from error
         names = {new: name for old, new in cut.tensors.items() if (name := whole.names.get(old)) is not None}
         values = Picked(whole.values, tuple(cut.values))
-        meta = {**whole.meta, "section": self._as_meta(section, cut)}
+        meta = {**whole.meta, "section": self._as_meta(section, cut), **rest}
         if cut.lost is not None:
-            behind = f"the events from number {cut.lost + 1:,} to {section.end:,}"
+            behind = f"the events from number {cut.lost + 1:,} to {self.sections[number].end:,}"
             meta["damaged"] = [*whole.meta.get("damaged", ()), behind]
         window = Trace(events, whole.stacks, whole.files, names, values, whole.argv, meta)
         check_part(whole, window, values.numbers)
@@ -114,32 +120,6 @@ class Windows:
     @cached_property
     def _taught(self) -> frozenset[int]:
         return self.outline.taught()
-
-
-SMALL = 64
-"""The size up to which a value stays in memory once it was read: a scene asks for each several times."""
-
-
-class Picked(Sequence[Value]):
-    """Some values of a trace, with numbers of their own."""
-
-    def __init__(self, values: Sequence[Value], picked: Sequence[int]) -> None:
-        self._values, self.numbers = values, picked
-        self._small: dict[int, Value] = {}
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self._values[one] for one in self.numbers[index]]
-        number = self.numbers[index]
-        known = self._small.get(number)
-        if known is None:
-            known = self._values[number]
-            if known.array is not None and known.array.size <= SMALL:
-                self._small[number] = known
-        return known
-
-    def __len__(self) -> int:
-        return len(self.numbers)
 
 
 class _Cut:

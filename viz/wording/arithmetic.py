@@ -25,9 +25,10 @@ def line(label: str, cells: list[str], tone: Tone = "plain", total: str | None =
 
 def value_line(label: str, value: Value, tone: Tone = "plain") -> Line:
     """All elements of a small value; of a larger one its shape, norm and range, or how many elements are True."""
-    if value.array is not None and value.array.size <= text.SMALL:
-        result = line(label, [text.number(v) for v in value.array.reshape(-1)], tone)
-        return {**result, "cols": value.array.shape[-1]} if value.array.ndim > 1 else result
+    array = value.array_up_to(text.SMALL)
+    if array is not None:
+        result = line(label, [text.number(v) for v in array.reshape(-1)], tone)
+        return {**result, "cols": array.shape[-1]} if array.ndim > 1 else result
     stats, named = value.stats, f"{label} ({text.shape(value.shape)})"
     if value.damaged:
         return line(named, [text.DAMAGED], tone)

@@ -309,8 +309,9 @@ def _added(event: Accumulated, facts: Facts, mark: str) -> str:
 def _equals(trace: Trace, event: Accumulated) -> str:
     """`=` if the written digits of the summands add up to the written digits of the sum, else `≈`."""
     known = [i for i in (event.before, event.added, event.after) if i is not None]
-    before, added, after = (trace.value(i).array for i in known) if len(known) == 3 else (None, None, None)
-    if before is None or added is None or after is None or after.size > text.SMALL:
+    few = [trace.value(i).array_up_to(text.SMALL) for i in known]
+    before, added, after = few if len(few) == 3 else (None, None, None)
+    if before is None or added is None or after is None:
         return "="
     added = np.broadcast_to(added, after.shape)
     rows = zip(before.reshape(-1), added.reshape(-1), after.reshape(-1), strict=True)
@@ -346,7 +347,7 @@ def flow_text(flow: Flow, matrix: np.ndarray | None, trace: Trace) -> tuple[str 
         return None, None
     value = trace.value(flow.value)
     path = _path(flow, matrix, trace)
-    if value.array is not None and value.array.size == 1:
+    if value.is_whole and text.size(value.shape) == 1:
         return path or text.brief(value), None
     return text.brief(value), path
 

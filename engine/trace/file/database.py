@@ -229,6 +229,11 @@ class Rows(Sequence[T], Generic[T]):
             raise IndexError(f"{index} is not below the number of {self._table}, {self._length}")
         return self._block(place // self.size)[place % self.size]
 
+    def around(self, index: int) -> Iterator[tuple[int, T]]:
+        """The rows of the block of one, which are read together, each with its id."""
+        number = index // self.size
+        return enumerate(self._block(number), number * self.size)
+
     def __iter__(self) -> Iterator[T]:
         for number in range(-(-self._length // self.size)):
             yield from self._block(number)
@@ -253,18 +258,17 @@ def rows_at_once(size: int, rows: int) -> int:
     return min(most, max(least, BYTES_AT_ONCE * rows // max(size, 1)))
 
 
-BLOCKS_KEPT = 256, 2048
+BLOCKS_KEPT = 16, 2048
 """The least and the most blocks that are kept,"""
-BYTES_KEPT = 1 << 27
+BYTES_KEPT = 1 << 25
 """and about how many bytes of the file, when their size is between."""
 
 
 def blocks_kept(size: int, rows: int, block: int) -> int:
-    """How many blocks of rows to keep of a file of so many bytes and such rows: many where they are small, because a
-    scene of a long iteration looks at all of its values several times, in their order.
+    """How many blocks of rows to keep of a file of so many bytes and such rows: many where they are small.
 
     >>> blocks_kept(30_000_000, 60_000, 64), blocks_kept(1_000_000_000, 1_000, 4)
-    (2048, 256)
+    (1048, 16)
     """
     least, most = BLOCKS_KEPT
     return min(most, max(least, BYTES_KEPT * rows // max(size * block, 1)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -351,3 +351,49 @@ def test_parameter_that_only_some_iterations_use_is_not_said_to_never_learn() ->
             optimizer.zero_grad()
 
     assert findings_of(program) == [[], [], []]
+
+
+def test_window_of_the_first_events_is_the_beginning_of_the_whole_window() -> None:
+    with torch.record() as whole:
+        layers(lambda step: nullcontext())
+    found = outline(whole.events)
+    windows = Windows(whole, found, sections(whole, found))
+    full, section = windows.trace(2), windows.sections[2]
+    length = section.end - section.start
+    for most in range(1, length):
+        part = windows.trace(2, most)
+        if part.meta.get("of") is None:
+            assert part.events == full.events, "a few events more are shown"
+            continue
+        assert part.meta["of"] == length and most <= len(part.events) < len(full.events)
+        assert part.events == full.events[: len(part.events)]
+        assert [part.value(k) for k in range(len(part.values))] == [full.value(k) for k in range(len(part.values))]
+    assert "of" not in windows.trace(2, length).meta
+
+
+def test_of_a_window_of_the_first_events_no_later_one_is_read() -> None:
+    with torch.record() as whole:
+        layers(lambda step: nullcontext())
+    found = outline(whole.events)
+    windows = Windows(whole, found, sections(whole, found))
+    section, most = windows.sections[2], 10
+    read = Watched(whole.events)
+    Windows(replace(whole, events=read), found, windows.sections).trace(2, most)
+    later = {k for k in read.asked if section.start + most <= k < section.end}
+    assert later <= {section.end - 3, section.end - 2, section.end - 1}, "only for the error at its end"
+
+
+class Watched(Sequence[AnyEvent]):
+    """Events that note which of them are asked for."""
+
+    def __init__(self, events: Sequence[AnyEvent]) -> None:
+        self.events = events
+        self.asked: set[int] = set()
+
+    def __getitem__(self, index: Any) -> Any:
+        places = range(len(self.events))[index]
+        self.asked.update(places if isinstance(places, range) else [places])
+        return self.events[index]
+
+    def __len__(self) -> int:
+        return len(self.events)
