@@ -13,6 +13,7 @@ import numpy as np
 from engine.arrays.element_types import shortest
 from engine.trace.events import Trace, Value
 
+from ..schema.values import Num
 from ..schema.values import Value as Document
 from . import text
 from .jacobian import value as number
@@ -24,11 +25,13 @@ Bits = tuple[str, tuple[int, ...], bytes]
 
 @dataclass(slots=True)
 class Entry:
-    """A value in the browser's form, and its key, if it is small; its JSON once it has been sent."""
+    """A value in the browser's form, and its key, if it is small; its JSON once it has been sent; the same value with
+    its strip once a card has shown it."""
 
     key: Bits | None
     document: Document
     text: str | None = None
+    drawn: Entry | None = None
 
     def json(self) -> str:
         if self.text is None:
@@ -47,12 +50,22 @@ class Rows(list[Document]):
         self.append(entry.document)
         self.entries.append(entry)
 
+    def draw(self, number: int, value: Value) -> None:
+        """Add the strip of a value that has too many elements for cells."""
+        entry = self.entries[number]
+        if entry.document["strip"] is not None or not _has_strip(value):
+            return
+        if entry.drawn is None:
+            entry.drawn = Entry(entry.key, {**entry.document, "strip": _strip(value)})
+        self[number], self.entries[number] = entry.drawn.document, entry.drawn
+
     def json(self) -> str:
         return f"[{','.join(entry.json() for entry in self.entries)}]"
 
 
 class Table:
-    """The values of a scene, numbered as they are requested. Small values with equal bits are one entry.
+    """The values of a scene, numbered as they are requested. Small values with equal bits are one entry. Only values
+    that a card shows have a strip: a long iteration has some 100,000 that are a sentence at most.
 
     `entries` are those of the trace `of` that another table has made; this one adds its own.
     """
@@ -66,14 +79,16 @@ class Table:
         self._known: dict[tuple[int, int], int] = {}
         self._equal: dict[Bits, int] = {}
 
-    def add(self, trace: Trace, index: int | None) -> int | None:
-        """The number of a trace value in this table."""
+    def add(self, trace: Trace, index: int | None, is_drawn: bool = False) -> int | None:
+        """The number of a trace value in this table; `is_drawn` if a card shows it."""
         if index is None:
             return None
         key = (id(trace), index)
         number = self._known.get(key)
         if number is None:
             number = self._known[key] = self._number(self._entry(trace, index))
+        if is_drawn:
+            self.rows.draw(number, trace.value(index))
         return number
 
     def _entry(self, trace: Trace, index: int) -> Entry:
@@ -86,7 +101,7 @@ class Table:
     def _entry_of(self, value: Value) -> Entry:
         bits = _bits(value)
         equal = self._equal.get(bits) if bits is not None else None
-        return Entry(bits, as_json(value, self.limit) if equal is None else self.rows[equal])
+        return Entry(bits, as_json(value, self.limit, with_strip=False) if equal is None else self.rows[equal])
 
     def _number(self, entry: Entry) -> int:
         number = self._equal.get(entry.key) if entry.key is not None else None
@@ -99,12 +114,11 @@ class Table:
 
 
 def _bits(value: Value) -> Bits | None:
-    array = value.array
-    small = array is not None and array.size <= text.SMALL
-    return (value.dtype, tuple(value.shape), array.tobytes()) if array is not None and small else None
+    array = value.array_up_to(text.SMALL)
+    return None if array is None else (value.dtype, tuple(value.shape), array.tobytes())
 
 
-def as_json(value: Value, limit: int = text.SMALL) -> Document:
+def as_json(value: Value, limit: int = text.SMALL, with_strip: bool = True) -> Document:
     """A value as in docs/scene-format.md: all elements up to `limit`, else at most 64 samples."""
     size = text.size(value.shape)
     if value.damaged:
@@ -115,15 +129,12 @@ def as_json(value: Value, limit: int = text.SMALL) -> Document:
                 "size": size,
             },
         }  # fmt: skip
-    data = strip = None
-    if value.array is not None and size <= limit:
-        data = [number(v) for v in shortest(value.array)]
-    if value.array is None or size > text.SMALL:
-        strip = [number(v) for v in shortest(np.asarray(value.sample).reshape(-1)[:STRIP])]
-    if data is not None and size <= text.SMALL:
-        stats = _small(value.array.reshape(-1).tolist() if value.array is not None else [])
-    else:
-        stats = value.stats
+    data = None
+    array = value.array_up_to(limit)
+    if array is not None:
+        data = [number(v) for v in shortest(array)]
+    strip = _strip(value) if with_strip and _has_strip(value) else None
+    stats = _small(array.reshape(-1).tolist()) if array is not None and size <= text.SMALL else value.stats
     return {
         "shape": list(value.shape), "dtype": value.dtype, "data": data, "strip": strip,
         "stats": {
@@ -132,6 +143,15 @@ def as_json(value: Value, limit: int = text.SMALL) -> Document:
             "zeros": int(stats["zeros"]), "size": size,
         },
     }  # fmt: skip
+
+
+def _has_strip(value: Value) -> bool:
+    return not value.is_whole or text.size(value.shape) > text.SMALL
+
+
+def _strip(value: Value) -> list[Num]:
+    """At most 64 samples of a value, evenly from its first to its last element."""
+    return [number(v) for v in shortest(np.asarray(value.sample).reshape(-1)[:STRIP])]
 
 
 def _small(numbers: list[Any]) -> Mapping[str, float]:

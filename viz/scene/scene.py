@@ -376,7 +376,8 @@ class _Scene:
 
     def value_track(self, element: str, key: str) -> Track[int | None]:
         track = self.track(element, key, None)
-        return [(k, self.values.add(self.trace, value)) for k, value in track]
+        is_drawn = key.startswith("row:")
+        return [(k, self.values.add(self.trace, value, is_drawn)) for k, value in track]
 
     def phase(self, phase: Phase, edited: Sequence[Command]) -> schema.Phase:
         code = self.read.code(phase.stack) if phase.kind != "forward" else None

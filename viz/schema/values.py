@@ -120,7 +120,7 @@ class Value(TypedDict):
     data: list[Num] | None
     """All elements, row by row: of a scene up to 16, of details up to 4,096; null where there are more."""
     strip: list[Num] | None
-    """Of more than 16 elements at most 64 samples, for the heat strip; else null."""
+    """Of more than 16 elements at most 64 samples, if a card shows it as a heat strip; else null."""
     stats: Stats
     damaged: NotRequired[Literal[True]]
     """Present if the file's bytes differ from those that were saved."""

@@ -963,7 +963,7 @@ export interface Value {
   dtype: string;
   /** All elements, row by row: of a scene up to 16, of details up to 4,096; null where there are more. */
   data: Num[] | null;
-  /** Of more than 16 elements at most 64 samples, for the heat strip; else null. */
+  /** Of more than 16 elements at most 64 samples, if a card shows it as a heat strip; else null. */
   strip: Num[] | null;
   /** Statistics of all elements; null where the file's bytes are damaged, all but `size`. */
   stats: Stats;
