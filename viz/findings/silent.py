@@ -31,7 +31,7 @@ from ..reading.facts import Facts
 from ..reading.jacobian import arguments, pull
 from ..reading.stale_values import unseen
 from .finding import Finding, Kind
-from .outer_products import is_accidental
+from .losses.outer_products import is_accidental
 
 WHOLE = 120
 """The most characters of an expression that is quoted whole, because its end is the part that matters."""

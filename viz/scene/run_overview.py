@@ -13,6 +13,7 @@ from engine.trace.file.database import TraceFileError
 
 from ..findings.dead_units import dead_units
 from ..findings.finding import EXPLODING, MISTAKES, NONFINITE, NONFINITE_GRADIENT, OFTEN_MEANT, Finding, Kind
+from ..findings.left_in_eval import left_in_eval
 from ..findings.runs import run_findings
 from ..run.overview import QUANTITIES, Overview, joined
 from ..run.run import Run
@@ -52,7 +53,7 @@ def in_iterations(run: Run) -> list[RunFinding]:
         with suppress(TraceFileError):
             for one in dead_units(reading(run.trace(numbers[-1])).facts):
                 result[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way
-    return [*_origin(run), *result.values()]
+    return [*_origin(run), *_left_in_eval(run), *result.values()]
 
 
 def _findings(run: Run, number: int) -> Sequence[Finding]:
@@ -61,6 +62,15 @@ def _findings(run: Run, number: int) -> Sequence[Finding]:
         return reading(run.trace(number)).findings
     except TraceFileError:
         return ()
+
+
+def _left_in_eval(run: Run) -> Iterator[RunFinding]:
+    one = left_in_eval(run) if run.is_divided else None
+    if one is not None:
+        yield {
+            "kind": "mistake", "label": one.label, "why": one.why, "fix": one.fix, "section": one.section,
+            "parameter": None, "shows": [],
+        }  # fmt: skip
 
 
 def _origin(run: Run) -> Iterator[RunFinding]:

@@ -164,7 +164,9 @@ class _Search:
         )
         line = facts.line_number(clip.stack)
         fix = "Move it between backward() and step()."
-        return Finding("unused-clip", clip.index, None, "clipped before backward()", why, fix, line)
+        unclipped = min(fresh, key=lambda one: one.index)  # the clip itself is not a step
+        at = f"t{unclipped.tensor}"
+        return Finding("unused-clip", unclipped.index, at, "clipped before backward()", why, fix, line)
 
     def too_late(self, went: AnyEvent) -> Finding:
         facts, event = self.facts, next(iter(self.changed.values()))

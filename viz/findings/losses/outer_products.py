@@ -11,8 +11,8 @@ from math import prod
 
 from engine.trace.events import Input, OpCalled
 
-from ..reading import labels
-from ..reading.facts import Facts
+from ...reading import labels
+from ...reading.facts import Facts
 
 LINEAR = frozenset("+−×÷")
 """The signs of ops after which the mean of all products is still made of means of columns and rows: nobody needs a

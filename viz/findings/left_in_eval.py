@@ -1,0 +1,195 @@
+"""A model that an evaluation leaves in evaluation mode, so that it is trained in it.  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.trace.events import AnyEvent, GroupEntered, GroupLeft, ModeChanged, OpCalled
+from engine.trace.file.database import TraceFileError
+
+from ..reading import text
+from ..reading.source_text import source
+from ..run.run import Run
+
+Path = tuple[str, ...]
+"""The names of a module and of those around it."""
+MOST_NAMED = 2
+MOST_SEEN = 12
+"""Iterations before and after the change that are looked at: more would take longer than they tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftInEval:
+    """The section from which on a model is trained in evaluation mode; `label`, `why` and `fix` are for people."""
+
+    section: int
+    label: str
+    why: str
+    fix: str
+
+
+def left_in_eval(run: Run) -> LeftInEval | None:
+    """The first iteration that trains in evaluation mode, if it follows the first evaluation, and all later ones do.
+
+    The mode shows in BatchNorm, whose recorded arguments have it, and in modules such as Dropout, which compute nothing
+    in evaluation mode.  Layers that are frozen have that mode from the start, or change while others do not, or after
+    an evaluation from which training went on: none of these is a finding.  Cost: two
+    iterations are read, and if their modes differ, some thirty more.
+    """
+    try:
+        return _left(run)
+    except TraceFileError:  # the file is damaged in one of them
+        return None
+
+
+def _left(run: Run) -> LeftInEval | None:
+    columns = _of_last_loop(run)
+    if len(columns) < 2:
+        return None
+    first, last = (_modes(run.trace(columns[place]).events) for place in (0, -1))
+    changed = _in_eval(first, last)
+    if not changed:
+        return None
+    low, high = 0, len(columns) - 1  # the last one that is known to train in training mode, the first that does not
+    while high - low > 1:
+        middle = (low + high) // 2
+        modes = _modes(run.trace(columns[middle]).events)
+        if _in_eval(first, modes).keys() == changed.keys():
+            high = middle
+        elif all(modes.is_training(path) for path in changed):
+            low = middle
+        else:
+            return None
+    evaluation = _evaluation(run, columns[low], columns[high], first, changed)
+    if evaluation is None or _first_with(run, evaluation.stack) < run.sections[columns[low]].start:
+        return None
+    for place in _some(low):
+        if not all(_modes(run.trace(columns[place]).events).is_training(path) for path in changed):
+            return None
+    for place in _some(len(columns) - high):
+        if _in_eval(first, _modes(run.trace(columns[high + place]).events)).keys() != changed.keys():
+            return None
+    return _finding(run, columns, high, changed, evaluation)
+
+
+def _some(count: int) -> list[int]:
+    """A few numbers below a count, evenly spread.
+
+    >>> _some(3), len(_some(1000))
+    ([0, 1, 2], 12)
+    """
+    return sorted({int(place) for place in np.linspace(0, max(count - 1, 0), min(count, MOST_SEEN))})
+
+
+def _of_last_loop(run: Run) -> list[int]:
+    """The sections with a backward call that belong to the loop of the last one."""
+    columns = [number for number in run.overview.first if run.sections[number].kind == "iteration"]
+    loops = [run.sections[number].loop for number in columns]
+    return [number for number, loop in zip(columns, loops, strict=True) if loop is not None and loop == loops[-1]]
+
+
+@dataclass(slots=True)
+class _Modes:
+    """What modules did where gradients were enabled: by path, their class, whether an argument said that they train
+    (None: some calls and some not), and the number of their ops."""
+
+    kinds: dict[Path, str] = field(default_factory=dict)
+    flags: dict[Path, bool | None] = field(default_factory=dict)
+    ops: dict[Path, int] = field(default_factory=dict)
+
+    def is_training(self, path: Path) -> bool:
+        return self.flags[path] is True if path in self.flags else self.ops.get(path, 0) > 0
+
+
+def _modes(events: Iterable[AnyEvent], *, with_grad: bool = True) -> _Modes:
+    """The modes of the modules that contain no others, in some events.  Linear in these."""
+    modes, around, inner = _Modes(), list[GroupEntered](), list[bool]()
+    enabled = True
+    for event in events:
+        if isinstance(event, ModeChanged):
+            enabled = event.grad_enabled
+        elif isinstance(event, GroupEntered):
+            inner[-1:] = [True] * len(inner[-1:])
+            around.append(event)
+            inner.append(False)
+        elif isinstance(event, GroupLeft) and around:
+            path = tuple(one.name for one in around)
+            group, has_inner = around.pop(), inner.pop()
+            if enabled is with_grad and not has_inner and not group.kind.endswith(".step"):
+                modes.kinds[path] = group.kind
+                modes.ops.setdefault(path, 0)
+        elif isinstance(event, OpCalled) and around and enabled is with_grad and event.call is None:
+            path = tuple(one.name for one in around)
+            modes.ops[path] = modes.ops.get(path, 0) + 1
+            flag = event.attrs.get("training")
+            if isinstance(flag, bool):
+                modes.flags[path] = flag if modes.flags.get(path, flag) is flag else None
+    return modes
+
+
+def _in_eval(first: _Modes, modes: _Modes) -> dict[Path, str]:
+    """The modules that trained at first and are in evaluation mode now, with their classes; none if others of the same
+    class still train."""
+    shared = first.kinds.keys() & modes.kinds.keys()
+    changed = {path: modes.kinds[path] for path in shared if first.is_training(path) and not modes.is_training(path)}
+    kinds = set(changed.values())
+    still = (path for path, kind in modes.kinds.items() if kind in kinds or modes.flags.get(path))
+    return {} if any(modes.is_training(path) or path in _mixed(modes) for path in still) else changed
+
+
+def _mixed(modes: _Modes) -> set[Path]:
+    return {path for path, flag in modes.flags.items() if flag is None}
+
+
+def _evaluation(run: Run, before: int, after: int, first: _Modes, changed: Mapping[Path, str]) -> GroupEntered | None:
+    """The call that evaluates the model, without gradients, after one section and before another one trains it.
+
+    All modules that it shows in evaluation mode, and that trained at first, must be those that changed.
+    """
+    names = {path[0] for path in changed}
+    events, call, enabled = list[AnyEvent](), None, True
+    begin = run.sections[after].start
+    for index in range(run.sections[before].start, run.sections[after].end):
+        event = run.whole.events[index]
+        if isinstance(event, ModeChanged):
+            enabled = event.grad_enabled
+        elif isinstance(event, GroupEntered) and event.name in names:
+            if enabled and index >= begin:
+                break
+            call = call or (None if enabled else event)
+        events.append(event)
+    modes = _modes(events, with_grad=False)
+    evaluated = {path for path in modes.kinds if first.is_training(path) and not modes.is_training(path)}
+    return call if evaluated and evaluated <= changed.keys() else None
+
+
+def _first_with(run: Run, stack: int) -> int:
+    """The first event of a call stack."""
+    return int(np.argmax(run.outline.stacks == stack))
+
+
+def _finding(
+    run: Run, columns: list[int], place: int, changed: Mapping[Path, str], evaluation: GroupEntered
+) -> LeftInEval:
+    section, many = columns[place], len(columns) - place
+    paths = sorted(changed)
+    names = [f"{'.'.join(path)} ({changed[path]})" for path in paths[:MOST_NAMED]]
+    if len(paths) > MOST_NAMED:
+        names = [names[0], text.count(len(paths) - 1, "other module")]
+    frames = run.whole.stacks[evaluation.stack] if 0 <= evaluation.stack < len(run.whole.stacks) else ()
+    where = "a call without gradients"
+    if frames:
+        where = f"`{source(run.whole, frames[-1], 48)}` in line {frames[-1].line}"
+        if len({stack[-1].file for stack in run.whole.stacks if stack}) > 1:
+            where = f"{where} of {frames[-1].file}"
+    model = paths[0][0]
+    why = (
+        f"In {many:,} of {len(columns):,} iterations, from {run.sections[section].name} on, {text.join(names)} "
+        f"{'run' if len(paths) > 1 else 'runs'} in evaluation mode, as in {where} just before. The iterations before "
+        "that run in training mode."
+    )
+    fix = f"Call {model}.train() after each evaluation, or at the beginning of each epoch."
+    return LeftInEval(section, f"trained in evaluation mode, from {run.sections[section].name} on", why, fix)
