@@ -149,7 +149,7 @@ def _uses_leaf(trace: Trace, outline: Outline, start: int, end: int) -> bool:
 def _training_calls(trace: Trace, outline: Outline) -> list[Section]:
     """The calls of the function that most often both computes a root and calls `backward()`."""
     votes: Counter[tuple[int, str, str]] = Counter()
-    for call, root in _outer_calls(outline):
+    for call, root in outer_calls(outline):
         frames, before = (_frames(trace, int(outline.stacks[event])) if event >= 0 else () for event in (call, root))
         same = [depth for depth in range(1, len(frames)) if frames[:depth] == before[:depth] and len(before) > depth]
         for depth in reversed(same):
@@ -187,7 +187,7 @@ def _calls(trace: Trace, outline: Outline, depth: int, file: str, function: str)
 def _of_library(trace: Trace, outline: Outline, name: str, ends_at: Mapping[int, list[int]]) -> list[Section]:
     """The iterations of loops that the program does not contain: each ends with a step of the optimiser, or a backward
     call, made at the same place of the program as the others (`ends_at`, by call stack), and has a backward call."""
-    calls = [call for call, _ in _outer_calls(outline)]
+    calls = [call for call, _ in outer_calls(outline)]
     loops: list[tuple[str, list[Section]]] = []  # with the line of the program that runs the loop
     for stack, steps in ends_at.items():
         since = loops[-1][1][-1].end if loops else 0
@@ -236,7 +236,7 @@ def _calls_with_roots(outline: Outline) -> dict[int, list[int]]:
 
     So it is in a minimisation by SciPy; the rows of a Jacobian have one for all.
     """
-    ended, calls = outline.where(BackwardEnded), list(_outer_calls(outline))
+    ended, calls = outline.where(BackwardEnded), list(outer_calls(outline))
     ends: dict[int, list[int]] = {}
     shared: set[int] = set()
     for number, (call, root) in enumerate(calls):
@@ -254,7 +254,7 @@ def _frames(trace: Trace, stack: int) -> tuple[Frame, ...]:
     return tuple(trace.stacks[stack]) if 0 <= stack < len(trace.stacks) else ()
 
 
-def _outer_calls(outline: Outline) -> Iterator[tuple[int, int]]:
+def outer_calls(outline: Outline) -> Iterator[tuple[int, int]]:
     """The backward calls that are not inside another one, each with the event that made the last of its roots."""
     ends = outline.where(BackwardEnded).tolist()
     roots = dict(outline.calls)
@@ -272,7 +272,7 @@ def _outer_calls(outline: Outline) -> Iterator[tuple[int, int]]:
 def _last_calls(trace: Trace, outline: Outline) -> list[tuple[int, int]]:
     """The outer calls without those at places that record a graph of the gradients, if there are others: that graph is
     for a call to come, as in the inner loop of MAML, whose iterations are parts of one."""
-    calls = list(_outer_calls(outline))
+    calls = list(outer_calls(outline))
     first = {int(outline.stacks[call]): call for call, _ in reversed(calls)}
     inner = {stack for stack, call in first.items() if getattr(trace.events[call], "create_graph", False)}
     return [(call, root) for call, root in calls if int(outline.stacks[call]) not in inner] or calls
@@ -281,7 +281,7 @@ def _last_calls(trace: Trace, outline: Outline) -> list[tuple[int, int]]:
 def backward_calls(trace: Trace, outline: Outline) -> tuple[Section, ...]:
     """The backward calls of a program as sections, each up to the next one, named by the program's own text; the second
     of two equal lines has a (2)."""
-    starts = [call for call, _ in _outer_calls(outline)]
+    starts = [call for call, _ in outer_calls(outline)]
     if not starts:
         return ()
     seen: Counter[str] = Counter()

@@ -20,7 +20,7 @@ from engine.trace.file.outline import Outline
 
 from ..reading.facts import distance_from_loss
 from .depth import upstream
-from .iterations import Section
+from .iterations import Section, outer_calls
 from .measures import measured
 
 MOST_COLUMNS = 1_000
@@ -120,9 +120,10 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     run = _table(trace, outline, sections, measures)
     starts, columns = np.array([section.start for section in sections]), np.array(run.first, dtype=np.int64)
     trained = columns[~np.isnan(run.rows["ratio"]).all(axis=0)]
-    roots = _losses(trace, outline, _in_training(outline, measures.losses, starts, trained), starts)
-    root, losses, others = _by_name(trace, outline, roots, starts, columns)
-    loss, rooted = _curve(losses, len(columns))
+    losses = _in_training(outline, _of_program(outline, measures.losses), starts, trained)
+    roots = _losses(trace, outline, losses, starts)
+    root, first, others = _by_name(trace, outline, roots, starts, columns)
+    loss, rooted = _curve(first, len(columns))
     return replace(run, loss=loss, rooted=rooted, root=root, others=others)
 
 
@@ -265,6 +266,12 @@ def _roles(outline: Outline, rows: _Rows, updated: Sequence[int]) -> tuple[set[i
     plain = {row for row, name in enumerate(rows.names) if "." not in name}
     inputs = plain - registered if learning or registered else rows.replaced
     return inputs - learning, registered - learning
+
+
+def _of_program(outline: Outline, roots: Losses) -> Losses:
+    """The roots of calls that do not run inside another one, as those of an adjoint method do."""
+    kept = np.isin(roots.event, [call for call, _ in outer_calls(outline)])
+    return Losses(roots.event[kept], roots.loss[kept])
 
 
 def _in_training(outline: Outline, roots: Losses, starts: np.ndarray, updated: np.ndarray) -> Losses:

@@ -284,6 +284,43 @@ def test_a_root_whose_gradient_is_a_part_of_the_loss_is_no_loss(call: str, tmp_p
     assert found.root == "loss" and not found.others and found.loss.tolist() == seen["losses"]
 
 
+ADJOINT = """\
+import engine as torch
+
+class Adjoint(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, w):
+        ctx.save_for_backward(w)
+        with torch.no_grad():
+            return (w * w).sum()
+
+    @staticmethod
+    def backward(ctx, g):
+        w, = ctx.saved_tensors
+        with torch.enable_grad():
+            x = w.detach().requires_grad_()
+            inner = (x * x).sum() + 100
+            return torch.autograd.grad(inner, x)[0] * g
+
+w = torch.tensor([1., 2.], requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.01)
+losses = []
+for i in range(40):
+    loss = Adjoint.apply(w)
+    losses.append(loss.item())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_the_root_of_a_call_inside_another_one_is_no_loss(tmp_path: Path) -> None:
+    variables: dict[str, object] = {}
+    exec(ADJOINT, variables)
+    run = of(recorded(ADJOINT, tmp_path))
+    assert run.root == "loss" and not run.others and run.loss.tolist() == variables["losses"]
+
+
 SAMPLER = """\
 import engine as torch
 w = torch.tensor([1., 2.], requires_grad=True)
