@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -76,7 +77,8 @@ _OVERFLOW = "The largest {dtype} number is {most}: keep the numbers before this 
 def findings(facts: Facts) -> list[Finding]:
     """The ops that produced the first inf and the first nan, forward and backward, in order of events.
 
-    A value that is infinite because the program wrote an infinity (a mask of -inf) does not count.
+    A value that is infinite because the program wrote an infinity (a mask of -inf) does not count, nor a nan in a
+    tensor that nothing computed, such as a buffer to be filled, if the roots of all backward calls are finite.
     Cost: one look at each recorded value.
     """
     search = _Search(facts)
@@ -106,6 +108,11 @@ class _Search:
         self.facts = facts
         self.known: dict[int, frozenset[NonFinite]] = {}
 
+    @cached_property
+    def is_sound(self) -> bool:
+        """Whether there are backward calls, and their roots are finite."""
+        return bool(self.facts.roots) and roots_are_finite(self.facts)
+
     def kinds(self, index: int | None) -> frozenset[NonFinite]:
         """The kinds that a value contains: nan, inf, both or none."""
         if index is None:
@@ -129,7 +136,7 @@ class _Search:
         for kind in sorted(self.kinds(bad.value), reverse=True):
             if kind in kinds or (kind == "inf" and kinds):
                 origin = self.origin(event, kind)
-                if origin is None:
+                if origin is None or self.is_sound:
                     continue
                 why, fix = f"{origin} holds {kind} before anything is computed", f"Check where {origin} comes from."
             else:

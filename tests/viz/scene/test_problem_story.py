@@ -111,6 +111,14 @@ def test_a_nan_that_was_there_from_the_beginning_is_traced_to_its_tensor(tmp_pat
     assert findings(read.facts)[0].why.startswith("data holds nan before anything is computed, in `w * data`")
 
 
+def test_a_nan_in_a_buffer_that_is_filled_before_it_is_used_is_not_told(tmp_path: Path) -> None:
+    source = (
+        'w = torch.tensor([1., 2.], requires_grad=True)\nbuffer = torch.tensor([float("nan"), float("nan")])\n'
+        "view = buffer.view(2)\nbuffer[:] = 3.\n(w * buffer).sum().backward()\n"
+    )
+    assert told(source, tmp_path) == []
+
+
 LOOP = "w = torch.tensor(1., requires_grad=True)\nfor _ in range(3):\n    ((w * 2 - 3) ** 2).backward()\n"
 
 
