@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, sqrt
 from statistics import median
 
 from engine.trace.events import VjpRun
@@ -22,6 +22,8 @@ MILLION = 1e6
 large."""
 STEADY = 0.95
 """The ratio of a run's norm to that of the one before is typically below this, or above its inverse."""
+BESIDE = 1e3
+"""A gradient that is so many times that of the run before it did not come through that run alone."""
 
 
 def vanishing(facts: Facts) -> list[Finding]:
@@ -63,6 +65,12 @@ class _Chain:
         return large / small if small else float("inf")
 
     @property
+    def faded(self) -> float:
+        """The norm half way from the first to the last one, in orders of magnitude."""
+        first, last = self.norms[0], self.norms[-1]
+        return sqrt(first * last) or first / MILLION
+
+    @property
     def is_steady(self) -> bool:
         """Whether the change happens in many steps: a flat function that sends zeros at once is another finding."""
         if not self.norms[0] or self.change < MILLION:
@@ -85,7 +93,9 @@ def _chains(facts: Facts, call: CallFact) -> Iterator[_Chain]:
         if len(events) < FEWEST:
             continue
         chain = _Chain(stack, tuple(events), tuple(_norm(facts, event.upstream) for event in events))
-        if chain.is_steady and _is_one_behind_the_other(facts, call, chain):
+        if not chain.is_steady or not _is_one_behind_the_other(facts, call, chain):
+            continue
+        if not (chain.fades and _has_a_way_around(facts, call, chain)):
             yield chain
 
 
@@ -108,6 +118,30 @@ def _is_one_behind_the_other(facts: Facts, call: CallFact, chain: _Chain) -> boo
             if edge is not None and edge.node is not None:
                 through[edge.node] = max(through[edge.node], through[event.node])
     return through[chain.events[-1].node] == len(chain.events)
+
+
+def _has_a_way_around(facts: Facts, call: CallFact, chain: _Chain) -> bool:
+    """Whether a gradient that is far larger than those of the runs goes on to the last run beside them, as by a skip
+    connection."""
+    norms = {event.index: norm for event, norm in zip(chain.events, chain.norms, strict=True)}
+    before: dict[int, float] = {}  # by VJP: the norm of the last run until then
+    norm = 0.0
+    for index in call.vjps:
+        norm = norms.get(index, norm)
+        if chain.events[0].index <= index < chain.events[-1].index:
+            before[index] = norm
+    leading = {chain.events[-1].node}
+    for index in reversed(before):
+        event = facts.trace.events[index]
+        op = facts.op_of_node.get(event.node) if isinstance(event, VjpRun) else None
+        record = facts.node(op) if op is not None else None
+        if not isinstance(event, VjpRun) or record is None:
+            continue
+        if any(edge is not None and edge.node in leading for edge in record.edges):
+            leading.add(event.node)
+            if _norm(facts, event.upstream) > max(chain.faded, BESIDE * before[index]):
+                return True
+    return False
 
 
 def _finding(facts: Facts, chain: _Chain, calls: int) -> Finding:

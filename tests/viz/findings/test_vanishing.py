@@ -59,6 +59,15 @@ for layer in layers:
     x = x + torch.relu(layer(x))
 x.sum().backward()
 """,
+    "residual with ever smaller steps": """\
+import engine as torch
+torch.manual_seed(0)
+f = torch.nn.Linear(8, 8)
+y = torch.randn(2, 8)
+for k in range(20):
+    y = y + 0.3 ** (20 - k) * torch.tanh(f(y))
+y.sum().backward()
+""",
     "zeros at once": """\
 import engine as torch
 w = torch.ones(1, requires_grad=True)
