@@ -275,6 +275,8 @@ def _updates(run: Overview) -> Iterator[RunFinding]:
             "its norm. About 0.001 is usual."
         )
         yield RunFinding("large-updates", column, row, "Updates are too large", why, "Lower the learning rate.")
+    else:
+        yield from _overwritten(run, enough)
     if small:
         row = min(small, key=lambda k: float(np.nanmedian(ratio[k])))
         column = int(np.flatnonzero(ratio[row] < LEAST_RATIO)[0])
@@ -285,6 +287,29 @@ def _updates(run: Overview) -> Iterator[RunFinding]:
         )
         fix = "Raise the learning rate; if the gradients are small too, see where they fade."
         yield RunFinding("small-updates", column, row, "Updates change almost nothing", why, fix)
+
+
+def _overwritten(run: Overview, rows: Sequence[int]) -> Iterator[RunFinding]:
+    """An update that is larger than most of the weight matrices, after which the loss never returns to its beginning.
+
+    A run that recovers from such an update is not a finding, and a matrix that began with zeros does not count.
+    """
+    loss = run.loss[np.isfinite(run.loss)]
+    ratio = run.rows["ratio"][list(rows)]
+    is_larger = np.isfinite(ratio) & (ratio > 1)
+    columns = np.flatnonzero(2 * is_larger.sum(axis=0) > max(len(rows), 1))
+    if not len(columns) or len(loss) < FEWEST or float(np.median(loss[-(len(loss) // 3) :])) <= loss[0]:
+        return
+    column = int(columns[0])
+    row = rows[int(np.nanargmax(np.where(is_larger[:, column], ratio[:, column], np.nan)))]
+    why = (
+        f"The update in {run.labels[column]} is larger than the weight itself in {int(is_larger[:, column].sum())} of "
+        f"{_count(len(rows), 'weight matrix', 'weight matrices')}, in {run.parameters[row].name} "
+        f"{_number(run.rows['ratio'][row, column])} times as large, so that its values from before hardly count. About "
+        f"0.001 is usual. The loss goes from {_number(loss[0])} to {_number(loss[-1])}."
+    )
+    fix = "Lower the learning rate, or raise it slowly over the first iterations."
+    yield RunFinding("large-updates", column, row, "An update replaces the weights", why, fix)
 
 
 def _rate(run: Overview) -> Iterator[RunFinding]:

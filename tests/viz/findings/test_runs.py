@@ -98,6 +98,22 @@ def test_places_are_the_first() -> None:
     assert "in 20 of 40 iterations" in one(ILL["gradient-nonfinite"]).why
 
 
+def test_update_that_replaces_the_weights_is_found_if_the_loss_stays_above_its_beginning() -> None:
+    ratio = np.where(STEPS == 2, 3.0, run().rows["ratio"])
+    finding = one(run(ratio=ratio, loss=1 + STEPS / 100))
+    assert (finding.kind, finding.column, finding.label) == ("large-updates", 2, "An update replaces the weights")
+    assert "in step = 2 is larger than the weight itself in 8 of 8 weight matrices" in finding.why
+    assert finding.why.endswith(
+        "3 times as large, so that its values from before hardly count. About 0.001 is usual. The loss goes from 1 to "
+        "1.39."
+    )
+    assert run_findings(run(ratio=ratio)) == []  # the loss falls all the same
+    few = np.where(np.arange(DEPTH)[:, None] < 4, ratio, run().rows["ratio"])
+    assert run_findings(run(ratio=few, loss=1 + STEPS / 100)) == []
+    began_with_zeros = np.where(np.isfinite(ratio) & (ratio > 1), np.inf, ratio)
+    assert run_findings(run(ratio=began_with_zeros, loss=1 + STEPS / 100)) == []
+
+
 def test_what_follows_from_a_nan_is_not_told() -> None:
     zeros = where(STEPS >= 21, 0, "norm")
     assert one(run(loss=np.where(LATE, np.nan, 1.0), norm=zeros)).kind == "loss-nonfinite"
