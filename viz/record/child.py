@@ -293,11 +293,11 @@ class _Outcome:
         self.error = type(error).__name__
         self.interrupted = isinstance(error, KeyboardInterrupt)
         self.status = 130 if self.interrupted else 1
-        kept = error.__traceback__
-        while kept is not None and not is_users(kept.tb_frame.f_code.co_filename):
-            kept = kept.tb_next
-        error.__traceback__ = kept = _without_engine(without_ours(kept), self.interrupted)
-        sys.excepthook(type(error), error, kept)
+        tail = error.__traceback__
+        while tail is not None and not is_users(tail.tb_frame.f_code.co_filename):
+            tail = tail.tb_next
+        error.__traceback__ = tail = _without_engine(without_ours(tail), self.interrupted)
+        sys.excepthook(type(error), error, tail)
 
     def unreadable(self, error: Exception) -> None:
         """The file is not a Python program."""
@@ -324,15 +324,15 @@ def _text(status: object) -> str:
         return ""
 
 
-def _without_engine(kept: types.TracebackType | None, interrupted: bool) -> types.TracebackType | None:
+def _without_engine(entry: types.TracebackType | None, interrupted: bool) -> types.TracebackType | None:
     """A traceback that ends where the engine is called, as torch's does; a failure inside the engine keeps all frames.
 
     If it was `interrupted` by Ctrl-C, it ends in the user's code: the place in ours has no meaning.
     """
     frames = []
-    while kept is not None:
-        frames.append(kept)
-        kept = kept.tb_next
+    while entry is not None:
+        frames.append(entry)
+        entry = entry.tb_next
     while frames and _is_ours(frames[-1].tb_frame.f_code.co_filename, interrupted):
         frames.pop()
     for outer, inner in itertools.zip_longest(frames, frames[1:]):

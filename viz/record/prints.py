@@ -87,17 +87,17 @@ class Prints:
 
     def _longer(self, entry: tuple[Any, ...], text: str) -> tuple[Any, ...]:
         """The entry with a text appended, as far as it has room."""
-        kind, number, stream, known, more = entry
+        kind, number, stream, before, more = entry
         rest = text
         if not more and not self._within and self.room > 0:
-            kept, rest = cut(known + text)
-            self.room -= len(kept) - len(known)
-            self._within = bool(rest) and not kept.endswith("\n")
-            known = f"{kept}…" if self._within else kept
+            head, rest = cut(before + text)
+            self.room -= len(head) - len(before)
+            self._within = bool(rest) and not head.endswith("\n")
+            before = f"{head}…" if self._within else head
         if rest:
             more += rest.count("\n") + (not rest.endswith("\n")) - self._within
             self._within = not rest.endswith("\n")
-        return kind, number, stream, known, more
+        return kind, number, stream, before, more
 
 
 def cut(text: str) -> tuple[str, str]:
@@ -107,8 +107,8 @@ def cut(text: str) -> tuple[str, str]:
     ('a\\nb\\n', '')
     """
     lines = text.split("\n", MOST_LINES)
-    kept = text if len(lines) <= MOST_LINES else text[: len(text) - len(lines[-1])]
-    if len(kept) > MOST_TEXT:
-        end = kept.rfind("\n", 0, MOST_TEXT) + 1
-        kept = kept[: end or MOST_TEXT]
-    return kept, text[len(kept) :]
+    head = text if len(lines) <= MOST_LINES else text[: len(text) - len(lines[-1])]
+    if len(head) > MOST_TEXT:
+        end = head.rfind("\n", 0, MOST_TEXT) + 1
+        head = head[: end or MOST_TEXT]
+    return head, text[len(head) :]

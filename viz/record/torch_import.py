@@ -92,7 +92,7 @@ def explain_missing(error: BaseException, as_torch: bool) -> str | None:
     missing = _missing(error)
     if missing is None:
         return None
-    name, where, known = missing
+    name, where, names = missing
     full = f"{where}.{name}" if where else name
     if name == "torch" and not as_torch:
         return (
@@ -102,7 +102,7 @@ def explain_missing(error: BaseException, as_torch: bool) -> str | None:
     known_reason = reason(full.partition(".")[2])
     if known_reason is not None:
         return f"Backstep: the engine has no {shown_name(full, as_torch)}, asked for{_line(error)}: {known_reason}."
-    near = difflib.get_close_matches(name.rpartition(".")[2], known, 1, 0.6)
+    near = difflib.get_close_matches(name.rpartition(".")[2], names, 1, 0.6)
     shown = shown_name(full, as_torch)
     remedy = f"The nearest name is {near[0]!r}; {LIST}." if near else f"There is no similar name; {LIST}."
     if {"nn", "optim"} & set(full.split(".")[:2]) and not near:

@@ -16,7 +16,7 @@ from . import entries
 from .calls import Passing
 from .forward import grad_fn_of
 from .graph import Node
-from .tensors import Known, grad_of, requires_of, version_of
+from .tensors import TensorState, grad_of, requires_of, version_of
 from .values import PLAIN, numel, unheard, whole_of
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Backward:
         self.gradient_count = 0  # and how many gradients were passed to it
         self.running: Node | None = None  # whose code of the user's runs
         self.nodes_run: set[int] = set()
-        self.reached: list[Known] = []  # the gradients that leaves have accumulated in the call that runs
+        self.reached: list[TensorState] = []  # the gradients that leaves have accumulated in the call that runs
         self.implicit: frozenset[int] = frozenset()
 
     # -- a call ----------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ class Backward:
         for nr, root in enumerate(outputs):
             if not isinstance(root, torch.Tensor):  # an edge of the graph
                 continue
-            known = tensors.see(root, stack)
+            state = tensors.see(root, stack)
             gradient = gradients[nr] if nr < len(gradients) else None
             source = None
             if gradient is None:
@@ -145,7 +145,7 @@ class Backward:
                 source = tensors.see(gradient, stack).number
             if gradient.dtype is not root.dtype:
                 gradient = gradient.to(root.dtype)
-            roots.append((known.number, self.receive(gradient), source))
+            roots.append((state.number, self.receive(gradient), source))
         self.asked, self.gradient_count = [t for t in inputs or () if isinstance(t, torch.Tensor)], len(gradients)
         asked = [tensors.see(t, stack).number for t in self.asked]
         self.call = self.recorder.call = self.recorder.calls
@@ -269,49 +269,49 @@ class Backward:
 
     def retained(self, node: Node, upstream: tuple[int | None, ...]) -> None:
         """Tensors that retain their gradient have it now."""
-        for nr, held in node.retaining or ():
-            tensor = held()
+        for nr, ref in node.retaining or ():
+            tensor = ref()
             value = upstream[nr] if nr < len(upstream) else None
             if tensor is None or value is None or grad_of(tensor) is None:
                 continue
-            known = self.tensors.see(tensor, -1)
-            before = self.kept_gradients.get(known.number)
+            state = self.tensors.see(tensor, -1)
+            before = self.kept_gradients.get(state.number)
             grad = self.held_gradient(grad_of(tensor), value if before is None else None)
-            self.kept_gradients[known.number] = grad.value
+            self.kept_gradients[state.number] = grad.value
             self.log.append(
-                ("made", -1, entries.accumulate, self.call, known.number, grad.number, before, value, grad.value, True)
+                ("made", -1, entries.accumulate, self.call, state.number, grad.number, before, value, grad.value, True)
             )
 
-    def held_gradient(self, grad: Any, value: int | None = None) -> Known:
+    def held_gradient(self, grad: Any, value: int | None = None) -> TensorState:
         """A tensor that is the `.grad` of another one, with its current value."""
         tensors = self.tensors
-        known = tensors.find(grad)
+        state = tensors.find(grad)
         version = version_of(grad)
-        if known is None:
+        if state is None:
             value = tensors.keep(grad) if value is None else value
-            known = tensors.enter(grad, value, 0, requires_of(grad))
-            known.offset = version
-            return known
-        known.version, known.value = version - known.offset, tensors.keep(grad) if value is None else value
-        known.requires = requires_of(grad)
-        return known
+            state = tensors.enter(grad, value, 0, requires_of(grad))
+            state.offset = version
+            return state
+        state.version, state.value = version - state.offset, tensors.keep(grad) if value is None else value
+        state.requires = requires_of(grad)
+        return state
 
-    def gradient_before(self, known: Known) -> int | None:
+    def gradient_before(self, leaf: TensorState) -> int | None:
         """The value of the `.grad` of a leaf before a gradient is added to it."""
-        tensor = known()
+        tensor = leaf()
         grad = None if tensor is None else grad_of(tensor)
         if grad is None:
             return None
-        known_grad = self.tensors.find(grad)
-        if known_grad is not None and known_grad.version == version_of(grad) - known_grad.offset:
-            return known_grad.value
+        grad_state = self.tensors.find(grad)
+        if grad_state is not None and grad_state.version == version_of(grad) - grad_state.offset:
+            return grad_state.value
         return self.tensors.see(grad, -1).value
 
-    def accumulated(self, known: Known, gradient: Any, before: int | None) -> None:
+    def accumulated(self, leaf: TensorState, gradient: Any, before: int | None) -> None:
         """A gradient was added to the `.grad` of a leaf."""
         if self.watch.forward.pending:
             self.watch.forward.settle()
-        tensor = known()
+        tensor = leaf()
         if tensor is None or grad_of(tensor) is None:
             return
         added = self.receive(gradient)
@@ -319,7 +319,7 @@ class Backward:
         self.reached.append(grad)
         self.log.append(
             (
-                "made", -1, entries.accumulate, self.call, known.number, grad.number, before, added, grad.value,
+                "made", -1, entries.accumulate, self.call, leaf.number, grad.number, before, added, grad.value,
                 False,
             )
         )  # fmt: skip
@@ -329,16 +329,16 @@ class Backward:
         reached, self.reached = self.reached, []
         if not torch.distributed.is_available() or not torch.distributed.is_initialized():
             return
-        for known in reached:
-            grad = known()
-            if grad is None or version_of(grad) - known.offset == known.version:
+        for state in reached:
+            grad = state()
+            if grad is None or version_of(grad) - state.offset == state.version:
                 continue
-            inputs = (("gradient", known.number, known.version),)
-            known.version, known.value = version_of(grad) - known.offset, self.tensors.keep(grad)
-            result = (known.number, known.version, known.value, False, known.storage, None)
+            inputs = (("gradient", state.number, state.version),)
+            state.version, state.value = version_of(grad) - state.offset, self.tensors.keep(grad)
+            result = (state.number, state.version, state.value, False, state.storage, None)
             attrs = {"not_seen": REDUCER, "processes": torch.distributed.get_world_size()}
             self.log.append(
-                ("made", self.stack, entries.hidden, "all_reduce", inputs, attrs, (result,), None, known.number, None)
+                ("made", self.stack, entries.hidden, "all_reduce", inputs, attrs, (result,), None, state.number, None)
             )
 
     # -- code of the user's in it ------------------------------------------------------------------------------------
@@ -404,10 +404,10 @@ class Backward:
         """The number of the tensor that a hook is on."""
         if self.watch.forward.pending:
             self.watch.forward.settle()
-        known = self.tensors.find(tensor)
-        number = None if known is None else known.number
+        state = self.tensors.find(tensor)
+        number = None if state is None else state.number
         fn = tensor.grad_fn
-        node = None if fn is None else self.graph.known(fn)
+        node = None if fn is None else self.graph.node_of(fn)
         key = None if node is None else node.key
         values = self.watch.gradients((gradient,))
         nr = 0 if fn is None else tensor.output_nr

@@ -63,13 +63,13 @@ BROADCAST = frozenset(
 """Ops that broadcast their inputs."""
 
 
-class Held:
+class TensorArgument:
     """A tensor among the arguments of a call, as it was then: its number, version and value, and its form."""
 
     __slots__ = ("dtype", "number", "offset", "shape", "strides", "value", "version")
 
-    def __init__(self, known: Any, tensor: Any) -> None:
-        self.number, self.version, self.value = known.number, known.version, known.value
+    def __init__(self, state: Any, tensor: Any) -> None:
+        self.number, self.version, self.value = state.number, state.version, state.value
         self.dtype = tensor.dtype
         try:
             self.shape = tensor.shape

@@ -22,16 +22,16 @@ class Fetched:
     def __init__(self, statistics: Any, sample: Any, size: int, wait: Callable[[], object]) -> None:
         self.statistics, self._sample, self.size, self.wait = statistics, sample, size, wait
         self.data = None
-        self._known: dict[str, float] | None = None
+        self._numbers: dict[str, float] | None = None
 
     def look(self) -> dict[str, float]:
         """The statistics."""
-        if self._known is None:
+        if self._numbers is None:
             self.wait()
             numbers = dict(zip(NAMES, self.statistics.tolist(), strict=True))
             counts = {name: int(numbers[name]) for name in ("nan", "inf", "zeros")}
-            self._known = {**numbers, **counts, "size": self.size}
-        return self._known
+            self._numbers = {**numbers, **counts, "size": self.size}
+        return self._numbers
 
     def sample(self) -> Any:
         """The sample, as an array."""

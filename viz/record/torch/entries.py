@@ -39,7 +39,7 @@ from engine.trace.file.argument_types import first_misfit
 from engine.trace.log_reader import INSTEAD, _Reader, users_traceback
 from engine.trace.messages import message_of
 
-from .calls import FOREACH, Call, Held, plain
+from .calls import FOREACH, Call, TensorArgument, plain
 from .ops import Counterpart, counterpart
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ Result = tuple[int, int, int, bool, int, int | None]
 def leaf(reader: Any, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
          source: str, grad: int | None, name: str | None, device: str) -> AnyEvent:  # fmt: skip
     shape, dtype = reader.shape(value)
-    held = None if grad is None else reader.tensors[grad]
+    grad = None if grad is None else reader.tensors[grad]
     number = reader.tensors[tensor]
     reader.current[number] = value
     return LeafCreated(
-        at, stack, number, reader.storages[storage], value, shape, dtype, device, requires, source, held, version, name
+        at, stack, number, reader.storages[storage], value, shape, dtype, device, requires, source, grad, version, name
     )
 
 
@@ -92,7 +92,7 @@ def counterpart_of(
         return None
     if same is None or first_misfit(same.op, same.attrs) is not None:
         return None
-    numbers = all(type(one) is Held or isinstance(one, (bool, int, float)) for _, one in same.inputs)
+    numbers = all(type(one) is TensorArgument or isinstance(one, (bool, int, float)) for _, one in same.inputs)
     return same if numbers and gives(ops, same, shape) else None
 
 
@@ -115,7 +115,7 @@ def gives(ops: Ops, same: Counterpart, shape: tuple[int, ...]) -> bool:
     """Whether the engine's op gives a result of a shape, as far as that is known."""
     rule = ops[same.op].presentation.shape
     try:
-        shapes = [tuple(one.shape) if type(one) is Held else () for _, one in same.inputs]
+        shapes = [tuple(one.shape) if type(one) is TensorArgument else () for _, one in same.inputs]
         computed = None if rule is None else rule(same.attrs, *shapes)
     except (ValueError, IndexError, KeyError, TypeError):
         return False
@@ -123,17 +123,17 @@ def gives(ops: Ops, same: Counterpart, shape: tuple[int, ...]) -> bool:
 
 
 def holds_tensors(value: Any) -> bool:
-    return type(value) is Held or (type(value) is list and any(type(one) is Held for one in value))
+    return type(value) is TensorArgument or (type(value) is list and any(type(one) is TensorArgument for one in value))
 
 
-def flat_inputs(arguments: list[tuple[str, Any]]) -> list[tuple[str, Held]]:
+def flat_inputs(arguments: list[tuple[str, Any]]) -> list[tuple[str, TensorArgument]]:
     """The tensors among the arguments; those of a list with their places."""
     tensors = []
     for name, value in arguments:
-        if type(value) is Held:
+        if type(value) is TensorArgument:
             tensors.append((name, value))
         elif holds_tensors(value):
-            tensors += [(f"{name}[{place}]", one) for place, one in enumerate(value) if type(one) is Held]
+            tensors += [(f"{name}[{place}]", one) for place, one in enumerate(value) if type(one) is TensorArgument]
     return tensors
 
 
@@ -191,7 +191,7 @@ def path_of(ops: Ops, steps: Any) -> tuple[Any, ...] | None:
 
 def given_input(reader: Any, name: str, value: Any) -> Input:
     """An argument of an op: a tensor, or a number."""
-    if isinstance(value, Held):
+    if isinstance(value, TensorArgument):
         return Input(name, reader.tensors[value.number], value.version)
     return Input(name, None, 0, value)
 
@@ -297,8 +297,8 @@ def mode(reader: Any, at: int, stack: int, enabled: bool) -> AnyEvent:
     return ModeChanged(at, stack, enabled)
 
 
-def grad_set(reader: Any, at: int, stack: int, tensor: int, value: int | None, held: int | None) -> AnyEvent:
-    return GradSet(at, stack, reader.tensors[tensor], value, None if held is None else reader.tensors[held])
+def grad_set(reader: Any, at: int, stack: int, tensor: int, value: int | None, grad: int | None) -> AnyEvent:
+    return GradSet(at, stack, reader.tensors[tensor], value, None if grad is None else reader.tensors[grad])
 
 
 def start(reader: Any, at: int, stack: int, call: int, function: str, roots: Any, inputs: Any, keep: bool,
@@ -316,9 +316,9 @@ def vjp(reader: Any, at: int, stack: int, call: int, node: int, upstream: Any, c
 
 def accumulate(reader: Any, at: int, stack: int, call: int, tensor: int, grad: int, before: int | None, added: int,
                after: int, retained: bool) -> AnyEvent:  # fmt: skip
-    held = reader.tensors[grad]
-    reader.current[held] = after
-    return Accumulated(at, stack, call, reader.tensors[tensor], held, before, added, after, retained)
+    grad_number = reader.tensors[grad]
+    reader.current[grad_number] = after
+    return Accumulated(at, stack, call, reader.tensors[tensor], grad_number, before, added, after, retained)
 
 
 def hook(reader: Any, at: int, stack: int, call: int, tensor: int | None, before: int | None, after: int | None,
@@ -354,8 +354,8 @@ def raised(reader: Any, at: int, stack: int, error: BaseException, note: str, ca
     return ErrorRaised(at, stack, type(error).__name__, text, note, call, number, (), traceback)
 
 
-def enter(reader: Any, at: int, stack: int, name: str, kind: str, held: Any, rate: float | None = None) -> AnyEvent:
-    return GroupEntered(at, stack, name, kind, several(reader, held), rate)
+def enter(reader: Any, at: int, stack: int, name: str, kind: str, tensors: Any, rate: float | None = None) -> AnyEvent:
+    return GroupEntered(at, stack, name, kind, several(reader, tensors), rate)
 
 
 def leave(reader: Any, at: int, stack: int) -> AnyEvent:

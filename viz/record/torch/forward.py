@@ -13,9 +13,9 @@ import torch
 from engine.trace.tensor_states import next_id
 
 from . import entries
-from .calls import BATCH_NORMS, STATISTICS, Call, Held, count_writes, counts_lists
+from .calls import BATCH_NORMS, STATISTICS, Call, TensorArgument, count_writes, counts_lists
 from .graph import SINK
-from .tensors import Known, requires_of, version_of
+from .tensors import TensorState, requires_of, version_of
 from .values import Unknown
 
 if TYPE_CHECKING:
@@ -35,27 +35,27 @@ class Waiting:
     call: Call
     stack: int
     arguments: list[tuple[str, Any]]
-    base: Known | None
+    base: TensorState | None
     """The tensor whose memory the results share, if they are views."""
-    written: tuple[Known, Any] | None
+    written: tuple[TensorState, Any] | None
     """The tensor that it wrote, and the base of that tensor if it is a view."""
     enabled: bool
     during: int | None
-    outs: list[tuple[Known, int, bool]]
+    outs: list[tuple[TensorState, int, bool]]
     """The results: the facts about each, its value, and whether it is new."""
     place: tuple[int, int]
     targets: list[tuple[int, Any]]
     """The tensors that it writes in lists, each with its position there."""
 
 
-class Made:
+class NewTensor:
     """A tensor that a function has made: its flag is set after the op has returned."""
 
-    __slots__ = ("held", "place", "source", "stack")
+    __slots__ = ("place", "ref", "source", "stack")
 
     def __init__(self, source: str, stack: int, tensor: Any, caller: Any) -> None:
         self.source, self.stack = source, stack
-        self.held = weakref.ref(tensor)
+        self.ref = weakref.ref(tensor)
         self.place = id(caller), caller.f_lasti
 
 
@@ -66,7 +66,7 @@ class Forward:
         self.watch, self.tensors, self.graph = watch, watch.tensors, watch.graph
         self.log, self.stack = watch.log, watch.stack
         self.calls: dict[int, Call] = {}  # by the id of the operator
-        self.pending: list[Waiting | Made] = []
+        self.pending: list[Waiting | NewTensor] = []
         self.grad_enabled = True
         self.switched: int | None = None  # where the program switched it off, until an op runs that way
         self.escapes = "item"
@@ -144,38 +144,38 @@ class Forward:
         waiting.arguments = arguments = []
         waiting.written = None
         waiting.targets = []
-        first: Known | None = None
+        first: TensorState | None = None
         for name, value in call.bound(args, kwargs):
             if isinstance(value, torch.Tensor):
                 writes = name in call.writes
                 if writes and tensors.unwritten and id(value) in tensors.unwritten:
                     return value
-                known = tensors.see(value, stack)
+                state = tensors.see(value, stack)
                 if first is None:
-                    first = known
-                held: Any = Held(known, value)
+                    first = state
+                argument: Any = TensorArgument(state, value)
                 if call.strided:
-                    held.strides, held.offset = value.stride(), value.storage_offset()
+                    argument.strides, argument.offset = value.stride(), value.storage_offset()
                 if writes:
-                    waiting.written = known, (value._base if value._is_view() else None)
+                    waiting.written = state, (value._base if value._is_view() else None)
             elif type(value) in (list, tuple) and any(isinstance(one, torch.Tensor) for one in value):
-                held = []
+                argument = []
                 for one in value:
                     if isinstance(one, torch.Tensor):
-                        known = tensors.see(one, stack)
-                        held.append(Held(known, one))
+                        state = tensors.see(one, stack)
+                        argument.append(TensorArgument(state, one))
                         if name in call.writes:
-                            waiting.written = known, (one._base if one._is_view() else None)
-                            waiting.targets.append((len(held) - 1, one))
+                            waiting.written = state, (one._base if one._is_view() else None)
+                            waiting.targets.append((len(argument) - 1, one))
                     else:
-                        held.append(one)
+                        argument.append(one)
             else:
-                held = value
-            arguments.append((name, held))
+                argument = value
+            arguments.append((name, argument))
         waiting.base = first if call.view else None
         if call.kind == "escape":
-            known = tensors.see(args[0], stack)
-            self.log.append(("made", stack, entries.escape, known.number, self.escapes, known.value))
+            state = tensors.see(args[0], stack)
+            self.log.append(("made", stack, entries.escape, state.number, self.escapes, state.value))
             return None
         return waiting
 
@@ -208,10 +208,10 @@ class Forward:
         elements = named["input"].numel() // max(1, named["input"].shape[1])
         how = (named[momentum], None, elements), (named[momentum], named[eps], elements)
         for name, (source, _, _), fields in zip(STATISTICS, waiting.outs[1:], how, strict=False):
-            known = self.tensors.find(named[name])
-            if known is not None:
-                known.offset -= 1
-                known.moved = (source.number, *fields) if elements > 1 else None
+            state = self.tensors.find(named[name])
+            if state is not None:
+                state.offset -= 1
+                state.moved = (source.number, *fields) if elements > 1 else None
 
     def spread(self, waiting: Waiting, out: Sequence[Any] = ()) -> None:
         """An op that writes or returns lists of tensors: one op for each place in them."""
@@ -223,12 +223,12 @@ class Forward:
             written = [tensor for at, tensor in waiting.targets if at == place]
             one.outs = [self.result(tensor, one) for tensor in written or [out[place]]]
             one.written = (one.outs[0][0], None) if written else None
-            for tensor, (known, _, _) in zip(written, one.outs, strict=False):
-                if version_of(tensor) - known.offset == known.version:  # torch did not count the write
-                    known.offset -= 1
+            for tensor, (state, _, _) in zip(written, one.outs, strict=False):
+                if version_of(tensor) - state.offset == state.version:  # torch did not count the write
+                    state.offset -= 1
             self.pending.append(one)
 
-    def result(self, tensor: Any, waiting: Waiting) -> tuple[Known, int, bool]:
+    def result(self, tensor: Any, waiting: Waiting) -> tuple[TensorState, int, bool]:
         """A result of an op.
 
         No reference to it is kept: torch copies the handle if somebody else has one.
@@ -236,20 +236,20 @@ class Forward:
         tensors, base = self.tensors, waiting.base
         is_own = base is None or waiting.call.strided  # as_strided may repeat some elements, and leave out others
         value = tensors.keep(tensor) if base is None or is_own else tensors.keep_as(tensor, base.value)
-        known = tensors.find(tensor)
-        if known is None:
+        state = tensors.find(tensor)
+        if state is None:
             return tensors.enter(tensor, value, 0, False, None if base is None else base.storage), value, True
-        known.value = value
-        return known, value, False
+        state.value = value
+        return state, value, False
 
     @staticmethod
     def taken(waiting: Waiting) -> None:
         """Note how views were taken."""
         base, call = waiting.base, waiting.call
-        for nr, (known, _, _) in enumerate(waiting.outs):
-            out = known()
+        for nr, (state, _, _) in enumerate(waiting.outs):
+            out = state()
             if base is not None and out is not None:
-                known.steps = (
+                state.steps = (
                     base.steps, base.number, call, waiting.arguments, tuple(out.shape), None if call.one else nr,
                 )  # fmt: skip
 
@@ -265,38 +265,38 @@ class Forward:
             enabled = _grad_enabled()
             if enabled is not self.grad_enabled:
                 self.mode_changed(enabled, stack if self.switched is None else self.switched)
-            self.pending.append(Made(source, stack, out, _getframe(3)))
+            self.pending.append(NewTensor(source, stack, out, _getframe(3)))
 
     def as_parameter(self, func: Any, args: Any, kwargs: Any) -> Any:
         """`Parameter(...)` takes a tensor: a new one is the parameter from now on."""
         out = func(*args, **kwargs)
         last = self.pending[-1] if self.pending else None
-        if type(last) is Made and last.held() is args[0]:
-            last.held = weakref.ref(out)
+        if type(last) is NewTensor and last.ref() is args[0]:
+            last.ref = weakref.ref(out)
         return out
 
     def filled(self, call: Call, target: Any) -> None:
         """The first write to a tensor that had no elements before."""
         self.tensors.unwritten.pop(id(target), None)
         if self.tensors.find(target) is None and not is_library(outer(4)):
-            self.pending.append(Made(call.base.rstrip("_"), self.stack(4), target, _getframe(3)))
+            self.pending.append(NewTensor(call.base.rstrip("_"), self.stack(4), target, _getframe(3)))
 
     def is_saving(self, tensor: Any) -> bool:
         """Whether autograd detaches the result of the last op, to save it: at the same place of the program."""
         last, caller = self.pending[-1], _getframe(3)
         if last.place != (id(caller), caller.f_lasti):
             return False
-        if isinstance(last, Made):  # a tensor that is made is detached once more
-            return last.held() is tensor
-        return any(known() is tensor for known, _, _ in last.outs)
+        if isinstance(last, NewTensor):  # a tensor that is made is detached once more
+            return last.ref() is tensor
+        return any(state() is tensor for state, _, _ in last.outs)
 
     def exchanged(self, args: tuple[Any, ...]) -> None:
         """Processes exchange tensors, which have other elements when they are used next."""
         self.settle()
         for one in flat(args):
-            known = self.tensors.find(one) if isinstance(one, torch.Tensor) else None
-            if known is not None:
-                known.version = -1
+            state = self.tensors.find(one) if isinstance(one, torch.Tensor) else None
+            if state is not None:
+                state.version = -1
 
     def detached_again(self, func: Any, args: Any, kwargs: Any) -> Any:
         """A result is detached in order to be saved; or by `x.detach()` itself, as before torch 2.5, whose second
@@ -313,9 +313,9 @@ class Forward:
 
     def is_aside(self, call: Call, args: tuple[Any, ...]) -> bool:
         """Whether an op is not part of the program: a layer makes its parameters, which the trace does not show."""
-        known = self.tensors.known
+        states = self.tensors.states
         for one in args:  # twice as quick as any()
-            if id(one) in known and isinstance(one, torch.Tensor):
+            if id(one) in states and isinstance(one, torch.Tensor):
                 return False
         return is_library(outer(5))
 
@@ -332,8 +332,8 @@ class Forward:
         for one in waiting:
             if type(one) is Waiting:
                 self.record(one)
-            elif type(one) is Made:
-                tensor = one.held()
+            elif type(one) is NewTensor:
+                tensor = one.ref()
                 if tensor is not None and self.tensors.find(tensor) is None:
                     self.tensors.leaf(tensor, one.stack, one.source)
 
@@ -343,22 +343,22 @@ class Forward:
         results: list[tuple[int, int, int, bool, int, int | None]] = []
         fn = None
         places: dict[int, int] = {}
-        for known, value, is_new in waiting.outs:
-            out = known()
+        for state, value, is_new in waiting.outs:
+            out = state()
             if out is not None:
-                known.version = version_of(out) - known.offset
+                state.version = version_of(out) - state.offset
                 if waiting.enabled or not is_new or waiting.base is not None:
-                    known.requires = requires_of(out)
-                if known.requires and waiting.enabled:
+                    state.requires = requires_of(out)
+                if state.requires and waiting.enabled:
                     fn = fn or grad_fn_of(out)
                     if len(waiting.outs) > 1:
                         places[out.output_nr] = len(results)
             elif written is not None and written[1] is not None:  # a view that the program has let go of
-                known.version, known.requires = version_of(written[1]) - known.offset, requires_of(written[1])
+                state.version, state.requires = version_of(written[1]) - state.offset, requires_of(written[1])
             elif written is not None and not is_new:
-                known.version += 1
+                state.version += 1
             view_of = waiting.base.number if waiting.base is not None and is_new else None
-            results.append((known.number, known.version, value, known.requires, known.storage, view_of))
+            results.append((state.number, state.version, value, state.requires, state.storage, view_of))
         part, base = (None, None) if written is None else written
         joins = base is not None and waiting.enabled and requires_of(base) and self.is_new(grad_fn_of(base))
         record = None
@@ -366,7 +366,7 @@ class Forward:
             widens = waiting.call.broadcasts and self.broadcasts(waiting)
             record = self.graph.node(fn, waiting.stack, results, waiting.arguments, broadcasts=widens)
             if places and any(nr != place for nr, place in places.items()):
-                self.graph.known(fn).places = places
+                self.graph.node_of(fn).places = places
         inplace = None if part is None else part.number
         self.log.append(
             (
@@ -379,7 +379,7 @@ class Forward:
         elif part is not None and self.tensors.behind:
             self.beside(part)
 
-    def beside(self, part: Known | None) -> None:
+    def beside(self, part: TensorState | None) -> None:
         """The result of `x.data` was written: x has other elements, and its version counter did not change."""
         owner = None if part is None else self.tensors.behind.get(part.number)
         tensor = None if owner is None else owner()
@@ -391,14 +391,14 @@ class Forward:
         """`x.data` gives the elements of x, without a version of their own."""
         tensors = self.tensors
         self.settle()
-        known = tensors.find(tensor)
-        if known is None:
+        state = tensors.find(tensor)
+        if state is None:
             return
-        result = tensors.enter(alias, known.value, 0, False)
+        result = tensors.enter(alias, state.value, 0, False)
         result.offset = version_of(alias)
-        tensors.behind[result.number] = known
-        fields = (result.number, 0, known.value, False, result.number, None)
-        self.log.append(("made", stack, entries.data_given, known.number, known.version, fields))
+        tensors.behind[result.number] = state
+        fields = (result.number, 0, state.value, False, result.number, None)
+        self.log.append(("made", stack, entries.data_given, state.number, state.version, fields))
 
     def broadcasts(self, waiting: Waiting) -> bool:
         """Whether an input of an op is smaller than its result, as one that is broadcast is."""
@@ -406,23 +406,23 @@ class Forward:
         if out is None:
             return False
         shape = out.shape
-        for name, one in waiting.arguments:  # noqa: SIM110 twice as quick as any()
-            if type(one) is Held and one.shape != shape and name not in FACTORS:
+        for name, one in waiting.arguments:
+            if type(one) is TensorArgument and one.shape != shape and name not in FACTORS:
                 return True
         return False
 
     def is_new(self, fn: Any) -> bool:
         """Whether a node has to be recorded."""
-        return fn is not None and type(fn).__name__ != SINK and self.graph.known(fn) is None
+        return fn is not None and type(fn).__name__ != SINK and self.graph.node_of(fn) is None
 
-    def join(self, waiting: Waiting, part: Known, base: Any) -> None:
+    def join(self, waiting: Waiting, part: TensorState, base: Any) -> None:
         """A view was written: its base has a new history from now on, and the view is taken from it again."""
-        known = self.tensors.find(base)
-        if known is None:
+        state = self.tensors.find(base)
+        if state is None:
             return
-        path, before = part.path_from(known.number), (known.number, known.version)
-        known.version, known.value, known.requires = version_of(base) - known.offset, self.tensors.keep(base), True
-        result = (known.number, known.version, known.value, True, known.storage, None)
+        path, before = part.path_from(state.number), (state.number, state.version)
+        state.version, state.value, state.requires = version_of(base) - state.offset, self.tensors.keep(base), True
+        result = (state.number, state.version, state.value, True, state.storage, None)
         record = self.graph.node(grad_fn_of(base), waiting.stack, [result], ())
         self.log.append(
             (
@@ -433,9 +433,9 @@ class Forward:
         view = part()
         fn = None if view is None else grad_fn_of(view)
         if self.is_new(fn):
-            taken = (part.number, part.version, part.value, True, part.storage, known.number)
+            taken = (part.number, part.version, part.value, True, part.storage, state.number)
             record = self.graph.node(fn, waiting.stack, [taken], ())
-            source = known.number, known.version
+            source = state.number, state.version
             self.log.append(("made", waiting.stack, entries.retaken, path, source, taken, record, waiting.during))
 
     def hidden(self, fn: Any, stack: int, inputs: Any, results: Any, attrs: dict[str, Any], inplace: int | None,
@@ -454,10 +454,10 @@ class Forward:
             if up is None:
                 continue
             if type(up).__name__ == SINK:
-                known = graph.sink(up, stack)
-                inputs.append((f"input[{len(inputs)}]", known.number, known.version))
+                state = graph.sink(up, stack)
+                inputs.append((f"input[{len(inputs)}]", state.number, state.version))
             else:
-                number, version = graph.known(up).result(nr)
+                number, version = graph.node_of(up).result(nr)
                 inputs.append((f"input[{len(inputs)}]", number, version))
         results = []
         for shape in shapes_of(fn):
@@ -503,11 +503,11 @@ class Forward:
         outs = [one for one in flat(out) if isinstance(one, torch.Tensor)]
         results, fn = [], None
         for one in outs:
-            known = self.tensors.find(one)
-            if known is None or known.version != version_of(one) - known.offset:
-                known = self.tensors.see(one, stack)
-            known.requires = requires_of(one)
-            results.append((known.number, known.version, known.value, known.requires, known.storage, None))
+            state = self.tensors.find(one)
+            if state is None or state.version != version_of(one) - state.offset:
+                state = self.tensors.see(one, stack)
+            state.requires = requires_of(one)
+            results.append((state.number, state.version, state.value, state.requires, state.storage, None))
             fn = fn or grad_fn_of(one)
         numbers = tuple(one[0] for one in results) if completed else None
         self.log.append(("made", -1, entries.left, numbers, completed))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from engine.trace.tensor_states import next_id
 
-from .calls import STATISTICS, Held
-from .tensors import Known
+from .calls import STATISTICS, TensorArgument
+from .tensors import TensorState
 from .values import unheard
 
 if TYPE_CHECKING:
@@ -65,19 +65,19 @@ class Node:
 class Sink:
     """The node that accumulates the gradient of a leaf."""
 
-    __slots__ = ("__weakref__", "before", "known", "watch")
+    __slots__ = ("__weakref__", "before", "leaf", "watch")
 
-    def __init__(self, watch: Watch, known: Known) -> None:
-        self.watch, self.known = watch, known
+    def __init__(self, watch: Watch, leaf: TensorState) -> None:
+        self.watch, self.leaf = watch, leaf
         self.before: int | None = None
 
     def begins(self, received: tuple[Any, ...]) -> None:
         """Before a gradient is added."""
-        self.before = self.watch.while_off(self.watch.backward.gradient_before, self.known)
+        self.before = self.watch.while_off(self.watch.backward.gradient_before, self.leaf)
 
     def ran(self, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
         """After it was added."""
-        self.watch.while_off(self.watch.backward.accumulated, self.known, received[0], self.before)
+        self.watch.while_off(self.watch.backward.accumulated, self.leaf, received[0], self.before)
 
 
 class Graph:
@@ -109,7 +109,7 @@ class Graph:
             fn.register_hook(node.ran)
         return node.key, node.name, edges, saved
 
-    def known(self, fn: Any) -> Any:
+    def node_of(self, fn: Any) -> Any:
         """The node that stands for one of torch's; None if it is not recorded."""
         return fn.metadata.get(self.mark)
 
@@ -117,21 +117,21 @@ class Graph:
         """The place that a gradient goes to: (node, output) or (leaf,)."""
         if type(up).__name__ == SINK:
             return (self.sink(up, stack).number,)
-        node = self.known(up)
+        node = self.node_of(up)
         if node is None:
             node = self.unseen(up, stack)
         return node.key, nr if node.places is None else node.places.get(nr, nr)
 
-    def sink(self, up: Any, stack: int) -> Known:
+    def sink(self, up: Any, stack: int) -> TensorState:
         """The leaf of an AccumulateGrad, which is watched from now on."""
         tensor = up.variable
-        known = self.tensors.find(tensor) or self.tensors.see(tensor, stack)
-        if known.sink is None or known.sink() is None:
-            sink = Sink(self.watch, known)
+        state = self.tensors.find(tensor) or self.tensors.see(tensor, stack)
+        if state.sink is None or state.sink() is None:
+            sink = Sink(self.watch, state)
             up.register_prehook(sink.begins)
             up.register_hook(sink.ran)
-            known.sink = weakref.ref(sink)
-        return known
+            state.sink = weakref.ref(sink)
+        return state
 
     def unseen(self, fn: Any, stack: int) -> Node:
         """A node that no recorded op made, and those before it: recorded as ops that say so."""
@@ -139,15 +139,15 @@ class Graph:
         waiting = [(fn, False)]
         while waiting:
             fn, ready = waiting.pop()
-            if self.known(fn) is not None:
+            if self.node_of(fn) is not None:
                 continue
             before = [up for up, _ in fn.next_functions if up is not None and type(up).__name__ != SINK]
-            unknown = [up for up in before if self.known(up) is None]
+            unknown = [up for up in before if self.node_of(up) is None]
             if unknown and not ready:
                 waiting += [(fn, True), *((up, False) for up in unknown)]
             else:
                 self.watch.forward.unseen(fn, stack)
-        node: Node = self.known(last)
+        node: Node = self.node_of(last)
         return node
 
     def saved(self, fn: Any, results: Sequence[Any], arguments: Any) -> tuple[Any, ...]:
@@ -159,24 +159,26 @@ class Graph:
             names = self.saved_names[kind] = tuple((name, name.removeprefix("_saved_")) for name in attributes)
         if not names:
             return self.saved_by_user(fn) if hasattr(fn, "saved_tensors") and not self.packing else ()
-        known = dict(arguments)
+        arguments_by_name = dict(arguments)
         saved = []
         if self.packing:
-            return tuple(self.packed(fn, names, known, results))
-        unused = STATISTICS if known.get("training") else ()  # never read again
+            return tuple(self.packed(fn, names, arguments_by_name, results))
+        unused = STATISTICS if arguments_by_name.get("training") else ()  # never read again
         for attribute, name in names:
             if name in unused:
                 continue
             try:
-                kept = getattr(fn, attribute)
+                value = getattr(fn, attribute)
             except RuntimeError:  # written in place since, or freed
                 continue
-            if kept is None:
+            if value is None:
                 continue
-            if hasattr(kept, "_version"):
-                saved.append(self.held(name, kept, known, results))
-            elif type(kept) is tuple and kept and hasattr(kept[0], "_version"):
-                saved += [self.held(f"{name}[{i}]", one, {}, ()) for i, one in enumerate(kept) if one is not None]
+            if hasattr(value, "_version"):
+                saved.append(self.saved_fields(name, value, arguments_by_name, results))
+            elif type(value) is tuple and value and hasattr(value[0], "_version"):
+                saved += [
+                    self.saved_fields(f"{name}[{i}]", one, {}, ()) for i, one in enumerate(value) if one is not None
+                ]
         return tuple(saved)
 
     @staticmethod
@@ -185,10 +187,10 @@ class Graph:
         Older versions of torch do not show what was packed; then there is nothing to say."""
         for attribute, name in names:
             raw = getattr(fn, f"_raw{attribute}", None)
-            kept: Any = getattr(raw, "data", None)
-            size = kept.numel() * kept.element_size() if hasattr(kept, "_version") else 0
+            content: Any = getattr(raw, "data", None)
+            size = content.numel() * content.element_size() if hasattr(content, "_version") else 0
             argument = arguments.get(name)
-            if type(argument) is Held and kept is not None:
+            if type(argument) is TensorArgument and content is not None:
                 yield name, argument.value, argument.number, size
             elif name.startswith(RESULT) and hasattr(raw, "data"):  # while its hook runs it is not there yet
                 nr = int(name.removeprefix(RESULT) or 0)
@@ -198,27 +200,29 @@ class Graph:
     def saved_by_user(self, fn: Any) -> tuple[Any, ...]:
         """What the forward of a custom Function saved."""
         try:
-            kept = fn.saved_tensors
+            tensors = fn.saved_tensors
         except RuntimeError:
             return ()
-        return tuple(self.held(f"saved_tensors[{i}]", one, {}, ()) for i, one in enumerate(kept) if one is not None)
+        return tuple(
+            self.saved_fields(f"saved_tensors[{i}]", one, {}, ()) for i, one in enumerate(tensors) if one is not None
+        )
 
-    def held(self, name: str, kept: Any, arguments: Any, results: Sequence[Any]) -> Any:
+    def saved_fields(self, name: str, tensor: Any, arguments: Any, results: Sequence[Any]) -> Any:
         """A saved tensor: an input or a result has a value already."""
         argument = arguments.get(name)
         if type(argument) in NUMBERS:
             return name, None, None, 8
-        size = kept.numel() * kept.element_size()
-        if type(argument) is Held and argument.shape == kept.shape:
+        size = tensor.numel() * tensor.element_size()
+        if type(argument) is TensorArgument and argument.shape == tensor.shape:
             return name, argument.value, argument.number, size
         if name.startswith(RESULT):
             nr = int(name.removeprefix(RESULT) or 0)
             if nr < len(results):
                 return name, results[nr][2], results[nr][0], size
-        known = self.tensors.find(kept)
-        if known is None:
-            return name, self.tensors.keep(kept), None, size
-        return name, known.value, known.number, size
+        state = self.tensors.find(tensor)
+        if state is None:
+            return name, self.tensors.keep(tensor), None, size
+        return name, state.value, state.number, size
 
     def stopped_at(self, roots: Sequence[Any], ran: set[int]) -> Node | None:
         """The node at which a backward call failed: of those that had all of their gradients and did not run, the one
@@ -233,7 +237,7 @@ class Graph:
                 waiting += edges[fn]
                 for up in edges[fn]:
                     missing[up] = missing.get(up, 0) + 1
-        nodes = {fn: self.known(fn) for fn in edges}
+        nodes = {fn: self.node_of(fn) for fn in edges}
         for fn, node in nodes.items():
             if node is not None and node.key in ran:
                 for up in edges[fn]:

@@ -24,7 +24,7 @@ class ModuleNames:
         self.names: dict[int, str] = {}
         self.holders: dict[int, str] = {}  # of outermost modules: the prefix of the names in them
         self.parts: dict[int, int] = {}  # of outermost modules: how many parts they had when they were called last
-        self.held: dict[int, tuple[int | None, ...]] = {}  # of optimisers: the last report
+        self.parameters: dict[int, tuple[int | None, ...]] = {}  # of optimisers: the last report
         self.stepping: set[int] = set()  # the optimisers whose step has begun
         self.depth = 0
         self._alive: dict[int, Any] = {}
@@ -67,15 +67,15 @@ class ModuleNames:
 
     def entered(self, module: Any, stack: int) -> str:
         """The name of a called module: for the outermost one in the program, for any other one within the outermost."""
-        known, held = self.names.get(id(module)), ""
-        if known is None or not self.depth:
+        inner_name, outer_name = self.names.get(id(module)), ""
+        if inner_name is None or not self.depth:
             for name, inner in module.named_modules():
                 self.note(inner)
                 self.names[id(inner)] = name
             if not self.depth:
-                held = self.bring(module, stack).removesuffix(".")
-            known = self.names[id(module)]
-        return held or known or type(module).__name__
+                outer_name = self.bring(module, stack).removesuffix(".")
+            inner_name = self.names[id(module)]
+        return outer_name or inner_name or type(module).__name__
 
     def note(self, module: Any) -> None:
         """Forget a module when it is gone: its id may become another's."""
@@ -92,8 +92,8 @@ class ModuleNames:
         """Record the parameters and buffers of a module under the names by which the program reaches them; returns the
         prefix of these."""
         if id(module) not in self.holders:
-            held = held_as(module, sys._getframe(4))
-            self.holders[id(module)] = f"{held}." if held else ""
+            module_name = held_as(module, sys._getframe(4))
+            self.holders[id(module)] = f"{module_name}." if module_name else ""
         before = self.holders[id(module)]
         parts = list(parts_of(module))
         if self.parts.get(id(module)) == len(parts):
@@ -102,20 +102,20 @@ class ModuleNames:
         tensors, called = self.watch.tensors, self.watch.recorder.names.called
         for source, qualified, tensor in parts:
             name = before + qualified
-            known = tensors.find(tensor)
-            if known is None:
-                known = tensors.leaf(tensor, stack, source, name)
-            said = called.get(known.number)
+            state = tensors.find(tensor)
+            if state is None:
+                state = tensors.leaf(tensor, stack, source, name)
+            said = called.get(state.number)
             if said is None or name.endswith(f".{said}"):
-                called[known.number] = name
+                called[state.number] = name
         return before
 
     def reached(self, parameter: Any) -> tuple[str, str | None]:
         """(source, name) of a parameter that is used before a call of its module is seen, if the program holds that: an
         optimiser may meet it first, and a library has calls of its own, as GPyTorch."""
         if self.name_of(parameter) is None:
-            for held, module in held_modules(sys._getframe(1)):
-                self.look_into(module, held)
+            for module_name, module in held_modules(sys._getframe(1)):
+                self.look_into(module, module_name)
         name = self.name_of(parameter)
         return ("seen", None) if name is None else ("parameter", name)
 
@@ -124,7 +124,7 @@ class ModuleNames:
         ref, name = self._names.get(id(parameter), (None, None))
         return name if ref is not None and ref() is parameter else None
 
-    def look_into(self, module: Any, held: str) -> None:
+    def look_into(self, module: Any, module_name: str) -> None:
         """Take note of the names of all parameters in a module, once."""
         ref = self._looked.get(id(module))
         if ref is not None and ref() is module:
@@ -133,7 +133,7 @@ class ModuleNames:
         with suppress(Exception):  # one that is only half made yet, or has parameters in a way of its own
             for qualified, part in module.named_parameters():
                 if self.name_of(part) is None:
-                    self._names[id(part)] = weakref.ref(part), f"{held}.{qualified}"
+                    self._names[id(part)] = weakref.ref(part), f"{module_name}.{qualified}"
 
     def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
         """The tensors that an optimiser updates, None for an unknown one; () if they are the same as in its last
@@ -141,8 +141,8 @@ class ModuleNames:
         params = [param for group in optimizer.param_groups for param in group["params"] if param.requires_grad]
         tensors = [self.watch.tensors.find(param) for param in params]
         numbers = tuple(None if one is None else one.number for one in tensors)
-        before = self.held.get(id(optimizer))
-        self.held[id(optimizer)] = numbers
+        before = self.parameters.get(id(optimizer))
+        self.parameters[id(optimizer)] = numbers
         return () if numbers == before else numbers
 
 

@@ -40,12 +40,12 @@ def of_program_outwards(entries: Iterable[T], frame_of: Callable[[T], FrameType]
     return reversed([*of_program(reversed([*entries]), frame_of)])
 
 
-def without_ours(kept: TracebackType | None) -> TracebackType | None:
+def without_ours(traceback: TracebackType | None) -> TracebackType | None:
     """A traceback without the frames of the recorder, and those of torch through which it runs an op."""
     whole = []
-    while kept is not None:
-        whole.append(kept)
-        kept = kept.tb_next
+    while traceback is not None:
+        whole.append(traceback)
+        traceback = traceback.tb_next
     frames = [*of_program(whole, lambda entry: entry.tb_frame)]
     for outer, inner in zip(frames, [*frames[1:], None], strict=True):
         outer.tb_next = inner

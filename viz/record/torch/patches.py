@@ -34,16 +34,16 @@ MISSING = object()
 Undo = tuple[Any, str, Any]
 
 
-class Known:
+class UnwrappedGetter:
     """A getter that torch knows to return tensors of a subclass as they are."""
 
     def __init__(self, getter: Any) -> None:
-        self.getter, self.known = getter, get_default_nowrap_functions()
-        self.known.add(getter)
+        self.getter, self.functions = getter, get_default_nowrap_functions()
+        self.functions.add(getter)
 
     def remove(self) -> None:
         """Let torch forget the getter."""
-        self.known.discard(self.getter)
+        self.functions.discard(self.getter)
 
 
 class Filter:
@@ -89,7 +89,7 @@ def replace_all(watch: Watch, undo: list[Any]) -> None:
             replace(kind, name, functools.partial(grad_mode, watch))
     replace(torch.set_grad_enabled, "__init__", functools.partial(grad_mode, watch))  # called without `with`
     replace(torch.Tensor, "grad", functools.partial(gradient, watch))
-    undo.append(Known(vars(torch.Tensor)["grad"].__get__))
+    undo.append(UnwrappedGetter(vars(torch.Tensor)["grad"].__get__))
     replace(torch.Tensor, "requires_grad", functools.partial(flag_set, watch))
     replace(torch.Tensor, "requires_grad_", functools.partial(flag, watch))
     replace(torch.Tensor, "retain_grad", functools.partial(retain_grad, watch))
@@ -296,9 +296,9 @@ def flag(watch: Watch, real: Any) -> Any:
     def requires_grad_(self: Any, *args: Any, **kwargs: Any) -> Any:
         watch.finish()
         result = real(self, *args, **kwargs)
-        known = watch.tensors.find(self)
-        if known is not None and watch.is_looking() and self.requires_grad is not known.requires:
-            watch.while_off(watch.tensors.flag, known, self, watch.place(2))
+        state = watch.tensors.find(self)
+        if state is not None and watch.is_looking() and self.requires_grad is not state.requires:
+            watch.while_off(watch.tensors.flag, state, self, watch.place(2))
         return result
 
     return requires_grad_
@@ -314,9 +314,9 @@ def flag_set(watch: Watch, real: Any) -> Any:
     def put(self: Any, value: Any) -> None:
         watch.finish()
         real.__set__(self, value)
-        known = watch.tensors.find(self)
-        if known is not None and watch.is_looking() and value is not known.requires:
-            watch.while_off(watch.tensors.flag, known, self, watch.place(2))
+        state = watch.tensors.find(self)
+        if state is not None and watch.is_looking() and value is not state.requires:
+            watch.while_off(watch.tensors.flag, state, self, watch.place(2))
 
     return property(get, put, None, real.__doc__)
 
@@ -453,10 +453,10 @@ def custom_function(watch: Watch, method: Any) -> Any:
 def retains(watch: Watch, tensor: Any, stack: int) -> None:
     """A tensor retains its gradient from now on."""
     watch.forward.settle()
-    known = watch.tensors.see(tensor, stack)
-    watch.log.append(("made", stack, entries.flag, known.number, "retain_grad", True))
+    state = watch.tensors.see(tensor, stack)
+    watch.log.append(("made", stack, entries.flag, state.number, "retain_grad", True))
     fn = grad_fn_of(tensor)
-    node = None if fn is None else watch.graph.known(fn)
+    node = None if fn is None else watch.graph.node_of(fn)
     if node is not None:
         node.retaining = [*(node.retaining or ()), (tensor.output_nr, weakref.ref(tensor))]
 

@@ -16,10 +16,10 @@ from engine.trace.recorder import Recorder
 from engine.trace.tensor_states import next_id
 
 from . import entries
-from .values import kept_of, reshaped
+from .values import reshaped, value_of
 
 
-class Known(weakref.ref):  # type: ignore[type-arg]
+class TensorState(weakref.ref):  # type: ignore[type-arg]
     """A tensor: its number, and the version, value and flag that the trace has of it.
 
     `storage` is the number of the memory, `sink` the watch on the node that accumulates its gradient.  Versions count
@@ -78,43 +78,43 @@ class Tensors:
     ) -> None:  # fmt: skip
         self.recorder, self.reached, self.change = recorder, reached, change
         self.log, self.values, self.limit = recorder.log, recorder.store.values, recorder.limit
-        self.known: dict[int, Known] = {}
+        self.states: dict[int, TensorState] = {}
         self.unwritten: dict[int, Any] = {}  # tensors without elements yet, by id
         self.fresh: dict[int, Any] = {}  # tensors that a loader has handed out, by id
 
-        self.behind: dict[int, Known] = {}  # by the number of what `x.data` gave: x
+        self.behind: dict[int, TensorState] = {}  # by the number of what `x.data` gave: x
 
-        known = self.known
+        states = self.states
 
-        def gone(entry: Known) -> None:
-            if known.get(entry.key) is entry:
-                del known[entry.key]
+        def gone(entry: TensorState) -> None:
+            if states.get(entry.key) is entry:
+                del states[entry.key]
 
         self._gone = gone
 
     def keep(self, tensor: Any) -> int:
         """Keep the elements of a tensor as they are now; the number of the value."""
         values = self.values
-        values.append(kept_of(tensor, self.limit))
+        values.append(value_of(tensor, self.limit))
         return len(values) - 1
 
-    def keep_as(self, tensor: Any, known: int) -> int:
-        """Keep a tensor that has all elements of the value `known`, if it has as many, in another shape perhaps."""
+    def keep_as(self, tensor: Any, value: int) -> int:
+        """Keep a tensor that has all elements of this value, if it has as many, in another shape perhaps."""
         values = self.values
-        same = reshaped(values[known], tensor)
-        values.append(kept_of(tensor, self.limit) if same is None else same)
+        same = reshaped(values[value], tensor)
+        values.append(value_of(tensor, self.limit) if same is None else same)
         return len(values) - 1
 
-    def enter(self, tensor: Any, value: int, version: int, requires: bool, storage: int | None = None) -> Known:
+    def enter(self, tensor: Any, value: int, version: int, requires: bool, storage: int | None = None) -> TensorState:
         """Make a tensor known, with a new number."""
-        known = Known(tensor, self._gone)
-        known.key = id(tensor)
-        known.number = number = next_id()
-        known.version, known.value, known.requires = version, value, requires
-        known.storage = number if storage is None else storage
-        known.sink, known.offset, known.steps, known.moved = None, 0, None, None
-        self.known[known.key] = known
-        return known
+        state = TensorState(tensor, self._gone)
+        state.key = id(tensor)
+        state.number = number = next_id()
+        state.version, state.value, state.requires = version, value, requires
+        state.storage = number if storage is None else storage
+        state.sink, state.offset, state.steps, state.moved = None, 0, None, None
+        self.states[state.key] = state
+        return state
 
     def without_elements(self, tensor: Any) -> None:
         """Note that nothing has been written to a new tensor so far."""
@@ -136,57 +136,57 @@ class Tensors:
             elif isinstance(one, (list, tuple, dict)):
                 self.loaded(one)
 
-    def find(self, tensor: Any) -> Known | None:
+    def find(self, tensor: Any) -> TensorState | None:
         """The facts about a tensor; None if the recording has not met it."""
-        return self.known.get(id(tensor))
+        return self.states.get(id(tensor))
 
-    def see(self, tensor: Any, stack: int, source: str | None = None, name: str | None = None) -> Known:
+    def see(self, tensor: Any, stack: int, source: str | None = None, name: str | None = None) -> TensorState:
         """A tensor that is used now, in its current version: recorded if the trace does not know it."""
-        known = self.known.get(id(tensor))
-        if known is not None:
-            version = version_of(tensor) - known.offset
-            if version != known.version:
-                self.refresh(known, tensor, version)
-            if requires_of(tensor) is not known.requires:
-                self.flag(known, tensor, stack)
-            return known
+        state = self.states.get(id(tensor))
+        if state is not None:
+            version = version_of(tensor) - state.offset
+            if version != state.version:
+                self.refresh(state, tensor, version)
+            if requires_of(tensor) is not state.requires:
+                self.flag(state, tensor, stack)
+            return state
         if source is None and type(tensor) is torch.nn.Parameter:
             source, name = self.reached(tensor)
         elif source is None:
             source = "DataLoader" if id(tensor) in self.fresh else "seen"
         return self.leaf(tensor, stack, source, name)
 
-    def leaf(self, tensor: Any, stack: int, source: str, name: str | None = None) -> Known:
+    def leaf(self, tensor: Any, stack: int, source: str, name: str | None = None) -> TensorState:
         """Record a tensor that no recorded op made."""
         version, requires = version_of(tensor), requires_of(tensor)
         base = tensor._base if tensor._is_view() else None
         shared = None if base is None else self.find(base)
         grad = grad_of(tensor) if requires and tensor.is_leaf else None
-        held = None if grad is None else self.see(grad, stack)
+        grad_state = None if grad is None else self.see(grad, stack)
         if self.change is not None:
             self.change(tensor)
         value = self.keep(tensor)
-        known = self.enter(tensor, value, version, requires, None if shared is None else shared.storage)
+        state = self.enter(tensor, value, version, requires, None if shared is None else shared.storage)
         if source in GRADIENTS:
-            known.offset, known.version, version = version, 0, 0
+            state.offset, state.version, version = version, 0, 0
         self.log.append(
             (
-                "made", stack, entries.leaf, known.number, known.storage, version, value, requires, source,
-                None if held is None else held.number, name, str(tensor.device),
+                "made", stack, entries.leaf, state.number, state.storage, version, value, requires, source,
+                None if grad_state is None else grad_state.number, name, str(tensor.device),
             )
         )  # fmt: skip
-        return known
+        return state
 
-    def refresh(self, known: Known, tensor: Any, version: int) -> None:
+    def refresh(self, state: TensorState, tensor: Any, version: int) -> None:
         """A tensor has changed since it was recorded: through another name of its memory, or while nobody looked."""
-        moved = known.moved if version == known.version + 1 else None
-        known.version, known.value, known.moved = version, self.keep(tensor), None
+        moved = state.moved if version == state.version + 1 else None
+        state.version, state.value, state.moved = version, self.keep(tensor), None
         if moved is None:
-            self.log.append(("made", -1, entries.refresh, known.number, version, known.value))
+            self.log.append(("made", -1, entries.refresh, state.number, version, state.value))
         else:
-            self.log.append(("moved", -1, known.number, version, known.value, *moved))
+            self.log.append(("moved", -1, state.number, version, state.value, *moved))
 
-    def flag(self, known: Known, tensor: Any, stack: int) -> None:
+    def flag(self, state: TensorState, tensor: Any, stack: int) -> None:
         """`requires_grad` was set."""
-        known.requires = requires_of(tensor)
-        self.log.append(("made", stack, entries.flag, known.number, "requires_grad", known.requires))
+        state.requires = requires_of(tensor)
+        self.log.append(("made", stack, entries.flag, state.number, "requires_grad", state.requires))

@@ -64,8 +64,8 @@ class Threads:
         number = get_ident()
         if number == self.recorded:
             return True
-        known: Any = threading
-        return number not in self.watched and number not in known._active  # `current_thread` would enter it there
+        threads: Any = threading
+        return number not in self.watched and number not in threads._active  # `current_thread` would enter it there
 
     def may_begin(self, uses_gradients: Callable[[], bool] = lambda: True) -> bool:
         """Whether this thread is recorded from now on, if it begins to use gradients here."""

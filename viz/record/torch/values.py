@@ -66,9 +66,9 @@ class Unknown(OnFile):
         self.dtype = dtype_named("float32" if dtype is None else str(dtype).removeprefix("torch."))
 
 
-def kept_of(tensor: Any, limit: int) -> Any:
+def value_of(tensor: Any, limit: int) -> Any:
     """What a recording keeps of a tensor as it is now."""
-    return unheard(kept, tensor, limit) if _len_torch_dispatch_stack() else kept(tensor, limit)
+    return unheard(plain_value_of, tensor, limit) if _len_torch_dispatch_stack() else plain_value_of(tensor, limit)
 
 
 def unheard(work: Callable[..., Any], *args: Any) -> Any:
@@ -79,8 +79,8 @@ def unheard(work: Callable[..., Any], *args: Any) -> Any:
     return work(*args)
 
 
-def kept(tensor: Any, limit: int) -> Any:
-    """`kept_of`, if no mode listens."""
+def plain_value_of(tensor: Any, limit: int) -> Any:
+    """`value_of`, if no mode listens."""
     try:
         dtype = tensor.dtype
         size = numel(tensor)
@@ -153,15 +153,15 @@ def array_of(tensor: Any) -> Any:
     return np.from_dlpack(_Capsule(tensor))
 
 
-def reshaped(known: Any, tensor: Any) -> TensorSummary | None:
+def reshaped(source: Any, tensor: Any) -> TensorSummary | None:
     """The summary of a tensor that has the elements of one that has a summary, in another shape: only its sample is
     taken again."""
-    if not isinstance(known, TensorSummary) or known.size != numel(tensor) or not is_plain(tensor):
+    if not isinstance(source, TensorSummary) or source.size != numel(tensor) or not is_plain(tensor):
         return None
-    if NUMPY[tensor.dtype] != known.dtype:  # the same memory, read as another type
+    if NUMPY[tensor.dtype] != source.dtype:  # the same memory, read as another type
         return None
     array = array_of(tensor.detach())
-    return TensorSummary(tuple(array.shape), known.dtype, known.size, sample_of(array).copy(), known.stats)
+    return TensorSummary(tuple(array.shape), source.dtype, source.size, sample_of(array).copy(), source.stats)
 
 
 def is_plain(tensor: Any) -> bool:

@@ -224,38 +224,38 @@ class Watch:
     def leaves(self, kind: str, tensor: Any, stack: int) -> None:
         """The elements of a tensor are read into Python or numpy."""
         self.forward.settle()
-        known = self.tensors.see(tensor, stack)
-        self.log.append(("made", stack, entries.escape, known.number, kind, known.value))
+        state = self.tensors.see(tensor, stack)
+        self.log.append(("made", stack, entries.escape, state.number, kind, state.value))
 
     def data_set(self, tensor: Any, source: Any, stack: int) -> None:
         """`x.data = y`."""
-        known = self.tensors.find(tensor)
-        if known is None:
+        state = self.tensors.find(tensor)
+        if state is None:
             self.tensors.see(tensor, stack)
             return
         other = self.tensors.see(source, stack)
-        known.offset -= 1  # torch does not count it; other elements are another version nevertheless
-        known.version, known.value, known.storage = (
-            version_of(tensor) - known.offset,
+        state.offset -= 1  # torch does not count it; other elements are another version nevertheless
+        state.version, state.value, state.storage = (
+            version_of(tensor) - state.offset,
             self.tensors.keep(tensor),
             other.storage,
         )
-        self.log.append(("made", stack, entries.data, known.number, known.version, known.value, other.number))
+        self.log.append(("made", stack, entries.data, state.number, state.version, state.value, other.number))
 
     def grad_set(self, tensor: Any, value: Any, stack: int) -> None:
         """`x.grad = y`."""
-        known = self.tensors.see(tensor, stack)
-        held = None if value is None else self.tensors.see(value, stack)
-        fields = (None, None) if held is None else (held.value, held.number)
-        self.log.append(("made", stack, entries.grad_set, known.number, *fields))
+        state = self.tensors.see(tensor, stack)
+        grad = None if value is None else self.tensors.see(value, stack)
+        fields = (None, None) if grad is None else (grad.value, grad.number)
+        self.log.append(("made", stack, entries.grad_set, state.number, *fields))
 
     def hooked(self, hook: Any, tensor: Any) -> Any:
         """A hook on the gradient of a tensor, recorded when it runs."""
-        held = weakref.ref(tensor)
+        ref = weakref.ref(tensor)
 
         @functools.wraps(hook, updated=())
         def run(gradient: Any) -> Any:
-            target = held()
+            target = ref()
             if target is None or not self.is_looking() or self.backward.call is None:
                 return hook(gradient)
             return self.backward.hook(hook, target, gradient)
