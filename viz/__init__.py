@@ -41,7 +41,7 @@ def show(
         return cell(trace, title)
     program = programs.from_trace(trace, title)
     stays = _is_interactive() if block is None else not block
-    _shown[:] = [(kept, running) for kept, running in _shown if running.is_open]
+    _shown[:] = [(catalogue, running) for catalogue, running in _shown if running.is_open]
     if stays and _shown and port is None:
         catalogue, running = _shown[0]
         running = running.at(page(catalogue.add(program)))

@@ -135,14 +135,14 @@ def to_edits(base: Trace, edits: Mapping[str, Any]) -> Edits:
     The browser names a command by its id alone; which recorded event stands behind it is looked up here.  A command
     without a place (`after` null) comes after the last event of the program.
     """
-    known = {command.id: command for command in commands(base)}
+    commands_by_id = {command.id: command for command in commands(base)}
     listed = edits.get("commands")
-    full = None if listed is None else [_full(dict(spec), known, base) for spec in listed]
+    full = None if listed is None else [_full(dict(spec), commands_by_id, base) for spec in listed]
     return Edits.from_json({"leaves": edits.get("leaves") or {}, "commands": full})
 
 
-def _full(spec: Json, known: Mapping[str, Command], base: Trace) -> Json:
-    recorded = known.get(str(spec.get("id")))
+def _full(spec: Json, commands_by_id: Mapping[str, Command], base: Trace) -> Json:
+    recorded = commands_by_id.get(str(spec.get("id")))
     if recorded is not None:
         spec["base"] = recorded.base
         if spec.get("leaf") is None:  # a tensor in a folded group has no name there

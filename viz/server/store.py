@@ -293,7 +293,7 @@ class Store:
         self._calls: Lru[str, Packed] = Lru(*DETAILS, _size)
         self._details: Lru[tuple[str, str], Packed] = Lru(*DETAILS, _size)
         self._overviews: Lru[str, Packed] = Lru(*DETAILS, _size)
-        self._revisions: Revisions = revisions or Lru[str, Revision](*REVISIONS, lambda _, known: len(known.text))
+        self._revisions: Revisions = revisions or Lru[str, Revision](*REVISIONS, lambda _, one: len(one.text))
         self._sources: dict[str, tuple[int, str]] = {}
         self.again: dict[str, Again] = {}
         """The run with the edits of a revision, by its id, if there was one."""
@@ -308,10 +308,10 @@ class Store:
         """
         entry = self.catalogue.find(program)
         if edits is None and revision is not None:
-            known = self._revisions.get(revision) or self.revision(program, NO_EDITS, section=section)
-            if known.id != revision or known.program != program or known.version != entry.version:
+            result = self._revisions.get(revision) or self.revision(program, NO_EDITS, section=section)
+            if result.id != revision or result.program != program or result.version != entry.version:
                 raise _unknown_revision(program, revision)
-            return known
+            return result
         return self._revision(program, entry.version, canonical(edits), section)
 
     def prepare(self) -> None:
@@ -461,11 +461,11 @@ class Store:
         return min(section.end - section.start, run.most) >= shelf.long
 
     def _detailed(self, revision: Revision, element: str) -> Packed:
-        known = self._calls.get(revision.id)
-        if known is None and self.shelf is not None and self._is_long(revision, self.shelf):
+        packed = self._calls.get(revision.id)
+        if packed is None and self.shelf is not None and self._is_long(revision, self.shelf):
             with contextlib.suppress(Later):  # it was shown so long ago that nobody has it any more
-                known = self.know(revision, self.scene(revision, None, {}, "").json())
-        calls = None if known is None else known.json()
+                packed = self.know(revision, self.scene(revision, None, {}, "").json())
+        calls = None if packed is None else packed.json()
         if (far := self._elsewhere(revision, element=element, calls=calls)) is not None:
             return far
         calls = calls or self.scene(revision, None, {}, "").json()
@@ -556,11 +556,11 @@ class Store:
 
     def _source(self, program: str, version: int) -> str:
         """A hash of the text of a recording's files; that of the newest is kept."""
-        known = self._sources.get(program)
-        if known is None or known[0] != version:
+        entry = self._sources.get(program)
+        if entry is None or entry[0] != version:
             files = json.dumps(dict(self._recorded(program, version).files), sort_keys=True)
-            known = self._sources[program] = (version, hashlib.sha256(files.encode()).hexdigest())
-        return known[1]
+            entry = self._sources[program] = (version, hashlib.sha256(files.encode()).hexdigest())
+        return entry[1]
 
 
 def _size(_key: object, packed: Packed) -> int:

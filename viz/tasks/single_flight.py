@@ -25,9 +25,9 @@ class SingleFlight:
 
         A cached value never waits.  An error of `work` goes to all who waited for it, and is not kept.
         """
-        known = cache.get(key)
-        if known is not None:
-            return known
+        hit = cache.get(key)
+        if hit is not None:
+            return hit
         with self._lock:
             running = self._running.get((id(cache), key))
             if running is None:
@@ -36,8 +36,8 @@ class SingleFlight:
             outcome: V = _outcome(running)
             return outcome
         try:
-            known = cache.get(key)  # another run may have ended between the first look and ours
-            value = known if known is not None else cache.put(key, work())
+            hit = cache.get(key)  # another run may have ended between the first look and ours
+            value = hit if hit is not None else cache.put(key, work())
         except BaseException as error:
             mine.set_exception(error)
             raise

@@ -264,9 +264,9 @@ def _add_files(server: Flask, exports: Exports, admit: Admit, local: Local | Non
 
     @server.get("/share")
     def shared() -> Response:
-        known = started if is_local(request.environ) else Started()
+        start = started if is_local(request.environ) else Started()
         port = int(request.environ.get("SERVER_PORT") or 0)
-        return _json(share(known, port, request.args.get("path", "/"), network()))
+        return _json(share(start, port, request.args.get("path", "/"), network()))
 
     @server.post("/export/<ending>")
     def export(ending: str) -> Response:

@@ -76,7 +76,7 @@ class Exports:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._kept: Lru[tuple[str, str], bytes] = Lru(*KEPT, lambda _, body: len(body))
+        self._files: Lru[tuple[str, str], bytes] = Lru(*KEPT, lambda _, body: len(body))
         self._flight = SingleFlight()
         self._replayed: dict[str, int] = {}
 
@@ -97,7 +97,7 @@ class Exports:
             finally:
                 self._replayed.pop(asked, None)
 
-        return self._flight.cached(self._kept, (ending, revision.id), write)
+        return self._flight.cached(self._files, (ending, revision.id), write)
 
     def replayed(self, ending: str, revision: Revision) -> int:
         """The number of changes that have been replayed for a costly file that is being written."""

@@ -156,8 +156,8 @@ class Search:
             rows = [(program.id, *_fields(program)) for program in listed]
             self._base.executemany(f"INSERT INTO {table} VALUES (?, {places})", rows)  # noqa: S608  # names of ours
             self._base.execute(f"CREATE VIRTUAL TABLE {table}_words USING fts5vocab({table}, row)")
-            known = self._base.execute(f"SELECT term FROM {table}_words")  # noqa: S608
-            self._words[table] = {term for (term,) in known}
+            terms = self._base.execute(f"SELECT term FROM {table}_words")  # noqa: S608
+            self._words[table] = {term for (term,) in terms}
         self._phrases = {}
         for program in listed:
             for phrase in _phrases(program):
@@ -166,12 +166,12 @@ class Search:
 
     def _instead(self, words: Iterable[str], alike: float) -> dict[str, str]:
         """For each word that no program has, and that does not begin another one, the nearest known word."""
-        known = self._words["plain"]
+        vocabulary = self._words["plain"]
         nearest = {}
         for word in words:
-            if self._has(_quoted(word)) or (len(word) >= PREFIX and any(one.startswith(word) for one in known)):
+            if self._has(_quoted(word)) or (len(word) >= PREFIX and any(one.startswith(word) for one in vocabulary)):
                 continue
-            near = difflib.get_close_matches(word, known, n=1, cutoff=alike)
+            near = difflib.get_close_matches(word, vocabulary, n=1, cutoff=alike)
             if near and (len(word) > SHORT or sorted(word) == sorted(near[0])) and word[0] == near[0][0]:
                 nearest[word] = near[0]
         return nearest

@@ -39,8 +39,8 @@ class Compressed:
         asset = self.assets.find(path)
         if asset is None:
             return sent(environ, start_response, "404 Not Found", [("Content-Type", "text/plain")], UNKNOWN)
-        file, kept = asset
-        headers = [("Content-Type", file.type), ("Cache-Control", kept), ("ETag", file.tag)]
+        file, caching = asset
+        headers = [("Content-Type", file.type), ("Cache-Control", caching), ("ETag", file.tag)]
         is_packed = reads_gzip(environ) and len(file.content) >= WORTH
         body = file.packed if is_packed else file.content
         return sent(environ, start_response, "200 OK", with_encoding(headers, is_packed), body)
@@ -78,8 +78,8 @@ class Compressed:
     def packed(self, digest: bytes, body: bytes) -> bytes:
         if len(body) < COMMON:
             return gzip([pack(body)])
-        known = self._packed.get(digest)
-        return known if known is not None else self._packed.put(digest, gzip([pack(body)]))
+        answer = self._packed.get(digest)
+        return answer if answer is not None else self._packed.put(digest, gzip([pack(body)]))
 
 
 def reads_gzip(environ: Mapping[str, Any]) -> bool:

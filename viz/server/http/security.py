@@ -174,8 +174,8 @@ class Guard:
 
         def start(status: str, own: list[tuple[str, str]], *rest: Any) -> Any:
             taken = {key.lower() for key, _ in self.answer_headers}
-            kept = [(key, value) for key, value in own if key.lower() not in taken]
-            return start_response(status, [*kept, *self.answer_headers], *rest)
+            headers = [(key, value) for key, value in own if key.lower() not in taken]
+            return start_response(status, [*headers, *self.answer_headers], *rest)
 
         return self.app(environ, start)
 

@@ -76,10 +76,10 @@ class Assets:
 
     def find(self, path: str) -> tuple[StaticFile, str] | None:
         """The file at an address, and how long it may be cached; None if there is none."""
-        for start, kept in ((f"/{self.address}/", FOR_EVER), ("/assets/", ASK_AGAIN)):
+        for start, caching in ((f"/{self.address}/", FOR_EVER), ("/assets/", ASK_AGAIN)):
             file = self._files.get(path.removeprefix(start)) if path.startswith(start) else None
             if file is not None:
-                return file, kept
+                return file, caching
         return None
 
 

@@ -62,8 +62,8 @@ def _style(rules: Mapping[str, Any]) -> str:
 
 def _stated(props: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """The attributes that a component passes on to its element: its id, all `data-` and `aria-`, and these names."""
-    kept = ("id", "title", "role", *names)
-    return {name: value for name, value in props.items() if name in kept or name.startswith(("data-", "aria-"))}
+    attributes = ("id", "title", "role", *names)
+    return {name: value for name, value in props.items() if name in attributes or name.startswith(("data-", "aria-"))}
 
 
 def _through(props: Mapping[str, Any], without: Collection[str]) -> str:

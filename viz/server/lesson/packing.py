@@ -81,23 +81,23 @@ class Lesson:
         if scene["section"] is None and not scene["norms"]:
             return None
         data = {"overview": self.store.overview(program).json(), "graphs": self.store.graphs(program).json()}
-        return data if self.kept(data) else None
+        return data if self.reserve(data) else None
 
     def recorded(self, program: str, number: int | None) -> Json:
         """A section as it was recorded: `base`, its scene, and `details`, of all its elements."""
         revision = self.store.revision(program, None, section=number)
         base = _shared(self.store.scene(revision, None, {}, "").json())
         details = self.details(revision, base)
-        self.kept([base, details])
+        self.reserve([base, details])
         return {"base": base, "drawn": [], "edited": [], "details": details, "changed": {}}
 
     def extend(self, section: Json, program: str, number: int | None, also: Sequence[Json]) -> None:
         """Adds scenes to a section, as differences from its base: `drawn` with other groups folded, and its edits."""
         recorded, base = self.store.revision(program, None, section=number), section["base"]
         for scene in self.drawn(recorded, base):
-            new = {one: known for one, known in self.details(recorded, scene).items() if one not in section["details"]}
+            new = {one: row for one, row in self.details(recorded, scene).items() if one not in section["details"]}
             change = difference(base, scene)
-            if not self.kept([change, new]):
+            if not self.reserve([change, new]):
                 break
             section["drawn"].append(change)
             section["details"] |= new
@@ -121,16 +121,16 @@ class Lesson:
             scene = _shared(self.store.scene(revision, None, {}, "").json())
         except Problem as problem:
             return {"edits": edits, "problem": problem.as_json()}
-        known = section["details"]
+        base_rows = section["details"]
         details = {
-            element: difference(known.get(element), one) for element, one in self.details(revision, scene).items()
+            element: difference(base_rows.get(element), one) for element, one in self.details(revision, scene).items()
         }
         change = difference(section["base"], scene)
-        self.kept([change, details])
+        self.reserve([change, details])
         section["changed"][revision.id] = details
         return {"edits": edits, "revision": revision.id, "scene": change}
 
-    def kept(self, documents: Any) -> bool:
+    def reserve(self, documents: Any) -> bool:
         """Takes the room that documents need; False if there is not enough."""
         self.room -= len(json.dumps(documents, separators=(",", ":")))
         return self.room > self.spare

@@ -85,7 +85,7 @@ def _line(call: Command, recorded: Reading) -> int:
 
 def _leaf(name: str, recorded: Reading) -> int:
     facts = recorded.facts
-    named = (tensor for tensor, known in facts.trace.names.items() if known == name and tensor in facts.tensors)
+    named = (tensor for tensor, label in facts.trace.names.items() if label == name and tensor in facts.tensors)
     leaf = next((tensor for tensor in named if facts.tensors[tensor].leaf is not None), None)
     if leaf is None:
         raise ValueError(f"`{name}` is not a leaf of the program, and not one of {', '.join(OF_CALL)}")

@@ -107,15 +107,15 @@ class Recomputed:
         return f"Recomputed by Backstep's engine, which agrees with the recording {measured}{without}."
 
 
-_known: weakref.WeakKeyDictionary[Trace, Recomputed | str] = weakref.WeakKeyDictionary()
+_replays: weakref.WeakKeyDictionary[Trace, Recomputed | str] = weakref.WeakKeyDictionary()
 """The replays by recording, or why there is none; kept as long as the recording is in memory."""
 
 
 def base_of(trace: Trace, revision: Trace) -> Trace:
     """The trace with which a revision of a recording is compared: for a replay, the recording as the engine computes
     it, if that was asked for before; for a run on the library itself, the recording."""
-    known = _known.get(trace) if library(trace) and not library(revision) else None
-    return known.shown(known.trace) if isinstance(known, Recomputed) else trace
+    outcome = _replays.get(trace) if library(trace) and not library(revision) else None
+    return outcome.shown(outcome.trace) if isinstance(outcome, Recomputed) else trace
 
 
 def recomputed(trace: Trace, leaves: Mapping[int, object]) -> Recomputed:
@@ -124,21 +124,21 @@ def recomputed(trace: Trace, leaves: Mapping[int, object]) -> Recomputed:
     Raises Unlike, with the reason, if the engine lacks an op that takes part in backward or that an edited leaf
     reaches, if it does something else, or if its numbers differ by more than rounding explains.  Runs the engine.
     """
-    known = _known.get(trace)
-    if known is None:
+    outcome = _replays.get(trace)
+    if outcome is None:
         try:
-            known = _measured(trace)
+            outcome = _measured(trace)
         except Unlike as error:
-            known = str(error)
+            outcome = str(error)
         except ValueError as error:  # a value that was not kept
-            known = f"{str(error).rstrip('.')}."
-        _known[trace] = known
-    if isinstance(known, str):
-        raise Unlike(known)
+            outcome = f"{str(error).rstrip('.')}."
+        _replays[trace] = outcome
+    if isinstance(outcome, str):
+        raise Unlike(outcome)
     reached = _reached(trace, set(leaves))
     if reached is not None:
         raise Unlike(f"The edited leaf reaches {_said(trace, reached)}, which Backstep's engine does not have.")
-    return known
+    return outcome
 
 
 def _measured(trace: Trace) -> Recomputed:

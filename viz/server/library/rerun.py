@@ -87,7 +87,7 @@ class Reruns:
 
     def __init__(self, store: Store, seconds: float = SECONDS) -> None:
         self.store, self.seconds = store, seconds
-        self._kept: OrderedDict[str, Path] = OrderedDict()
+        self._recordings: OrderedDict[str, Path] = OrderedDict()
         self._one, self._lock = threading.Lock(), threading.Lock()
         self._asked = 0
         self._stopped = 0
@@ -218,9 +218,9 @@ class Reruns:
 
     def _keep(self, revision: Revision, again: Again) -> None:
         self.store.again[revision.id] = again
-        self._kept[revision.id] = Path(again.file.path)
-        while len(self._kept) > MOST:
-            oldest, path = self._kept.popitem(last=False)
+        self._recordings[revision.id] = Path(again.file.path)
+        while len(self._recordings) > MOST:
+            oldest, path = self._recordings.popitem(last=False)
             self.store.again.pop(oldest, None)
             shutil.rmtree(path.parent, ignore_errors=True)
 

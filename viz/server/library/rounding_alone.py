@@ -65,7 +65,7 @@ class RoundingAlone:
                     self.least[value] = least
 
     def _accumulated(self, event: Accumulated) -> None:
-        held = None if event.before is None else self._tensors.get(event.grad)
+        mask_before = None if event.before is None else self._tensors.get(event.grad)
         self._tensors.pop(event.grad, None)
         least = max(self.least.get(event.added, 0.0), self.least.get(-1 if event.before is None else event.before, 0.0))
         added = self.trace.value(event.added).array
@@ -74,7 +74,7 @@ class RoundingAlone:
         self.least[event.after] = least
         alone = abs(added) <= rounding(str(added.dtype)) * least
         if event.before is not None:
-            alone = alone & held if held is not None else np.zeros_like(alone)
+            alone = alone & mask_before if mask_before is not None else np.zeros_like(alone)
         if (alone & (added != 0)).any():
             self._tensors[event.grad] = alone
 

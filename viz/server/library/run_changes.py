@@ -39,13 +39,13 @@ def leaf_values(run: Run, section: int, base: Trace, edits: Edits) -> dict[int, 
             raise Cannot(
                 f"{name} is computed by an op; a run of the program can begin with other values of leaves only."
             )
-        born = int(run.outline.born[tensors[tensor]])
-        event = run.whole.events[born]
-        is_before = run.is_divided and born < run.sections[section].start
+        creation = int(run.outline.born[tensors[tensor]])
+        event = run.whole.events[creation]
+        is_before = run.is_divided and creation < run.sections[section].start
         same = isinstance(event, LeafCreated) and between(base.value(leaf.value), run.whole.value(event.value)) == 0.0
         if not isinstance(event, LeafCreated) or (is_before and (section or not same)):
             raise Cannot(f"{name} comes from an earlier iteration: edit it in the iteration that makes it.")
-        changed[born] = fitted(values, leaf.shape, leaf.dtype, name).tolist()
+        changed[creation] = fitted(values, leaf.shape, leaf.dtype, name).tolist()
     return changed
 
 

@@ -75,12 +75,12 @@ class Admission:
     def turn(self, client: str) -> Iterator[None]:
         """A place among those that wait. Raises Problem if there is none."""
         own = f"client-{zlib.crc32(client.encode()) % CLIENTS}"
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as places:
             for name, count in ((own, self.bounds.per_client), ("replay", self.bounds.in_all)):
                 place = free_place(self.folder, name, count)
                 if place is None:
                     raise Problem("busy", "The server is busy", BUSY)
-                held.enter_context(place)
+                places.enter_context(place)
             yield
 
 

@@ -26,10 +26,10 @@ class Shared(ABC):
 
     def call_job_fn(self, key: str, job_fn: Any, args: Any, context: Any) -> str:
         """The job that answers: the one that runs already, or a new one."""
-        known = self.notes.get(f"backstep:job:{key}")
-        if known is not None and not self.result_ready(key) and self.job_running(known.decode()):  # type: ignore[attr-defined]
-            self.notes.put(f"backstep:joined:{known.decode()}", b"1", LIMIT)
-            return str(known.decode())
+        note = self.notes.get(f"backstep:job:{key}")
+        if note is not None and not self.result_ready(key) and self.job_running(note.decode()):  # type: ignore[attr-defined]
+            self.notes.put(f"backstep:joined:{note.decode()}", b"1", LIMIT)
+            return str(note.decode())
         self.clear_cache_entry(key)  # type: ignore[attr-defined]
         job: str = self.begin(key, job_fn, args)
         self.notes.put(f"backstep:job:{key}", job.encode(), 2 * LIMIT)

@@ -59,7 +59,7 @@ class DiskJobs(Shared, DiskcacheManager):
         self.processes = [process for process in self.processes if process.poll() is None]
         if len(self.processes) >= WAITING:
             raise crowded()
-        name = next(name for name, known in self.func_registry.items() if known is job_fn)
+        name = next(name for name, function in self.func_registry.items() if function is job_fn)
         process = started("viz.server.production.job")
         self.processes.append(process)
         assert process.stdin is not None and process.stdout is not None

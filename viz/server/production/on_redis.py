@@ -111,9 +111,9 @@ class RedisJobs(Shared, CeleryManager):
 
 def secret(url: str, own: str) -> str:
     """The secret of all machines at a Redis: that of the first one. Raises one of FAILURES."""
-    known = client(url)
-    known.set("backstep:secret", own, nx=True)
-    shared: Any = known.get("backstep:secret")
+    connection = client(url)
+    connection.set("backstep:secret", own, nx=True)
+    shared: Any = connection.get("backstep:secret")
     return str(shared.decode())
 
 
