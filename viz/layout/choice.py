@@ -21,13 +21,13 @@ from ..tasks.lru import Lru
 from ..tasks.worker_process import ended, started
 from . import dot, simple, views
 from .layered import barycentre, layered
-from .layered.layered import Placed
+from .layered.layered import Picture
 from .layered.ports import Anchors
 from .layered.ranked_graph import Ranked
 from .sheet import HEAD, PAD, Point
 from .simple import LayoutRefused
 
-__all__ = ["NAMES", "Anchors", "LayoutRefused", "Placed", "Point", "layout", "positions", "routes", "shown"]
+__all__ = ["NAMES", "Anchors", "LayoutRefused", "Picture", "Point", "layout", "positions", "routes", "shown"]
 
 log = logging.getLogger("backstep")
 
@@ -51,7 +51,7 @@ _READ = ("size", "anchors", "under", "group", "line")
 _READ_OF_EDGES = ("origin", "argument")
 
 
-def layout(graph: nx.DiGraph, name: str = "layered") -> Placed:
+def layout(graph: nx.DiGraph, name: str = "layered") -> Picture:
     """Positions, boxes and routes; the same graph always gives the same picture.
 
     See `layered.layered.place` for the attributes that are read; with `graph.graph["view"]` (width and height in px)
@@ -59,20 +59,20 @@ def layout(graph: nx.DiGraph, name: str = "layered") -> Placed:
     too long, ValueError for an unknown name or a graph with a cycle.
     """
     key = (name, _structure(graph))
-    known = _pictures.get(key)
-    return _pictures.put(key, _layout(graph, name)) if known is None else known
+    picture = _pictures.get(key)
+    return _pictures.put(key, _layout(graph, name)) if picture is None else picture
 
 
-def _layout(graph: nx.DiGraph, name: str) -> Placed:
+def _layout(graph: nx.DiGraph, name: str) -> Picture:
     if name in ("", "layered"):
-        return views.placed(graph, _places)
+        return views.picture_for_view(graph, _places)
     if name == "layered-own":
-        placed = views.placed(graph, _own)
-        placed.name = name
-        return placed
-    placed = simple.place(graph, name)
-    _enclose(graph, placed)
-    return placed
+        picture = views.picture_for_view(graph, _own)
+        picture.name = name
+        return picture
+    picture = simple.place(graph, name)
+    _enclose(graph, picture)
+    return picture
 
 
 def _structure(graph: nx.DiGraph) -> Hashable:
@@ -87,7 +87,7 @@ def _structure(graph: nx.DiGraph) -> Hashable:
     )  # fmt: skip
 
 
-def shown(graph: nx.DiGraph, name: str = "layered") -> tuple[Placed, str | None]:
+def shown(graph: nx.DiGraph, name: str = "layered") -> tuple[Picture, str | None]:
     """As `layout`, for any graph and any name; and if another layout had to be used, the reason.
 
     The last fallback cannot fail: a graph in plain rows is better than an error.
@@ -97,10 +97,10 @@ def shown(graph: nx.DiGraph, name: str = "layered") -> tuple[Placed, str | None]
     except LayoutRefused as refusal:
         why = str(refusal)
     except Exception as error:  # noqa: BLE001  whatever went wrong, another layout is used
-        known = name in ("", *NAMES)
-        if known:  # an unknown name comes from a mistyped address
+        is_offered = name in ("", *NAMES)
+        if is_offered:  # an unknown name comes from a mistyped address
             log.warning("layout %r: %s", name, error)
-        why = f"The layout {name} cannot place this graph, so it is drawn in layers." if known else str(error)
+        why = f"The layout {name} cannot place this graph, so it is drawn in layers." if is_offered else str(error)
     flat = nx.MultiDiGraph(graph) if graph.is_multigraph() else nx.DiGraph(graph)
     flat.graph["within"] = {}
     nx.set_node_attributes(flat, None, "group")
@@ -131,23 +131,23 @@ def routes(graph: nx.DiGraph, name: str = "layered") -> dict[Hashable, list[Poin
     return layout(graph, name).routes
 
 
-def _enclose(graph: nx.DiGraph, placed: Placed) -> None:
+def _enclose(graph: nx.DiGraph, picture: Picture) -> None:
     """Boxes around the members of open groups, for layouts that do not know groups."""
     within = graph.graph.get("within", {})
     for node, data in graph.nodes(data=True):
-        (x, y), (w, h) = placed.positions[node], data.get("size", layered.SIZE)
+        (x, y), (w, h) = picture.positions[node], data.get("size", layered.SIZE)
         group = data.get("group")
         while group is not None:
-            box = placed.boxes.get(group, (x, y, x, y))
-            placed.boxes[group] = (
+            box = picture.boxes.get(group, (x, y, x, y))
+            picture.boxes[group] = (
                 min(box[0], x - w / 2 - PAD), min(box[1], y - h / 2 - HEAD),
                 max(box[2], x + w / 2 + PAD), max(box[3], y + h / 2 + PAD),
             )  # fmt: skip
             group = within[group]
 
 
-_pictures: Lru[Hashable, Placed] = Lru(
-    *PICTURES, lambda _, placed: DRAWN * (len(placed.positions) + len(placed.routes))
+_pictures: Lru[Hashable, Picture] = Lru(
+    *PICTURES, lambda _, picture: DRAWN * (len(picture.positions) + len(picture.routes))
 )
 _groups: Lru[tuple[str, Ranked], list[float]] = Lru(*GROUPS, lambda _, places: PLACE * len(places))
 
@@ -174,8 +174,8 @@ def _own(graph: Ranked) -> list[float]:
 def _remembered(way: str, graph: Ranked, find: Callable[[Ranked], list[float]]) -> list[float]:
     """Heights, cached by structure: a repeated block costs one look-up."""
     key = (way, graph)
-    known = _groups.get(key)
-    return list(_groups.put(key, find(graph)) if known is None else known)
+    places = _groups.get(key)
+    return list(_groups.put(key, find(graph)) if places is None else places)
 
 
 def _find(graph: Ranked) -> list[float]:

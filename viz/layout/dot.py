@@ -35,16 +35,16 @@ def places(graph: Ranked) -> list[float]:
     """
     if pygraphviz is None:
         raise RuntimeError("pygraphviz is not installed")
-    first = _placed(graph, None)
+    first = _heights(graph, None)
     layers = [sorted(layer, key=lambda n: first[n]) for layer in graph.layers]
     better = ordered(graph, layers)
     if better == layers:
         return first
-    second = _placed(graph, better)
+    second = _heights(graph, better)
     return second if _climb(graph, second) <= LONGER * _climb(graph, first) + SOME else first
 
 
-def _placed(graph: Ranked, layers: list[list[int]] | None) -> list[float]:
+def _heights(graph: Ranked, layers: list[list[int]] | None) -> list[float]:
     """Heights in dot's order, or in that of `layers`.
 
     dot receives the lanes as nodes, so that its ranks are ours; of its answer only the heights are used.

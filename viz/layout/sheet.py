@@ -84,8 +84,8 @@ class Sheet:
             apart = [down[a] + gap + up[b] for (a, b), gap in zip(pairwise(nodes), gaps, strict=True)]
             here = [place for place, i in enumerate(nodes) if i in grown]
             wanted = [y[i] for i in nodes]
-            held = spread([wanted[place] for place in here], [sum(apart[a:b]) for a, b in pairwise(here)])
-            for place, level in zip(here, held, strict=True):
+            levels = spread([wanted[place] for place in here], [sum(apart[a:b]) for a, b in pairwise(here)])
+            for place, level in zip(here, levels, strict=True):
                 wanted[place] = level
             for place in range(here[0], 0, -1):
                 wanted[place - 1] = min(wanted[place - 1], wanted[place] - apart[place - 1])
@@ -215,12 +215,12 @@ def shifted(points: Sequence[Point], dx: float, dy: float) -> list[Point]:
 
 def clean(points: list[Point]) -> list[Point]:
     """The points without repetitions and without those that lie on the line between their neighbours."""
-    kept: list[Point] = []
+    corners: list[Point] = []
     for point in points:
-        if kept and abs(kept[-1][0] - point[0]) < 0.01 and abs(kept[-1][1] - point[1]) < 0.01:
+        if corners and abs(corners[-1][0] - point[0]) < 0.01 and abs(corners[-1][1] - point[1]) < 0.01:
             continue
-        if len(kept) > 1 and abs(kept[-1][1] - point[1]) < 0.01 and abs(kept[-2][1] - point[1]) < 0.01:
-            kept[-1] = point
+        if len(corners) > 1 and abs(corners[-1][1] - point[1]) < 0.01 and abs(corners[-2][1] - point[1]) < 0.01:
+            corners[-1] = point
             continue
-        kept.append(point)
-    return kept
+        corners.append(point)
+    return corners

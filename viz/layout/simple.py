@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from .layered.layered import SIZE, Placed
+from .layered.layered import SIZE, Picture
 from .sheet import Point
 
 SEED = 7
@@ -56,7 +56,7 @@ class LayoutRefused(Exception):
     """A layout would take too long on this graph; the text says what to do."""
 
 
-def place(graph: nx.DiGraph, name: str) -> Placed:
+def place(graph: nx.DiGraph, name: str) -> Picture:
     """Positions by a layout of networkx, scaled until no boxes overlap, with straight edges.
 
     Raises LayoutRefused above the layout's limit, ValueError for a name that is not offered.
@@ -77,38 +77,38 @@ def place(graph: nx.DiGraph, name: str) -> Placed:
     at = np.array([positions[n] for n in nodes], dtype=float).reshape(-1, 2)
     size = np.array([graph.nodes[n].get("size", SIZE) for n in nodes], dtype=float).reshape(-1, 2)
     at = apart(at, size + GAP)
-    placed = Placed({n: (float(x), float(y)) for n, (x, y) in zip(nodes, at, strict=True)}, name=name)
-    join(graph, placed)
-    return placed
+    picture = Picture({n: (float(x), float(y)) for n, (x, y) in zip(nodes, at, strict=True)}, name=name)
+    join(graph, picture)
+    return picture
 
 
-def rows(graph: nx.DiGraph) -> Placed:
+def rows(graph: nx.DiGraph) -> Picture:
     """The nodes in their order, row under row, with straight edges: for every graph, even one with a cycle."""
-    placed = Placed()
+    picture = Picture()
     size = {node: graph.nodes[node].get("size", SIZE) for node in graph}
     wide = WIDE * math.sqrt(sum((w + GAP) * (h + GAP) for w, h in size.values()))
     x, top, low = 0.0, 0.0, 0.0
     for node, (w, h) in size.items():
         if x and x + w > wide:
             x, top = 0.0, low + 2 * GAP
-        placed.positions[node] = (x + w / 2, top + h / 2)
+        picture.positions[node] = (x + w / 2, top + h / 2)
         x, low = x + w + 2 * GAP, max(low, top + h)
-    join(graph, placed)
-    return placed
+    join(graph, picture)
+    return picture
 
 
-def join(graph: nx.DiGraph, placed: Placed) -> None:
+def join(graph: nx.DiGraph, picture: Picture) -> None:
     """Straight edges between placed nodes."""
     edges = graph.edges(keys=True) if graph.is_multigraph() else ((u, v, (u, v)) for u, v in graph.edges())
     twins: dict[tuple[Hashable, Hashable], int] = {}
     for u, v, key in edges:
         twins[u, v] = nth = twins.get((u, v), -1) + 1
-        start, end = ends(graph, placed.positions, u, v)
+        start, end = ends(graph, picture.positions, u, v)
         normal = np.array([start[1] - end[1], end[0] - start[0]])
         side = normal / max(float(np.hypot(*normal)), 1e-9)
         middle = (np.array(start) + np.array(end)) / 2
-        placed.routes[key] = [start, _point(middle - side * (6 + 12 * nth)), end]
-        placed.back[key] = [end, _point(middle + side * (6 + 12 * nth)), start]
+        picture.routes[key] = [start, _point(middle - side * (6 + 12 * nth)), end]
+        picture.back[key] = [end, _point(middle + side * (6 + 12 * nth)), start]
 
 
 def _point(xy: np.ndarray) -> Point:

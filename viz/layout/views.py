@@ -6,7 +6,7 @@ import math
 
 import networkx as nx
 
-from .layered.layered import SIZE, Placed, Places, Plan, place
+from .layered.layered import SIZE, Picture, Places, Plan, place
 from .sheet import Size, around
 
 WHOLE = 0.612
@@ -31,7 +31,7 @@ MOST_NODES = 120
 """The most nodes of a picture that can be seen whole."""
 
 
-def placed(graph: nx.DiGraph, places: Places) -> Placed:
+def picture_for_view(graph: nx.DiGraph, places: Places) -> Picture:
     """The picture in the lines of the nodes' attribute `line` (row and line), or as wide as `graph.graph["limit"]`;
     without these, in the lines that make it largest in a view.
 
@@ -73,29 +73,29 @@ def lower(view: Size) -> Size:
     return view[0] * LOW[0], view[1] * LOW[1]
 
 
-def _breaks(placed: Placed) -> int:
+def _breaks(picture: Picture) -> int:
     """How often one has to read on in another place: for each further line, and again if it begins within a group."""
-    return max(len(set(placed.lines.values())) - 1, 0) + sum(len(boxes) - 1 for boxes in placed.parts.values())
+    return max(len(set(picture.lines.values())) - 1, 0) + sum(len(boxes) - 1 for boxes in picture.parts.values())
 
 
-def zoom(graph: nx.DiGraph, placed: Placed, view: Size) -> float:
+def zoom(graph: nx.DiGraph, picture: Picture, view: Size) -> float:
     """The zoom at which a whole picture fits into a view of that size."""
-    return min(*zooms(graph, placed, view), LARGE)
+    return min(*zooms(graph, picture, view), LARGE)
 
 
-def zooms(graph: nx.DiGraph, placed: Placed, view: Size) -> Size:
+def zooms(graph: nx.DiGraph, picture: Picture, view: Size) -> Size:
     """The zooms at which a picture is as wide, and as high, as a view."""
-    wide, high = extent(graph, placed)
+    wide, high = extent(graph, picture)
     return view[0] / max(wide, 1.0), view[1] / max(high, 1.0)
 
 
-def extent(graph: nx.DiGraph, placed: Placed) -> Size:
+def extent(graph: nx.DiGraph, picture: Picture) -> Size:
     """Width and height of a picture."""
-    corners = [*placed.boxes.values()]
-    for node, (x, y) in placed.positions.items():
+    corners = [*picture.boxes.values()]
+    for node, (x, y) in picture.positions.items():
         w, h = graph.nodes[node].get("size", SIZE)
         corners.append((x - w / 2, y - h / 2, x + w / 2, y + h / 2))
-    corners += [(x, y, x, y) for routes in (placed.routes, placed.back) for way in routes.values() for x, y in way]
+    corners += [(x, y, x, y) for routes in (picture.routes, picture.back) for way in routes.values() for x, y in way]
     if not corners:
         return 0.0, 0.0
     x0, y0, x1, y1 = around(corners)

@@ -41,17 +41,17 @@ def _leaf(read: Reading, leaf: int, values: Any) -> Change:
 
 def _commands(read: Reading, listed: tuple[Command, ...]) -> Iterator[Change]:
     trace = read.facts.trace
-    known = {command.id: command for command in commands(trace)}
+    by_id = {command.id: command for command in commands(trace)}
     ordered = sorted(listed, key=lambda command: command.after)  # commands of one place run in the order of the list
-    stays = _staying(list(known), [command.id for command in ordered])
-    code = {ident: read.code(trace.events[was.base].stack) for ident, was in known.items() if was.base is not None}
+    stays = _staying(list(by_id), [command.id for command in ordered])
+    code = {ident: read.code(trace.events[was.base].stack) for ident, was in by_id.items() if was.base is not None}
     lines = places(trace)
     last, behind = None, None  # the place of the command before, and the line after which it runs
     for command in ordered:
         if command.after != last:
             last = command.after
             behind = lines[max(bisect_right(lines, last, key=itemgetter("after")) - 1, 0)]["code"]
-        was = known.get(command.id)
+        was = by_id.get(command.id)
         moved = was is not None and (command.after != was.after or command.id not in stays)
         said = list(_differences(read, was, command)) if was is not None else []
         if was is None or moved:
@@ -63,7 +63,7 @@ def _commands(read: Reading, listed: tuple[Command, ...]) -> Iterator[Change]:
         if was is not None and not moved:
             behind = code.get(command.id) or behind
     now = {command.id for command in listed}
-    yield from (_change("removed", code.get(ident), "", ident) for ident in known if ident not in now)
+    yield from (_change("removed", code.get(ident), "", ident) for ident in by_id if ident not in now)
 
 
 def _staying(was: list[str], now: list[str]) -> set[str]:

@@ -134,9 +134,9 @@ class _Details:
         values: list[schema.SavedValue] = []
         for saved in event.node.saved:
             shown = names.saved_name(saved, event, self.facts)
-            kept = text.brief(self.trace.value(saved.value)) if saved.value is not None else shown
-            if kept != shown:
-                shown += f" = {kept}"
+            content = text.brief(self.trace.value(saved.value)) if saved.value is not None else shown
+            if content != shown:
+                shown += f" = {content}"
             values.append({
                 "name": saved.name, "text": shown, "bytes": saved.bytes, "track": track,
                 "freed_by": self.read.code(call.event.stack) if call is not None else None, "label": label,

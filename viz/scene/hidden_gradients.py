@@ -78,9 +78,9 @@ class Within:
         """The position of formulas in the table; None for an op without any."""
         if not formulas:
             return None
-        known = self._numbers.get(id(formulas))
-        if known is None:
-            known = self._numbers[id(formulas)] = self._equal.setdefault(json.dumps(formulas), len(self.formulas))
-            if known == len(self.formulas):
+        position = self._numbers.get(id(formulas))
+        if position is None:
+            position = self._numbers[id(formulas)] = self._equal.setdefault(json.dumps(formulas), len(self.formulas))
+            if position == len(self.formulas):
                 self.formulas.append(formulas)
-        return known
+        return position

@@ -49,7 +49,7 @@ FINER = 0.04
 """The number of smaller sizes that are tried if the size that all text needs does not fit."""
 
 
-_known: WeakKeyDictionary[Drawing, dict[int, Opening]] = WeakKeyDictionary()
+_openings: WeakKeyDictionary[Drawing, dict[int, Opening]] = WeakKeyDictionary()
 
 
 def opening(read: Reading, above: int) -> Opening:
@@ -58,10 +58,10 @@ def opening(read: Reading, above: int) -> Opening:
     `above` is the size from which on groups are folded; in a program with a story (`FOLD_ABOVE_TOLD`), which talks
     about them, modules with parameters stay open.
     """
-    known = _known.setdefault(read.drawing, {})
-    if above not in known:
-        known[above] = _opening(read, above)
-    return known[above]
+    openings = _openings.setdefault(read.drawing, {})
+    if above not in openings:
+        openings[above] = _opening(read, above)
+    return openings[above]
 
 
 def _opening(read: Reading, above: int) -> Opening:
@@ -73,13 +73,13 @@ def _opening(read: Reading, above: int) -> Opening:
         if len(graph) > MOST_NODES:
             continue
         try:
-            placed = choice.layout(graph)
+            picture = choice.layout(graph)
         except Exception:  # noqa: BLE001, S112  the scene reports it, and is shown without
             continue
-        size = zoom(graph, placed, seen.view)
-        good = size >= WHOLE or _is_read_on(read, seen, graph, placed)
+        size = zoom(graph, picture, seen.view)
+        good = size >= WHOLE or _is_read_on(read, seen, graph, picture)
         if good or size > most:
-            best, most = _opening_of(folded, seen, placed), size
+            best, most = _opening_of(folded, seen, picture), size
         if good:
             break
     return _roomy(read, _lasting(read, best, most)) if most else best
@@ -121,9 +121,9 @@ def _zooms(read: Reading, begin: Opening) -> list[Size]:
     graph = seen.graph()
     if len(graph) > MOST_NODES:
         return []
-    placed = choice.layout(graph)
-    same = bool(placed.lines) == bool(begin.lines)
-    return [zooms(graph, placed, view) for view in (seen.view, lower(seen.view))] if same else []
+    picture = choice.layout(graph)
+    same = bool(picture.lines) == bool(begin.lines)
+    return [zooms(graph, picture, view) for view in (seen.view, lower(seen.view))] if same else []
 
 
 def _ways(read: Reading, above: int) -> list[frozenset[str]]:
@@ -135,39 +135,39 @@ def _ways(read: Reading, above: int) -> list[frozenset[str]]:
     drawing = read.drawing
     error = explain(read.facts, drawing)
     open_so = frozenset(failing(drawing, error.at if error is not None else None))
-    kept = told_of(read.facts, drawing)
-    ways = levels(drawing, kept)
+    story_groups = told_of(read.facts, drawing)
+    ways = levels(drawing, story_groups)
     if above < FOLD_ABOVE_TOLD:
-        ways += [(folded & drawing.grouping.calls) | (folded - kept) for folded in inner_first(drawing)]
-    ways += closed(drawing, kept)
+        ways += [(folded & drawing.grouping.calls) | (folded - story_groups) for folded in inner_first(drawing)]
+    ways += closed(drawing, story_groups)
     return list(dict.fromkeys(folded.union(drawing.grouping.quiet) - open_so for folded in ways))
 
 
-def _is_read_on(read: Reading, seen: Visible, graph: nx.MultiDiGraph, placed: choice.Placed) -> bool:
+def _is_read_on(read: Reading, seen: Visible, graph: nx.MultiDiGraph, picture: choice.Picture) -> bool:
     """Whether the picture can be read iteration by iteration: all are open, each can be seen whole on a low screen too,
     and each step together with the one before.  If all add to one leaf, the view would return to it again and again."""
     grouping, alike = read.drawing.grouping, rounds(read.drawing).every
     innermost = alike.difference(group for one in alike for group in grouping.paths[grouping.within[one]])
-    if not innermost or not innermost <= placed.boxes.keys() or not alike.isdisjoint(seen.folded):
+    if not innermost or not innermost <= picture.boxes.keys() or not alike.isdisjoint(seen.folded):
         return False  # one is folded, or a group around it
     if len(graph) > FOLD_ABOVE:
         return False
-    if extent(graph, placed)[0] > VIEW[0] / WHOLE or any(len(placed.parts.get(one, ())) > 1 for one in innermost):
+    if extent(graph, picture)[0] > VIEW[0] / WHOLE or any(len(picture.parts.get(one, ())) > 1 for one in innermost):
         return False
-    places = [_box(graph, placed, seen.shown[step.at]) for step in read.line.steps if step.at in seen.shown]
+    places = [_box(graph, picture, seen.shown[step.at]) for step in read.line.steps if step.at in seen.shown]
     pairs = [around(pair) for pair in itertools.pairwise(places)]
-    return all(_fits(placed.boxes[one], lower(VIEW)) for one in innermost) and all(_fits(pair, VIEW) for pair in pairs)
+    return all(_fits(picture.boxes[one], lower(VIEW)) for one in innermost) and all(_fits(pair, VIEW) for pair in pairs)
 
 
 def _fits(box: Box, view: Size) -> bool:
     return (box[2] - box[0]) * WHOLE <= view[0] and (box[3] - box[1]) * WHOLE <= view[1]
 
 
-def _box(graph: nx.MultiDiGraph, placed: choice.Placed, place: str) -> Box:
-    (x, y), (w, h) = placed.positions[place], graph.nodes[place]["size"]
+def _box(graph: nx.MultiDiGraph, picture: choice.Picture, place: str) -> Box:
+    (x, y), (w, h) = picture.positions[place], graph.nodes[place]["size"]
     return (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
 
 
-def _opening_of(folded: frozenset[str], seen: Visible, placed: choice.Placed) -> Opening:
-    lines = {element: placed.lines[place] for element, place in seen.shown.items() if place in placed.lines}
-    return Opening(folded, lines, placed.limit)
+def _opening_of(folded: frozenset[str], seen: Visible, picture: choice.Picture) -> Opening:
+    lines = {element: picture.lines[place] for element, place in seen.shown.items() if place in picture.lines}
+    return Opening(folded, lines, picture.limit)

@@ -141,7 +141,7 @@ class Norms:
             vjp, step = self.trace.events[event], self.line.step_of.get(event)
             if step is not None and isinstance(vjp, VjpRun) and nr < len(vjp.upstream):
                 value = vjp.upstream[nr]
-                begun = max((k for k, held in track if held is not None and k <= step + 1), default=step + 1.0)
+                begun = max((k for k, grad in track if grad is not None and k <= step + 1), default=step + 1.0)
                 norms.append((begun, None if value is None else self._norm(value)))
         return sorted(norms, key=lambda entry: entry[0])
 

@@ -73,14 +73,14 @@ def opens(trace: Trace, scene: Scene, chapters: list[Chapter]) -> int | None:
     sound = _is_sound(reading(trace))
     stopped = [c for c in chapters if c["kind"] == "error"]
     wrong = [c for c in chapters if sound and c["kind"] in NONFINITE_GRADIENT]
-    born = [c for c in chapters if c["kind"] in EXPLODING | NONFINITE]
+    origins = [c for c in chapters if c["kind"] in EXPLODING | NONFINITE]
     calls = reading(trace).facts.calls
     passed = [
         (-distance_from_loss(calls[phase["call"]].event), phase["end"])
         for phase in scene["phases"]
         if phase["kind"] == "backward" and phase["call"] is not None and scene["norms"] is not None
     ]
-    return next((c["step"] for c in [*stopped, *wrong, *born, *chapters]), max(passed, default=(0, None))[1])
+    return next((c["step"] for c in [*stopped, *wrong, *origins, *chapters]), max(passed, default=(0, None))[1])
 
 
 def _of(facts: Facts, code: Code) -> str:

@@ -48,13 +48,13 @@ class Reading:
 
     entries: dict[int, Entry] = field(default_factory=dict)
     """The values of earlier scenes in the browser's form: the next scene shows most of them again."""
-    _known: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    _parts: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
     def once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
         """The parts that are the same in all scenes of a trace, computed for the first one."""
-        if key not in self._known:
-            self._known[key] = make()
-        value: T = self._known[key]
+        if key not in self._parts:
+            self._parts[key] = make()
+        value: T = self._parts[key]
         return value
 
     def head(self, item: Item) -> tuple[str, str, str]:
@@ -69,8 +69,8 @@ class Reading:
         """The norm of a value of the trace; None if it has no elements there, such as a complex one."""
 
         def computed() -> float | None:
-            held = self.facts.trace.value(value)
-            return None if held.damaged else text.norm(held.stats)
+            content = self.facts.trace.value(value)
+            return None if content.damaged else text.norm(content.stats)
 
         return self.once(("norm", value), computed)
 

@@ -108,7 +108,7 @@ def document(
         "labels": list(shown.labels),
         "first": list(shown.first),
         "last": list(shown.last),
-        "loss": [_loss(value) if known else None for value, known in zip(shown.loss, shown.rooted, strict=True)],
+        "loss": [_loss(value) if is_root else None for value, is_root in zip(shown.loss, shown.rooted, strict=True)],
         "root": shown.root,
         "others": [
             {"name": name, "loss": [None if value != value else _loss(value) for value in values]}
@@ -146,8 +146,8 @@ def document(
 
 def _sources(kind: str) -> list[Kind]:
     """A hint at the source of non-finite numbers: the graph of their iteration marks the first op that gives one."""
-    known = {"loss-nonfinite": NONFINITE - NONFINITE_GRADIENT, "gradient-nonfinite": NONFINITE}
-    return sorted(known.get(kind, frozenset()))
+    sources = {"loss-nonfinite": NONFINITE - NONFINITE_GRADIENT, "gradient-nonfinite": NONFINITE}
+    return sorted(sources.get(kind, frozenset()))
 
 
 def _numbers(values: np.ndarray) -> list[float | None]:

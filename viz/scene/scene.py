@@ -116,8 +116,8 @@ class _Scene:
         self.values = Table(of=trace, entries=read.entries)
         begin = opening(read, above)
         folded = {group for group in read.drawing.grouping.labels if folds.get(group, group in begin.folded)}
-        kept = begin.lines if folded == begin.folded or not read.drawing.grouping.model else {}
-        self.seen = Visible(read.facts, read.drawing, folded, kept, begin.limit, begin.folded, begin.zoom)
+        begin_lines = begin.lines if folded == begin.folded or not read.drawing.grouping.model else {}
+        self.seen = Visible(read.facts, read.drawing, folded, begin_lines, begin.limit, begin.folded, begin.zoom)
         self.drawing = self.seen.drawing
         self.matrices: dict[str, np.ndarray | None] = {}
         self.norms = Norms(read, self.seen)
@@ -128,10 +128,10 @@ class _Scene:
         self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None, room: list[schema.Place]
     ) -> Told:
         graph = self.seen.graph()
-        placed, note = choice.shown(graph, self.layout_name)
-        nodes = [self.node(ident, graph, placed) for ident in graph]
+        picture, note = choice.shown(graph, self.layout_name)
+        nodes = [self.node(ident, graph, picture) for ident in graph]
         self.wire(len(graph))
-        edges = [self.edge(key, graph, placed) for *_, key in graph.edges(keys=True)]
+        edges = [self.edge(key, graph, picture) for *_, key in graph.edges(keys=True)]
         line = self.line
         self.findings = self.problems()
         changed = {change["command"]: change["kind"] for change in self.changes if change["command"] is not None}
@@ -148,15 +148,15 @@ class _Scene:
             "prints": prints(self.read),
             "marks": self.marks(edited),
             "formulas": self.within.formulas,
-            "nodes": nodes, "edges": edges, "groups": self.seen.groups(placed),
+            "nodes": nodes, "edges": edges, "groups": self.seen.groups(picture),
             "commands": listed, "changes": list(self.changes), "places": room,
             "error": self.error(), "findings": self.findings,
             "warnings": [{"step": k, "message": message} for k, message in line.warnings],
             "previous": self.previous(previous),
             "values": self.values.rows,
             "norms": self.scale, "model": self.drawing.grouping.model or None,
-            "bounds": bounds(nodes, placed),
-            "layout": placed.name, "layout_note": note,
+            "bounds": bounds(nodes, picture),
+            "layout": picture.name, "layout_note": note,
             "folded": sorted(self.seen.folded),
             "hidden": hidden(self.read, self.seen),
         }  # fmt: skip
@@ -166,8 +166,8 @@ class _Scene:
 
     # -- graph ----------------------------------------------------------------------------------------------------
 
-    def node(self, ident: str, graph: nx.MultiDiGraph, placed: choice.Placed) -> Node:
-        x, y = placed.positions[ident]
+    def node(self, ident: str, graph: nx.MultiDiGraph, picture: choice.Picture) -> Node:
+        x, y = picture.positions[ident]
         size: Size = graph.nodes[ident]["size"]
         if ident in self.drawing.grouping.labels:
             return self.folded_group(ident, (x, y), size)
@@ -277,12 +277,12 @@ class _Scene:
             return track
         return [(k, "future" if state == "idle" else state) for k, state in track]
 
-    def edge(self, key: str, graph: nx.MultiDiGraph, placed: choice.Placed) -> Edge:
+    def edge(self, key: str, graph: nx.MultiDiGraph, picture: choice.Picture) -> Edge:
         links = self.seen.merged[key]
         link = links[0]
         single = len(links) == 1
         value = any(member.value for member in links)
-        back = _rounded(placed.back[key])
+        back = _rounded(picture.back[key])
         matrix = self.matrices.get(link.id)
         edge: Edge = {
             "id": key,
@@ -290,7 +290,7 @@ class _Scene:
             "target": self.seen.shown[link.target],
             "input": link.input if single else None,
             "hands": self.hands(link) if single else None,
-            "points": _rounded(placed.routes[key]) if value else back[::-1],
+            "points": _rounded(picture.routes[key]) if value else back[::-1],
             "back": back,
             "grad": any(member.grad for member in links),
             "value": value,
@@ -303,17 +303,17 @@ class _Scene:
         }
         if self.scale is not None and not single and edge["grad"]:
             edge["tracks"]["norm"] = self.norms.edge(links)
-        through = self.through(link, graph, placed, placed.back[key])
+        through = self.through(link, graph, picture, picture.back[key])
         if through is not None:
             edge["through"] = through
         return edge
 
     def through(
-        self, link: Link, graph: nx.MultiDiGraph, placed: choice.Placed, back: Sequence[Point]
+        self, link: Link, graph: nx.MultiDiGraph, picture: choice.Picture, back: Sequence[Point]
     ) -> list[Point] | None:
         """The route of a gradient that passes through a root: it does not begin at the row of the root's own one."""
         place = self.seen.shown[link.target]
-        rows, (w, h), (x, y) = self.seen.rows.get(place, []), graph.nodes[place]["size"], placed.positions[place]
+        rows, (w, h), (x, y) = self.seen.rows.get(place, []), graph.nodes[place]["size"], picture.positions[place]
         on = (m.grad for *_, key in graph.out_edges(place, keys=True) for m in self.seen.merged[key])
         if (
             not link.grad
@@ -409,9 +409,9 @@ class _Scene:
         steps = self.line.steps
         findings: list[Finding] = []
         for finding in self.read.findings:
-            known = self.line.step_of.get(finding.event)
+            own_step = self.line.step_of.get(finding.event)
             later = (k for k, step in enumerate(steps) if step.event > finding.event)
-            step = known if known is not None else next(later, len(steps) - 1)
+            step = own_step if own_step is not None else next(later, len(steps) - 1)
             at = finding.at or (steps[step].at if steps else None)
             findings.append({
                 "kind": finding.kind, "step": step, "at": self.place_of(at),
@@ -439,12 +439,12 @@ class _Scene:
 
     def flows(self, step: Step) -> list[schema.Flow]:
         result: list[schema.Flow] = []
-        known: set[str] = set()
+        edges: set[str] = set()
         for flow in step.flows:
             key = self.seen.edge_of.get(flow.link.id)
-            if key is None or key in known:
+            if key is None or key in edges:
                 continue
-            known.add(key)
+            edges.add(key)
             vid = self.values.add(self.trace, flow.value)
             sign: Sign = None
             size = 0.0
@@ -556,10 +556,10 @@ def _size(stats: Mapping[str, Any]) -> float:
     return round(float(min(1.0, max(0.08, (np.log10(norm) + 5) / 8))), 3)
 
 
-def bounds(nodes: Sequence[Node], placed: choice.Placed) -> Box:
+def bounds(nodes: Sequence[Node], picture: choice.Picture) -> Box:
     """The box around everything."""
     boxes = [(n["x"] - n["w"] / 2, n["y"] - n["h"] / 2, n["x"] + n["w"] / 2, n["y"] + n["h"] / 2) for n in nodes]
-    boxes += list(placed.boxes.values())
+    boxes += list(picture.boxes.values())
     if not boxes:
         return 0.0, 0.0, 0.0, 0.0
     low, high = np.min(boxes, axis=0), np.max(boxes, axis=0)

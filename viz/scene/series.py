@@ -94,12 +94,12 @@ def _of_results(read: Reading, item: Item) -> Series | None:
         ]
         return _series(read, f"{name} in each iteration", "size", points, ops.index(op))
     cards = [read.drawing.card(out.tensor) for out in outs]
-    kept: dict[int, list[Accumulated]] = {out.tensor: [] for out in outs}
+    accumulations: dict[int, list[Accumulated]] = {out.tensor: [] for out in outs}
     for event in facts.trace.events:
-        if isinstance(event, Accumulated) and event.retained and event.tensor in kept:
-            kept[event.tensor].append(event)
+        if isinstance(event, Accumulated) and event.retained and event.tensor in accumulations:
+            accumulations[event.tensor].append(event)
     points = [
-        _gradient(facts, k, place, card, label, kept[out.tensor])
+        _gradient(facts, k, place, card, label, accumulations[out.tensor])
         for k, card, label, out in zip(ops, cards, rounds, outs, strict=True)
     ]
     roots = {facts.names.get(root) for root in facts.roots}
@@ -150,11 +150,11 @@ def _told_apart(rounds: Sequence[tuple[str, ...]], counted: Sequence[str]) -> li
 
 
 def _gradient(
-    facts: Facts, op: int, place: int, card: str | None, label: str, kept: Sequence[Accumulated] = ()
+    facts: Facts, op: int, place: int, card: str | None, label: str, accumulations: Sequence[Accumulated] = ()
 ) -> Point:
-    """The gradient that reached one output of an op, by each call: when it was `kept`, else when the op's VJP runs."""
-    moments = [(event.index, event.added) for event in kept]
-    calls = {event.call for event in kept}
+    """The gradient that reached one output of an op, by each call: of `accumulations`, else when the VJP runs."""
+    moments = [(event.index, event.added) for event in accumulations]
+    calls = {event.call for event in accumulations}
     for index in facts.ops[op].vjps:
         event = facts.trace.events[index]
         if isinstance(event, VjpRun) and place < len(event.upstream) and event.call not in calls:
@@ -167,8 +167,8 @@ def _gradient(
 def _series(
     read: Reading, title: str, kind: Literal["norm", "size"], points: Sequence[Point], here: int | None = None
 ) -> Series | None:
-    known = [point for point in points if point.moments]
-    if len(known) < FEWEST:
+    with_moments = [point for point in points if point.moments]
+    if len(with_moments) < FEWEST:
         return None
     chosen = list(_thinned(list(enumerate(points, 1))))
     trace, step_of = read.facts.trace, read.line.step_of

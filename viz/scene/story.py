@@ -106,7 +106,7 @@ class _After:
     def gone(self, was: int, step: int | None, time: int) -> str:
         """Why a step of the recording is not in the revision after `time`; "" if it is."""
         command = self.keys[was][0]
-        if command is not None and command not in self.kept:
+        if command is not None and command not in self.command_ids:
             return f"This no longer happens: you removed {self.written(command)}."
         if self.before.line.steps[was].kind == "error":
             if step is not None and self.message(self.now, step) == self.message(self.before, was):
@@ -131,7 +131,7 @@ class _After:
         return (chapter["step"] or 0) > (self.stop["step"] or 0)
 
     @cached_property
-    def kept(self) -> set[str]:
+    def command_ids(self) -> set[str]:
         """The ids of the commands that the edits leave in the program."""
         listed = self.edits.get("commands")
         return {ident for ident, *_ in ran(self.before, None)} if listed is None else {str(s["id"]) for s in listed}

@@ -102,9 +102,9 @@ class Visible:
                 size, anchors = self.measure(item)
                 under, group = self.under(item), item.group
             graph.add_node(place, size=size, anchors=anchors, under=under, group=group)
-            known = [self.lines[member] for member in self.members[place] if member in self.lines]
-            if known:
-                graph.nodes[place]["line"] = min(known)
+            lines = [self.lines[member] for member in self.members[place] if member in self.lines]
+            if lines:
+                graph.nodes[place]["line"] = min(lines)
         for link in drawing.links.values():
             a, b = self.shown[link.source], self.shown[link.target]
             if a == b or "update" in (grouping.quiet.get(a), grouping.quiet.get(b)):
@@ -185,7 +185,7 @@ class Visible:
             return cards.HALO
         return cards.under(self.rows.get(item.id, ())) if self.facts.tensors[item.tensor].requires_grad else 0.0
 
-    def groups(self, placed: choice.Placed) -> list[Group]:
+    def groups(self, picture: choice.Picture) -> list[Group]:
         grouping = self.drawing.grouping
         direct: dict[str, list[str]] = defaultdict(list)
         for ident, item in self.drawing.items.items():
@@ -193,9 +193,9 @@ class Visible:
                 direct[item.group].append(ident)
         result: list[Group] = []
         for group, label in grouping.labels.items():
-            box = placed.boxes.get(group)
+            box = picture.boxes.get(group)
             if box is None and self.home[group] == group:
-                x, y = placed.positions.get(group, (0.0, 0.0))
+                x, y = picture.positions.get(group, (0.0, 0.0))
                 w, h = self.group_size(group)
                 box = (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
             if box is not None:
@@ -204,7 +204,7 @@ class Visible:
                     "id": group, "label": label, "within": grouping.within[group], "members": members,
                     "folded": group in self.folded, "box": rounded(box),
                 }  # fmt: skip
-                if parts := placed.parts.get(group):
+                if parts := picture.parts.get(group):
                     shown["parts"] = [rounded(part) for part in parts]
                 if group in grouping.loops:
                     shown["round"] = True

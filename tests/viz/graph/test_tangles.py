@@ -211,7 +211,7 @@ def test_a_layout_that_breaks_is_no_error(monkeypatch: pytest.MonkeyPatch) -> No
     def broken(*_: object) -> None:
         raise RuntimeError("no more memory")
 
-    monkeypatch.setattr(views, "placed", broken)
+    monkeypatch.setattr(views, "picture_for_view", broken)
     placed, note = choice.shown(graph)
     assert note is not None and "rows" in note
     assert set(placed.positions) == {"a", "b"} and set(placed.routes) == {"ab"}

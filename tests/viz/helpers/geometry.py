@@ -11,7 +11,7 @@ from viz.layout import choice
 LAYERED = ("layered", "layered-own")
 
 
-def box(graph: nx.DiGraph, placed: choice.Placed, node: Any) -> tuple[float, float, float, float]:
+def box(graph: nx.DiGraph, placed: choice.Picture, node: Any) -> tuple[float, float, float, float]:
     (x, y), (w, h) = placed.positions[node], graph.nodes[node]["size"]
     return x - w / 2, y - h / 2, x + w / 2, y + h / 2
 

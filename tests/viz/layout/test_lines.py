@@ -45,13 +45,13 @@ def test_lines_overlap_nowhere_and_their_routes_pass_through_no_box(name: str, g
                 assert not [n for n in graph if n not in (u, v) and crosses(p, q, boxes[n])], key
 
 
-def in_view(width: float, height: float, count: int = 9) -> choice.Placed:
+def in_view(width: float, height: float, count: int = 9) -> choice.Picture:
     graph = nx.DiGraph(view=(width, height))
     nx.add_path(graph, range(count))
     return choice.layout(graph)
 
 
-def lines_in(placed: choice.Placed) -> int:
+def lines_in(placed: choice.Picture) -> int:
     return len({round(y) for _, y in placed.positions.values()})
 
 
@@ -157,7 +157,7 @@ def test_what_goes_on_in_a_later_line_arrives_level_and_passes_no_line_between()
 
 
 def test_a_high_picture_that_is_whole_gets_no_further_lines_that_a_low_screen_sees_smaller() -> None:
-    def fans(first: int, second: int) -> choice.Placed:
+    def fans(first: int, second: int) -> choice.Picture:
         graph = nx.DiGraph(view=(756.0, 609.0))
         for branch in range(first):
             nx.add_path(graph, ["s", f"b{branch}", "e"])

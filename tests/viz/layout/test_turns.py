@@ -28,7 +28,7 @@ def uprights(way: list[Point]) -> list[float]:
     return [a[0] for a, b in itertools.pairwise(way) if a[0] == b[0]]
 
 
-def chain(*more: tuple[Any, Any]) -> tuple[nx.DiGraph, choice.Placed]:
+def chain(*more: tuple[Any, Any]) -> tuple[nx.DiGraph, choice.Picture]:
     """Nine in two lines, and edges between them."""
     graph = nx.DiGraph(view=(740.0, 500.0))
     nx.add_path(graph, range(9))

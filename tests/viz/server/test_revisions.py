@@ -57,7 +57,7 @@ def test_an_edit_of_numbers_lays_out_nothing_anew(monkeypatch: pytest.MonkeyPatc
     scene(base)
     other = replay(base, Edits({}, tuple(replace(c, gradient=3.0) for c in commands(base) if c.kind == "backward")))
     asked = []
-    monkeypatch.setattr(views, "placed", lambda *given: asked.append(given))
+    monkeypatch.setattr(views, "picture_for_view", lambda *given: asked.append(given))
     scene(other)
     assert not asked
 

@@ -37,15 +37,15 @@ class Steep(NamedTuple):
 
 def apart(routes: Routes[Key], gaps: Sequence[Point]) -> Routes[Key]:
     """The routes (from left to right), with bundles of steep routes spread over the gaps in which they climb."""
-    known = set(gaps)
+    gap_set = set(gaps)
     users: dict[Steep, set[Hashable]] = defaultdict(set)
     for key, pair in routes.items():
         for way in pair:
-            for steep in (_steep(a, b, known) for a, b in pairwise(way)):
+            for steep in (_steep(a, b, gap_set) for a, b in pairwise(way)):
                 if steep is not None:
                     users[steep].add(key)
     moved = _windows(users)
-    return {key: (_moved(go, moved, known), _moved(back, moved, known)) for key, (go, back) in routes.items()}
+    return {key: (_moved(go, moved, gap_set), _moved(back, moved, gap_set)) for key, (go, back) in routes.items()}
 
 
 def _steep(a: Point, b: Point, gaps: set[Point]) -> Steep | None:

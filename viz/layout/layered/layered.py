@@ -40,7 +40,7 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Placed:
+class Picture:
     """Positions (centres) by node, boxes by open group, routes of values and of gradients by edge key.
 
     `lines` has row and line by node if there are several lines, `parts` the boxes of groups that are cut by them.
@@ -57,7 +57,7 @@ class Placed:
     parts: dict[Hashable, list[Box]] = field(default_factory=dict)
 
 
-def place(graph: nx.DiGraph, places: Places, plan: Plan | None = None) -> Placed:
+def place(graph: nx.DiGraph, places: Places, plan: Plan | None = None) -> Picture:
     """Positions and routes of a directed acyclic graph (multi or not), in the lines of `plan` (default: one line).
 
     Node attributes: `size` (w, h), `anchors`, `under` (the distance that routes between lines keep below it), `group`
@@ -66,7 +66,7 @@ def place(graph: nx.DiGraph, places: Places, plan: Plan | None = None) -> Placed
     `argument` is its number among the arguments of its target: they enter in that order from top to bottom if that
     costs no crossing.  Raises ValueError for a graph with a cycle.
     """
-    return _Layered(graph, places, plan or Plan()).placed()
+    return _Layered(graph, places, plan or Plan()).picture()
 
 
 class _Layered:
@@ -95,7 +95,7 @@ class _Layered:
         self.spines: dict[Hashable | None, list[Step]] = {}
         self.through: dict[Hashable, tuple[Hashable | None, Hashable | None]] = {}
 
-    def placed(self) -> Placed:
+    def picture(self) -> Picture:
         return self.collect(self.whole())
 
     def whole(self) -> Piece:
@@ -160,7 +160,7 @@ class _Layered:
                 self.through[vertex] = (origins[i], origins[i + 1])
         return way
 
-    def held(self, vertex: Hashable) -> float:
+    def level_height(self, vertex: Hashable) -> float:
         """The height, from its top, at which a vertex is held level: that of the spine's ports, else its middle."""
         height = self.size(vertex)[1]
         if vertex not in self.within or vertex not in self.through:
@@ -203,7 +203,7 @@ class _Layered:
         beside += from_cards(sheet, both)
         to_ops = {key: self.arguments[key] for key, _, v, _ in edges if key in self.arguments and v not in self.within}
         ranked = sheet.ranked([s[1] for s in nominal], heavy, in_order(sheet, both, to_ops), beside)
-        holds = [self.held(v) if i < len(members) else LANE / 2 for i, v in enumerate(vertices)]
+        holds = [self.level_height(v) if i < len(members) else LANE / 2 for i, v in enumerate(vertices)]
         y = [0.0] * len(ranked.ranks)
         pieces = []
         for part in ranked.components():
@@ -283,7 +283,7 @@ class _Layered:
         before = 0.0 if not framed else PORT_GAP if any(piece.entering for piece in pieces) else PAD
         behind = 0.0 if not framed else PORT_GAP if any(piece.leaving for piece in pieces) else PAD
         x, y, bottom = before, 0.0, (HEAD if framed else 0.0) - APART
-        row, alone, placed = -1, True, []
+        row, alone, parts = -1, True, []
         for piece in pieces:
             if not framed:
                 piece = self.in_lines(piece, row + 1, limit)
@@ -294,14 +294,14 @@ class _Layered:
                 follows = any(self.plan.lines.get(v, (-1, 0))[0] == row for v in piece.at)
             if row < 0 or not follows:
                 x, y, row = before, bottom + APART, row + 1
-            placed.append(piece.moved(x - piece.box[0], y - piece.box[1]))
+            parts.append(piece.moved(x - piece.box[0], y - piece.box[1]))
             x, bottom, alone = x + wide + APART, max(bottom, y + high), tied
             if not framed:
                 self.lines.update({v: (row, self.lines.get(v, (0, 0))[1]) for v in piece.at})
         room = Piece()
-        right = max((piece.box[2] for piece in placed), default=0.0) + behind
+        right = max((piece.box[2] for piece in parts), default=0.0) + behind
         room.box = (0.0, 0.0, right, bottom + (PAD if framed else 0.0))
-        for piece in placed:
+        for piece in parts:
             if framed:
                 piece.reach(0.0, right)
             room.take(piece)
@@ -382,11 +382,11 @@ class _Layered:
 
     # -- all together ---------------------------------------------------------------------------------------------
 
-    def collect(self, room: Piece) -> Placed:
+    def collect(self, room: Piece) -> Picture:
         """The outermost group, and for each group the box around all of its parts; the first node is at (0, 0)."""
         origin = room.at[next(iter(self.graph))] if len(self.graph) else (0.0, 0.0)
         room = room.moved(-origin[0], -origin[1])
-        return Placed(
+        return Picture(
             room.at, {group: around(boxes) for group, boxes in room.boxes.items()},
             {key: go for key, (go, _) in room.routes.items()},
             {key: back[::-1] for key, (_, back) in room.routes.items()},

@@ -195,26 +195,26 @@ def stacked(
     left = {way.first for way in ways.values()}
     pieces = [_deepened(piece, size, under) if i in left else piece for i, piece in enumerate(pieces)]
     result, tops = Piece(), _tops(pieces, ways)
-    placed = [piece.moved(0.0, top) for piece, top in zip(pieces, tops, strict=True)]
-    for piece in placed:
+    rows = [piece.moved(0.0, top) for piece, top in zip(pieces, tops, strict=True)]
+    for piece in rows:
         piece.reach(-INDENT, piece.box[2])
-    ways = turns.settled(ways, placed, over, origins, size)
-    halves = [dict(piece.routes) for piece in placed]
+    ways = turns.settled(ways, rows, over, origins, size)
+    halves = [dict(piece.routes) for piece in rows]
     joined = {
         key: tuple(
-            _joined(halves[a][key][side], halves[b][key][side], ways[origin, a], b, placed[a].box[3], side)
+            _joined(halves[a][key][side], halves[b][key][side], ways[origin, a], b, rows[a].box[3], side)
             for side in (0, 1)
         )
         for key, origin, a, b in over
     }  # fmt: skip
-    for piece in placed:
+    for piece in rows:
         boxes = {group: [*result.boxes.get(group, ()), *own] for group, own in piece.boxes.items()}
         result.take(piece)
         result.boxes.update(boxes)
     result.routes.update(joined)  # type: ignore[arg-type]  # two sides each
     result.ins, result.outs, result.entering, result.leaving = {}, {}, set(), set()
     points = [(x, y - LANE / 2, x, y + LANE / 2) for pair in result.routes.values() for way in pair for x, y in way]
-    result.box = around([*(piece.box for piece in placed), *points])
+    result.box = around([*(piece.box for piece in rows), *points])
     return result
 
 

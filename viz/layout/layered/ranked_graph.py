@@ -190,12 +190,12 @@ def spread(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
 
 def separated(graph: Ranked, layers: Sequence[Sequence[int]], wanted: Sequence[float]) -> list[float]:
     """Positions as near to `wanted` as the order within each rank and the sizes allow."""
-    placed = list(wanted)
+    positions = list(wanted)
     for layer in layers:
         gaps = [graph.distance(a, b) for a, b in pairwise(layer)]
         for node, y in zip(layer, spread([wanted[n] for n in layer], gaps), strict=True):
-            placed[node] = y
-    return placed
+            positions[node] = y
+    return positions
 
 
 def crossings(graph: Ranked, layers: list[list[int]]) -> int:

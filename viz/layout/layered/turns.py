@@ -153,8 +153,8 @@ class _Room:
 
 def leaving(way: Sequence[Point], x: float) -> list[Point]:
     """A way up to its turn; level from its last point before that."""
-    kept = [point for point in way if point[0] < x]
-    return [*kept, (x, kept[-1][1])]
+    start = [point for point in way if point[0] < x]
+    return [*start, (x, start[-1][1])]
 
 
 def entering(way: Sequence[Point], x: float) -> list[Point]:
