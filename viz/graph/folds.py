@@ -86,22 +86,22 @@ def rounds(drawing: Drawing) -> Rounds:
     )
 
 
-def levels(drawing: Drawing, kept: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:
-    """Ways to fold a graph, from the most open on, in which the groups `kept` stay open.
+def levels(drawing: Drawing, open_groups: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:
+    """Ways to fold a graph, from the most open on, in which `open_groups` stay open.
 
     First nothing is folded, then the contents of iterations, then all iterations; if one of them is to stay open, all
     but the first, as an example.
     """
     inner, alike = inner_first(drawing), rounds(drawing)
-    within = [level - alike.every - kept for level in inner]
-    example = [(alike.every | level) - (kept - alike.further) for level in (frozenset[str](), *inner)]
+    within = [level - alike.every - open_groups for level in inner]
+    example = [(alike.every | level) - (open_groups - alike.further) for level in (frozenset[str](), *inner)]
     return list(dict.fromkeys((frozenset[str](), *within, *example)))
 
 
-def closed(drawing: Drawing, kept: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:
+def closed(drawing: Drawing, open_groups: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:
     """Further ways, level after level, inner ones first: none of several equal iterations stays open."""
     alike = rounds(drawing).every
-    return [level - (kept - alike) for level in inner_first(drawing)]
+    return [level - (open_groups - alike) for level in inner_first(drawing)]
 
 
 def inner_first(drawing: Drawing) -> list[frozenset[str]]:

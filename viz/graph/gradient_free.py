@@ -22,25 +22,25 @@ LABELS: Mapping[Part, str] = {"data": "data", "update": "update", "aside": "no g
 def owners(tree: Tree) -> frozenset[str]:
     """The calls of modules that take parameters or buffers themselves, so that these are drawn inside them."""
     names = tree.trace.names
-    held = {leaf.tensor for leaf in tree.leaves if is_owned(leaf, names.get(leaf.tensor, ""))}
-    held -= _homeless(tree, held)
+    tensors = {leaf.tensor for leaf in tree.leaves if is_owned(leaf, names.get(leaf.tensor, ""))}
+    tensors -= _homeless(tree, tensors)
     scopes: set[str] = set()
     todo: list[tuple[Scope, str]] = [(tree.top, "")]
     while todo:
         scope, module = todo.pop()
         module = scope.id if scope.part == "module" else module
         todo += [(member, module) for member in scope.members if isinstance(member, Scope)]
-        if module and any(i.tensor in held for op in _own(scope, tree) for i in op.inputs):
+        if module and any(i.tensor in tensors for op in _own(scope, tree) for i in op.inputs):
             scopes.add(module)
     return frozenset(scopes)
 
 
-def _homeless(tree: Tree, held: AbstractSet[int]) -> set[int]:
+def _homeless(tree: Tree, tensors: AbstractSet[int]) -> set[int]:
     """The parameters of modules that are not called themselves, nor within one that is: a module that only computes
     with one, such as a transform to positive numbers, is not where it belongs."""
     called = {str(scope.key[1]) for scope in inner_first(tree.top) if scope.part == "module"}
     homeless: set[int] = set()
-    for tensor in held:
+    for tensor in tensors:
         parts = tree.trace.names.get(tensor, "").split(".")[:-1]
         around = {".".join(parts[start:end]) for end in range(1, len(parts) + 1) for start in range(end)}
         if parts and called.isdisjoint(around):
@@ -247,16 +247,16 @@ def _wrap(scope: Scope, tree: Tree, members: Sequence[_Member], part: Part, labe
         return
     group = Scope(next(tree.ids), label, scope, ("quiet", part), [member.scope for member in members], part=part)
     inside = {member.id if isinstance(member, Scope) else member for member in group.members}
-    kept: list[int | Scope] = []
+    contents: list[int | Scope] = []
     for member in scope.members:
         if (member.id if isinstance(member, Scope) else member) not in inside:
-            kept.append(member)
+            contents.append(member)
             continue
-        if not any(one is group for one in kept):
-            kept.append(group)
+        if not any(one is group for one in contents):
+            contents.append(group)
         if isinstance(member, Scope):
             member.within = group
-    scope.members = kept
+    scope.members = contents
 
 
 def _own(scope: Scope, tree: Tree) -> list[OpCalled]:

@@ -37,7 +37,7 @@ class Come:
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
-        self.known: dict[tuple[int, int, int], list[tuple[int, int]]] = defaultdict(list)
+        self.arrivals: dict[tuple[int, int, int], list[tuple[int, int]]] = defaultdict(list)
 
     def add(self, call: int, tensor: int, version: int, value: int | None) -> None:
         """A gradient (a trace value) has arrived in a call: noted if the tensor has several versions."""
@@ -46,12 +46,12 @@ class Come:
             return
         producer = fact.history.get(version)
         if producer is not None:
-            self.known[call, producer, tensor].append((version, value))
+            self.arrivals[call, producer, tensor].append((version, value))
 
     def beyond(self, call: int, op: int, link: Link, upstream: int | None) -> tuple[bool, int | None]:
         """Whether a gradient continues along a link of `way_back`, and its value: the only one that arrived, or the
         op's whole upstream gradient.  A sum of some of several is not in a trace: None."""
-        come = self.known.get((call, op, link.tensor), [])
+        come = self.arrivals.get((call, op, link.tensor), [])
         here = [value for version, value in come if version >= link.version]
         value = here[0] if len(here) == 1 else upstream if len(here) == len(come) else None
         return bool(here), value

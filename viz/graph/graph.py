@@ -230,8 +230,8 @@ def _drop_data_results(facts: Facts, cards: dict[tuple[int, int], Role]) -> None
 def _latest_root(facts: Facts, tensor: int, cards: dict[tuple[int, int], Role]) -> None:
     """Draw only the newest version of a tensor from which backward calls start as a root."""
     fact = facts.tensors[tensor]
-    held = [version for version in fact.versions if (tensor, version) in cards]
-    for version in held[:-1]:
+    versions = [version for version in fact.versions if (tensor, version) in cards]
+    for version in versions[:-1]:
         cards[tensor, version] = "leaf" if version in fact.leaf_versions else "inner"
 
 
@@ -301,15 +301,15 @@ def _source(drawing: Drawing, tensor: int, op: int, position: int) -> str | None
     Values that the program assigns later hand on nothing that was computed before.
     """
     facts = drawing.facts
-    known, producer, owner = facts.ops[op].sources[position]
-    if known is not None and (tensor, known) in drawing.cards:
-        own = facts.tensors[tensor].producers.get(known)
+    version, producer, owner = facts.ops[op].sources[position]
+    if version is not None and (tensor, version) in drawing.cards:
+        own = facts.tensors[tensor].producers.get(version)
         if own == producer or (own is None and _writes_unrecorded(facts, producer)):
-            return drawing.cards[tensor, known]
+            return drawing.cards[tensor, version]
     if producer is not None and facts.ops[producer].id in drawing.items:
         return facts.ops[producer].id
-    if known is not None and (tensor, known) in drawing.cards:
-        return drawing.cards[tensor, known]
+    if version is not None and (tensor, version) in drawing.cards:
+        return drawing.cards[tensor, version]
     fact = facts.tensors.get(owner) if owner is not None else None
     if owner is None or fact is None:
         return None
@@ -402,10 +402,10 @@ def _link_data(drawing: Drawing) -> None:
         fact = facts.tensors[tensor]
         if version not in fact.data_sources:
             continue
-        source, held = fact.data_sources[version]
-        known = facts.resolve(source, held)
-        own = drawing.cards.get((source, held if known is None else known))
-        if own is None and (producer := facts.producer(source, held)) is not None:
+        source, source_version = fact.data_sources[version]
+        table_version = facts.resolve(source, source_version)
+        own = drawing.cards.get((source, source_version if table_version is None else table_version))
+        if own is None and (producer := facts.producer(source, source_version)) is not None:
             own = facts.ops[producer].id
         if own in drawing.items and own != card:
             link = Link(f"e{own}>{card}:data", own, card, None, 0, None, tensor, version, None, False)

@@ -115,10 +115,10 @@ def groups(facts: Facts) -> Grouping:
     if is_large:
         join_steps(tree)
     owning: frozenset[str] = owners(tree) if is_large else frozenset()
-    kept = owning | telling(tree) if is_large else owning
-    prune(tree.top, kept)
+    always = owning | telling(tree) if is_large else owning
+    prune(tree.top, always)
     flatten(tree)
-    prune(tree.top, kept)
+    prune(tree.top, always)
     model = ""
     if is_large:
         model = lift(tree, owning)

@@ -37,37 +37,37 @@ def length(loop: ast.For | ast.While | ast.AsyncFor, tree: ast.Module) -> int | 
     return _count(loop.iter, tree)
 
 
-def _count(node: ast.expr, tree: ast.Module, known: dict[str, int | None] | None = None) -> int | None:
-    """The number of elements of an expression.  `known` has the names that were looked up, each once and before its
+def _count(node: ast.expr, tree: ast.Module, lengths: dict[str, int | None] | None = None) -> int | None:
+    """The number of elements of an expression.  `lengths` has the names that were looked up, each once and before its
     value, so that `n = list(n)` and a chain of `zip(b, b)` end.
     """
-    known = {} if known is None else known
+    lengths = {} if lengths is None else lengths
     if isinstance(node, (ast.List, ast.Tuple)):
         return None if any(isinstance(e, ast.Starred) for e in node.elts) else len(node.elts)
     if isinstance(node, ast.Name):
-        if node.id not in known:
-            known[node.id] = None
+        if node.id not in lengths:
+            lengths[node.id] = None
             bound = _bindings(tree).get(node.id)
-            known[node.id] = None if bound is None or isinstance(bound, ast.Name) else _count(bound, tree, known)
-        return known[node.id]
+            lengths[node.id] = None if bound is None or isinstance(bound, ast.Name) else _count(bound, tree, lengths)
+        return lengths[node.id]
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.keywords:
         return None
     if node.func.id == "range":
         return _extent([_number(argument, tree) for argument in node.args])
     if node.func.id in ("enumerate", "reversed", "list", "tuple", "sorted") and len(node.args) == 1:
-        return _count(node.args[0], tree, known)
+        return _count(node.args[0], tree, lengths)
     if node.func.id == "zip" and node.args:
-        counts = [_count(argument, tree, known) for argument in node.args]
+        counts = [_count(argument, tree, lengths) for argument in node.args]
         return None if None in counts else min(count for count in counts if count is not None)
     return None
 
 
 def _extent(limits: Sequence[int | None]) -> int | None:
     """The length of `range(*limits)`; None if a limit is not known, or if Python refuses it."""
-    known = [limit for limit in limits if limit is not None]
-    if len(known) < len(limits) or not 1 <= len(known) <= 3 or 0 in known[2:]:
+    numbers = [limit for limit in limits if limit is not None]
+    if len(numbers) < len(limits) or not 1 <= len(numbers) <= 3 or 0 in numbers[2:]:
         return None
-    start, stop, step = (0, *known, 1) if len(known) == 1 else (*known, 1)[:3]
+    start, stop, step = (0, *numbers, 1) if len(numbers) == 1 else (*numbers, 1)[:3]
     return max(0, -((start - stop) // step))  # len() itself overflows above 2**63
 
 

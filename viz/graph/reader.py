@@ -66,7 +66,7 @@ class _Reader:
         self.entered: list[tuple[Scope, int, str, list[Scope], Path]] = []
         self.backward: Scope | None = None
         self.around: dict[tuple[str, int], list[Loop]] = {}
-        self.held: dict[tuple[int, int, str], str | None] = {}
+        self.loop_values: dict[tuple[int, int, str], str | None] = {}
         self.base, self.outer = _loop_of_window(tree.trace)
         self.before: OpCalled | None = None  # the program's op before, if nothing else began or ended since
         self.scope = tree.top  # the scope of that op
@@ -79,7 +79,7 @@ class _Reader:
     def turn(self, event: AnyEvent) -> None:
         """Take over the values of loop variables from an event on."""
         for one in event.loops:
-            self.held[one.depth, one.line, one.name] = one.text
+            self.loop_values[one.depth, one.line, one.name] = one.text
 
     def op(self, event: OpCalled) -> None:
         """Put an op into the innermost scope of its stack, or into that of the backward call that recorded it."""
@@ -119,11 +119,11 @@ class _Reader:
         outermost = not self.entered
         above = "" if outermost else self.entered[-1][2]
         name = event.name.removeprefix(above + ".") if above else event.name
-        held = outermost and name != event.kind
+        has_name = outermost and name != event.kind
         is_place = name.rpartition(".")[2].isdigit()  # in a Sequential
-        label = f"{name}: {event.kind}" if held or is_place else name
+        label = f"{name}: {event.kind}" if has_name or is_place else name
         scope = self.open(around, label, ("module", event.name, event.kind, place_of(frames[-1]) if frames else None))
-        scope.kin = event.kind if held and not is_place else ""
+        scope.kin = event.kind if has_name and not is_place else ""
         in_update = not outermost and self.entered[-1][0].part == "update"
         scope.part = "update" if in_update or "." in event.kind else "module"  # a class has no dot: `AdamW.step` has
         self.tree.updates |= scope.part == "update"
@@ -206,7 +206,7 @@ class _Reader:
         here = self.opened[level] if level < len(self.opened) else None
         key = ("loop", frame.file, loop.line)
         again = False
-        text = None if loop.variable is None else self.held.get((depth, loop.line, loop.variable))
+        text = None if loop.variable is None else self.loop_values.get((depth, loop.line, loop.variable))
         if here is not None and here.key == key:
             within = len(self.opened) > level + 1 and self.opened[level + 1].key[-1:] == (place,)
             again = (

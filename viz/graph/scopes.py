@@ -337,11 +337,11 @@ def prune(top: Scope, always: AbstractSet[str] = frozenset()) -> None:
     """Drop groups of fewer than two ops, except those in `always`, and groups that contain everything: a box around all
     says nothing."""
     for scope in inner_first(top):
-        kept: list[int | Scope] = []
+        members: list[int | Scope] = []
         named = Counter(_only(member) for member in scope.members)
         for member in scope.members:
             if isinstance(member, int) or len(member.members) > 1 or member.id in always:
-                kept.append(member)
+                members.append(member)
                 continue
             for only in member.members:
                 if isinstance(only, Scope) and member.part == only.part == "module":  # its caller's name for it
@@ -354,8 +354,8 @@ def prune(top: Scope, always: AbstractSet[str] = frozenset()) -> None:
                 elif isinstance(only, Scope) and member.round:  # an iteration that is one call: its call
                     only.kin = only.kin or only.label
                     only.count(member.nth_round.behind(f"{only.label} · "))
-            kept.extend(member.members)
-        scope.members = kept
+            members.extend(member.members)
+        scope.members = members
     while len(top.members) == 1 and isinstance(top.members[0], Scope):
         top.members = top.members[0].members
 

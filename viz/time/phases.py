@@ -45,8 +45,8 @@ def label(facts: Facts, call: BackwardStarted | None, stack: int, event: Any) ->
     if isinstance(event, DataSet):
         return f"{facts.names.get(event.tensor) or 'tensor'}.data = …"
     owner = event.tensor if isinstance(event, GradSet) else facts.owner.get(event.inplace)
-    held = f"{facts.names.get(owner) or 'tensor'}.grad" if owner is not None else "tensor"
-    return f"{held} = …" if isinstance(event, GradSet) else f"{held}.{written_name(event)}()"
+    target = f"{facts.names.get(owner) or 'tensor'}.grad" if owner is not None else "tensor"
+    return f"{target} = …" if isinstance(event, GradSet) else f"{target}.{written_name(event)}()"
 
 
 def label_of_update(drawing: Drawing, group: str, event: OpCalled) -> str:

@@ -42,8 +42,8 @@ def behind(facts: Facts, tensor: int, event: int) -> int | None:
     if producer is None or facts.node(producer) is not None:
         return producer
     fact = facts.tensors[tensor]
-    known = fact.history.get(next(fact.before(event)))
-    return producer if known is None else known
+    op = fact.history.get(next(fact.before(event)))
+    return producer if op is None else op
 
 
 def edges(facts: Facts, op: int) -> list[Edge]:

@@ -56,7 +56,7 @@ def spans(drawing: Drawing, line: Timeline) -> list[Span]:
         for place in around:
             result[place].end = k + 1
         before = path
-    return _kept(result)
+    return _visible(result)
 
 
 def _span(drawing: Drawing, line: Timeline, k: int, path: Path, row: int, within: int | None) -> Span:
@@ -83,7 +83,7 @@ def _span(drawing: Drawing, line: Timeline, k: int, path: Path, row: int, within
 def _paths(drawing: Drawing, line: Timeline) -> list[Path]:
     grouping = drawing.grouping
     updates = optimizer_steps(drawing)
-    known: dict[str | None, tuple[str, ...]] = {}
+    paths: dict[str | None, tuple[str, ...]] = {}
     sections: list[tuple[Any, ...]] = []
     groups: list[tuple[str, ...]] = []
     for k, step in enumerate(line.steps):
@@ -93,10 +93,10 @@ def _paths(drawing: Drawing, line: Timeline) -> list[Path]:
             groups.append(groups[-1])
             continue
         group = None if step.kind == "error" or step.op is None else grouping.of.get(step.op)
-        if group not in known:
-            known[group] = tuple(reversed(grouping.paths[group]))
-        sections.append(_section(drawing, step, known[group], updates))
-        groups.append(known[group])
+        if group not in paths:
+            paths[group] = tuple(reversed(grouping.paths[group]))
+        sections.append(_section(drawing, step, paths[group], updates))
+        groups.append(paths[group])
         if sections[-1][0] == "line":
             _join(drawing, line, sections)
     above = _above(sections, groups)
@@ -171,14 +171,14 @@ def writes(drawing: Drawing, step: Step) -> int | None:
         return int(getattr(event, "tensor", -1))
     if event.inplace is None:
         return None
-    held = facts.holding(event.inplace, event.index)
-    if held:
-        return held[-1]
+    leaves = facts.holding(event.inplace, event.index)
+    if leaves:
+        return leaves[-1]
     written = facts.behind.get(event.inplace, facts.owner.get(event.inplace, event.inplace))
     return written if written in facts.tensors and facts.tensors[written].requires_grad else None
 
 
-def _kept(spans: Sequence[Span]) -> list[Span]:
+def _visible(spans: Sequence[Span]) -> list[Span]:
     """The phases, and in them the spans of more than one step, in as many rows as `MOST_SPANS` allows."""
     rows = Counter(span.row for span in spans if span.end - span.start > 1)
     most, count = 0, 0
@@ -191,11 +191,11 @@ def _kept(spans: Sequence[Span]) -> list[Span]:
 def _renumbered(spans: Sequence[Span], keep: Iterable[bool]) -> list[Span]:
     """The spans to keep.  A span of one step never contains one of several, so no span loses the one around it."""
     places: dict[int, int] = {}
-    kept: list[Span] = []
+    result: list[Span] = []
     for place, (span, stays) in enumerate(zip(spans, keep, strict=True)):
         if not stays:
             continue
-        places[place] = len(kept)
+        places[place] = len(result)
         span.within = places[span.within] if span.within is not None else None
-        kept.append(span)
-    return kept
+        result.append(span)
+    return result

@@ -171,8 +171,8 @@ class _Player:
         self.latest[event.tensor] = card
         self.line.put(card, "row:value", self.now, event.value)
         if event.grad is not None and event.grad in self.facts.tensors:
-            held = self.facts.tensors[event.grad]
-            self.line.put(card, "row:grad", self.now, held.values[held.first])
+            grad = self.facts.tensors[event.grad]
+            self.line.put(card, "row:grad", self.now, grad.values[grad.first])
 
     def refreshed(self, event: Refreshed) -> None:
         self.put_grads(self.facts.holding(event.tensor, event.index), event.value)
@@ -323,8 +323,8 @@ class _Player:
             card = self.drawing.card(root.tensor)
             if card is not None:
                 first = root.tensor not in self.seeded
-                known = first and not self.is_computed(root.source)
-                start = 0 if known else begin  # the gradient of the first call is shown, and edited, before it runs
+                is_early = first and not self.is_computed(root.source)
+                start = 0 if is_early else begin  # the gradient of the first call is shown, and edited, before it runs
                 self.seeded.add(root.tensor)
                 refused = root.implicit and is_refused(self.facts, event)  # the implicit 1 does not fit
                 self.line.put(card, "row:seed", start, None if refused else root.gradient)

@@ -59,10 +59,10 @@ def forward_lines(facts: Facts, event: OpCalled) -> list[Line]:
     ]
 
 
-def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun, held: Mapping[int, int] | None = None) -> list[Line]:
+def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun, rule_values: Mapping[int, int] | None = None) -> list[Line]:
     """Upstream gradient, local derivatives, and the cotangent of each input as sums of products.
 
-    `held` has the values that the rule received instead of those of the forward pass.
+    `rule_values` has the values that the rule received instead of those of the forward pass.
     """
     trace = facts.trace
     lines = [value_line("upstream", trace.value(u), "upstream") for u in event.upstream if u is not None]
@@ -75,7 +75,7 @@ def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun, held: Mapping[int, int]
     for slot, index, argument in sent:
         name = called(facts, op, argument.name)
         is_lost = trace.value(index).damaged
-        matrix = None if is_lost else jacobian(facts, op, argument.name, text.SMALL**2, held)
+        matrix = None if is_lost else jacobian(facts, op, argument.name, text.SMALL**2, rule_values)
         upstream = _single(trace, event)
         if matrix is not None and upstream is not None and upstream.size == matrix.shape[0]:
             whose = f"local for {name}" if several else "local"

@@ -37,24 +37,24 @@ def written(event: OpCalled, facts: Facts, operand: Callable[[Input, Facts], str
     """
     operand = operand or _operand
     parts = [operand(i, facts) for i in event.inputs if i.tensor is not None or i.scalar is not None]
-    name, known = written_name(event), presentation(event)
-    sign = known.sign
+    name, form = written_name(event), presentation(event)
+    sign = form.sign
     if sign and len(parts) == 1:
         parts += [text.scalar(v) for k, v in event.attrs.items() if k == "exponent" and isinstance(v, (int, float))]
     if sign and len(parts) == 2:
-        if known.operands == "reversed":
+        if form.operands == "reversed":
             parts.reverse()
         sign, factor = scaled_sign(event, sign)
         return f"{closed(parts[0])} {sign}{'=' if event.inplace is not None else ''} {factor}{closed(parts[1])}"
-    if known.operands == "prefix" and len(parts) == 1:
+    if form.operands == "prefix" and len(parts) == 1:
         return f"{sign}{closed(parts[0])}"
-    if known.indexing and parts:
+    if form.indexing and parts:
         return f"{closed(parts[0])}{index_label(event)}"
     if name == "data" and parts:
         return f"{parts[0]}.data"
     if len(parts) > MOST_OPERANDS:
         parts[1:-1] = ["…"]
-    if known.shows_shape and event.outputs:
+    if form.shows_shape and event.outputs:
         parts.append(text.shape(event.outputs[0].shape))
     else:
         parts += shown_attrs(event)
@@ -90,13 +90,13 @@ def _named(argument: Input, facts: Facts) -> str | None:
     name = facts.names.get(argument.tensor)
     fact = facts.tensors.get(argument.tensor)
     if name is None and fact is None and argument.tensor in facts.own.values:
-        kept = facts.trace.value(facts.own.values[argument.tensor])
-        return text.brief(kept) if text.size(kept.shape) <= 4 else f"a {text.shape(kept.shape)} tensor"
+        content = facts.trace.value(facts.own.values[argument.tensor])
+        return text.brief(content) if text.size(content.shape) <= 4 else f"a {text.shape(content.shape)} tensor"
     if name is not None or fact is None:
         return name or "a tensor"
-    known = facts.resolve(argument.tensor, argument.version)
-    if text.size(fact.shape) <= 4 and known is not None:
-        return value(facts.trace, fact.values[known])
+    version = facts.resolve(argument.tensor, argument.version)
+    if text.size(fact.shape) <= 4 and version is not None:
+        return value(facts.trace, fact.values[version])
     return None
 
 
@@ -120,9 +120,9 @@ def saved_name(saved: Saved, event: OpCalled, facts: Facts) -> str:
         return text.scalar(saved.scalar)
     name = facts.names.get(saved.tensor)
     if saved.name.startswith("result") and saved.value is not None:
-        held = facts.trace.value(saved.value)
-        if held.dtype.startswith("int"):  # for max and the poolings: where the largest elements were
-            return f"{'the index' if text.size(held.shape) == 1 else 'the indices'} {text.brief(held)}"
+        content = facts.trace.value(saved.value)
+        if content.dtype.startswith("int"):  # for max and the poolings: where the largest elements were
+            return f"{'the index' if text.size(content.shape) == 1 else 'the indices'} {text.brief(content)}"
     if name is None and saved.value is not None and text.size(facts.trace.value(saved.value).shape) <= 4:
         return value(facts.trace, saved.value)
     if name is None and not saved.name.startswith("result"):

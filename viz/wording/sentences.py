@@ -65,9 +65,9 @@ def say(step: Step, drawing: Drawing) -> str:
             card = drawing.items.get(step.at or "")
             return _accumulated(event, facts, facts.mark(event.tensor, card.version) if card is not None else "")
         case DataSet():
-            name, held = called(event.tensor, facts, "a tensor"), value(facts.trace, event.value)
+            name, data = called(event.tensor, facts, "a tensor"), value(facts.trace, event.value)
             return (
-                f"The program replaces the values of {name} through .data: {held}. Its version counter does not change."
+                f"The program replaces the values of {name} through .data: {data}. Its version counter does not change."
             )
         case GradSet():
             return _grad_set(event, facts)
@@ -96,20 +96,20 @@ def _forward(event: OpCalled, facts: Facts) -> str:
     if event.inplace is not None:
         what = called(event.inplace, facts, expression_of(event.inplace, facts))
         return f"{written(event, facts)} changes {what} in place; it now holds {result}."
-    kept = ""
+    note = ""
     if event.node is not None and event.node.saved:
-        kept = f" {event.node.name} saves {text.join(_each([saved_name(s, event, facts) for s in event.node.saved]))}."
+        note = f" {event.node.name} saves {text.join(_each([saved_name(s, event, facts) for s in event.node.saved]))}."
     expression = written(event, facts)
     if event.attrs.get("function") == "Error":
         what = called(event.inputs[0].tensor, facts, result)
         return f"The op that computed {what} cannot be differentiated: its node only raises an error."
     named = [(facts.names.get(one.tensor), value(facts.trace, one.value)) for one in event.outputs]
-    several = [f"{one} = {held}" for one, held in named if one]
+    several = [f"{one} = {content}" for one, content in named if one]
     if len(several) > 1:
         more = len(several) - MOST_RESULTS
         result = text.join([*several[:MOST_RESULTS], *([f"{more} more"] if more > 0 else [])])
-        return f"{expression} gives {result}.{kept}{own(event, facts)}"
-    return f"{expression} gives {name + ' = ' if name and name != expression else ''}{result}.{kept}{own(event, facts)}"
+        return f"{expression} gives {result}.{note}{own(event, facts)}"
+    return f"{expression} gives {name + ' = ' if name and name != expression else ''}{result}.{note}{own(event, facts)}"
 
 
 def _each(parts: Sequence[str]) -> list[str]:
@@ -308,8 +308,8 @@ def _added(event: Accumulated, facts: Facts, mark: str) -> str:
 
 def _equals(trace: Trace, event: Accumulated) -> str:
     """`=` if the written digits of the summands add up to the written digits of the sum, else `≈`."""
-    known = [i for i in (event.before, event.added, event.after) if i is not None]
-    few = [trace.value(i).array_up_to(text.SMALL) for i in known]
+    indices = [i for i in (event.before, event.added, event.after) if i is not None]
+    few = [trace.value(i).array_up_to(text.SMALL) for i in indices]
     before, added, after = few if len(few) == 3 else (None, None, None)
     if before is None or added is None or after is None:
         return "="
@@ -319,10 +319,10 @@ def _equals(trace: Trace, event: Accumulated) -> str:
 
 
 def _write(event: OpCalled, facts: Facts) -> str:
-    held = [f"{called(leaf, facts, 'a tensor')}.grad" for leaf in facts.holding(event.inplace, event.index)]
+    grads = [f"{called(leaf, facts, 'a tensor')}.grad" for leaf in facts.holding(event.inplace, event.index)]
     owner = facts.owner.get(event.inplace) if event.inplace is not None else None
-    name = text.join(held) or f"the former {called(owner, facts, 'a tensor')}.grad"
-    name += ", which are one tensor," if len(held) > 1 else ""
+    name = text.join(grads) or f"the former {called(owner, facts, 'a tensor')}.grad"
+    name += ", which are one tensor," if len(grads) > 1 else ""
     after = value(facts.trace, event.outputs[0].value)
     if written_name(event) == "zero_":
         return f"The program sets {name} to zero: {after}."
@@ -377,10 +377,10 @@ def _product(local: float, upstream: float, result: float, dtype: str) -> str | 
     """
     with np.errstate(all="ignore"):
         product = local * upstream
-        kept = float(rounded(product, dtype))
+        product_in_dtype = float(rounded(product, dtype))
     near = max(ROUNDED * eps(dtype), NEAR)
     if np.isclose(product, result, near, 0, equal_nan=True):
         return f"{text.number(local)} · {text.number(upstream)} {text.result([(local, upstream)], result)}"
-    if np.isclose(kept, result, near, 0):
+    if np.isclose(product_in_dtype, result, near, 0):
         return f"{text.number(product)} → {text.number(result)} in {dtype}"
     return None

@@ -119,7 +119,7 @@ class _Ways:
             case "forward":
                 return Said(self.forward(span), None)
         coming = self.coming(span)
-        norms = [self.norm(value) for value in self.known(coming)]
+        norms = [self.norm(value) for value in self.readable(coming)]
         return Said(self.backward(span, coming), max(norms, default=None))
 
     def steps(self, span: Span) -> range:
@@ -246,24 +246,26 @@ class _Ways:
 
     def amounts(self, values: Sequence[int | None], as_before: bool = False) -> str:
         """`a gradient of norm 0.12`, `the gradient 1`; only the number if the sentence has mentioned a norm before."""
-        known = self.known(values)
+        readable = self.readable(values)
         if not values:
             return "no gradient"
-        if len(values) > MOST or len(known) < len(values):
+        if len(values) > MOST or len(readable) < len(values):
             largest = (
-                f", the largest of norm {text.number(max(map(self.norm, known)))}" if known and len(values) > 1 else ""
+                f", the largest of norm {text.number(max(map(self.norm, readable)))}"
+                if readable and len(values) > 1
+                else ""
             )
             return f"{len(values)} gradients{largest}" if len(values) > 1 else "a gradient"
-        numbers = [text.number(self.norm(value)) if self.is_large(value) else self.brief(value) for value in known]
-        large = [self.is_large(value) for value in known]
+        numbers = [text.number(self.norm(value)) if self.is_large(value) else self.brief(value) for value in readable]
+        large = [self.is_large(value) for value in readable]
         if as_before and all(large):
             return text.join(numbers)
-        if len(known) == 1:
+        if len(readable) == 1:
             return f"a gradient of norm {numbers[0]}" if large[0] else f"the gradient {numbers[0]}"
         return (
             f"gradients of norms {text.join(numbers)}"
             if all(large)
-            else f"the gradients {text.join([self.brief(v) for v in known])}"
+            else f"the gradients {text.join([self.brief(v) for v in readable])}"
         )
 
     def brief(self, value: int) -> str:
@@ -273,7 +275,7 @@ class _Ways:
         """Whether a gradient is described by its norm: all except single numbers."""
         return text.size(self.facts.trace.value(value).shape) != 1
 
-    def known(self, values: Sequence[int | None]) -> list[int]:
+    def readable(self, values: Sequence[int | None]) -> list[int]:
         """The values of which the trace has elements; it has none of complex ones."""
         return [value for value in values if value is not None and not self.facts.trace.value(value).damaged]
 
