@@ -132,7 +132,7 @@ export class App {
     this.stage.load(this.index, t, same);
     this.footer.load(scene, level);
     this.search.load(scene);
-    if (this.stage.selection && !this.known(this.stage.selection)) this.select(null);
+    if (this.stage.selection && !this.has(this.stage.selection)) this.select(null);
     this.presets.update();
     this.bus.emit("scene", scene);
     this.loose = true; // a new revision moves nothing
@@ -142,7 +142,7 @@ export class App {
     if (moved) this.stage.arrive(moved.whole);
   }
 
-  known(id) {
+  has(id) {
     return this.index?.nodes.has(id) || this.index?.groups.has(id) || false;
   }
 
@@ -217,7 +217,7 @@ export class App {
   }
 
   select(id) {
-    const wanted = id === null ? null : this.known(id) ? id : this.holding(id);
+    const wanted = id === null ? null : this.has(id) ? id : this.holding(id);
     if (!this.stage || wanted === this.stage.selection) return;
     this.stage.selection = wanted;
     this.stage.settle();

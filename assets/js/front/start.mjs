@@ -2,10 +2,10 @@
 
 /** Starts the app, once: its files in their order, and then the line that runs them. */
 export async function startApp() {
-  const held = /** @type {HTMLTemplateElement | null} */ (document.getElementById("held"));
-  if (!held) return;
-  held.remove();
-  const scripts = [...held.content.querySelectorAll("script")];
+  const template = /** @type {HTMLTemplateElement | null} */ (document.getElementById("held"));
+  if (!template) return;
+  template.remove();
+  const scripts = [...template.content.querySelectorAll("script")];
   const [files, lines] = [scripts.filter((one) => one.src), scripts.filter((one) => !one.src)];
   await Promise.all(files.map((one) => new Promise((done, failed) => {
     const script = copyOf(one);

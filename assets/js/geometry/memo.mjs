@@ -4,7 +4,7 @@
 export class Latest {
   constructor() {
     /** @type {{ key: string, answer: T } | null} */
-    this.known = null;
+    this.entry = null;
   }
 
   /**
@@ -15,7 +15,7 @@ export class Latest {
    * @returns {T}
    */
   of(key, make, holds = () => true) {
-    if (this.known?.key !== key || !holds(this.known.answer)) this.known = { key, answer: make() };
-    return this.known.answer;
+    if (this.entry?.key !== key || !holds(this.entry.answer)) this.entry = { key, answer: make() };
+    return this.entry.answer;
   }
 }

@@ -316,10 +316,10 @@ function callAt({ phase, scene, t }) {
  * @type {(call: Phase | null) => (wire: WirePlace) => Ends}
  */
 function endsIn(call) {
-  const known = new Map();
+  const endsByEdge = new Map();
   return (wire) => {
-    let ends = known.get(wire.edge);
-    if (!ends) known.set(wire.edge, (ends = endsOf(wire, call)));
+    let ends = endsByEdge.get(wire.edge);
+    if (!ends) endsByEdge.set(wire.edge, (ends = endsOf(wire, call)));
     return ends;
   };
 }
@@ -331,8 +331,8 @@ function endsIn(call) {
  * @type {(wire: WirePlace, call: Phase | null) => Ends}
  */
 function endsOf({ op, source, output }, call) {
-  const [seed, kept] = [placeOf(output, "seed"), placeOf(output, "grad")];
-  const start = seed && isPassed(seed.row, call) ? seed : kept && isWritten(kept.row, call) && isGiven(kept.row, op, call) ? kept : null;
+  const [seed, gradRow] = [placeOf(output, "seed"), placeOf(output, "grad")];
+  const start = seed && isPassed(seed.row, call) ? seed : gradRow && isWritten(gradRow.row, call) && isGiven(gradRow.row, op, call) ? gradRow : null;
   const grad = placeOf(source, "grad");
   return { source: grad && isWritten(grad.row, call) ? grad : besideValue(source), output: start ?? besideValue(output, true) };
 }

@@ -78,9 +78,9 @@ export class Answers {
   /** The answer to a question for the details of an element. */
   details({ request, revision, element, program, section: number }) {
     const section = this.sectionOf({ program, section: number });
-    const known = section?.details ?? {};
+    const byElement = section?.details ?? {};
     const change = section?.changed[revision];
-    const details = change ? (element in change ? changed(known[element], change[element]) : null) : known[element];
+    const details = change ? (element in change ? changed(byElement[element], change[element]) : null) : byElement[element];
     const problem = details ? undefined : { kind: "unknown-element", title: "This element has no details here", text: "The lesson does not hold them.", ways: [] };
     return { request, revision, element, details, problem };
   }

@@ -61,10 +61,10 @@ export class Callout {
   /** Gone; the focus is where it was before. */
   hide() {
     if (!this.open) return;
-    const held = this.element.contains(document.activeElement);
+    const hasFocus = this.element.contains(document.activeElement);
     this.element.hidden = true;
     window.removeEventListener("resize", this.place);
-    if (held && this.before?.isConnected) this.before.focus({ preventScroll: true });
+    if (hasFocus && this.before?.isConnected) this.before.focus({ preventScroll: true });
     this.before = null;
   }
 }

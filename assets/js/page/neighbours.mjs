@@ -31,7 +31,7 @@ export class Neighbours {
   }
 
   /** A section that is here; null where it is not. @returns {Answer | null} */
-  known(section) {
+  answerFor(section) {
     return this.here.get(this.key(section)) ?? null;
   }
 
@@ -87,7 +87,7 @@ export class Neighbours {
 
   /** The section before, where it is here. @returns {Scene | null} */
   get before() {
-    return this.known((this.plain?.section?.at ?? 0) - 1)?.scene ?? null;
+    return this.answerFor((this.plain?.section?.at ?? 0) - 1)?.scene ?? null;
   }
 
   shown() {

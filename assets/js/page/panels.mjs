@@ -21,13 +21,13 @@ const root = () => document.documentElement;
 export class Panels {
   constructor() {
     /** @type {Record<string, any>} */
-    this.kept = read();
+    this.sizes = read();
     for (const name of Object.keys(SPLITS)) this.separate(name, byId(`split-${name}`));
     ["left", "right"].forEach(say);
     new ResizeObserver(tell).observe(byId("left"));
     new ResizeObserver(tell).observe(byId("right"));
     new ResizeObserver(tell).observe(byId("story"));
-    matchMedia(NARROW).addEventListener("change", (change) => put("right", change.matches ? false : !this.kept.rightClosed));
+    matchMedia(NARROW).addEventListener("change", (change) => put("right", change.matches ? false : !this.sizes.rightClosed));
     tell();
   }
 
@@ -38,8 +38,8 @@ export class Panels {
   }
 
   keep(change) {
-    this.kept = { ...this.kept, ...change };
-    try { localStorage.setItem(KEPT, JSON.stringify(this.kept)); } catch { /* storage may be forbidden: then nothing is kept */ }
+    this.sizes = { ...this.sizes, ...change };
+    try { localStorage.setItem(KEPT, JSON.stringify(this.sizes)); } catch { /* storage may be forbidden: then nothing is kept */ }
   }
 
   keepSize(name) {

@@ -42,9 +42,9 @@ export function linesSince(before, now) {
   let end = 0;
   while (end < old.length - start && end < lines.length - start && old[old.length - 1 - end] === lines[lines.length - 1 - end]) end += 1;
   const [left, right] = [old.slice(start, old.length - end), lines.slice(start, lines.length - end)];
-  const kept = left.length * right.length > MOST ? new Set() : commonOf(left, right);
-  const changed = right.map((_, i) => i).filter((i) => !kept.has(i)).map((i) => start + i + 1);
-  return { changed, gone: Math.max(0, left.length - kept.size - changed.length) };
+  const common = left.length * right.length > MOST ? new Set() : commonOf(left, right);
+  const changed = right.map((_, i) => i).filter((i) => !common.has(i)).map((i) => start + i + 1);
+  return { changed, gone: Math.max(0, left.length - common.size - changed.length) };
 }
 
 /**

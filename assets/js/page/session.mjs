@@ -125,9 +125,9 @@ export class Session {
    */
   turn(section, after) {
     const on = section + Math.sign(section - (this.section ?? 0));
-    const known = this.neighbours.known(section);
+    const answer = this.neighbours.answerFor(section);
     this.ask({
-      answer: known,
+      answer,
       program: this.program, section, ahead: on >= 0 && on < this.scene.section.count ? on : null, edits: NONE, layout: this.layout, folds: this.folds, keep: true, after,
       commit: () => { this.history = [NONE]; this.index = 0; },
     });

@@ -141,12 +141,12 @@ function paintOps(frame, y, h) {
 export function coloursOf(tokens) {
   const full = { forward: tokens.forward, backward: tokens.gradient, write: tokens.saved };
   /** @type {Map<string, { fill: string, ink: string }>} */
-  const known = new Map();
+  const tonesByKey = new Map();
   /** @type {(kind: string, part: number) => { fill: string, ink: string }} */
   const labelled = (kind, part) => {
     const key = `${kind} ${part}`;
-    const tones = known.get(key) ?? OFF.map((by) => readOn(shade(tokens.panel, full[kind], part + by), tokens)).find((one) => one.contrast >= READ) ?? readOn(full[kind], tokens);
-    known.set(key, tones);
+    const tones = tonesByKey.get(key) ?? OFF.map((by) => readOn(shade(tokens.panel, full[kind], part + by), tokens)).find((one) => one.contrast >= READ) ?? readOn(full[kind], tokens);
+    tonesByKey.set(key, tones);
     return tones;
   };
   return {

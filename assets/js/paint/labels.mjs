@@ -53,18 +53,18 @@ function placeAll(brush, flows) {
   const lit = flows.map((one) => ({ edge: one.edge, ways: waysOf(brush, one.flow, one.edge) }));
   /** @type {any} */
   const places = placesAt(brush, lit);
-  const placed = [];
+  const spots = [];
   let left = labelsOf(brush, flows.map((one) => ({ ...one, started: true }))).slice(-MOST_LABELS).reverse();
   for (const [find, forms] of [[places.beside, formsOf], [places.away, formsOf], [places.beside, summaries], [places.away, summaries]]) {
     left = left.filter((label) => {
       /** @type {any} */
       let spot = null;
-      const text = forms(label, brush.moment.scene).find((form) => (spot = find(form, label.edges, placed)));
-      if (spot) placed.push({ ...label, text, ...spot });
+      const text = forms(label, brush.moment.scene).find((form) => (spot = find(form, label.edges, spots)));
+      if (spot) spots.push({ ...label, text, ...spot });
       return !spot;
     });
   }
-  return placed;
+  return spots;
 }
 
 /** The curves on which a flow is drawn. */

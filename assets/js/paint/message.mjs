@@ -29,7 +29,7 @@ const ORDER = 6; // above is tried first: by so much is each next side worse
 /** The first sentence of an error beside its node, with a line to it, or where nothing was made under all, so far off that it is about none of it; returns its box. */
 export function paintCallout(brush, node, error) {
   const [x0, , x1, y1] = brush.plane.bounds;
-  const { x, y, shape } = placed(brush, node ?? { x: (x0 + x1) / 2, y: y1 + 2 * APART, w: 0, h: 0 }, error);
+  const { x, y, shape } = steadyPlace(brush, node ?? { x: (x0 + x1) / 2, y: y1 + 2 * APART, w: 0, h: 0 }, error);
   const { context, write, font, tokens } = brush;
   context.strokeStyle = tokens.error;
   context.lineWidth = 1.5;
@@ -54,7 +54,7 @@ export function paintCallout(brush, node, error) {
  * Where the message stands; while one pans it keeps its place among the cards as long as that is in view.
  * @type {(brush: Brush, node: Node, error: Error) => any}
  */
-function placed(brush, node, error) {
+function steadyPlace(brush, node, error) {
   const { camera, view, moment } = brush;
   const key = [camera.zoom, view.width, view.height, moment.t, brush.wires.length].join("|");
   return brush.plane.message.of(key, () => placeCallout(brush, node, error), (place) => inside(roomOf(brush), place));

@@ -27,16 +27,16 @@ const SLANTS = [0, -0.35, 0.35, -0.8, 0.8]; // how far such a line goes to the s
 const ALONG = [0, -0.4, 0.4]; // where it meets the number, in widths from its middle
 
 /**
- * The places of a step's numbers: `beside(text, edges, placed)` and `away(…)` give `{ box: [x0, y0, x1, y1], lead }` or null; `lead` is the
- * line [from, to] from the route to a number that stands away from it.  `lit` has the curves of each edge, `placed` the numbers that have theirs.
+ * The places of a step's numbers: `beside(text, edges, others)` and `away(…)` give `{ box: [x0, y0, x1, y1], lead }` or null; `lead` is the
+ * line [from, to] from the route to a number that stands away from it.  `lit` has the curves of each edge, `others` the numbers that have theirs.
  */
 export function placesAt(brush, lit) {
-  const known = knownAt(brush);
+  const places = knownAt(brush);
   const room = roomFor(brush);
-  const search = (kind, make, choose) => (text, edges, placed) => {
+  const search = (kind, make, choose) => (text, edges, others) => {
     const key = `${kind} ${edges[0].id} ${text}`;
-    if (!known.has(key)) known.set(key, make(brush, text, surroundings(brush, lit, edges)));
-    return choose(known.get(key), (one) => isFree(one, room, placed));
+    if (!places.has(key)) places.set(key, make(brush, text, surroundings(brush, lit, edges)));
+    return choose(places.get(key), (one) => isFree(one, room, others));
   };
   return { beside: search("beside", besides, cheapest), away: search("away", aways, first) };
 }
@@ -66,12 +66,12 @@ class Place {
     this.lead = lead;
     this.price = price;
     /** @type {number | undefined} */
-    this.known = undefined;
+    this.sum = undefined;
   }
 
   get cost() {
-    this.known ??= this.price(this.box, this.lead);
-    return this.known;
+    this.sum ??= this.price(this.box, this.lead);
+    return this.sum;
   }
 }
 
@@ -153,10 +153,10 @@ function* boxesAway({ own, others }, [w, h], zoom) {
 }
 
 /** Whether a place is in view, and apart from the numbers that have theirs and from their lines. */
-function isFree({ box, lead }, room, placed) {
+function isFree({ box, lead }, room, others) {
   if (room && !isIn(room, box)) return false;
   const wide = grown(box, LEAST_APART);
-  return placed.every((one) => shared(wide, one.box) === 0 && !(one.lead && strikes(one.lead[0], one.lead[1], grown(box, AIR))) && !(lead && strikes(lead[0], lead[1], grown(one.box, AIR))));
+  return others.every((one) => shared(wide, one.box) === 0 && !(one.lead && strikes(one.lead[0], one.lead[1], grown(box, AIR))) && !(lead && strikes(lead[0], lead[1], grown(one.box, AIR))));
 }
 
 /** The nodes on which a box would lie, or under the badges of which. */

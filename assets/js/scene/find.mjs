@@ -37,10 +37,10 @@ export function entries(scene) {
  * @type {(groups: (Group | HiddenGroup)[], folded: Set<string>) => (id: string | null) => { group: string | null, rounds: string[], around: string[], unfold: string[] }}
  */
 function pathsOf(groups, folded) {
-  const known = new Map(groups.map((group) => [group.id, group]));
+  const groupsById = new Map(groups.map((group) => [group.id, group]));
   const paths = new Map();
   const path = (id) => {
-    const group = known.get(id);
+    const group = groupsById.get(id);
     if (!group) return { group: null, rounds: [], around: [], unfold: [] };
     if (!paths.has(id)) {
       const outer = path(group.within);

@@ -77,10 +77,10 @@ function rowsOf(spans, most) {
  * @type {(scene: Scene) => (Num | null)[]}
  */
 function normsOf({ steps, nodes, values }) {
-  const known = new Map(nodes.map((node) => [node.id, node]));
+  const nodesById = new Map(nodes.map((node) => [node.id, node]));
   return steps.map(({ kind, at: id, within }, k) => {
     if (kind !== "vjp") return null;
-    const value = within ? within.upstream : at(known.get(id ?? "")?.tracks.upstream, k + 1);
+    const value = within ? within.upstream : at(nodesById.get(id ?? "")?.tracks.upstream, k + 1);
     return value === null || value === undefined ? null : values[value].stats.norm;
   });
 }
@@ -89,8 +89,8 @@ function normsOf({ steps, nodes, values }) {
  * The ends of the scale of colours: those of the graph, or where that has none, of what comes to spans and ops, two decades at least.
  * @type {(scene: Scene, norms: (Num | null)[]) => [number, number]}
  */
-function rangeOf({ norms: known }, norms) {
-  if (known) return known;
+function rangeOf({ norms: range }, norms) {
+  if (range) return range;
   const finite = norms.flatMap((norm) => (typeof norm === "number" && norm > 0 ? [norm] : []));
   const high = finite.reduce((a, b) => Math.max(a, b), 0);
   return [finite.reduce((a, b) => Math.min(a, b), high / 100), high];

@@ -11,7 +11,7 @@ import { at as valueAt, spoken } from "./timeline.mjs";
  */
 /**
  * Where time stops at a level: `ends` of the stops, ascending; `spans` of those that are several steps, by their end.
- * @typedef {{ scene: Scene, ends: number[], spans: Map<number, Span>, known: Map<number, Stop> }} Level
+ * @typedef {{ scene: Scene, ends: number[], spans: Map<number, Span>, stops: Map<number, Stop> }} Level
  */
 
 /** By what a span is known in every iteration: its group, or what the program calls; both of its passes are gone into together. */
@@ -42,7 +42,7 @@ export function levelOf(scene, isOpen = () => true) {
     spans.set(k, span);
   }
   for (; k < scene.steps.length; k++) ends.push(k + 1);
-  return { scene, ends, spans, known: new Map() };
+  return { scene, ends, spans, stops: new Map() };
 }
 
 /** Whether a span is one step at a level. @type {(level: Level, span: Span) => boolean} */
@@ -112,13 +112,13 @@ function leadOf({ scene, ends }, { start, end }) {
 
 /** Stops are made when one looks at them, and kept. */
 function stopOf(level, start, end) {
-  const { scene, spans, known } = level;
+  const { scene, spans, stops } = level;
   const key = end - start === 1 ? -end : end;
-  let stop = known.get(key);
+  let stop = stops.get(key);
   if (!stop) {
     const span = end - start > 1 ? spans.get(end) ?? null : null;
     stop = { start, end, span, step: span ? together(scene, span) : scene.steps[start] };
-    known.set(key, stop);
+    stops.set(key, stop);
   }
   return stop;
 }

@@ -79,8 +79,8 @@ export function cells(run, quantity, row) {
 export function cell(run, quantity, { members }, column) {
   const table = run.quantities[quantity];
   if (members.length === 1) return table[members[0]][column];
-  const known = members.filter((row) => table[row][column] !== null);
-  return known.length ? joined(quantity, known.map((row) => Number(table[row][column])), known.map((row) => sizeOf(run, row))) : null;
+  const rows = members.filter((row) => table[row][column] !== null);
+  return rows.length ? joined(quantity, rows.map((row) => Number(table[row][column])), rows.map((row) => sizeOf(run, row))) : null;
 }
 
 /** @type {(quantity: Quantity, values: number[], sizes: number[]) => number} */
@@ -139,9 +139,9 @@ export function columnsOf(run, loss) {
 
 /** From the first loss to the last; empty where none is known. @type {(loss: (Num | null)[]) => string} */
 export function lossText(loss) {
-  const known = loss.filter((one) => one !== null);
-  if (known.length === 1) return num(known[0], 3);
-  return known.length ? `${num(known[0], 3)} → ${num(known[known.length - 1], 3)}` : "not known";
+  const numbers = loss.filter((one) => one !== null);
+  if (numbers.length === 1) return num(numbers[0], 3);
+  return numbers.length ? `${num(numbers[0], 3)} → ${num(numbers[numbers.length - 1], 3)}` : "not known";
 }
 
 /**

@@ -199,12 +199,12 @@ const callOf = (row, t) => ofSeed(row, row.call, t);
  * What holds of a seed at a time, by a track or always.
  * @template T
  * @param {Row} row
- * @param {Track<T | null> | undefined} held
+ * @param {Track<T | null> | undefined} track
  * @param {number} t
  * @returns {T | null}
  */
-function ofSeed(row, held, t) {
-  return row.key !== "seed" ? null : Array.isArray(held) ? at(held, t) : (held ?? null);
+function ofSeed(row, track, t) {
+  return row.key !== "seed" ? null : Array.isArray(track) ? at(track, t) : (track ?? null);
 }
 
 /**

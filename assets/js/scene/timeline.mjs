@@ -121,10 +121,10 @@ export function runTo(scene, edges, id, t) {
  * @type {(scene: Scene) => string[]}
  */
 export function executionOrder(scene) {
-  const known = new Set(scene.nodes.map((node) => node.id));
+  const ids = new Set(scene.nodes.map((node) => node.id));
   const edges = new Map(scene.edges.map((edge) => [edge.id, edge]));
   const order = new Set();
-  const add = (id) => known.has(id) && order.add(id);
+  const add = (id) => ids.has(id) && order.add(id);
   for (const step of scene.steps) {
     const near = step.flows.flatMap((flow) => edges.get(flow.edge) ?? []);
     near.filter((edge) => edge.target === step.at).forEach((edge) => add(edge.source));

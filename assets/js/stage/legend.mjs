@@ -38,13 +38,13 @@ export class Legend {
   toggle(on = !this.open) {
     if (on === this.open) return false;
     if (on && !this.samples.length) this.build();
-    const held = this.panel.contains(document.activeElement);
+    const hasFocus = this.panel.contains(document.activeElement);
     this.panel.hidden = !on;
     this.more.setAttribute("aria-expanded", String(on));
     if (on) {
       this.paint();
       this.panel.focus({ preventScroll: true });
-    } else if (held) this.stage.host.focus({ preventScroll: true });
+    } else if (hasFocus) this.stage.host.focus({ preventScroll: true });
     return true;
   }
 

@@ -176,11 +176,11 @@ function hoverText(stage, { node, row, cell, group, edge, wire, dot, member }) {
   if (node && row && cell >= 0 && stage.moment) {
     const { value, derived } = rowState(stage.moment, row);
     const name = row.key === "value" ? node.label : row.key === "grad" ? `${node.label}.grad` : `gradient for ${node.label}`;
-    const held = value?.data ? /** @type {Held} */ (value) : null;
-    const isHere = held !== null && cell < held.data.length;
-    const number = !held ? "none yet" : isHere ? element(held, cell, 9) : "missing: too few elements are passed";
+    const whole = value?.data ? /** @type {Held} */ (value) : null;
+    const isHere = whole !== null && cell < whole.data.length;
+    const number = !whole ? "none yet" : isHere ? element(whole, cell, 9) : "missing: too few elements are passed";
     const how = row.key === "seed" || (row.key === "value" && isLeaf(node)) ? "  \u00b7  double-click to edit" : "";
-    return `${name}${indexText(cell, isHere ? held.shape : node.shape ?? [])} = ${number}${derived ? `, ${derived.text}` : ""}${how}`;
+    return `${name}${indexText(cell, isHere ? whole.shape : node.shape ?? [])} = ${number}${derived ? `, ${derived.text}` : ""}${how}`;
   }
   if (node && dot && stage.moment) return `${dotText(dot, normOfDot(stage.moment, dot))}  \u00b7  click to open`;
   if (member && stage.moment) return `${cellText(member, at(member.norm, stage.moment.t) ?? null)}  \u00b7  click to open`;

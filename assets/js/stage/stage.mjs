@@ -126,13 +126,13 @@ export class Stage {
     if (width === this.view.width && height === this.view.height && dpr === this.view.dpr && bare === this.view.bare) return;
     const first = this.view.width < 2 && width >= 2;
     const beside = parseFloat(getComputedStyle(this.host).right) || 0;
-    const held = !first && beside !== this.beside ? this.view.width - width : 0; // a panel came or went: what one looked at stays
+    const shift = !first && beside !== this.beside ? this.view.width - width : 0; // a panel came or went: what one looked at stays
     this.beside = beside;
     this.view = { width, height, dpr, bare };
     for (const canvas of [this.graph, this.pulses]) this.size(canvas, Math.round(width * dpr), Math.round(height * dpr));
     const fitted = this.fits;
     if (first && this.plane) this.fit(false);
-    else if (held > 0 || (held && !fitted)) this.hold(held / 2);
+    else if (shift > 0 || (shift && !fitted)) this.hold(shift / 2);
     else if (fitted && this.plane) this.fit(false);
     else if (bare && this.follow && this.plane) this.followActive(); // a longer caption leaves the graph less room
     this.touch("graph");
@@ -196,7 +196,7 @@ export class Stage {
     this.hover = null;
     this.hoveredWire = null;
     this.lit = null;
-    if (anchor) this.look(this.kept(anchor), this.fitted);
+    if (anchor) this.look(this.cameraHolding(anchor), this.fitted);
     else if (!same || !this.view.width) this.fit(false);
     this.settle();
   }
@@ -205,11 +205,11 @@ export class Stage {
    * The camera that holds a place where it was; of a model, whose lines are laid out again, in height alone, or all of it where it is read.
    * @param {[Point, Point]} anchor
    */
-  kept([was, is]) {
-    const held = keep(this.camera, was, is);
-    if (!this.index.scene.model) return held;
+  cameraHolding([was, is]) {
+    const camera = keep(this.camera, was, is);
+    if (!this.index.scene.model) return camera;
     const whole = this.cameraFor(null);
-    return this.fitted && isUncovered(this.plane, whole, this.view) ? whole : across(held, this.view, this.plane.bounds);
+    return this.fitted && isUncovered(this.plane, whole, this.view) ? whole : across(camera, this.view, this.plane.bounds);
   }
 
   /**

@@ -59,8 +59,8 @@ export class Commands {
   }
 
   keepRecorded() {
-    const known = new Map(this.scene.commands.map((one) => [one.id, { value: one.gradient === null ? null : this.scene.values[one.gradient], implicit: one.implicit }]));
-    this.recorded.set(this.scene.program.id, known);
+    const seeds = new Map(this.scene.commands.map((one) => [one.id, { value: one.gradient === null ? null : this.scene.values[one.gradient], implicit: one.implicit }]));
+    this.recorded.set(this.scene.program.id, seeds);
   }
 
   /**
@@ -401,10 +401,10 @@ export class Commands {
     unpassed.setAttribute("aria-pressed", String(Boolean(none)));
     if (none && size !== 1) { fill(hint, "No gradient is passed, and the implicit 1 works only for a single number. Choose “ones” or another preset to pass one."); return; }
     if (!editable) { fill(hint, `${size} elements are too many to edit one by one; the presets set all of them.`); return; }
-    const held = value?.data || (value && this.form.fetched?.of === value ? this.form.fetched.data : null);
-    const data = held || (this.form.data?.length === size ? this.form.data : null) || edits.preset("ones", shape);
-    fill(hint, this.form.hot ? "Click the cell that should count." : !value || held ? hintOf(held, size) : size > DATA ? `Tensors with more than ${DATA.toLocaleString("en")} elements are not sent to the browser: editing one cell sets all others to 1.` : "Fetching the numbers …");
-    if (!held && value && size <= DATA) this.fetchValues(value, leaf);
+    const numbers = value?.data || (value && this.form.fetched?.of === value ? this.form.fetched.data : null);
+    const data = numbers || (this.form.data?.length === size ? this.form.data : null) || edits.preset("ones", shape);
+    fill(hint, this.form.hot ? "Click the cell that should count." : !value || numbers ? hintOf(numbers, size) : size > DATA ? `Tensors with more than ${DATA.toLocaleString("en")} elements are not sent to the browser: editing one cell sets all others to 1.` : "Fetching the numbers …");
+    if (!numbers && value && size <= DATA) this.fetchValues(value, leaf);
     if (!fresh && this.form.data && edits.same(this.form.data, data)) { this.form.data = data; return; }
     this.form.data = [...data];
     if (fresh || !place.dataset.mounted) this.matrix.show(shape, data);
@@ -428,8 +428,8 @@ export class Commands {
   }
 
   caseValue() {
-    const known = this.recorded.get(this.scene.program.id)?.get(this.form?.id);
-    return known?.value?.data && edits.same(known.value.shape, this.form.shape) ? known : null;
+    const seed = this.recorded.get(this.scene.program.id)?.get(this.form?.id);
+    return seed?.value?.data && edits.same(seed.value.shape, this.form.shape) ? seed : null;
   }
 
   usePreset(name) {
@@ -533,4 +533,4 @@ function keepRow() {
   requestAnimationFrame(() => row.scrollIntoView({ block: "nearest" }));
 }
 
-const hintOf = (held, size) => `${held && size > SMALL ? `All ${size} elements as they are now. ` : ""}Double-click a cell, or type into it. Enter runs the change.`;
+const hintOf = (numbers, size) => `${numbers && size > SMALL ? `All ${size} elements as they are now. ` : ""}Double-click a cell, or type into it. Enter runs the change.`;

@@ -50,14 +50,14 @@ function paletteOf(pictures) {
 
 /** The index of the nearest colour, remembered by colours that are alike. */
 function nearest(palette) {
-  const known = new Map();
+  const indices = new Map();
   return (r, g, b) => {
     const key = ((r >> 2) << 12) | ((g >> 2) << 6) | (b >> 2);
-    let nearest = known.get(key);
+    let nearest = indices.get(key);
     if (nearest === undefined) {
       const far = palette.map(([x, y, z]) => (x - r) ** 2 + (y - g) ** 2 + (z - b) ** 2);
       nearest = far.indexOf(Math.min(...far));
-      known.set(key, nearest);
+      indices.set(key, nearest);
     }
     return nearest;
   };
@@ -74,11 +74,11 @@ function lzw(data) {
   const [clear, end] = [1 << BITS, (1 << BITS) + 1];
   /** @type {number[]} */
   const bytes = [];
-  let [held, bits, width] = [0, 0, BITS + 1];
+  let [buffer, bits, width] = [0, 0, BITS + 1];
   const write = (code) => {
-    held |= code << bits;
+    buffer |= code << bits;
     bits += width;
-    while (bits >= 8) { bytes.push(held & 255); held >>>= 8; bits -= 8; }
+    while (bits >= 8) { bytes.push(buffer & 255); buffer >>>= 8; bits -= 8; }
   };
   let table = new Map();
   let next = end + 1;
@@ -86,8 +86,8 @@ function lzw(data) {
   let prefix = data[0];
   for (let i = 1; i < data.length; i += 1) {
     const key = (prefix << 8) | data[i];
-    const known = table.get(key);
-    if (known !== undefined) { prefix = known; continue; }
+    const code = table.get(key);
+    if (code !== undefined) { prefix = code; continue; }
     write(prefix);
     if (next < MOST_CODES) {
       table.set(key, next);
@@ -101,7 +101,7 @@ function lzw(data) {
   }
   write(prefix);
   write(end);
-  if (bits) bytes.push(held & 255);
+  if (bits) bytes.push(buffer & 255);
   return bytes;
 }
 

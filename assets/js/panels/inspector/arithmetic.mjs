@@ -76,12 +76,12 @@ function unnamed(scene, k, node) {
  */
 function joined(lines) {
   /** @type {Map<string, [T, number]>} */
-  const kept = new Map();
+  const counts = new Map();
   for (const one of lines) {
     const key = JSON.stringify(one);
-    kept.set(key, [one, (kept.get(key)?.[1] ?? 0) + 1]);
+    counts.set(key, [one, (counts.get(key)?.[1] ?? 0) + 1]);
   }
-  return [...kept.values()].map(([one, times]) => (times > 1 ? { ...one, label: `${one.label}, ${times === 2 ? "twice" : `${times} times`}` } : one));
+  return [...counts.values()].map(([one, times]) => (times > 1 ? { ...one, label: `${one.label}, ${times === 2 ? "twice" : `${times} times`}` } : one));
 }
 
 const byId = (elements) => new Map(elements.map((one) => [one.id, one]));
@@ -104,8 +104,8 @@ function sentBy(scene, step, node, nodes) {
 
 /** @type {(scene: Scene, step: Step, k: number, node: Node, nodes: Map<string, Node>) => SumLine[]} */
 function vjp(scene, step, k, node, nodes) {
-  const held = node.kind === "group" ? step.within?.upstream : trackAt(node.tracks.upstream, k + 1); // what a folded group itself has came to all of it, not to this step
-  const upstream = held === null || held === undefined ? null : scene.values[held];
+  const number = node.kind === "group" ? step.within?.upstream : trackAt(node.tracks.upstream, k + 1); // what a folded group itself has came to all of it, not to this step
+  const upstream = number === null || number === undefined ? null : scene.values[number];
   const lines = [];
   for (const { flow, edge, value, name, place } of sentBy(scene, step, node, nodes)) {
     const derivatives = local(flow?.wiring ?? edge?.wiring, upstream, value, name);

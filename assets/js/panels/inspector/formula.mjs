@@ -16,7 +16,7 @@ export class Formula {
   constructor(player) {
     this.player = player;
     /** @type {Map<string, HTMLElement>} what MathJax made, by its TeX */
-    this.kept = new Map();
+    this.copies = new Map();
     this.wanted = ""; // what is to be seen
     this.setting = ""; // what MathJax was given
     this.timer = 0;
@@ -28,7 +28,7 @@ export class Formula {
     this.room = 16; // em
     /** @type {HTMLElement | null} as wide as a hundred x are high */
     this.ruler = null;
-    player.on("play", (on) => { if (!on && this.wanted && !this.kept.has(this.wanted)) this.later(); });
+    player.on("play", (on) => { if (!on && this.wanted && !this.copies.has(this.wanted)) this.later(); });
     const light = (key) => player.light(this.terms[key]?.id ? this.terms[key] : null);
     wire(byId("inspect-formula-now"), light);
     wire(byId("inspect-terms"), light);
@@ -65,7 +65,7 @@ export class Formula {
     place.hidden = !tex;
     if (!tex || !lines) return;
     place.setAttribute("aria-label", lines.map((line) => line.text).join("; "));
-    if (this.kept.has(tex)) { this.put(place, this.kept.get(tex)); return; }
+    if (this.copies.has(tex)) { this.put(place, this.copies.get(tex)); return; }
     fill(place, lines.map((line) => h("p.formula-text", {}, spelled(line.text, this.terms))));
     if (!this.player.playing()) this.later();
   }
@@ -84,10 +84,10 @@ export class Formula {
     const from = byId("formula-tex");
     const lines = this.setting.split("\n\n");
     const done = from ? [...from.querySelectorAll("mjx-container")] : [];
-    if (!this.setting || this.kept.has(this.setting) || done.length !== lines.length || !done.every((one) => one.querySelector("svg, mjx-math"))) return;
+    if (!this.setting || this.copies.has(this.setting) || done.length !== lines.length || !done.every((one) => one.querySelector("svg, mjx-math"))) return;
     const copy = h("div.tex", {}, done.map((one) => one.cloneNode(true)));
-    this.kept.set(this.setting, copy);
-    if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value ?? "");
+    this.copies.set(this.setting, copy);
+    if (this.copies.size > MOST_KEPT) this.copies.delete(this.copies.keys().next().value ?? "");
     if (this.wanted === this.setting) this.put(byId("inspect-formula-now"), copy);
   }
 

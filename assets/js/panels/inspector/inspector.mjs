@@ -171,7 +171,7 @@ export class Inspector {
 
   bodyOf(node, details, time) {
     const parts = details.kind === "op" ? [this.moment(details, time)] : []; // of a tensor a moment has its value alone, which stands below
-    if (details.kind === "tensor") parts.push(this.held(node, time, details));
+    if (details.kind === "tensor") parts.push(this.rowValues(node, time, details));
     if (details.kind === "tensor") parts.push(throughTime(details.through, time, (step, element) => this.goTo(step, element)));
     if (details.ledger.length || isLeaf(node)) parts.push(this.ledger(node, details, time));
     if (details.saved.length) parts.push(this.saved(details, time));
@@ -207,7 +207,7 @@ export class Inspector {
   }
 
   /** Value and gradient as numbers, as they are at this time. */
-  held(node, time, details) {
+  rowValues(node, time, details) {
     const twin = node.kind === "stub" ? this.nodeOf(node.twin) || node : node;
     return twin.rows.filter((row) => row.key !== "seed").map((row) => {
       const id = trackAt(row.track, time);
@@ -220,7 +220,7 @@ export class Inspector {
 
   /** What would bring one: a leaf waits for a call, any other tensor was not asked to keep it. */
   noGradient(node, track, time) {
-    return track?.some(([from, held]) => from <= time && held !== null) ? "None: the program dropped the gradient that had arrived."
+    return track?.some(([from, value]) => from <= time && value !== null) ? "None: the program dropped the gradient that had arrived."
     : node.retains ? RETAINS[node.retains]
     : isLeaf(node) ? `None: no gradient has arrived. The first backward() that reaches ${node.label} writes one here.`
     : `None: only leaves keep their gradient. ${node.label}.retain_grad() before the call would keep this one${this.namesake(node) ? "; the one in the program is for another tensor of this name" : ""}.`;

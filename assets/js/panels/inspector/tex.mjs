@@ -37,14 +37,14 @@ export function legible(tex) {
     return `${inner}}`;
   }
 
-  /** An argument: a group, a command with its own, or one sign; `held` keeps it from getting smaller. */
-  function part(style, held) {
+  /** An argument: a group, a command with its own, or one sign; `small` keeps it from getting smaller. */
+  function part(style, small) {
     while (/^\s$/.test(signs[at] ?? "")) at += 1;
     const grouped = signs[at] === "{";
     if (grouped) at += 1;
     const inner = grouped ? run(style) : argument(style);
     if (grouped) at += 1;
-    return `{${held ? "\\scriptstyle " : ""}${inner}}`;
+    return `{${small ? "\\scriptstyle " : ""}${inner}}`;
   }
 
   function argument(style) {

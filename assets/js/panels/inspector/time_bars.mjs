@@ -22,8 +22,8 @@ export function throughTime(series, time, go) {
     h("h2.keep", {}, "Through time"),
     h("p.source", {}, series.title),
     h("div.series", { role: "group", "aria-label": series.title },
-      h("div.series-axis", { "aria-hidden": "true" }, lines.map((line) => placed(h("span", {}, line.text), "bottom", line.at))),
-      h("div.series-bars", {}, lines.map((line) => placed(h("i", { "aria-hidden": "true" }), "bottom", line.at)), bars.map((bar) => barOf(bar, go)))),
+      h("div.series-axis", { "aria-hidden": "true" }, lines.map((line) => withEdge(h("span", {}, line.text), "bottom", line.at))),
+      h("div.series-bars", {}, lines.map((line) => withEdge(h("i", { "aria-hidden": "true" }), "bottom", line.at)), bars.map((bar) => barOf(bar, go)))),
     h("div.series-ends", {}, h("span", {}, bars[0].label), h("b", {}, text || ""), h("span", {}, bars[bars.length - 1].label)),
     h("p.hint", {}, `${most}${log ? "Each horizontal line is ten times the one below it. " : ""}Click a bar to go there.`));
 }
@@ -37,12 +37,12 @@ function barOf(bar, go) {
   const says = `${bar.label}: ${num(bar.value)}${bar.come ? "" : ", still to come"}`;
   const button = h("button.bar", { type: "button", title: says, "aria-label": `${says}. Go there`, "aria-current": bar.here ? "true" : null,
     class: `bar${bar.come ? "" : " future"}${odd ? " odd" : ""}`, onclick: () => go(bar.step, bar.element) }, h("i"));
-  placed(button.firstChild, "bottom", bar.from);
-  placed(button.firstChild, "height", bar.to - bar.from);
+  withEdge(button.firstChild, "bottom", bar.from);
+  withEdge(button.firstChild, "height", bar.to - bar.from);
   return button;
 }
 
-function placed(element, side, at) {
+function withEdge(element, side, at) {
   element.style[side] = `${(100 * at).toFixed(2)}%`;
   return element;
 }

@@ -109,19 +109,19 @@ export class Code {
     this.inView = [];
     const files = this.scene.program.files;
     const place = byId("code");
-    const held = files[this.file];
-    if (!held) {
+    const file = files[this.file];
+    if (!file) {
       fill(place, title(), h("p.empty", {}, "The source of this program was not recorded: it ran without a file."));
       this.lines = [];
       return;
     }
     const texts = this.texts();
     const active = busyLines(this.scene, this.file);
-    const known = linesOf(this.scene, this.file);
+    const facts = linesOf(this.scene, this.file);
     this.lines = texts.map((_, i) => {
       const busy = active.has(i + 1);
       const line = h("li", { "data-line": i + 1, tabindex: busy ? -1 : null, role: busy ? "button" : "none", class: busy ? "has" : null });
-      this.writeGutter(line, known.get(i + 1));
+      this.writeGutter(line, facts.get(i + 1));
       return line;
     });
     const entry = this.lines.find((line) => line.tabIndex === -1 && line.classList.contains("has"));
@@ -129,8 +129,8 @@ export class Code {
     const tabs = files.length > 1 ? h("div.files", {}, files.map((one, i) => h("button.quiet", {
       type: "button", "aria-pressed": i === this.file ? "true" : "false", onclick: () => { this.file = i; this.marked = ""; this.write(); this.seek(this.player.t()); },
     }, one.name))) : null;
-    const wide = held.text.split("\n").some((line) => line.length > NARROW);
-    fill(place, title(files.length > 1 ? "" : held.name), tabs,
+    const wide = file.text.split("\n").some((line) => line.length > NARROW);
+    fill(place, title(files.length > 1 ? "" : file.name), tabs,
       h("div.lines", {}, h(`ol.program${wide ? ".wide" : ""}${this.scene.norms ? ".marked" : ""}`, { role: "group", "aria-label": "Source lines" }, this.withRows(this.lines))),
       this.changeKey(), h("p.code-key", { id: "code-key" }));
     first(".program", place).style.setProperty("--digits", String(String(texts.length).length));
@@ -140,9 +140,9 @@ export class Code {
   }
 
   /** What the gutter says of a line: how often it ran, and by its colour the largest gradient that comes to it. */
-  writeGutter(line, known) {
-    if (!known) return;
-    const { runs, norm } = known;
+  writeGutter(line, facts) {
+    if (!facts) return;
+    const { runs, norm } = facts;
     const { section, norms } = this.scene;
     const ran = runs === null ? "" : `Ran ${runs === 1 ? "once" : `${runs} times`}${section?.label ? ` in ${section.label}` : ""}. `;
     const gets = norm === null ? "" : `Largest gradient norm here: ${num(norm)}. `;

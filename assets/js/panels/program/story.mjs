@@ -162,7 +162,7 @@ export class Story {
     const key = `${this.scene.revision.id}|${this.chapter}|${hint}|${stage}`;
     if (key === this.shown) return;
     this.shown = key;
-    const held = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.turn; // the button that was pressed is written anew and keeps the focus
+    const turn = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.turn; // the button that was pressed is written anew and keeps the focus
     const arrow = (by, label, sign) => h("button.quiet", {
       type: "button", "data-turn": String(by), "aria-label": label, title: label, disabled: chapters[this.chapter + by] === undefined, onclick: () => this.turn(this.chapter + by),
     }, sign);
@@ -172,7 +172,7 @@ export class Story {
       this.news(),
       h("div.chapters", {}, this.chapterBox(this.chapter, hint, hint !== WATCH && stage === "over" && isMoving(chapters, this.chapter)), ...this.room),
     );
-    if (held) first(`[data-turn="${held}"]:not(:disabled)`, place)?.focus({ preventScroll: true });
+    if (turn) first(`[data-turn="${turn}"]:not(:disabled)`, place)?.focus({ preventScroll: true });
   }
 
   /** A chapter as it is read; `asks`: its question, if it has one, is open. */

@@ -23,8 +23,8 @@ export function bars(run, rows, quantity, token) {
   const values = rows.map((row) => cells(run, quantity, row)[0]);
   const wrong = rows.map((row) => Boolean(cells(run, "nonfinite", row)[0]));
   const shown = values.map((value) => (value === null || (log && value <= 0) ? null : value));
-  const known = shown.filter((value) => value !== null);
-  const [least, most] = [Math.min(...known), Math.max(...known)].map((value) => (known.length ? (log ? Math.log10(value) : value) : 0));
+  const numbers = shown.filter((value) => value !== null);
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)].map((value) => (numbers.length ? (log ? Math.log10(value) : value) : 0));
   const begin = log ? Math.floor(least - AIR) : 0;
   const end = log ? most + AIR + (most - begin) / 8 : 1.15;
   const words = values.map((value, k) => (wrong[k] && quantity !== "nonfinite" ? "nan or inf" : value === null ? "none" : log ? num(value, 3) : `${num(100 * value, 3)} %`));

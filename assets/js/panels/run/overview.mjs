@@ -11,7 +11,7 @@ export class Overview {
     /** @type {{ key: string, answer: Promise<Answer> } | null} the latest question */
     this.asked = null;
     /** @type {{ key: string, run: RunOverview } | null} */
-    this.held = null;
+    this.latest = null;
   }
 
   /** Of the recording that is shown. */
@@ -20,8 +20,8 @@ export class Overview {
   }
 
   /** What is known by now. @returns {RunOverview | null} */
-  known() {
-    return this.held?.key === this.key ? this.held.run : null;
+  runNow() {
+    return this.latest?.key === this.key ? this.latest.run : null;
   }
 
   /** The answer of the server.  Fails where none came; then it may be asked again. @returns {Promise<Answer>} */
@@ -44,7 +44,7 @@ export class Overview {
   async numbers(key, program) {
     try {
       const answer = await this.fetch("/run", program);
-      if (answer.overview) this.held = { key: `${program} ${answer.overview.version}`, run: answer.overview };
+      if (answer.overview) this.latest = { key: `${program} ${answer.overview.version}`, run: answer.overview };
       return answer;
     } catch (error) {
       if (this.asked?.key === key) this.asked = null;

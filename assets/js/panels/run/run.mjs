@@ -169,11 +169,11 @@ export class RunView {
     }, title)));
     this.paint(rows);
     const labels = byId("run-labels");
-    const held = labels.contains(document.activeElement) ? document.activeElement?.getAttribute("title") : null;
+    const title = labels.contains(document.activeElement) ? document.activeElement?.getAttribute("title") : null;
     labels.style.height = `${height(run, rows.length)}px`;
     const each = rowHeight(rows.length);
     fill(labels, isSingle(run) ? null : h(`div.loss${run.others.length ? ".several" : ""}`, {}, losses(run)), rows.map((row, k) => this.label(row, above(run) + k * each, each)));
-    if (held) /** @type {HTMLElement | undefined} */ ([...labels.querySelectorAll("button")].find((one) => one.title === held))?.focus({ preventScroll: true });
+    if (title) /** @type {HTMLElement | undefined} */ ([...labels.querySelectorAll("button")].find((one) => one.title === title))?.focus({ preventScroll: true });
   }
 
   /** The figure alone: the labels beside it stay as they are while one moves over the cells. */

@@ -10,7 +10,7 @@ import { sectionsOf, sectionAt, hoverText, tracksOf } from "./sections.mjs";
 export class RunRow {
   /**
    * @param {(by: number) => unknown} turn goes so many sections on
-   * @param {{ known: () => RunOverview | null, ask: () => Promise<unknown> }} overview
+   * @param {{ runNow: () => RunOverview | null, ask: () => Promise<unknown> }} overview
    */
   constructor(turn, overview) {
     this.turn = turn;
@@ -47,7 +47,7 @@ export class RunRow {
 
   /** The numbers of the run; none before they have come. */
   get run() {
-    return this.overview.known();
+    return this.overview.runNow();
   }
 
   show() {

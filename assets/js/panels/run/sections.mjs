@@ -48,11 +48,11 @@ function trackOf(place, values, least, shown = values) {
   const track = { curves: [], odd: [] };
   let open = false;
   values.forEach((value, k) => {
-    const known = value !== null && Number.isFinite(value);
-    if (known && !open) track.curves.push([]);
-    if (known) track.curves[track.curves.length - 1].push({ x: place[k], y: (value - begin) / size });
+    const isNumber = value !== null && Number.isFinite(value);
+    if (isNumber && !open) track.curves.push([]);
+    if (isNumber) track.curves[track.curves.length - 1].push({ x: place[k], y: (value - begin) / size });
     else if (value !== null) track.odd.push(place[k]);
-    open = known;
+    open = isNumber;
   });
   return track;
 }

@@ -3,15 +3,15 @@
 (function () {
   const root = document.documentElement;
   const asked = new URLSearchParams(location.search);
-  const kept = (key) => {
+  const item = (key) => {
     try { return localStorage.getItem(key); } catch { return null; } // storage may be forbidden: then nothing is kept
   };
-  const known = [asked.get("theme"), kept("backstep.theme")].find((name) => name === "light" || name === "dark");
-  root.dataset.theme = known || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  const theme = [asked.get("theme"), item("backstep.theme")].find((name) => name === "light" || name === "dark");
+  root.dataset.theme = theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   root.dataset.page = asked.has("program") ? "player" : "gallery";
   if (asked.has("pair")) root.dataset.pair = "";
   let panels = {};
-  try { panels = JSON.parse(kept("backstep.panels") || "{}") || {}; } catch { /* what is damaged is as if it were not there */ }
+  try { panels = JSON.parse(item("backstep.panels") || "{}") || {}; } catch { /* what is damaged is as if it were not there */ }
   for (const name of ["left", "right", "story"]) {
     if (/^\d+(px|%)$/.test(panels[name] || "")) root.style.setProperty("--" + name + "-set", panels[name]);
   }
