@@ -68,8 +68,8 @@ def _pairs(facts: Facts, weights: set[int]) -> Iterator[tuple[OpCalled, int, int
 
     What is between them, such as a bias and an activation, works on each unit by itself.
     """
-    known = weights & facts.tensors.keys()
-    weight_of = {tensor: tensor for tensor in known if len(facts.tensors[tensor].shape) > 1}  # also transposed
+    tensors = weights & facts.tensors.keys()
+    weight_of = {tensor: tensor for tensor in tensors if len(facts.tensors[tensor].shape) > 1}  # also transposed
     after: dict[int, int] = {}  # by tensor, the weight of the last product before it
     for op in facts.ops:
         event = op.event
@@ -105,18 +105,18 @@ def _is_alike(value: Value, axis: int) -> bool:
     """Whether all elements are equal that differ in their place along one dimension only, as far as they are known."""
     if value.array is not None:
         return _is_close(value.array, value.array.take([0], axis))
-    known = value.sample
-    places = np.unravel_index(np.arange(known.size) * -(-prod(value.shape) // SAMPLE), value.shape)
+    sample = value.sample
+    places = np.unravel_index(np.arange(sample.size) * -(-prod(value.shape) // SAMPLE), value.shape)
     others = np.stack([place for number, place in enumerate(places) if number != axis])
     _, first, group = np.unique(others, axis=1, return_index=True, return_inverse=True)
-    return known.size - first.size >= FEWEST and _is_close(known, known[first][group.ravel()])
+    return sample.size - first.size >= FEWEST and _is_close(sample, sample[first][group.ravel()])
 
 
-def _is_close(known: np.ndarray, first: np.ndarray) -> bool:
+def _is_close(elements: np.ndarray, first: np.ndarray) -> bool:
     """Whether all are like the first ones of their kind; not if some are not finite."""
     wide = first.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
-        return bool(np.abs(known - wide).max() <= SAME * np.abs(wide).max())
+        return bool(np.abs(elements - wide).max() <= SAME * np.abs(wide).max())
 
 
 def _finding(facts: Facts, op: OpCalled, before: int, after: int, units: int) -> Finding:

@@ -28,8 +28,8 @@ def findings(facts: Facts) -> list[Finding]:
 
     Cost: linear in the events.
     """
-    born = nonfinite.findings(facts)
-    return [*growth(facts, born), *born, *sorted(_silent(facts), key=lambda finding: finding.event)]
+    sources = nonfinite.findings(facts)
+    return [*growth(facts, sources), *sources, *sorted(_silent(facts), key=lambda finding: finding.event)]
 
 
 def _silent(facts: Facts) -> Iterator[Finding]:
@@ -37,12 +37,12 @@ def _silent(facts: Facts) -> Iterator[Finding]:
     "adds up" for the same gradient, because they say more; and units that began alike are why they, or their gradients,
     are 0."""
     mixed = [*not_zeroed(facts), *other_losses(facts)]
-    known: set[tuple[int, Kind]] = {(finding.event, "sum") for finding in mixed}
+    pairs: set[tuple[int, Kind]] = {(finding.event, "sum") for finding in mixed}
     alike = alike_units(facts)
     learning = alike or (*dead_units(facts), *zero_gradients(facts)), unreached(facts), unlisted(facts)
     losses = wrong_losses(facts), divergences(facts), flat_scores(facts), counted_padding(facts)
     later = vanishing(facts), cleared(facts), unused_clips(facts), *losses, silent.findings(facts)
     for finding in chain(mixed, *learning, *later):
-        if (finding.event, finding.kind) not in known:
-            known.add((finding.event, finding.kind))
+        if (finding.event, finding.kind) not in pairs:
+            pairs.add((finding.event, finding.kind))
             yield finding

@@ -99,14 +99,14 @@ def findings(facts: Facts) -> list[Finding]:
 
 def roots_are_finite(facts: Facts) -> bool:
     """Whether all roots of backward calls were finite."""
-    held = (facts.tensors[root].values for root in facts.roots if root in facts.tensors)
-    return not any(_kinds(facts.trace.value(index)) for values in held for index in values.values())
+    root_values = (facts.tensors[root].values for root in facts.roots if root in facts.tensors)
+    return not any(_kinds(facts.trace.value(index)) for values in root_values for index in values.values())
 
 
 class _Search:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
-        self.known: dict[int, frozenset[NonFinite]] = {}
+        self.kinds_by_value: dict[int, frozenset[NonFinite]] = {}
 
     @cached_property
     def is_sound(self) -> bool:
@@ -117,9 +117,9 @@ class _Search:
         """The kinds that a value contains: nan, inf, both or none."""
         if index is None:
             return frozenset()
-        if index not in self.known:
-            self.known[index] = _kinds(self.facts.trace.value(index))
-        return self.known[index]
+        if index not in self.kinds_by_value:
+            self.kinds_by_value[index] = _kinds(self.facts.trace.value(index))
+        return self.kinds_by_value[index]
 
     def all_kinds(self, indices: Iterable[int | None]) -> frozenset[NonFinite]:
         return frozenset[NonFinite]().union(*(self.kinds(index) for index in indices))
@@ -174,22 +174,22 @@ class _Search:
             if kind in upstream or (kind == "inf" and upstream):
                 continue
             sample, came = self.slope(event, called, kind)
-            born, fix = self.reason(event, called, kind, came)
-            why = f"{name} receives no {kind}, but it sends one{sample}. {born}"
+            reason, fix = self.reason(event, called, kind, came)
+            why = f"{name} receives no {kind}, but it sends one{sample}. {reason}"
             yield self.finding(_GRADIENT[kind], event, called, f"first {kind} gradient: {name}", why, fix)
 
     def reason(self, event: VjpRun, called: OpCalled, kind: NonFinite, came: float | None) -> tuple[str, str]:
         """The reason why a VJP sends a non-finite gradient without receiving one, and the fix; `came` is the upstream
         gradient of that element."""
-        born = f"The {kind} comes from the local derivative"
+        source = f"The {kind} comes from the local derivative"
         values, dtype = self.inputs(called), called.outputs[0].dtype
         of = self.differentiated(called)
         if came == 0.0 and self.is_masked(called, event.index):
-            return born, _MASKED
+            return source, _MASKED
         if came == 0.0 and "nan" not in self.all_kinds(values):
             if of is None and labels.presentation(called).nonfinite == "root":
-                return born, _STEEP
-            return born, f"{_TIMES_ZERO} {self.of_derivative(event, called, of, _UNMASKED)}".strip()
+                return source, _STEEP
+            return source, f"{_TIMES_ZERO} {self.of_derivative(event, called, of, _UNMASKED)}".strip()
         if kind == "nan" and came is not None and np.isinf(came):
             return "The inf is multiplied by a derivative of 0, and 0 · inf is nan", _FLAT
         if kind == "nan" and "inf" in self.all_kinds(event.upstream):
@@ -203,7 +203,7 @@ class _Search:
             return why, _KEPT.format(kind=causes[0])
         if kind == "inf" and self.largest(event.upstream) * max(self.largest(values), 1.0) > _NEAR * _most(dtype):
             return f"A product exceeds the largest {dtype} number", _too_large(dtype)
-        return born, self.of_derivative(event, called, of, _REMEDIES)
+        return source, self.of_derivative(event, called, of, _REMEDIES)
 
     def remedy(self, event: OpCalled, kind: NonFinite, value: int, dtype: str) -> str:
         """The fix for an op that gives a non-finite value without receiving one."""
@@ -244,8 +244,8 @@ class _Search:
 
     def largest(self, values: Iterable[int | None]) -> float:
         """The largest finite magnitude in some values."""
-        held = [self.facts.trace.value(index) for index in values if index is not None]
-        return max((abs(float(value.stats[key])) for value in held for key in ("min", "max")), default=0.0)
+        contents = [self.facts.trace.value(index) for index in values if index is not None]
+        return max((abs(float(value.stats[key])) for value in contents for key in ("min", "max")), default=0.0)
 
     def is_masked(self, called: OpCalled, before: int) -> bool:
         """Whether the program put the result of an op, or what it computed from the same elements of it, into a where()
@@ -286,8 +286,8 @@ class _Search:
         if place is None or None in parts:
             return ""
         sign = labels.presentation(event).sign
-        known = [part for part in parts if part is not None]
-        written = f" {sign} ".join(known) if sign and len(known) == 2 else f"{name}({', '.join(known)})"
+        operands = [part for part in parts if part is not None]
+        written = f" {sign} ".join(operands) if sign and len(operands) == 2 else f"{name}({', '.join(operands)})"
         return f": {written} = {text.number(result[place])}{_at(place)}"
 
     def empty_row(self, event: OpCalled) -> str:
@@ -346,9 +346,9 @@ class _Search:
 def _remedy(event: OpCalled, reasons: Mapping[str, str] = _REMEDIES) -> str:
     """The fix for an op whose result or derivative is not finite, by the reason in its declaration; "" if there is
     none."""
-    known, dtype = labels.presentation(event), event.outputs[0].dtype
-    most = "" if known.largest is None else text.number(math.floor(10 * known.largest(_most(dtype))) / 10)
-    return reasons[known.nonfinite].format(name=labels.written_name(event), dtype=dtype, most=most)
+    form, dtype = labels.presentation(event), event.outputs[0].dtype
+    most = "" if form.largest is None else text.number(math.floor(10 * form.largest(_most(dtype))) / 10)
+    return reasons[form.nonfinite].format(name=labels.written_name(event), dtype=dtype, most=most)
 
 
 _FEW = 64

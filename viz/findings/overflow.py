@@ -29,14 +29,14 @@ HUGE = 1e12
 """The magnitude of an input above which an overflow is due to the input, not to the op."""
 
 
-def growth(facts: Facts, born: list[Finding]) -> list[Finding]:
+def growth(facts: Facts, nonfinite_findings: list[Finding]) -> list[Finding]:
     """The op at which the values behind the first inf or nan passed `LARGE`, if that is an overflow; without an inf or
     nan, the loss that grows from update to update.
 
     The search goes back from each op to the op that computed its largest input, and from an update of a parameter to
     the loss of its gradient.  Cost: linear in the events.
     """
-    start = next((f for f in born if f.kind not in NONFINITE_GRADIENT), None)
+    start = next((f for f in nonfinite_findings if f.kind not in NONFINITE_GRADIENT), None)
     event = facts.trace.events[start.event] if start is not None else None
     search = _Search(facts)
     if start is None:
@@ -71,12 +71,12 @@ class _Search:
         """The largest finite magnitude in a value."""
         if value is None:
             return 0.0
-        held = self.facts.trace.value(value)
-        if held.array is None:
-            return max((abs(held.stats[key]) for key in ("min", "max")), default=0.0)
-        if held.array.dtype.kind != "f":
+        content = self.facts.trace.value(value)
+        if content.array is None:
+            return max((abs(content.stats[key]) for key in ("min", "max")), default=0.0)
+        if content.array.dtype.kind != "f":
             return 0.0
-        sizes = np.abs(held.array[np.isfinite(held.array)])
+        sizes = np.abs(content.array[np.isfinite(content.array)])
         return float(sizes.max()) if sizes.size else 0.0
 
     def largest(self, event: OpCalled) -> tuple[tuple[int, int] | None, float]:

@@ -63,8 +63,8 @@ def run_findings(run: Overview) -> list[RunFinding]:
 
 
 def _nonfinite_loss(run: Overview) -> Iterator[RunFinding]:
-    known = ~np.isnan(run.loss) | _has_loss(run)
-    wrong = np.flatnonzero(known & ~np.isfinite(run.loss))
+    has_value = ~np.isnan(run.loss) | _has_loss(run)
+    wrong = np.flatnonzero(has_value & ~np.isfinite(run.loss))
     if not len(wrong):
         return
     first = int(wrong[0])
@@ -200,16 +200,16 @@ def _along(run: Overview, rows: Sequence[int]) -> RunFinding | None:
 
 def _over_iterations(run: Overview) -> Iterator[RunFinding]:
     total = run.total
-    known = np.flatnonzero(np.isfinite(total) & (total > 0))
-    if len(known) < FEWEST:
+    columns = np.flatnonzero(np.isfinite(total) & (total > 0))
+    if len(columns) < FEWEST:
         return
-    start = float(np.median(total[known[:3]]))
-    peak = int(known[np.argmax(total[known])])
+    start = float(np.median(total[columns[:3]]))
+    peak = int(columns[np.argmax(total[columns])])
     loss = run.loss[np.isfinite(run.loss)]
     is_worse = len(loss) > 1 and abs(loss[-1]) > 10 * abs(loss[0])
     if total[peak] > GROWTH * start and is_worse:
-        first = int(known[np.argmax(total[known] > 10 * start)])
-        rate = (float(total[peak]) / start) ** (1 / max(1, peak - int(known[0])))
+        first = int(columns[np.argmax(total[columns] > 10 * start)])
+        rate = (float(total[peak]) / start) ** (1 / max(1, peak - int(columns[0])))
         why = (
             f"The norm of all gradients grows from {_number(start)} to {_number(total[peak])} in {run.labels[peak]}, × "
             f"{_number(rate)} per iteration, and the loss from {_number(loss[0])} to {_number(loss[-1])}. From "
@@ -217,9 +217,9 @@ def _over_iterations(run: Overview) -> Iterator[RunFinding]:
         )
         fix = "Each update overshoots: lower the learning rate, or call clip_grad_norm_() before the step."
         yield RunFinding("exploding-run", first, _largest(run, first), "The run diverges", why, fix)
-    end = float(np.median(total[known[-3:]]))
+    end = float(np.median(total[columns[-3:]]))
     if end * 1e6 < start and len(loss) > 1 and abs(loss[-1]) > 0.9 * abs(loss[0]):
-        first = int(known[np.argmax(total[known] * 1e3 < start)])
+        first = int(columns[np.argmax(total[columns] * 1e3 < start)])
         why = (
             f"The norm of all gradients shrinks from {_number(start)} to {_number(end)}, while the loss goes only from "
             f"{_number(loss[0])} to {_number(loss[-1])}. From {run.labels[first]} on it is below a thousandth."
@@ -313,18 +313,18 @@ def _overwritten(run: Overview, rows: Sequence[int]) -> Iterator[RunFinding]:
 
 
 def _rate(run: Overview) -> Iterator[RunFinding]:
-    known = np.flatnonzero(np.isfinite(run.rate))
-    if len(known) < FEWEST:
+    columns = np.flatnonzero(np.isfinite(run.rate))
+    if len(columns) < FEWEST:
         return
-    rates = run.rate[known]
+    rates = run.rate[columns]
     most = float(rates.max())
     last = int(np.flatnonzero(rates >= FADED * most)[-1])
-    faded = known[last + 1 :]
-    if not most or len(faded) < LONG * len(known):
+    faded = columns[last + 1 :]
+    if not most or len(faded) < LONG * len(columns):
         return
     why = (
         f"From {run.labels[faded[0]]} on, the learning rate is less than a hundred-thousandth of {_number(most)}, its "
-        f"largest value; at the end it is {_number(rates[-1])}. In {len(faded):,} of {len(known):,} iterations almost "
+        f"largest value; at the end it is {_number(rates[-1])}. In {len(faded):,} of {len(rates):,} iterations almost "
         "nothing is learnt."
     )
     fix = (
@@ -338,10 +338,10 @@ def _flips(run: Overview) -> Iterator[RunFinding]:
     mean, norm, ratio = run.rows["mean"], run.rows["norm"], run.rows["ratio"]
     rows = []
     for row, one in enumerate(run.parameters):
-        known = np.flatnonzero(np.isfinite(mean[row]) & (norm[row] > 0))
-        if len(known) < FEWEST or not np.isfinite(ratio[row]).any():
+        columns = np.flatnonzero(np.isfinite(mean[row]) & (norm[row] > 0))
+        if len(columns) < FEWEST or not np.isfinite(ratio[row]).any():
             continue
-        last = known[-max(FEWEST, len(known) // 2) :]
+        last = columns[-max(FEWEST, len(columns) // 2) :]
         shared = np.abs(mean[row, last]) * np.sqrt(one.size) / norm[row, last]
         turns = np.sign(mean[row, last[1:]]) == -np.sign(mean[row, last[:-1]])
         if turns.all() and np.median(shared) > ONE_SIGN and norm[row, last[-1]] > 0.5 * norm[row, last[0]]:
@@ -365,11 +365,11 @@ def _dead(run: Overview) -> Iterator[RunFinding]:
     for row, one in enumerate(run.parameters):
         if one.is_input:
             continue
-        known = np.flatnonzero(np.isfinite(norm[row]))
-        alive = np.flatnonzero((norm[row, known] > 0) | (wrong[row, known] > 0))
+        columns = np.flatnonzero(np.isfinite(norm[row]))
+        alive = np.flatnonzero((norm[row, columns] > 0) | (wrong[row, columns] > 0))
         begin = int(alive[-1]) + 1 if len(alive) else 0
-        dead = known[begin:]
-        if len(dead) >= max(5, len(known) / 10) and not _is_solved(run, dead):
+        dead = columns[begin:]
+        if len(dead) >= max(5, len(columns) / 10) and not _is_solved(run, dead):
             ends.append((int(dead[0]), row))
     if not ends:
         return
@@ -389,14 +389,14 @@ def _dead(run: Overview) -> Iterator[RunFinding]:
 
 def _unheld(run: Overview) -> Iterator[RunFinding]:
     """Parameters of a module whose gradients nobody uses, in a run that updates others."""
-    known = np.isfinite(run.rows["norm"])
+    has_norm = np.isfinite(run.rows["norm"])
     rows = [
         row for row, one in enumerate(run.parameters)
-        if one.is_unheld and known[row].sum() >= FEWEST and run.rows["norm"][row, known[row]].all()
+        if one.is_unheld and has_norm[row].sum() >= FEWEST and run.rows["norm"][row, has_norm[row]].all()
     ]  # fmt: skip
     if not rows or not run.updates:
         return
-    column = int(np.flatnonzero(known[rows[0]])[0])
+    column = int(np.flatnonzero(has_norm[rows[0]])[0])
     receive, them = ("receive gradients", "them") if rows[1:] else ("receives a gradient", "it")
     why = (
         f"{_names(run, rows)} {receive} from {run.labels[column]} on, but no optimiser holds {them}, and nothing "

@@ -107,15 +107,15 @@ class _Search:
         if call.order > other.order or any(root.tensor in roots for root in call.event.roots):
             return True
         assert event.before is not None
-        held, came = self.trace.value(event.before), self.trace.value(event.added)
-        return not held.damaged and bool(np.array_equal(held.sample, came.sample))
+        grad, came = self.trace.value(event.before), self.trace.value(event.added)
+        return not grad.damaged and bool(np.array_equal(grad.sample, came.sample))
 
     def meet(self, before: int, added: int) -> bool:
         """Whether two gradients are both nonzero in some element."""
-        held, came = self.trace.value(before), self.trace.value(added)
-        if held.array is None or came.array is None:
+        grad, came = self.trace.value(before), self.trace.value(added)
+        if grad.array is None or came.array is None:
             return True
-        return bool(((held.array != 0) & (came.array != 0)).any())
+        return bool(((grad.array != 0) & (came.array != 0)).any())
 
     def sum(self, event: Accumulated, earlier: int, between: int) -> Finding:
         name = self.facts.names.get(event.tensor) or "a tensor"
@@ -130,8 +130,8 @@ class _Search:
             f"`{name}.grad` held {self.brief(event.before)} {came}, and {by or 'this call'} added "
             f"{self.brief(event.added)}: {self.brief(event.after)}. backward() adds to `.grad`; it never replaces it."
         )
-        kept = " zero_grad() does not reset it, because it is not a leaf." if event.retained else ""
-        fix = f"If you want only the latest gradient, set `{name}.grad = None` before the call.{kept}"
+        note = " zero_grad() does not reset it, because it is not a leaf." if event.retained else ""
+        fix = f"If you want only the latest gradient, set `{name}.grad = None` before the call.{note}"
         if event.before is not None and any(self.facts.owner.get(root.tensor) == event.tensor for root in call.roots):
             fix = (  # the call starts from `.grad`, which must not be cleared before it
                 "If you want only the latest gradient, take it out first: "
@@ -201,18 +201,18 @@ class _Search:
             inputs = [i for i in called.inputs if i.tensor is not None]
             if len(inputs) != 2 or called.node is None:
                 continue
-            for kept, cut in (inputs, inputs[::-1]):
+            for live, cut in (inputs, inputs[::-1]):
                 producer = self.facts.producer(cut.tensor, cut.version) if cut.tensor in self.facts.tensors else None
                 op = self.facts.ops[producer].event if producer is not None else None
-                if op is None or op.name not in ("detach", "data") or op.inputs[0].tensor != kept.tensor:
+                if op is None or op.name not in ("detach", "data") or op.inputs[0].tensor != live.tensor:
                     continue
-                yield self.halved(event, called, kept.name, cut.name, kept.tensor)
+                yield self.halved(event, called, live.name, cut.name, live.tensor)
                 return
 
-    def halved(self, event: VjpRun, called: OpCalled, kept: str, cut: str, tensor: int | None) -> Finding:
+    def halved(self, event: VjpRun, called: OpCalled, live: str, cut: str, tensor: int | None) -> Finding:
         name = (self.facts.names.get(tensor) if tensor is not None else None) or "the tensor"
         upstream = self.trace.value(event.upstream[0] or 0).array
-        ways = [self.pulled(called, way, upstream) for way in (kept, cut)]
+        ways = [self.pulled(called, way, upstream) for way in (live, cut)]
         numbers = [text.elements(way) if way is not None else "a gradient" for way in ways]
         why = (
             f"Both factors have the numbers of {name}, but only one is connected to it. That path contributes "
@@ -265,7 +265,7 @@ class _Search:
             if name in names:
                 continue
             names.add(name)
-            named = [t for t, known in self.trace.names.items() if known == name and t in self.facts.tensors]
+            named = [t for t, label in self.trace.names.items() if label == name and t in self.facts.tensors]
             tensor = max((t for t in named if self.facts.tensors[t].event < event.index), default=None)
             if tensor is None:
                 continue

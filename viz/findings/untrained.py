@@ -37,23 +37,23 @@ def unreached(facts: Facts) -> list[Finding]:
     another way: neither is a finding.  A program that stopped with an error may not have run the code that would reach
     them.  Cost: linear in the events.
     """
-    held = _in_optimisers(facts)
-    if not held.name or facts.errors:
+    holdings = _in_optimisers(facts)
+    if not holdings.name or facts.errors:
         return []
     here = {e.tensor for e in facts.trace.events if isinstance(e, Accumulated) and not e.retained}
     reached = here | facts.elsewhere("taught")
     assigned = {e.tensor for e in facts.trace.events if isinstance(e, GradSet) and e.value is not None}
     if not here:
         return []
-    search = _Unreached(facts, held.name)
+    search = _Unreached(facts, holdings.name)
     causes: dict[object, list[int]] = {}
-    for tensor in held.known:
+    for tensor in holdings.tensors:
         if tensor not in reached and tensor not in assigned and tensor in facts.tensors:
             causes.setdefault(search.cause(tensor), []).append(tensor)
     result = [finding for tensors in causes.values() if (finding := search.finding(tensors)) is not None]
-    missed = _missed(facts, held, here)
-    unused = held.unknown + len(causes.get(_NO_PATH, ()))
-    holds_none = not held.known and not held.unknown
+    missed = _missed(facts, holdings, here)
+    unused = holdings.unknown + len(causes.get(_NO_PATH, ()))
+    holds_none = not holdings.tensors and not holdings.unknown
     return [*result, search.stale(missed, unused)] if missed and (unused or holds_none) else result
 
 
@@ -63,12 +63,12 @@ def unlisted(facts: Facts) -> list[Finding]:
     The parameters that a module lists are known before it runs.  A leaf that no optimiser holds may be trained by hand,
     so one that is written in place is not a finding.  Cost: linear in the events.
     """
-    held = _in_optimisers(facts)
-    if not held.known or facts.errors:
+    holdings = _in_optimisers(facts)
+    if not holdings.tensors or facts.errors:
         return []
     met: dict[int, str] = {}
     around: list[str] = []
-    trained: set[int | None] = set(held.known)
+    trained: set[int | None] = set(holdings.tensors)
     reached: dict[int, int] = {}
     for event in facts.trace.events:
         if isinstance(event, GroupEntered):
@@ -85,33 +85,33 @@ def unlisted(facts: Facts) -> list[Finding]:
         elif isinstance(event, Accumulated):
             reached.setdefault(event.tensor, event.index)
     lost = [tensor for tensor in met if tensor in reached and tensor not in trained]
-    return [_unlisted_finding(facts, lost, met[lost[0]], held.name)] if lost else []
+    return [_unlisted_finding(facts, lost, met[lost[0]], holdings.name)] if lost else []
 
 
 @dataclass(slots=True)
-class _Held:
+class _Holdings:
     """The tensors that require a gradient and that optimisers hold, in order, the number of others that nothing uses,
     the class of the first optimiser that took a step, and the last of their events."""
 
-    known: dict[int, None] = field(default_factory=dict)
+    tensors: dict[int, None] = field(default_factory=dict)
     unknown: int = 0
     name: str = ""
     last: int = -1
 
 
-def _in_optimisers(facts: Facts) -> _Held:
-    held, last = _Held(), {}
+def _in_optimisers(facts: Facts) -> _Holdings:
+    holdings, last = _Holdings(), {}
     for event in facts.trace.events:
         if isinstance(event, GroupEntered) and (event.tensors or event.kind.endswith(".step")):
-            held.name, held.last = held.name or event.kind.removesuffix(".step"), event.index
-            held.known.update(dict.fromkeys(t for t in event.tensors if t is not None))
+            holdings.name, holdings.last = holdings.name or event.kind.removesuffix(".step"), event.index
+            holdings.tensors.update(dict.fromkeys(t for t in event.tensors if t is not None))
             if event.tensors:
                 last[event.kind, event.stack] = sum(t is None for t in event.tensors)
-    held.unknown = sum(last.values())
-    return held
+    holdings.unknown = sum(last.values())
+    return holdings
 
 
-def _missed(facts: Facts, held: _Held, reached: set[int]) -> list[int]:
+def _missed(facts: Facts, holdings: _Holdings, reached: set[int]) -> list[int]:
     """Parameters of modules that receive gradients, that no optimiser holds, and that the program never writes.
 
     An optimiser that last took a step before a parameter was first used may hold it: then it was not known by a number.
@@ -122,15 +122,15 @@ def _missed(facts: Facts, held: _Held, reached: set[int]) -> list[int]:
             written.add(event.inplace)
         elif isinstance(event, Refreshed):
             written.add(event.tensor)
-    created = (e for e in facts.trace.events[: max(held.last, 0)] if isinstance(e, LeafCreated))
+    created = (e for e in facts.trace.events[: max(holdings.last, 0)] if isinstance(e, LeafCreated))
     parameters = [event.tensor for event in created if event.source == "parameter"]
-    return [t for t in parameters if t in reached and t not in held.known and t not in written]
+    return [t for t in parameters if t in reached and t not in holdings.tensors and t not in written]
 
 
 def names_of(facts: Facts, tensors: Sequence[int]) -> str:
     """The names of parameters; of many, the first and the number of the others."""
-    known = [facts.names.get(tensor) or "a parameter without a name" for tensor in tensors]
-    return text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and {len(known) - 1} more parameters"
+    names = [facts.names.get(tensor) or "a parameter without a name" for tensor in tensors]
+    return text.join(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} more parameters"
 
 
 class _Unreached:
@@ -312,13 +312,13 @@ def _why(op: OpFact) -> tuple[str, str]:
 
 
 def _unlisted_finding(facts: Facts, tensors: list[int], module: str, optimizer: str) -> Finding:
-    known = list(dict.fromkeys(facts.names.get(tensor) or "a parameter without a name" for tensor in tensors))
+    all_names = list(dict.fromkeys(facts.names.get(tensor) or "a parameter without a name" for tensor in tensors))
     op = next(uses[0][0] for t in tensors if (uses := facts.uses.get((t, facts.tensors[t].first))))
     used = facts.ops[op]
     frame = facts.frames.get(used.event.stack)
     many = len(tensors) > 1
     them, stay = ("them", "they never change") if many else ("it", "it never changes")
-    names = text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and others"
+    names = text.join(all_names) if len(all_names) <= MOST_NAMED else f"{all_names[0]} and others"
     if frame is not None:
         names = f"{_used_at(facts, tensors, frame)} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})"
     why = (
@@ -329,7 +329,7 @@ def _unlisted_finding(facts: Facts, tensors: list[int], module: str, optimizer: 
         "Keep layers in nn.ModuleList or nn.ModuleDict, and single parameters in nn.ParameterList: a module does not "
         "look into a plain list."
     )
-    label = f"{len(tensors)} parameters are in no optimiser" if many else f"{known[0]} is in no optimiser"
+    label = f"{len(tensors)} parameters are in no optimiser" if many else f"{all_names[0]} is in no optimiser"
     line = facts.line_number(used.event.stack)
     return Finding("unlisted", used.event.index, used.id, label, why, fix, line)
 
@@ -345,8 +345,8 @@ def _used_at(facts: Facts, tensors: list[int], frame: Frame) -> str:
         )
     ]  # fmt: skip
     names = [name for tensor in there if (name := facts.names.get(tensor))]
-    known = [name for name in dict.fromkeys(names) if "." in name or names.count(name) == 1][:MOST_NAMED]
-    if len(known) == len(tensors):
-        return text.join(known)
-    among = f", among them {text.join(known)}" if known else ", some of them" if len(there) < len(tensors) else ""
+    unique = [name for name in dict.fromkeys(names) if "." in name or names.count(name) == 1][:MOST_NAMED]
+    if len(unique) == len(tensors):
+        return text.join(unique)
+    among = f", among them {text.join(unique)}" if unique else ", some of them" if len(there) < len(tensors) else ""
     return f"{text.count(len(tensors), 'parameter')}{among}"

@@ -23,10 +23,10 @@ def zero_gradients(facts: Facts) -> list[Finding]:
 
     Only parameters count that an optimiser holds and that every call reached with zeros.  Cost: linear in the events.
     """
-    held = {t for e in facts.trace.events if isinstance(e, GroupEntered) for t in e.tensors if t is not None}
+    parameters = {t for e in facts.trace.events if isinstance(e, GroupEntered) for t in e.tensors if t is not None}
     added: dict[int, list[Accumulated]] = defaultdict(list)
     for event in facts.trace.events:
-        if isinstance(event, Accumulated) and event.tensor in held and not event.retained:
+        if isinstance(event, Accumulated) and event.tensor in parameters and not event.retained:
             added[event.tensor].append(event)
     steps = [e.index for e in facts.trace.events if isinstance(e, GroupEntered) and e.kind.endswith(".step")]
     still = [
@@ -45,8 +45,8 @@ def zero_gradients(facts: Facts) -> list[Finding]:
 
 def _is_zero(facts: Facts, value: int | None) -> bool:
     """Whether a value has elements, and all of them are 0."""
-    held = None if value is None else facts.trace.value(value)
-    return held is not None and held.is_zero and text.size(held.shape) > 0
+    content = None if value is None else facts.trace.value(value)
+    return content is not None and content.is_zero and text.size(content.shape) > 0
 
 
 def _stops(facts: Facts, still: set[int]) -> dict[int, int]:

@@ -131,7 +131,7 @@ def _other_leaf(
     op = REGISTRY.get(mine.name)
     written = int(op is not None and op.traits.replaces)  # an input that the op overwrites does not count
     for first, second in list(zip(mine.inputs, its.inputs, strict=False))[written:]:
-        left, right = leaves[0].get(_known(first)), leaves[1].get(_known(second))
+        left, right = leaves[0].get(_tensor_number(first)), leaves[1].get(_tensor_number(second))
         if left is None or right is None or (left.version, right.version) != (first.version, second.version):
             continue
         difference = between(one.value(left.value), other.value(right.value))
@@ -140,7 +140,7 @@ def _other_leaf(
     return ""
 
 
-def _known(argument: Input) -> int:
+def _tensor_number(argument: Input) -> int:
     return -1 if argument.tensor is None else argument.tensor
 
 

@@ -214,8 +214,8 @@ class Facts:
 
     def value(self, tensor: int, version: int) -> int | None:
         """The trace value of a tensor in a version."""
-        known = self.resolve(tensor, version)
-        return None if known is None else self.tensors[tensor].values[known]
+        own_version = self.resolve(tensor, version)
+        return None if own_version is None else self.tensors[tensor].values[own_version]
 
     def producer(self, tensor: int, version: int) -> int | None:
         """The op that computed the value of `tensor` in `version`, also if a view of it was written.
@@ -244,8 +244,8 @@ class Facts:
 
     def holding(self, gradient: int | None, event: int) -> tuple[int, ...]:
         """The leaves whose `.grad` a tensor was before an event: none after all of them have dropped it."""
-        known = self.holders.get(gradient, ()) if gradient is not None else ()
-        return next((leaves for since, leaves in reversed(known) if since < event), ())
+        holders = self.holders.get(gradient, ()) if gradient is not None else ()
+        return next((leaves for since, leaves in reversed(holders) if since < event), ())
 
     def begun_at(self, tensor: int | None) -> int:
         """The stack of the line that made a tensor; -1 if the recording only met it later."""
@@ -260,13 +260,13 @@ class Facts:
             return None
         if fact.leaf is not None and len(fact.producers) == 1 and self.storages.get(tensor) not in self.writers:
             return None
-        known = (self.producer(tensor, version) for version in fact.before(before))
-        return next((op for op in known if op is not None and self.ops[op].event.index < before), None)
+        producers = (self.producer(tensor, version) for version in fact.before(before))
+        return next((op for op in producers if op is not None and self.ops[op].event.index < before), None)
 
     def mark(self, tensor: int | None, version: int) -> str:
         """The suffix of the name of a tensor that was written: ` v1`; "" for its first version."""
-        known = self.resolve(tensor, version) if tensor is not None else None
-        return "" if tensor is None or known in (None, self.tensors[tensor].first) else f" v{known}"
+        own_version = self.resolve(tensor, version) if tensor is not None else None
+        return "" if tensor is None or own_version in (None, self.tensors[tensor].first) else f" v{own_version}"
 
     def node(self, op: int) -> NodeRecord | None:
         return self.ops[op].event.node
@@ -488,7 +488,7 @@ def _hold_gradient(facts: Facts, gradient: int | None, leaf: int, event: int) ->
         return
     for one in (before, gradient):
         if one is not None:
-            others = tuple(held for held in facts.holding(one, event) if held != leaf)
+            others = tuple(other for other in facts.holding(one, event) if other != leaf)
             facts.holders[one].append((event, (*others, leaf) if one == gradient else others))
     if gradient is None:
         del facts.grads[leaf]
@@ -500,9 +500,9 @@ def _add_gradient(facts: Facts, event: Accumulated) -> None:
     """The tensor that `.grad` holds: adding to it in place makes a new version of it, a sum by an op has its own
     tensor."""
     fact = facts.tensors.get(event.grad)
-    kept = facts.trace.value(event.after)
+    value = facts.trace.value(event.after)
     if fact is None:
-        fact = facts.tensors[event.grad] = TensorFact(event.grad, kept.shape, kept.dtype, False, None, 0, event.index)
+        fact = facts.tensors[event.grad] = TensorFact(event.grad, value.shape, value.dtype, False, None, 0, event.index)
     if fact.producers.get(fact.last) is not None and event.before != fact.values[fact.last]:
         fact.values[fact.last] = event.after
     else:

@@ -30,25 +30,29 @@ class Checked:
     text: str
 
 
-def check(facts: Facts, event: OpCalled, upstream: np.ndarray, held: Mapping[int, int] | None = None) -> Checked | None:
+def check(
+    facts: Facts, event: OpCalled, upstream: np.ndarray, rule_values: Mapping[int, int] | None = None
+) -> Checked | None:
     """Compare the rule with differences of the kernel, for this upstream gradient; None if that is impossible
-    (several outputs, a random op, values that are not finite).  `held`: the values that the rule was given instead of
-    those of forward; the differences are taken there too, and the text names a result that its inputs no longer give.
+    (several outputs, a random op, values that are not finite).  `rule_values`: the values that the rule was given
+    instead of those of forward; the differences are taken there too, and the text names a result that its inputs no
+    longer give.
 
     Cost: two kernel calls per moved element, at most 96 per input.
     """
     op = REGISTRY.get(event.name)
-    known = arguments(facts, event, held)
-    if op is None or known is None or event.node is None or len(event.outputs) != 1 or op.presentation.random:
+    arrays = arguments(facts, event, rule_values)
+    if op is None or arrays is None or event.node is None or len(event.outputs) != 1 or op.presentation.random:
         return None
-    wide = {name: _wide(known[name]) for name in op.inputs}
+    wide = {name: _wide(arrays[name]) for name in op.inputs}
     upstream = upstream.astype(np.float64)
     worst, example, moved = 0.0, "", 0
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(call_kernel(op, tuple(wide[n] for n in op.inputs), event.attrs))
-            stale = event.outputs[0].tensor in (held or {})  # the rule received this result, whatever the inputs give
-            values = {**known, **wide} | ({} if stale else {"result": result, "results": (result,)})
+            # Where it is among them, the rule received this result, whatever the inputs give.
+            stale = event.outputs[0].tensor in (rule_values or {})
+            values = {**arrays, **wide} | ({} if stale else {"result": result, "results": (result,)})
             for name, edge in zip(event.node.inputs, event.node.edges, strict=True):
                 if edge is None or "[" in name or not isinstance(wide[name], np.ndarray):
                     continue
@@ -68,18 +72,22 @@ def check(facts: Facts, event: OpCalled, upstream: np.ndarray, held: Mapping[int
     if not moved:
         return None
     agrees = worst <= TOLERANCE
-    why = "a value was changed after forward, unseen by the graph" if held else "a kink, or the step is too large here"
+    why = (
+        "a value was changed after forward, unseen by the graph"
+        if rule_values
+        else "a kink, or the step is too large here"
+    )
     said = (
         f"they agree to within {text.rough(max(worst, 1e-12))}"
         if agrees
         else f"differs by {text.rough(worst, 2)}: {why}"
     )
-    return Checked(worst, agrees, f"{example}; {said}{_changed(facts, held) if agrees else ''}")
+    return Checked(worst, agrees, f"{example}; {said}{_changed(facts, rule_values) if agrees else ''}")
 
 
-def _changed(facts: Facts, held: Mapping[int, int] | None) -> str:
+def _changed(facts: Facts, rule_values: Mapping[int, int] | None) -> str:
     """Whose values were no longer those of the forward pass."""
-    names = sorted({facts.names.get(tensor) or "the saved value" for tensor in held or ()})
+    names = sorted({facts.names.get(tensor) or "the saved value" for tensor in rule_values or ()})
     return f"; both use {text.join(names)} as changed after forward" if names else ""
 
 

@@ -17,12 +17,12 @@ from . import text
 from .facts import Facts
 
 
-def arguments(facts: Facts, event: OpCalled, held: Mapping[int, int] | None = None) -> dict[str, Any] | None:
+def arguments(facts: Facts, event: OpCalled, rule_values: Mapping[int, int] | None = None) -> dict[str, Any] | None:
     """All arguments that a rule of this call may take, by name, as arrays; None if a value was too large to be kept.
 
-    `held` has the values of tensors that changed since the forward pass.
+    `rule_values` has the values of tensors that changed since the forward pass.
     """
-    held = held or {}
+    rule_values = rule_values or {}
     op, trace = REGISTRY.get(event.name), facts.trace
     if op is None:
         return None
@@ -31,7 +31,7 @@ def arguments(facts: Facts, event: OpCalled, held: Mapping[int, int] | None = No
         name, _, listed = argument.name.partition("[")
         value: Any = argument.scalar
         if argument.tensor is not None:
-            index = held.get(argument.tensor, facts.value(argument.tensor, argument.version))
+            index = rule_values.get(argument.tensor, facts.value(argument.tensor, argument.version))
             value = trace.value(index).array if index is not None else None
             if value is None:
                 return None
@@ -42,7 +42,7 @@ def arguments(facts: Facts, event: OpCalled, held: Mapping[int, int] | None = No
     for name in op.inputs:
         value = values[name]
         values[f"{name}_sizes"] = [v.shape for v in value] if isinstance(value, list) else getattr(value, "shape", ())
-    results = [trace.value(held.get(out.tensor, out.value)).array for out in event.outputs]
+    results = [trace.value(rule_values.get(out.tensor, out.value)).array for out in event.outputs]
     values |= dict(event.attrs)
     values |= {"result": results[0] if results else None, "results": tuple(results)}
     values |= {f"result{nr}": result for nr, result in enumerate(results)}
@@ -85,10 +85,10 @@ def summed(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def jacobian(
-    facts: Facts, event: OpCalled, name: str, limit: int, held: Mapping[int, int] | None = None
+    facts: Facts, event: OpCalled, name: str, limit: int, rule_values: Mapping[int, int] | None = None
 ) -> np.ndarray | None:
     """The local Jacobian (output cells, input cells) of a call by one input, or None: several outputs that have
-    gradients, no rule, over `limit` entries, or values not kept.  `held` as in `arguments`.
+    gradients, no rule, over `limit` entries, or values not kept.  `rule_values` as in `arguments`.
 
     Cost: one run of the rule per output cell.
     """
@@ -102,7 +102,7 @@ def jacobian(
     rows = text.size(out.shape)
     if rows == 0 or rows > limit:
         return None
-    values = arguments(facts, event, held)
+    values = arguments(facts, event, rule_values)
     if values is None or any(v is None for v in values["results"]):
         return None
     plain, _, listed = name.partition("[")

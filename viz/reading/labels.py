@@ -44,10 +44,10 @@ def label(event: OpCalled) -> str:
 
     A binary operator with a number shows the number on the side where it was written: `× 2`, `2 ÷`.
     """
-    name, known = written_name(event), presentation(event)
-    if known.indexing:
+    name, form = written_name(event), presentation(event)
+    if form.indexing:
         return index_label(event)
-    sign = known.sign
+    sign = form.sign
     numbers = [(i, argument.scalar) for i, argument in enumerate(event.inputs) if argument.tensor is None]
     if not numbers:  # a number that is not an input: the exponent of `x ** 2`
         numbers = [(1, v) for key, v in event.attrs.items() if key in _OPERANDS and isinstance(v, (bool, int, float))]
@@ -60,11 +60,11 @@ def label(event: OpCalled) -> str:
         shown = [(i, n) for i, n in numbers if n is not None][:1]
         for position, value in shown:
             written = text.scalar(value)
-            first = position == (1 if known.operands == "reversed" else 0)  # rsub(x, 1) is 1 - x
-            return f"{written} {sign}" if first and known.operands != "commuting" else f"{sign} {written}"
+            first = position == (1 if form.operands == "reversed" else 0)  # rsub(x, 1) is 1 - x
+            return f"{written} {sign}" if first and form.operands != "commuting" else f"{sign} {written}"
         return sign
     words = [name]
-    if known.shows_shape and event.outputs:
+    if form.shows_shape and event.outputs:
         words.append(text.shape(event.outputs[0].shape))
         return " ".join(words)
     positions = [(i, n) for i, n in numbers if i < len(event.inputs)]

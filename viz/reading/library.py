@@ -76,20 +76,20 @@ def about(trace: Trace, event: OpCalled) -> str:
 
 
 def agreement(
-    facts: Facts, event: OpCalled, vjps: Sequence[VjpRun], held: Sequence[Mapping[int, int]]
+    facts: Facts, event: OpCalled, vjps: Sequence[VjpRun], rule_values: Sequence[Mapping[int, int]]
 ) -> Agreement | None:
     """Compare the library's numbers of a call, forward and in each VJP, with the engine's op on the same numbers.
 
-    `held` has for each VJP the values that changed since the forward pass. None if the engine does not have the op, if
-    it draws random numbers, or if a value was not kept. Cost: one kernel call, and one call of the rule per VJP and
-    input.
+    `rule_values` has for each VJP the values that changed since the forward pass. None if the engine does not have the
+    op, if it draws random numbers, or if a value was not kept. Cost: one kernel call, and one call of the rule per VJP
+    and input.
     """
     op = REGISTRY.get(event.name)
     if op is None or op.presentation.random or "writer" in event.attrs:  # a write is compared where it is made
         return None
     try:
         with np.errstate(all="ignore"):
-            pairs = [*_results(facts, event), *_gradients(facts, event, vjps, held)]
+            pairs = [*_results(facts, event), *_gradients(facts, event, vjps, rule_values)]
     except Exception:  # noqa: BLE001  a rule may need what a trace does not keep; then nothing is said
         return None
     gaps = [
@@ -143,7 +143,7 @@ def _results(facts: Facts, event: OpCalled) -> Iterator[tuple[Value, np.ndarray,
 
 
 def _gradients(
-    facts: Facts, event: OpCalled, vjps: Sequence[VjpRun], held: Sequence[Mapping[int, int]]
+    facts: Facts, event: OpCalled, vjps: Sequence[VjpRun], rule_values: Sequence[Mapping[int, int]]
 ) -> Iterator[tuple[Value, np.ndarray, str, float]]:
     """The same for each gradient that a VJP sent.
 
@@ -152,7 +152,7 @@ def _gradients(
     """
     if event.node is None:
         return
-    for vjp, instead in zip(vjps, held, strict=True):
+    for vjp, instead in zip(vjps, rule_values, strict=True):
         values = arguments(facts, event, instead)
         sources = [number for number in vjp.upstream if number is not None]
         upstream = facts.trace.value(sources[0]).array if len(sources) == 1 else None

@@ -24,10 +24,10 @@ class Origin:
         """The dimension of the op's result that became dimension `dim` of the input; None if that is not certain."""
         results = [*self.since, self.op]
         for after, before in pairwise(results):
-            known = _before(after, before.outputs[0].shape, dim)
-            if known is None:
+            dim_before = _before(after, before.outputs[0].shape, dim)
+            if dim_before is None:
                 return None
-            dim = known
+            dim = dim_before
         return dim
 
 

@@ -63,6 +63,6 @@ def differs(trace: Trace, saved: Saved, now: Mapping[int, int]) -> bool:
     return old is not None and new is not None and old.shape == new.shape and not np.array_equal(old, new, True)
 
 
-def held(unseen: list[Unseen]) -> dict[int, int]:
+def rule_values(unseen: list[Unseen]) -> dict[int, int]:
     """Tensor -> the value that the rule was given instead of that of forward."""
     return {one.saved.tensor: one.now for one in unseen if one.saved.tensor is not None}

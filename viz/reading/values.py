@@ -76,7 +76,7 @@ class Table:
         self.limit, self.of = limit, of
         self.entries: dict[int, Entry] = {} if entries is None else entries
         self.rows = Rows()
-        self._known: dict[tuple[int, int], int] = {}
+        self._numbers: dict[tuple[int, int], int] = {}
         self._equal: dict[Bits, int] = {}
 
     def add(self, trace: Trace, index: int | None, is_drawn: bool = False) -> int | None:
@@ -84,9 +84,9 @@ class Table:
         if index is None:
             return None
         key = (id(trace), index)
-        number = self._known.get(key)
+        number = self._numbers.get(key)
         if number is None:
-            number = self._known[key] = self._number(self._entry(trace, index))
+            number = self._numbers[key] = self._number(self._entry(trace, index))
         if is_drawn:
             self.rows.draw(number, trace.value(index))
         return number

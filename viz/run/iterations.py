@@ -264,8 +264,8 @@ def outer_calls(outline: Outline) -> Iterator[tuple[int, int]]:
             running -= 1
             continue
         if not running and roots[event]:
-            known = (tensor for tensor in roots[event] if 0 <= tensor < len(outline.born))
-            yield event, max((int(outline.born[tensor]) for tensor in known), default=-1)
+            tensors = (tensor for tensor in roots[event] if 0 <= tensor < len(outline.born))
+            yield event, max((int(outline.born[tensor]) for tensor in tensors), default=-1)
         running += 1
 
 
@@ -377,14 +377,14 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
     told_at = _told_at(outline)
     calls = {event for event, _ in outline.calls}
     iterations: list[Section] = []
-    held: dict[tuple[int, int], str | None] = {}  # by depth and line of a loop: what is told of its value, if any
+    texts: dict[tuple[int, int], str | None] = {}  # by depth and line of a loop: what is told of its value, if any
     header: int | None = None  # where the events of the header began that come before a round
     inside, last, first_stack, has_called = False, 0, -1, False
     for event, stack in _turning_points(outline, told_at, calls):
         turned = False
         for one in told_at.get(event, ()):
             label = "" if one.name == NAMELESS else f"{one.name} = {one.text}"
-            held[one.depth, one.line] = None if one.text is None else label
+            texts[one.depth, one.line] = None if one.text is None else label
             turned |= (one.depth, one.line, one.name) == (depth, line, loop.variable)
         here = at[stack]
         if here in (OUTSIDE, HEADER):
@@ -393,13 +393,13 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
                 iterations[-1] = replace(iterations[-1], end=event)
             inside = False
             continue
-        value = None if loop.variable is None else held.get((depth, line))
+        value = None if loop.variable is None else texts.get((depth, line))
         again = value is None and has_called and stack == first_stack
         if not inside or turned or here < last or again:
             if inside:
                 iterations[-1] = replace(iterations[-1], end=event)
             begin = event if header is None else header
-            around = tuple(_outer_labels(trace, stack, held, place))
+            around = tuple(_outer_labels(trace, stack, texts, place))
             iterations.append(Section("iteration", value or "", begin, len(outline.kinds), around, place))
             first_stack, has_called = stack, False
         has_called |= event in calls
@@ -432,12 +432,12 @@ def _turning_points(
     return zip(own[is_new].tolist(), stacks[is_new].tolist(), strict=True)
 
 
-def _outer_labels(trace: Trace, stack: int, held: Mapping[tuple[int, int], str | None], inner: Place) -> Iterator[str]:
+def _outer_labels(trace: Trace, stack: int, texts: Mapping[tuple[int, int], str | None], inner: Place) -> Iterator[str]:
     """The known values of the variables of the loops around an inner one."""
     for place in _loops_around(trace, stack):
         if place == inner:
             return
-        if text := held.get((place[0], place[2])):
+        if text := texts.get((place[0], place[2])):
             yield text
 
 

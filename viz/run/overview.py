@@ -260,8 +260,8 @@ def _last_of_each(section: np.ndarray, tensor: np.ndarray) -> _Cells:
 def _roles(outline: Outline, rows: _Rows, updated: Sequence[int]) -> tuple[set[int], set[int]]:
     """The rows of inputs, which no module lists, and those of a module's parameters, where nothing is updated and no
     optimiser holds them."""
-    held = [one for _, _, _, tensors in outline.held for one in tensors if one is not None]
-    learning = rows.with_any({*updated, *held})
+    in_optimisers = [one for _, _, _, tensors in outline.held for one in tensors if one is not None]
+    learning = rows.with_any({*updated, *in_optimisers})
     registered = rows.with_any({tensor for _, _, tensor in outline.parts})
     plain = {row for row, name in enumerate(rows.names) if "." not in name}
     inputs = plain - registered if learning or registered else rows.replaced
@@ -270,8 +270,8 @@ def _roles(outline: Outline, rows: _Rows, updated: Sequence[int]) -> tuple[set[i
 
 def _of_program(outline: Outline, roots: Losses) -> Losses:
     """The roots of calls that do not run inside another one, as those of an adjoint method do."""
-    kept = np.isin(roots.event, [call for call, _ in outer_calls(outline)])
-    return Losses(roots.event[kept], roots.loss[kept])
+    mask = np.isin(roots.event, [call for call, _ in outer_calls(outline)])
+    return Losses(roots.event[mask], roots.loss[mask])
 
 
 def _in_training(outline: Outline, roots: Losses, starts: np.ndarray, updated: np.ndarray) -> Losses:
@@ -280,11 +280,11 @@ def _in_training(outline: Outline, roots: Losses, starts: np.ndarray, updated: n
     if not len(updated):
         return roots
     section, places = _section_of(starts, roots.event), outline.stacks[roots.event]
-    kept = np.isin(places, places[np.isin(section, updated)])
-    for place in np.unique(places[~kept]).tolist():
+    mask = np.isin(places, places[np.isin(section, updated)])
+    for place in np.unique(places[~mask]).tolist():
         here = places == place
-        kept |= here & (RARE * len(np.unique(section[here])) >= len(np.unique(section)))
-    return Losses(roots.event[kept], roots.loss[kept])
+        mask |= here & (RARE * len(np.unique(section[here])) >= len(np.unique(section)))
+    return Losses(roots.event[mask], roots.loss[mask])
 
 
 def _losses(trace: Trace, outline: Outline, roots: Losses, starts: np.ndarray) -> Losses:
@@ -309,8 +309,8 @@ def _losses(trace: Trace, outline: Outline, roots: Losses, starts: np.ndarray) -
     rank = distance[place]
     best = np.full(len(starts) + 1, max(rank))  # the last one is for what comes before all sections
     np.minimum.at(best, section, rank)
-    kept = rank == best[section]
-    return Losses(roots.event[kept], roots.loss[kept])
+    mask = rank == best[section]
+    return Losses(roots.event[mask], roots.loss[mask])
 
 
 def _without_update(trace: Trace, outline: Outline, calls: Mapping[int, int], end: int) -> list[int]:

@@ -25,19 +25,19 @@ class Picked(Sequence[Value]):
 
     def __init__(self, values: Sequence[Value], numbers: Sequence[int]) -> None:
         self._values, self.numbers = values, numbers
-        self._known: dict[int, Value] = {}
+        self._by_number: dict[int, Value] = {}
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
         number = self.numbers[index]
-        known = self._known.get(number)
-        if known is None:
+        result = self._by_number.get(number)
+        if result is None:
             for one, value in self._together(number):
-                if one not in self._known and one in self._wanted:
-                    self._known[one] = value if _is_small(value) else WithoutElements(value, self._values, one)
-            known = self._known[number]
-        return known
+                if one not in self._by_number and one in self._wanted:
+                    self._by_number[one] = value if _is_small(value) else WithoutElements(value, self._values, one)
+            result = self._by_number[number]
+        return result
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -41,10 +41,10 @@ Loops = dict[tuple[int, int, str], LoopVariable]
 class Leaf:
     """A tensor from before a section, as it was when the section first used it.
 
-    `born` is the event that made it, `grad` the tensor that was its `.grad`.
+    `creation` is the event that made it, `grad` the tensor that was its `.grad`.
     """
 
-    born: int
+    creation: int
     version: int
     value: int
     requires_grad: bool
@@ -59,7 +59,7 @@ class State:
     groups: tuple[GroupEntered, ...]
     loops: tuple[LoopVariable, ...]
     grad_enabled: bool
-    held: dict[tuple[str, str], tuple[int | None, ...]]
+    optimizer_tensors: dict[tuple[str, str], tuple[int | None, ...]]
     leaves: dict[int, Leaf] = field(default_factory=dict)
     updated: set[int] = field(default_factory=set)
     """The leaves that were changed after their gradient arrived and still have that gradient."""
@@ -78,9 +78,9 @@ def state_at(trace: Trace, outline: Outline, section: Section) -> State:
         (one.depth, one.line, one.name): one for at, variables in outline.loops if at < start for one in variables
     }
     mode = next((enabled for at, enabled in reversed(outline.modes) if at < start), True)
-    held = {(name, kind): tensors for at, name, kind, tensors in outline.held if at < start}
+    optimizer_tensors = {(name, kind): tensors for at, name, kind, tensors in outline.held if at < start}
     groups = tuple(event for at in entered if isinstance(event := trace.events[at], GroupEntered))
-    state = State(groups, tuple(loops.values()), mode, held)
+    state = State(groups, tuple(loops.values()), mode, optimizer_tensors)
     _import(trace, outline, section, state)
     return state
 
@@ -129,21 +129,21 @@ def _parts_of(outline: Outline, event: GroupEntered) -> tuple[int, ...]:
 def _bring(trace: Trace, outline: Outline, start: int, state: State, tensor: int) -> None:
     """Note the state of a tensor at the beginning, after that of its gradient."""
     grad = outline.last_change(tensor, GRAD, start)
-    held = grad[0] if grad is not None and grad[0] != NOBODY and grad[0] != tensor else None
-    if held is not None and held not in state.leaves:
-        _bring(trace, outline, start, state, held)
-    state.leaves[tensor] = _leaf(trace, outline, start, tensor, held)
-    if held is not None and outline.last_event(tensor, VALUE, start) > outline.last_event(tensor, GRAD, start):
+    grad_tensor = grad[0] if grad is not None and grad[0] != NOBODY and grad[0] != tensor else None
+    if grad_tensor is not None and grad_tensor not in state.leaves:
+        _bring(trace, outline, start, state, grad_tensor)
+    state.leaves[tensor] = _leaf(trace, outline, start, tensor, grad_tensor)
+    if grad_tensor is not None and outline.last_event(tensor, VALUE, start) > outline.last_event(tensor, GRAD, start):
         state.updated.add(tensor)
 
 
 def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | None) -> Leaf:
     """The state of a tensor at the beginning. Raises TraceFileError if the event that made it is damaged."""
-    born = int(outline.born[tensor])
-    maker = trace.events[born]
+    event = int(outline.born[tensor])
+    maker = trace.events[event]
     if isinstance(maker, Damaged):
         raise TraceFileError(
-            f"Event number {born + 1:,} is damaged in the file; it created a tensor that this iteration uses. Look at "
+            f"Event number {event + 1:,} is damaged in the file; it created a tensor that this iteration uses. Look at "
             "another iteration, copy the file again, or record the program again."
         )
     version, value, requires = _at_birth(maker, tensor)
@@ -151,7 +151,7 @@ def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | N
     if changed is not None:
         version, value = version if changed[0] == NOBODY else changed[0], changed[1]
     asked = outline.last_change(tensor, REQUIRES, start)
-    return Leaf(born, version, value, requires if asked is None else bool(asked[0]), grad)
+    return Leaf(event, version, value, requires if asked is None else bool(asked[0]), grad)
 
 
 def number_before(trace: Trace, outline: Outline, tensor: int, event: int) -> int | None:

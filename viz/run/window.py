@@ -144,7 +144,7 @@ class _Cut:
         """By storage, the lowest version in which an earlier tensor is used."""
         versions: dict[int, int] = {}
         for tensor, leaf in self.state.leaves.items():
-            storage = self.storage_of[tensor] = self._storage(tensor, self.whole.events[leaf.born])
+            storage = self.storage_of[tensor] = self._storage(tensor, self.whole.events[leaf.creation])
             versions[storage] = min(leaf.version, versions.get(storage, leaf.version))
         return versions
 
@@ -165,7 +165,7 @@ class _Cut:
         state = self.state
         first: tuple[LoopVariable, ...] = state.loops
         for event in self._opening():
-            yield self._placed(event)
+            yield self._with_index(event)
         for event in self.whole.events[self.section.start : self.section.end]:
             if isinstance(event, (VjpRun, HookRan)) and event.node is not None and event.node not in self.nodes:
                 self.passed += isinstance(event, VjpRun)  # of an op that an earlier section has
@@ -175,7 +175,7 @@ class _Cut:
             if event.index in state.refreshed:
                 first = (*first, *event.loops)
                 continue
-            result = self._placed(self._renumbered(event))
+            result = self._with_index(self._renumbered(event))
             if first:
                 now = {(one.depth, one.line, one.name): one for one in (*first, *event.loops)}
                 result, first = replace(result, loops=tuple(now.values())), ()
@@ -184,10 +184,10 @@ class _Cut:
                 self.lost = event.index
                 return
 
-    def _placed(self, event: AnyEvent) -> AnyEvent:
-        placed = replace(event, index=self.index)
+    def _with_index(self, event: AnyEvent) -> AnyEvent:
+        result = replace(event, index=self.index)
         self.index += 1
-        return placed
+        return result
 
     def _opening(self) -> Iterator[AnyEvent]:
         """The groups and modes that began before the section and continue in it."""
@@ -201,15 +201,15 @@ class _Cut:
         leaf = self.waiting.pop(tensor, None)
         if leaf is None:
             return
-        maker, value, held = self.whole.events[leaf.born], self.values[leaf.value], self.whole.value(leaf.value)
+        maker, value, content = self.whole.events[leaf.creation], self.values[leaf.value], self.whole.value(leaf.value)
         if leaf.grad is not None:
             yield from self._leaves(leaf.grad, event)
         source, name, device, stack = "seen", None, "cpu", event.stack
         if isinstance(maker, LeafCreated):
             source, name, device = maker.source, maker.name, maker.device
             stack = stack if source in MET else maker.stack
-        yield self._placed(LeafCreated(
-            0, stack, self.tensors[tensor], self.storages[self.storage_of[tensor]], value, held.shape, held.dtype,
+        yield self._with_index(LeafCreated(
+            0, stack, self.tensors[tensor], self.storages[self.storage_of[tensor]], value, content.shape, content.dtype,
             device, leaf.requires_grad, source, self._tensor(leaf.grad), self._version(tensor, leaf.version), name,
         ))  # fmt: skip
 
@@ -228,8 +228,8 @@ class _Cut:
         return tuple(None if one is None else self.values[one] for one in values)
 
     def _renumbered(self, event: AnyEvent) -> AnyEvent:
-        known = _RENUMBERED.get(type(event))
-        return event if known is None else known(self, event)
+        rewrite = _RENUMBERED.get(type(event))
+        return event if rewrite is None else rewrite(self, event)
 
     def leaf(self, event: LeafCreated) -> AnyEvent:
         self.storage_of[event.tensor] = event.storage
@@ -272,9 +272,9 @@ class _Cut:
         Only a write to an earlier gradient tells which storage it has.
         """
         for out in event.outputs:
-            known = self.storage_of.setdefault(out.tensor, out.storage)
-            if known < 0 and out.storage not in self.storages:
-                self.own_storage[out.storage] = known
+            storage = self.storage_of.setdefault(out.tensor, out.storage)
+            if storage < 0 and out.storage not in self.storages:
+                self.own_storage[out.storage] = storage
 
     def _behind(self, event: OpCalled) -> list[int | None]:
         """The tensor behind each edge of an op's node."""
@@ -352,18 +352,18 @@ class _Cut:
         return replace(event, tensor=self.tensors[event.tensor], value=self.values[event.value])
 
     def error(self, event: ErrorRaised) -> AnyEvent:
-        known = tuple(self.tensors[one] for one in event.tensors if one in self.tensors)
+        tensors = tuple(self.tensors[one] for one in event.tensors if one in self.tensors)
         node = None if event.node is None else self.nodes[event.node]
-        return replace(event, call=self._call(event.call), node=node, tensors=known)
+        return replace(event, call=self._call(event.call), node=node, tensors=tensors)
 
     def end(self, event: BackwardEnded) -> AnyEvent:
         return replace(event, call=self.calls[event.call], results=self._several(event.results))
 
     def group(self, event: GroupEntered) -> AnyEvent:
         key = event.name, event.kind
-        held = event.tensors if event.tensors or key in self.listed else self.state.held.get(key, ())
+        tensors = event.tensors if event.tensors or key in self.listed else self.state.optimizer_tensors.get(key, ())
         self.listed.add(key)
-        return replace(event, tensors=tuple(None if one is None else self.tensors.get(one) for one in held))
+        return replace(event, tensors=tuple(None if one is None else self.tensors.get(one) for one in tensors))
 
 
 _RENUMBERED: dict[type, Callable[..., AnyEvent]] = {

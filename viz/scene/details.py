@@ -18,7 +18,7 @@ from ..reading.formulas import called, formulas
 from ..reading.jacobian import jacobian, value
 from ..reading.library import about, agreement, library
 from ..reading.source_text import source
-from ..reading.stale_values import held
+from ..reading.stale_values import rule_values
 from ..reading.values import Table
 from ..schema import details as schema
 from ..schema.details import FigureOf
@@ -87,7 +87,7 @@ class _Details:
             {
                 "step": steps.get(e.index, 0),
                 "title": self.called(e.call),
-                "lines": arithmetic.vjp_lines(self.facts, event, e, held(self.read.unseen.get(e.index, []))),
+                "lines": arithmetic.vjp_lines(self.facts, event, e, rule_values(self.read.unseen.get(e.index, []))),
             }
             for e in vjps
         ]
@@ -171,7 +171,7 @@ class _Details:
         array = self.trace.value(upstream).array if upstream is not None else np.ones(event.outputs[0].shape)
         if array is None or array.shape != event.outputs[0].shape:
             return None
-        given_then = held(self.read.unseen.get(vjps[-1].index, [])) if vjps else {}
+        given_then = rule_values(self.read.unseen.get(vjps[-1].index, [])) if vjps else {}
         result = check(self.facts, event, array, given_then)
         if result is not None and len(vjps) > 1:
             result = replace(result, text=f"{result.text}; with the gradient of {self.called(vjps[-1].call)}")
@@ -180,7 +180,7 @@ class _Details:
     def compared(self, event: OpCalled, vjps: list[VjpRun]) -> schema.Comparison | None:
         """The numbers of the library on which the program ran, against the engine's op."""
         name = library(self.trace)
-        unseen = [held(self.read.unseen.get(vjp.index, [])) for vjp in vjps]
+        unseen = [rule_values(self.read.unseen.get(vjp.index, [])) for vjp in vjps]
         verdict = agreement(self.facts, event, vjps, unseen) if name else None
         if verdict is None:
             return None

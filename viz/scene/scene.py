@@ -467,7 +467,7 @@ class _Scene:
         if not flow.back or stale is None or link.op is None or link.input is None or link.id not in self.matrices:
             return None
         event = self.facts.ops[link.op].event
-        matrix = jacobian.jacobian(self.facts, event, link.input, text.SMALL**2, stale_values.held(stale))
+        matrix = jacobian.jacobian(self.facts, event, link.input, text.SMALL**2, stale_values.rule_values(stale))
         same = matrix is None or np.array_equal(matrix, self.matrices[link.id], equal_nan=True)  # type: ignore[arg-type]
         return None if same else matrix
 

@@ -38,8 +38,8 @@ def _matrix_shapes(case: Case) -> Answer:
 
 def _weight(case: Case, tensor: int | None) -> str:
     """The name of the layer whose weight a tensor is a view of; "" if it is none."""
-    held = base(case.facts, tensor) if tensor is not None else None
-    name = case.facts.names.get(held) if held is not None else None
+    weight = base(case.facts, tensor) if tensor is not None else None
+    name = case.facts.names.get(weight) if weight is not None else None
     return name.removesuffix(".weight") if name is not None and name.endswith(".weight") else ""
 
 
@@ -215,11 +215,11 @@ def _span(case: Case) -> tuple[str, str, str, int]:
     results = (out.tensor for op in _ops_here(case) for out in op.outputs)
     for tensor in (*results, *(one for one in case.tensors if one in case.facts.tensors)):
         fact = case.facts.tensors[tensor]
-        kept = case.facts.trace.value(fact.values[fact.last]) if fact.values else None
-        if kept is None or not is_float(fact.dtype):
+        content = case.facts.trace.value(fact.values[fact.last]) if fact.values else None
+        if content is None or not is_float(fact.dtype):
             continue
-        least, most = float(kept.stats["min"]), float(kept.stats["max"])
-        wrong = sum(int(kept.stats[part]) for part in ("nan", "inf"))
+        least, most = float(content.stats["min"]), float(content.stats["max"])
+        wrong = sum(int(content.stats[part]) for part in ("nan", "inf"))
         if wrong or least < 0 or most > 1:
             return _operand(case, tensor, "its input"), text.number(least), text.number(most), wrong
     return "", "", "", 0
@@ -305,8 +305,8 @@ def _indices(case: Case) -> tuple[int, int]:
     """The least and the largest of the indices: of the integers that the line names, or else of the newest ones;
     (0, -1) if there are none."""
     facts = case.facts
-    known = [*case.tensors, *reversed(facts.tensors)]
-    whole = (facts.tensors[t] for t in known if t in facts.tensors and facts.tensors[t].dtype in ("int64", "int32"))
+    tensors = [*case.tensors, *reversed(facts.tensors)]
+    whole = (facts.tensors[t] for t in tensors if t in facts.tensors and facts.tensors[t].dtype in ("int64", "int32"))
     fact = next((one for one in whole if one.values), None)
     if fact is None:
         return 0, -1
@@ -337,12 +337,12 @@ def _view_size(case: Case) -> Answer:
     size, wanted = int(case.message.parts["size"]), _shape(case, "shape")
     tensor = next((t for t in _candidates(case) if prod(case.facts.tensors[t].shape) == size), None)
     shape = case.facts.tensors[tensor].shape if tensor is not None else ()
-    known = prod(n for n in wanted if n >= 0)
-    name, held = _upper(_operand(case, tensor, "the tensor")), f"{size:,} elements"
-    named = f"{name}, of shape {list(shape)}, has {held}" if shape else f"{name} has {held}"
-    fill = f"and a tensor of shape {list(wanted)} has {known:,}"
+    product = prod(n for n in wanted if n >= 0)
+    name, count = _upper(_operand(case, tensor, "the tensor")), f"{size:,} elements"
+    named = f"{name}, of shape {list(shape)}, has {count}" if shape else f"{name} has {count}"
+    fill = f"and a tensor of shape {list(wanted)} has {product:,}"
     if -1 in wanted:
-        fill = f"which cannot be divided into parts of {known:,}"
+        fill = f"which cannot be divided into parts of {product:,}"
     why = f"The number of elements must stay the same. {named}, {fill}."
     if len(shape) < 2 or not shape[0]:
         return why, f"Choose sizes whose product is {size}; one of them may be -1.", None
@@ -396,9 +396,9 @@ def _subscript_sizes(case: Case) -> Answer:
 
 
 def _number_of_many(case: Case) -> Answer:
-    known = [case.facts.tensors[t] for t in case.tensors if t in case.facts.tensors]
+    tensor_facts = [case.facts.tensors[t] for t in case.tensors if t in case.facts.tensors]
     size = case.message.parts.get("size")
-    several = [fact for fact in known if (prod(fact.shape) == int(size) if size else prod(fact.shape) != 1)]
+    several = [fact for fact in tensor_facts if (prod(fact.shape) == int(size) if size else prod(fact.shape) != 1)]
     why, name = "item(), float() and int() give one number; this tensor has several.", "x"
     if len(several) == 1:
         name = case.named(several[0].tensor)

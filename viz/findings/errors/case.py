@@ -73,8 +73,8 @@ class Case:
         name = self.facts.names.get(tensor) if tensor is not None else None
         if name is not None or tensor is None:
             return name or "the tensor"
-        held = base(self.facts, tensor)
-        return f"a part of {self.named(held)}" if held is not None else "the tensor"
+        whole = base(self.facts, tensor)
+        return f"a part of {self.named(whole)}" if whole is not None else "the tensor"
 
     def written(self, stack: int) -> str:
         return self.facts.written(stack)

@@ -86,20 +86,20 @@ def _second_backward(case: Case) -> Answer:
         "a backward call frees saved tensors as it goes, because most graphs are used only once."
     )
     fix = f"Pass retain_graph=True to the earlier call ({by}), or compute the result again before the second call."
-    held = carried(case, earlier) if earlier is not None else None
-    if held is None or earlier is None:
+    state = carried(case, earlier) if earlier is not None else None
+    if state is None or earlier is None:
         return why, fix, edited(case, earlier, retain_graph=True) if earlier is not None else None
     node = case.op.node.name if case.op is not None and case.op.node is not None else "a node"
-    where = f" (in {held.where})" if held.where else ""
+    where = f" (in {state.where})" if state.where else ""
     why = (
-        f"{held.said} was computed before {by} and is used again after it{where}. "
+        f"{state.said} was computed before {by} and is used again after it{where}. "
         f"So this call goes back through a graph that was freed: {node} no longer has its saved tensors "
         f"({saved or 'its inputs'})."
     )
-    name = held.name or "it"
-    how = f"`{held.name} = {held.name}.detach()`" if held.name else "`.detach()`"
-    if held.name and not held.is_tensor:
-        how += f", or, for a tuple, detach each tensor: `{held.name} = tuple(one.detach() for one in {held.name})`"
+    name = state.name or "it"
+    how = f"`{state.name} = {state.name}.detach()`" if state.name else "`.detach()`"
+    if state.name and not state.is_tensor:
+        how += f", or, for a tuple, detach each tensor: `{state.name} = tuple(one.detach() for one in {state.name})`"
     fix = f"If {name} only carries a value over, detach it after the call: {how}."
     before, after = _nodes(case, earlier)
     if updated := _updated(case, earlier, before):
@@ -255,13 +255,13 @@ def _left_as(case: Case, leaf: int) -> Escaped | None:
     """The event in which Python read the numbers of which a leaf was made, out of a graph."""
     facts = case.facts
     creation = facts.tensors[leaf].leaf if leaf in facts.tensors else None
-    held = None if creation is None else facts.trace.value(creation.value).array
-    if creation is None or held is None:
+    array = None if creation is None else facts.trace.value(creation.value).array
+    if creation is None or array is None:
         return None
     for event in reversed(facts.trace.events[: creation.index]):
         if isinstance(event, Escaped) and event.tensor in facts.tensors and asks(facts, event.tensor, event.index):
             values = facts.trace.value(event.value).array
-            if values is not None and values.shape == held.shape and np.array_equal(values, held, equal_nan=True):
+            if values is not None and values.shape == array.shape and np.array_equal(values, array, equal_nan=True):
                 return event
     return None
 
@@ -272,8 +272,8 @@ def _copied(case: Case, leaf: int) -> Answer | None:
     creation = facts.tensors[leaf].leaf if leaf in facts.tensors else None
     if creation is None or not isinstance(case.argument(creation.stack), (ast.Name, ast.Attribute, ast.ListComp)):
         return None  # a list that is typed has the numbers that are seen there
-    held = facts.trace.value(creation.value).array if creation.source == "tensor" else None
-    if held is None or held.size < 2 or not is_float(creation.dtype):
+    copy = facts.trace.value(creation.value).array if creation.source == "tensor" else None
+    if copy is None or copy.size < 2 or not is_float(creation.dtype):
         return None
     single = (
         facts.trace.value(next(iter(fact.values.values()))).array
@@ -281,10 +281,10 @@ def _copied(case: Case, leaf: int) -> Answer | None:
         if fact.shape == () and fact.requires_grad and fact.values and fact.event < creation.index
     )
     numbers = {array.item() for array in single if array is not None}
-    if not numbers.issuperset(held.reshape(-1).tolist()):
+    if not numbers.issuperset(copy.reshape(-1).tolist()):
         return None
     why = (
-        f"{case.written(creation.stack)} copies the numbers of {held.size} tensors that were computed, and a copy has "
+        f"{case.written(creation.stack)} copies the numbers of {copy.size} tensors that were computed, and a copy has "
         "no history. So no graph leads from it to a leaf."
     )
     return why, "Use `torch.stack()` of the list: it keeps the graph.", None
@@ -311,8 +311,8 @@ def _switched_off(case: Case, where: str, cut: OpCalled, name: str) -> Answer:
 def _frozen(case: Case, name: str, frozen: Sequence[int]) -> Answer:
     """All inputs of a root were frozen: the tensors, and the lines that froze them."""
     lines = dict.fromkeys(case.written(case.facts.tensors[leaf].flags[-1].stack) for leaf in frozen)
-    known = [case.named(leaf) for leaf in frozen]
-    names = text.join(known) if len(known) <= MOST_NAMED else f"{known[0]} and {len(known) - 1} more"
+    leaves = [case.named(leaf) for leaf in frozen]
+    names = text.join(leaves) if len(leaves) <= MOST_NAMED else f"{leaves[0]} and {len(leaves) - 1} more"
     switched = f"requires_grad was switched off for {names}: {text.join([line for line in lines if line])}"
     why = f"Nothing that {name} was computed from requires a gradient, so no graph leads from it to a leaf. {switched}."
     return why, "Leave requires_grad on for the parameters that should learn.", None
@@ -393,13 +393,13 @@ def _saved_changed(case: Case) -> Answer:
         f"{node} saved {name} in forward and needs that value for its derivative, but {by} has overwritten it since. "
         "With the new value the gradient would be wrong, so autograd refuses."
     )
-    held = _carried_over(case)
-    if leaf is not None and held is not None:
+    state = _carried_over(case)
+    if leaf is not None and state is not None:
         why += (
-            f" {held.said} was computed before that write and is used again after it"
-            f"{f' (in {held.where})' if held.where else ''}, so this call goes back through an earlier graph too."
+            f" {state.said} was computed before that write and is used again after it"
+            f"{f' (in {state.where})' if state.where else ''}, so this call goes back through an earlier graph too."
         )
-        value = held.name or "it"
+        value = state.name or "it"
         fix = (
             f"If {value} only carries a value over, detach it after the call. If it sums up losses for printing, add "
             "numbers, as in `total += loss.item()`, and call loss.backward()."

@@ -21,7 +21,7 @@ BOUNDS = ("relu", "clamp")
 CHOICES = frozenset({"minimum", "maximum"})
 COPIES = frozenset({"detach", "data", "to"})
 
-Known = tuple[int, int]
+TensorVersion = tuple[int, int]
 """A tensor and its version."""
 
 
@@ -66,29 +66,29 @@ def _shape(facts: Facts, argument: Input) -> tuple[int, ...]:
     return () if index is None else tuple(facts.trace.value(index).shape)
 
 
-def _op(facts: Facts, known: Known) -> OpCalled | None:
-    producer = facts.producer(*known)
+def _op(facts: Facts, tensor_version: TensorVersion) -> OpCalled | None:
+    producer = facts.producer(*tensor_version)
     return facts.ops[producer].event if producer is not None else None
 
 
-def _sources(facts: Facts, argument: Input, is_followed: bool = False) -> set[Known]:
+def _sources(facts: Facts, argument: Input, is_followed: bool = False) -> set[TensorVersion]:
     """The tensors from which an operand was computed element by element, up to other ops or leaves: those of its shape,
     or if `is_followed`, through ops that give its numbers another shape."""
     size = prod(_shape(facts, argument))
-    result, seen, todo = set[Known](), set[Known](), [argument]
+    result, seen, todo = set[TensorVersion](), set[TensorVersion](), [argument]
     while todo:
         one = todo.pop()
         if one.tensor is None or one.tensor not in facts.tensors or prod(_shape(facts, one)) != size:
             continue
-        known = one.tensor, one.version
-        if known in seen:
+        tensor_version = one.tensor, one.version
+        if tensor_version in seen:
             continue
-        seen.add(known)
-        event = _op(facts, known)
+        seen.add(tensor_version)
+        event = _op(facts, tensor_version)
         if event is not None and _is_passed(facts, event, is_followed):
             todo += event.inputs
         else:
-            result.add(known)
+            result.add(tensor_version)
     return result
 
 
@@ -102,15 +102,15 @@ def _is_passed(facts: Facts, event: OpCalled, is_followed: bool) -> bool:
     return through and event.outputs[0].shape in shapes
 
 
-def _is_of_the_model(facts: Facts, known: Known) -> bool:
+def _is_of_the_model(facts: Facts, tensor_version: TensorVersion) -> bool:
     """Whether a tensor is a parameter or a buffer, and so has no element for each sample."""
-    leaf = facts.tensors[known[0]].leaf
-    return leaf is not None and _op(facts, known) is None and (leaf.requires_grad or leaf.name is not None)
+    leaf = facts.tensors[tensor_version[0]].leaf
+    return leaf is not None and _op(facts, tensor_version) is None and (leaf.requires_grad or leaf.name is not None)
 
 
-def _is_raised(facts: Facts, known: Known) -> bool:
+def _is_raised(facts: Facts, tensor_version: TensorVersion) -> bool:
     """Whether a column was made of a row, by indexing with None, unsqueeze or view: then the matrix is meant."""
-    event = _op(facts, known)
+    event = _op(facts, tensor_version)
     if event is None:
         return False
     before = [_shape(facts, side) for side in event.inputs if side.tensor is not None]

@@ -105,10 +105,10 @@ class _Search:
         values = self.facts.trace.value
         both = [(self.added[leaf].before, self.added[leaf].added) for leaf in leaves]
         pairs = [(values(one), values(other)) for one, other in both if one is not None]
-        known = [(a.array, b.array) for a, b in pairs if a.array is not None and b.array is not None]
-        if len(known) < len(leaves):
+        arrays = [(a.array, b.array) for a, b in pairs if a.array is not None and b.array is not None]
+        if len(arrays) < len(leaves):
             return None
-        first, second = (np.concatenate([pair[k].astype(np.float64).ravel() for pair in known]) for k in (0, 1))
+        first, second = (np.concatenate([pair[k].astype(np.float64).ravel() for pair in arrays]) for k in (0, 1))
         size = float(np.linalg.norm(first) * np.linalg.norm(second))
         return float(first @ second) / size if size > 0 else None
 

@@ -67,11 +67,11 @@ def cleared(facts: Facts) -> list[Finding]:
     """
     arrived: dict[int, _Came] = {}  # leaves with a gradient that was not used so far
     lost: dict[int, tuple[_Came, Event]] = {}  # leaves whose gradient was cleared unused: the two events
-    held: dict[tuple[str, int], tuple[int | None, ...]] = {}
+    by_step: dict[tuple[str, int], tuple[int | None, ...]] = {}
     unused = facts.elsewhere("taught") - facts.elsewhere("updated")
     for event in facts.trace.events:
         if isinstance(event, GroupEntered) and event.kind.endswith(".step"):
-            holds = held[event.kind, event.stack] = event.tensors or held.get((event.kind, event.stack), ())
+            holds = by_step[event.kind, event.stack] = event.tensors or by_step.get((event.kind, event.stack), ())
             if any(t in lost for t in holds) and not any(t in arrived for t in holds):
                 return [_cleared_finding(facts, event, next(t for t in holds if t in lost), lost)]
         elif isinstance(event, Accumulated) and not event.retained:
@@ -104,12 +104,12 @@ def _not_zeroed_finding(facts: Facts, event: Accumulated, step: str) -> Finding:
     call = facts.calls[event.call]
     line = facts.line_number(call.event.stack)
     where = f" in line {line}" if line is not None else ""
-    held, added, now = (
+    before, added, now = (
         "nothing" if value is None else text.brief(facts.trace.value(value))
         for value in (event.before, event.added, event.after)
     )
     why = (
-        f"`{name}.grad` still held {held} from an earlier call, and the backward call{where} added {added}: {now}. "
+        f"`{name}.grad` still held {before} from an earlier call, and the backward call{where} added {added}: {now}. "
         f"{name} was updated in between, so the sum mixes gradients at two different values of {name}."
     )
     fix = f"If you do not want this, set `{name}.grad = None` (or call `{name}.grad.zero_()`) after each update."
