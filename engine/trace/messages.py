@@ -65,6 +65,7 @@ ErrorKind = Literal[
     "no-kernel",  # an op that PyTorch does not have for an element type
     "mean-of-integers",  # a mean of integers
     "no-parameters",  # an optimiser of no parameters
+    "nothing-to-clip",  # clip_grad_value_() of parameters without gradients
     "before-init",  # a module gets a layer before its own __init__
     "none-used",  # None has no such attribute or cannot be called
     "syntax",  # the file is not Python
@@ -194,6 +195,7 @@ _ERRORS: tuple[tuple[ErrorKind, str], ...] = (
     ("no-kernel", r"\"(?P<kernel>\w+)\" not implemented for '(?P<dtype>\w+)'"),
     ("mean-of-integers", r"mean\(\): could not infer output dtype"),
     ("no-parameters", r"optimizer got an empty parameter list"),
+    ("nothing-to-clip", r"Expected !nested_tensorlist\[0\]\.empty\(\) to be true"),
     ("before-init", r"cannot assign (?:module|parameters) before Module\.__init__\(\) call"),
     ("none-used", r"'NoneType'"),
     ("syntax", r"^(SyntaxError|IndentationError|TabError):"),

@@ -85,6 +85,8 @@ ERRORS: dict[ErrorKind, str] = {
     "dtypes": "torch.ones(2, 2) @ torch.ones(2, 2, dtype=torch.float64)",
     # The engine raises it on a GPU only; these are PyTorch's words.
     "devices": "raise RuntimeError('Expected all tensors to be on the same device, but found at least two devices')",
+    # The engine clips nothing then; these are PyTorch's words.
+    "nothing-to-clip": "raise RuntimeError('Expected !nested_tensorlist[0].empty() to be true, but got false.')",
     "none-used": LEAF + "x.grad.zero_()",
     "syntax": "x = = 1",
     "no-module": "import a_module_that_nobody_has.part",

@@ -283,3 +283,11 @@ def test_a_file_that_is_not_there_is_told_with_the_folder_that_counts(tmp_path: 
     _, found = explained(HEAD + 'open("no_such_file.csv")\n', tmp_path)
     assert found.why.endswith(": the file that it opens does not exist.")
     assert "the folder where Backstep was started" in found.fix
+
+
+def test_clip_of_parameters_without_gradients_is_to_be_moved(tmp_path: Path) -> None:
+    """The words are PyTorch's; the engine's own clip_grad_value_() does nothing then."""
+    raised = "raise RuntimeError('Expected !nested_tensorlist[0].empty() to be true, but got false.')"
+    _, found = explained(f"{HEAD}x = torch.ones(2, requires_grad=True) * 2\n{raised}\n", tmp_path)
+    assert "clips gradients, but none of these parameters has one" in found.why
+    assert found.fix == "Move it between backward() and step()." and found.edits is None

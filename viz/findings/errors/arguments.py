@@ -436,6 +436,14 @@ def _mean_of_integers(case: Case) -> Answer:
 # -- what an optimiser or a module was given --------------------------------------------------------------------------
 
 
+def _nothing_to_clip(case: Case) -> Answer:
+    why = (
+        f"{case.facts.quoted(case.facts.failing.get(case.event.index)) or 'This call'} clips gradients, but none of these parameters has one: no "
+        "backward() has run yet, or zero_grad() has cleared them."
+    )
+    return why, "Move it between backward() and step().", None
+
+
 def _no_parameters(_: Case) -> Answer:
     why = (
         "The list of parameters is empty. A module lists an attribute only if it is an nn.Parameter or a module: it "
@@ -508,6 +516,7 @@ ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
     "no-kernel": _no_kernel,
     "mean-of-integers": _mean_of_integers,
     "no-parameters": _no_parameters,
+    "nothing-to-clip": _nothing_to_clip,
     "before-init": _before_init,
 }
 """The function that explains an error, by its kind."""
