@@ -437,9 +437,10 @@ def _mean_of_integers(case: Case) -> Answer:
 
 
 def _nothing_to_clip(case: Case) -> Answer:
+    call = case.facts.quoted(case.facts.failing.get(case.event.index)) or "This call"
     why = (
-        f"{case.facts.quoted(case.facts.failing.get(case.event.index)) or 'This call'} clips gradients, but none of these parameters has one: no "
-        "backward() has run yet, or zero_grad() has cleared them."
+        f"{call} clips gradients, but none of these parameters has one: no backward() has run yet, or zero_grad() has "
+        "cleared them."
     )
     return why, "Move it between backward() and step().", None
 
