@@ -166,8 +166,8 @@ class _Place:
 
     def element(self, name: str) -> Mapping[str, Any] | None:
         text, nth = _split(name)
-        known = (self.scene.get("inside") or self.scene)["nodes"]  # of what is in a folded group, the group
-        nodes = [node for node in known if node["kind"] in ("tensor", "op")]
+        every_node = (self.scene.get("inside") or self.scene)["nodes"]  # of what is in a folded group, the group
+        nodes = [node for node in every_node if node["kind"] in ("tensor", "op")]
         matches = [node for node in nodes if text == node["label"]]
         if not matches:  # an expression: the op, not the tensor that it makes
             matches = [node for node in nodes if node["kind"] == "op" and text == self.expression(node["code"])]
