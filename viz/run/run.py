@@ -83,7 +83,7 @@ class Run:
         """
         if not 0 <= number < len(self.sections):
             raise IndexError(f"section {number} of {len(self.sections)}")
-        return self._windows.trace(number, self.most) if self.is_divided else shortened(self._sound, self.most)
+        return self._windows.trace(number, self.most) if self.is_divided else self._beginning
 
     def tensors(self, number: int) -> Mapping[int, int]:
         """The tensors of a section: their numbers in the whole by their numbers in the section. Linear in its
@@ -92,6 +92,11 @@ class Run:
             with _contradictions_refused(self.whole):
                 return self._windows.tensors(number)
         return {tensor: tensor for tensor in range(len(self.outline.born))}
+
+    @cached_property
+    def _beginning(self) -> Trace:
+        """The whole recording as it is shown: the same trace each time, because it is read once."""
+        return shortened(self._sound, self.most)
 
     @cached_property
     def _sound(self) -> Trace:

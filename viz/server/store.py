@@ -288,6 +288,9 @@ class Store:
         self.workers = workers
         self.shelf = shelf
         self._traces: Lru[str, Trace] = Lru(*TRACES, lambda _, trace: weight(trace))
+        self._files: Lru[str, Trace] = Lru(*RUNS, lambda _, trace: 1)
+        """Recordings that are open files, of which the runs hold the same ones. Among the traces, a long one would take
+        the place of its own sections."""
         self._runs: Lru[str, Run] = Lru(*RUNS, lambda _, run: 1)
         self._scenes: Lru[tuple[Any, ...], Packed] = Lru(*SCENES, _size)
         self._calls: Lru[str, Packed] = Lru(*DETAILS, _size)
@@ -398,7 +401,7 @@ class Store:
         program = self.catalogue.find(revision.program)
         trace, before = self.trace(revision), self._before(old)
         base_id = self._revision(revision.program, revision.version, UNEDITED, revision.section).id
-        run, base = self._run(revision), self._base(revision)
+        run, base = self._run(revision), trace if revision.is_base else self._base(revision)
         section = self._section(revision)
         scene = self.pure.scene(SceneJob(program, revision, trace, base, base_id, before, folds, layout, run, section))
         self.know(revision, scene)
@@ -484,7 +487,8 @@ class Store:
                 raise _recorded_again(program)
             return entry.record()
 
-        return self._flight.cached(self._traces, f"{program}@{version}", record)
+        traces = self._traces if self.catalogue.find(program).file is None else self._files
+        return self._flight.cached(traces, f"{program}@{version}", record)
 
     def _run(self, revision: Revision) -> Run:
         """The whole recording that a revision is a part of."""

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+import engine as torch
 from engine.trace.events import Trace
 from tests.viz.helpers.fixtures import Fake, program
+from viz.run.run import Run
+from viz.run.window import Windows
+from viz.scene import reading
+from viz.server import store as server_store
 from viz.server.callbacks.answers import details_answer, live_answer, scene_answer
+from viz.server.programs import from_file
+from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Problem, Store, canonical, checked
 from viz.tasks.lru import Lru
 
@@ -44,6 +53,54 @@ def test_lru_forgets_what_was_used_longest_ago() -> None:
     assert cache.get(1) == "a"
     cache.put(3, "c")
     assert (cache.get(1), cache.get(2), cache.get(3), len(cache)) == ("a", None, "c", 2)
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    """A file of ten iterations."""
+    w: Any = torch.ones(3, requires_grad=True)
+    optimizer = torch.optim.SGD([w], lr=0.1)
+    with torch.record() as trace:
+        for _ in range(10):
+            hidden = w
+            for _ in range(20):
+                hidden = hidden * 1.01
+            optimizer.zero_grad()
+            hidden.sum().backward()
+            optimizer.step()
+    trace.save(str(tmp_path / "run.backstep"))
+    return tmp_path / "run.backstep"
+
+
+def test_a_long_section_is_cut_and_read_once_however_small_the_caches(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut, read = [], []
+    trace_of, read_of = Windows.trace, reading._read
+
+    def counted_cut(windows: Windows, number: int, *most: int) -> Trace:
+        cut.append(number)
+        return trace_of(windows, number, *most)
+
+    def counted_read(trace: Trace) -> reading.Reading:
+        read.append(trace)
+        return read_of(trace)
+
+    monkeypatch.setattr(Windows, "trace", counted_cut)
+    monkeypatch.setattr(reading, "_read", counted_read)
+    monkeypatch.setattr(reading, "_readings", Lru(48, 1, lambda _, one: 2))
+    monkeypatch.setattr(server_store, "TRACES", (48, 1))
+    asking, store = (Store(Catalogue([from_file(recording)]), Computed()) for _ in range(2))
+    revision = asking.revision("my-run", None)  # of the server; the other store is that of a process of its own
+    first = store.scene(revision, None, {}, "").json()
+    store.scene(revision, None, {group["id"]: True for group in first["groups"]}, "")
+    store.details(revision, first["nodes"][0]["id"])
+    assert first["section"]["count"] == 10 and (len(cut), len(read)) == (1, 1)
+
+
+def test_a_recording_without_iterations_is_the_same_trace_each_time(recording: Path) -> None:
+    run = Run(Trace.open(str(recording)), most=50, is_told=True)
+    assert run.trace(0) is run.trace(0) and len(run.trace(0).events) == 50
 
 
 def test_revision_is_the_same_for_equal_edits_and_another_for_others() -> None:
