@@ -404,6 +404,9 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
             first_stack, has_called = stack, False
         has_called |= event in calls
         inside, header, last = True, None, here
+    outer = takewhile(place.__ne__, _loops_around(trace, first_stack))
+    if any(_loop(trace, one).variable is None for one in outer):
+        iterations = _apart(iterations)
     return _numbered(iterations)
 
 
@@ -439,6 +442,20 @@ def _outer_labels(trace: Trace, stack: int, texts: Mapping[tuple[int, int], str 
             return
         if text := texts.get((place[0], place[2])):
             yield text
+
+
+def _apart(iterations: Sequence[Section]) -> list[Section]:
+    """The iterations of a loop inside one without a variable: a name that comes again belongs to its next round."""
+    number, rounds = 1, []
+    names: set[str] = set()
+    for one in iterations:
+        if one.label and one.name in names:
+            number, names = number + 1, set()
+        names.add(one.name)
+        rounds.append(number)
+    if number == 1:
+        return list(iterations)
+    return [replace(one, around=(f"round {nr}", *one.around)) for one, nr in zip(iterations, rounds, strict=True)]
 
 
 def _numbered(sections: list[Section]) -> list[Section]:

@@ -32,6 +32,10 @@ CASES = {
         "for epoch in range(2):\n    for batch in range(2):\n" + indented(STEP),
         ["epoch = 0 batch = 0", "epoch = 0 batch = 1", "epoch = 1 batch = 0", "epoch = 1 batch = 1"],
     ),
+    "loop in a while": (
+        "n = 0\nwhile n < 2:\n    for micro in range(2):\n" + indented(STEP) + "    n += 1\n",
+        ["round 1 micro = 0", "round 1 micro = 1", "round 2 micro = 0", "round 2 micro = 1"],
+    ),
     "function": (
         "def train():\n" + STEP + "for step in range(2):\n    train()\n",
         ["step = 0", "step = 1"],
