@@ -61,17 +61,20 @@ def nothing_recorded(script: str, text: str, counts: Counts, as_torch: bool, err
     if counts.backwards or (error and counts.nodes):
         return ""
     imported = imports(text)
-    stopped = f" It stopped before that, with {error}." if error else ""
     if not counts.ops:
         return _no_ops(script, imported, as_torch, error, counts.leaves)
+    if error:
+        return (
+            f"{script} stopped with {error} after {_count(counts.ops, 'op')}, before one of them had a gradient. The "
+            "traceback names the line."
+        )
     if not counts.nodes:
         return (
             f"{script} ran {_count(counts.ops, 'op')}, but no tensor requires a gradient, so backward has nothing "
-            f"to run through.{stopped} Create a leaf with requires_grad=True, and do not run everything "
-            "under no_grad()."
+            "to run through. Create a leaf with requires_grad=True, and do not run everything under no_grad()."
         )
     return (
-        f"{script} ran {_count(counts.ops, 'op')} and never called backward.{stopped} "
+        f"{script} ran {_count(counts.ops, 'op')} and never called backward. "
         "Add z.backward() (or autograd.grad), or add the call here, in the commands panel."
     )
 

@@ -31,6 +31,8 @@ def test_script_of_real_torch_is_told_of_as_torch() -> None:
         "s.py", "1/0", missing_recording.Counts(0, 0, 0), False, "KeyError"
     )
     assert missing_recording.nothing_recorded("s.py", "", missing_recording.Counts(1, 1, 0), False, "KeyError") == ""
+    stopped = missing_recording.nothing_recorded("s.py", "", missing_recording.Counts(26, 0, 0), False, "KeyError")
+    assert "KeyError after 26 ops" in stopped and "requires_grad" not in stopped
     assert missing_recording.imports("from engine import a\nimport torch.nn") == missing_recording.Imports(1, 2)
 
 
