@@ -21,9 +21,9 @@ from ..finding import Finding
 from ..untrained import names_of
 from .gradient_values import clears, in_line, is_zero
 
-OPPOSITE = -0.5
-"""The cosine of two gradients below which they work against each other: those of a GAN's two losses have about -1, and
-those of tasks that share a network are seldom below -0.3."""
+OPPOSITE = -0.8
+"""The cosine of two gradients below which they work against each other: those of a GAN's two losses have -0.9 to -1,
+and those of an actor and a critic that share a network by intention down to -0.5."""
 
 
 def other_losses(facts: Facts) -> list[Finding]:
