@@ -59,7 +59,8 @@ class State:
     groups: tuple[GroupEntered, ...]
     loops: tuple[LoopVariable, ...]
     grad_enabled: bool
-    optimizer_tensors: dict[tuple[str, str], tuple[int | None, ...]]
+    optimizer_tensors: dict[tuple[str, str, int], tuple[int | None, ...]]
+    """By name, class and call stack: two optimisers of the same class take their steps in different places."""
     leaves: dict[int, Leaf] = field(default_factory=dict)
     updated: set[int] = field(default_factory=set)
     """The leaves that were changed after their gradient arrived and still have that gradient."""
@@ -67,6 +68,14 @@ class State:
     """By event: the parameters and buffers of a module that is called there for the first time."""
     refreshed: set[int] = field(default_factory=set)
     """The events that find a tensor changed since before the section: it has these numbers from the beginning."""
+
+
+def tensors_of_step(state: State, event: GroupEntered) -> tuple[int | None, ...]:
+    """The tensors of the optimiser whose step is entered; of one that took its first step elsewhere those of the last
+    optimiser of its class."""
+    optimizers = state.optimizer_tensors
+    alike = (tensors for (name, kind, _), tensors in optimizers.items() if (name, kind) == (event.name, event.kind))
+    return optimizers.get((event.name, event.kind, event.stack)) or next(reversed(list(alike)), ())
 
 
 def state_at(trace: Trace, outline: Outline, section: Section) -> State:
@@ -78,7 +87,9 @@ def state_at(trace: Trace, outline: Outline, section: Section) -> State:
         (one.depth, one.line, one.name): one for at, variables in outline.loops if at < start for one in variables
     }
     mode = next((enabled for at, enabled in reversed(outline.modes) if at < start), True)
-    optimizer_tensors = {(name, kind): tensors for at, name, kind, tensors in outline.held if at < start}
+    optimizer_tensors = {
+        (name, kind, int(outline.stacks[at])): tensors for at, name, kind, tensors in outline.held if at < start
+    }
     groups = tuple(event for at in entered if isinstance(event := trace.events[at], GroupEntered))
     state = State(groups, tuple(loops.values()), mode, optimizer_tensors)
     _import(trace, outline, section, state)

@@ -50,7 +50,7 @@ from ..tasks.collection import unhurried
 from .iterations import Section
 from .picked_values import Picked
 from .prefix import is_long, note
-from .state import State, state_at, used
+from .state import State, state_at, tensors_of_step, used
 
 
 class Windows:
@@ -134,7 +134,7 @@ class _Cut:
         """For a write that names the storage of an earlier gradient: the storage that stood for it until then."""
         self.first = self._first_versions()
         self.waiting = dict(state.leaves)
-        self.listed = set[tuple[str, str]]()
+        self.listed = set[tuple[str, str, int]]()
         self.index = 0
         self.passed = 0
         self.lost: int | None = None
@@ -360,8 +360,8 @@ class _Cut:
         return replace(event, call=self.calls[event.call], results=self._several(event.results))
 
     def group(self, event: GroupEntered) -> AnyEvent:
-        key = event.name, event.kind
-        tensors = event.tensors if event.tensors or key in self.listed else self.state.optimizer_tensors.get(key, ())
+        key = event.name, event.kind, event.stack
+        tensors = event.tensors if event.tensors or key in self.listed else tensors_of_step(self.state, event)
         self.listed.add(key)
         return replace(event, tensors=tuple(None if one is None else self.tensors.get(one) for one in tensors))
 

@@ -17,11 +17,12 @@ from engine import nn
 from engine.nn import functional
 from engine.replay.program import Edits
 from engine.replay.replay import replay
-from engine.trace.events import AnyEvent, BackwardStarted, LeafCreated, OpCalled, Refreshed, Trace
+from engine.trace.events import AnyEvent, BackwardStarted, GroupEntered, LeafCreated, OpCalled, Refreshed, Trace
 from engine.trace.file.consistency import check
 from engine.trace.file.outline import outline
 from viz.findings.findings import findings
 from viz.run.iterations import Section, sections
+from viz.run.run import Run
 from viz.run.window import Windows
 from viz.scene.reading import reading
 
@@ -397,3 +398,20 @@ class Watched(Sequence[AnyEvent]):
 
     def __len__(self) -> int:
         return len(self.events)
+
+
+def test_steps_of_two_optimisers_of_a_class_hold_their_own_tensors_in_each_iteration() -> None:
+    with torch.record() as trace:
+        one, other = nn.Linear(2, 3), nn.Linear(3, 1)
+        first, second = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (one, other))
+        for _ in range(60):
+            other(one(torch.ones(1, 2))).sum().backward()
+            first.step()
+            second.step()
+    run = Run(trace)
+    assert run.is_divided
+    for number in (0, 1, 5):
+        window = run.trace(number)
+        steps = [e for e in window.events if isinstance(e, GroupEntered) and e.kind == "SGD.step"]
+        names = [[window.names[tensor] for tensor in step.tensors if tensor is not None] for step in steps]
+        assert names == [["one.weight", "one.bias"], ["other.weight", "other.bias"]]
