@@ -47,6 +47,7 @@ SELECTABLE = 500
 """Connections on systems without `poll`: as many sockets as `select` can wait for on Windows, with some to spare."""
 SWITCH = 0.001
 """Seconds that one thread may delay the others: each answer waits for that several times."""
+SILENT = logging.Logger("silent", logging.CRITICAL + 1)
 ANY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104  # recognised here, never a default
 
 
@@ -150,7 +151,7 @@ def serve(
     except (KeyboardInterrupt, SystemExit):
         pass  # waitress catches it while it waits; a signal between two waits arrives here
     finally:
-        server.close()
+        _close(server)
     print("\nBackstep has stopped.", flush=True)
 
 
@@ -160,18 +161,22 @@ def start(store: Store, listening: socket.socket, path: str = "/", allowed: Iter
     thread = threading.Thread(target=server.run, daemon=True, name="backstep")
     thread.start()
 
-    def end() -> None:  # in the server's own thread: its loop ends when nothing is left in it
-        for channel in list(server.active_channels.values()):
-            channel.handle_close()
-        server.close()
-
     def close() -> None:  # first the threads that answer: at its end one wakes the loop by the trigger, which then goes
-        server.task_dispatcher.shutdown(cancel_pending=True, timeout=1)
-        with contextlib.suppress(OSError):  # woken by another just now, the loop has run `end`, and the trigger is gone
-            server.trigger.pull_trigger(end)
+        server.task_dispatcher.shutdown()
+        with contextlib.suppress(OSError):  # woken by another just now, the loop has closed it, and the trigger is gone
+            server.trigger.pull_trigger(
+                lambda: _close(server)
+            )  # in its own thread: its loop ends with nothing left in it
         thread.join(timeout=5)
 
     return Running(address(listening) + path, close)
+
+
+def _close(server: Any) -> None:
+    """Close the connections, and then the server: a thread that has its answer only now sees that nobody waits."""
+    for channel in list(server.active_channels.values()):
+        channel.handle_close()
+    server.close()
 
 
 def _server(
@@ -206,6 +211,11 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has 
     def __init__(self) -> None:
         super().__init__()
         self.growing = threading.Lock()
+
+    def shutdown(self, cancel_pending: bool = True, timeout: float = 1) -> bool:
+        """End the threads; one that is still computing an answer after `timeout` seconds ends with the process."""
+        self.logger = SILENT  # that it is still at work is not a warning
+        return bool(super().shutdown(cancel_pending, timeout))
 
     def add_task(self, task: Any) -> None:
         with self.growing:

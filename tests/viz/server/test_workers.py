@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -223,6 +226,38 @@ def test_each_request_that_waits_has_a_thread() -> None:
         assert len(dispatcher.threads) <= 24 + 2
     finally:
         dispatcher.shutdown(timeout=1)
+
+
+def test_answer_that_comes_after_the_end_is_not_an_error() -> None:
+    """Ctrl-C while a scene is computed ends without a traceback."""
+    script = """
+        import os, signal, threading
+        from types import SimpleNamespace
+        from viz.server import server
+
+        closed = threading.Event()
+
+        def app(environ, start_response):
+            os.kill(os.getpid(), signal.SIGTERM)
+            closed.wait()
+            start_response("200 OK", [("Content-Type", "text/plain")])
+            return [b"late"]
+
+        server._server = lambda store, listening, *_: server.http_server(app, [listening])
+        listening = server.bind("127.0.0.1", 0)
+        with server.socket.create_connection(listening.getsockname()) as visitor:
+            visitor.sendall(b"GET / HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+            server.serve(None, listening, browser=False)
+            closed.set()
+            for thread in threading.enumerate():
+                if thread.name.startswith("waitress"):
+                    thread.join(30)
+    """
+    ended = subprocess.run(
+        [sys.executable, "-c", dedent(script)], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.endswith("Backstep has stopped.\n")
 
 
 def test_a_visitor_is_answered_beside_hundreds_of_idle_connections(caplog: pytest.LogCaptureFixture) -> None:
