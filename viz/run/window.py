@@ -71,11 +71,9 @@ class Windows:
             return self._cut(number, most)
 
     def _cut(self, number: int, most: int) -> Trace:
-        whole, section = self.whole, self.sections[number]
-        rest: dict[str, Any] = {}
-        if is_long(section.end - section.start, most):
-            rest = note(whole, section.start, section.end)
-            section = replace(section, end=section.start + most)
+        whole, full = self.whole, self.sections[number]
+        is_cut = is_long(full.end - full.start, most)
+        section = replace(full, end=full.start + most) if is_cut else full
         try:
             cut = _Cut(whole, state_at(whole, self.outline, section), section, [] if number else self._printed_before())
             events = tuple(cut.events())
@@ -85,9 +83,12 @@ class Windows:
             ) from error
         names = {new: name for old, new in cut.tensors.items() if (name := whole.names.get(old)) is not None}
         values = Picked(whole.values, tuple(cut.values))
-        meta = {**whole.meta, "section": self._as_meta(section, cut), **rest}
+        meta = {**whole.meta, "section": self._as_meta(section, cut)}
+        if is_cut:  # what stands in for earlier sections is shown, and counts with the others
+            meta |= note(whole, full.start, full.end)
+            meta["of"] += len(events) - most
         if cut.lost is not None:
-            behind = f"the events from number {cut.lost + 1:,} to {self.sections[number].end:,}"
+            behind = f"the events from number {cut.lost + 1:,} to {full.end:,}"
             meta["damaged"] = [*whole.meta.get("damaged", ()), behind]
         window = Trace(events, whole.stacks, whole.files, names, values, whole.argv, meta)
         check_part(whole, window, values.numbers)
