@@ -24,6 +24,8 @@ SHORT = 400
 """The number of events below which a program is shown as a whole: it can be understood at once."""
 SEVERAL = 8
 """The number of sections from which on a run opens with its overview."""
+LONG = 20_000
+"""The number of events from which on the graph of a section takes so long that the overview is shown first."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,11 @@ class Run:
 
     @property
     def opens_whole(self) -> bool:
-        """Whether the run view is shown first: if there are several iterations and the run does not end with an
-        error."""
-        return len(self.sections) >= SEVERAL and not self._has_failed
+        """Whether the run view is shown first: if there are several iterations, or long ones, and the run does not end
+        with an error."""
+        first = self.sections[self.opens]
+        is_large = len(self.sections) >= SEVERAL or (self.is_divided and first.end - first.start >= LONG)
+        return is_large and not self._has_failed
 
     @property
     def _has_failed(self) -> bool:

@@ -1,5 +1,5 @@
 // The bar on top: where one is, undo and redo, share and export, theme, help.
-import { all, byId, fill, h, setProps, until } from "../../page/dom.mjs";
+import { all, byId, fill, h, inline, setProps, until } from "../../page/dom.mjs";
 import * as exports from "./exports.mjs";
 
 export class Header {
@@ -150,7 +150,7 @@ function doubt(scene) {
   delete place.dataset.by;
   if (place.hidden) return;
   const links = beside.map(([id, title]) => [" ", h("a.link", { href: `/?program=${encodeURIComponent(id)}` }, title)]);
-  fill(place, texts.map((text) => h("p", {}, text)), links.length ? h("p", {}, "Opened together with:", links) : null, h("button.quiet", { type: "button", "aria-label": "Hide this note", onclick: () => { place.hidden = true; } }, "✕"));
+  fill(place, texts.map((text) => h("p", {}, inline(text))), links.length ? h("p", {}, "Opened together with:", links) : null, h("button.quiet", { type: "button", "aria-label": "Hide this note", onclick: () => { place.hidden = true; } }, "✕"));
 }
 
 const theme = () => document.documentElement.dataset.theme;
