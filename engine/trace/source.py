@@ -17,6 +17,7 @@ import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from types import CodeType
 
+from ..tensor.tensor import Tensor
 from .events import Frame
 
 Span = tuple[int, int, int, int]
@@ -291,12 +292,15 @@ class Sources:
     def operands(self, frame: Frame) -> tuple[str, ...]:
         """The names that the expression at a frame reads directly: of `2 * x` that is `x`, of `torch.dot(a, h[t])` `a`
         and `h[t]`; numbers and inner expressions are left out.  They name tensors from before the recording.
+
+        The object of a method is read only if tensors have the method: `x` of `x.sum()`, but not `trainer` of
+        `trainer.train()`, in which a library runs ops on its tensors.
         """
         file, node = self.file(frame.file), self.node(frame)
         read: list[ast.AST] = []
         if isinstance(node, ast.Call):
-            if isinstance(node.func, ast.Attribute) and first_name(node.func) not in file.modules:
-                read.append(node.func.value)
+            if isinstance(node.func, ast.Attribute) and hasattr(Tensor, node.func.attr):
+                read += [node.func.value] if first_name(node.func) not in file.modules else []
             read += [*node.args, *(k.value for k in node.keywords)]
         elif isinstance(node, ast.Compare):
             read += [node.left, *node.comparators]

@@ -252,6 +252,10 @@ def test_collapsed_text_is_one_line() -> None:
         ("f(x) + 1", ()),
         ("-x", ("x",)),
         ("x.T", ("x",)),
+        ("x.reshape(n)", ("x", "n")),
+        ("trainer.train()", ()),
+        ("resnet.forward(x)", ("x",)),
+        ("self.layer(x)", ("x",)),
     ],
 )
 def test_operands_are_the_names_that_an_expression_reads(text: str, expected: tuple[str, ...]) -> None:
