@@ -149,6 +149,7 @@ from .tensor.grad_mode import (
 )
 from .tensor.tensor import Tensor
 from .torch_version import __version__
+from .trace import source as _source
 from .trace.events import Trace
 from .trace.file import tracefile as tracefile  # gives Trace its save and open
 from .trace.record import record
@@ -265,6 +266,7 @@ __all__ += fills.__all__
 
 methods.bind(Tensor)
 _aliases.bind(Tensor)
+_source.METHODS.update(dir(Tensor))
 _out.offer(globals(), _out.WITH_OUT)
 _out.offer(vars(linalg), _out.LINALG_WITH_OUT)
 

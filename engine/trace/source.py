@@ -17,8 +17,10 @@ import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from types import CodeType
 
-from ..tensor.tensor import Tensor
 from .events import Frame
+
+METHODS: set[str] = set()
+"""The names of the methods of tensors: nothing here imports these, so `engine/__init__` enters them."""
 
 Span = tuple[int, int, int, int]
 """Line, end line (from 1), column, end column (in characters, from 0)."""
@@ -299,7 +301,7 @@ class Sources:
         file, node = self.file(frame.file), self.node(frame)
         read: list[ast.AST] = []
         if isinstance(node, ast.Call):
-            if isinstance(node.func, ast.Attribute) and hasattr(Tensor, node.func.attr):
+            if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
                 read += [node.func.value] if first_name(node.func) not in file.modules else []
             read += [*node.args, *(k.value for k in node.keywords)]
         elif isinstance(node, ast.Compare):
