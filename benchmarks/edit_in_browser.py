@@ -11,16 +11,13 @@ from viz.gallery import gallery
 EDITS = 7
 EDIT = """
 async ([number]) => {
-  const modules = document.querySelector("script[src$='early.js']").src.replace(/panels\\/shell\\/early.js$/, "page");
-  const { change } = await import(`${modules}/edits.mjs`);
   const frame = () => new Promise(requestAnimationFrame);
   const scene = backstep.scene();
   const command = scene.commands.find((one) => one.kind === "backward" && one.shape);
   if (!command) return null;
   const fill = ([size, ...rest]) => size === undefined ? number : Array.from({ length: size }, () => fill(rest));
-  const edits = change(scene, null, command.id, { gradient: fill(command.shape) });
   const start = performance.now();
-  backstep.edit(edits);
+  backstep.edit({ command: command.id, gradient: fill(command.shape) });
   while (backstep.scene().revision.id === scene.revision.id) {
     if (performance.now() - start > 2000) return Infinity; // refused
     await frame();

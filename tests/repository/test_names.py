@@ -41,14 +41,15 @@ IN_FILES = {
     ("born", "engine/trace/file/outline.py"),
     ("given", "engine/trace/events.py"),
     ("held", "engine/trace/file/outline.py"),
+    ("kept", "assets/js/panels/inspector/inspector.mjs"),
     ("known", "engine/ops/attention.py"),
 }
-"""Fields and an op's input, by which trace files have them."""
+"""Fields, an op's input and a state of saved tensors, by which trace files and scenes have them."""
 BOUND = re.compile(
     r"(?:const|let|function)\s+(\w+)|(?:const|let)\s*[\[{]([^=]*)[\]}]\s*=|(\w+)\s*=>|\(([^()]*)\)\s*(?:=>|\{)"
-    r"|this\.(\w+)\s*=(?!=)"
+    r"|this\.(\w+)\s*=(?!=)|^\s+(?:async\s+)?(\w+)\(.*\)\s*\{$|[{,]\s*(\w+):\s|(\w+)\s*=\s*new\b"
 )
-"""What a line of JavaScript declares: variables, functions, parameters, attributes."""
+"""What a line of JavaScript declares: variables, functions, methods, parameters, attributes, keys."""
 
 
 def names_in_python(text: str) -> Iterator[tuple[int, str]]:
@@ -167,6 +168,9 @@ def test_names_are_things_and_not_participles(folder: str) -> None:
         ("a.mjs", "rows.map(found => found);"),
         ("a.mjs", "function add(scene, given = 1) {"),
         ("a.mjs", "this.told = null;"),
+        ("a.mjs", "  async made({ problem }) {"),
+        ("a.mjs", "export function listed(scene, edits, known = new Map()) {"),
+        ("a.mjs", "wires.push({ op, given: 1 });"),
     ],
 )
 def test_participle_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, line: str) -> None:

@@ -42,7 +42,7 @@ export class Hero {
     this.tokens = readTokens();
     this.ruler = new Ruler(contextOf(this.canvases[0]));
     this.player = new Player((t) => this.moved(t), (on) => this.played(on));
-    this.seed = new Seed({ held: () => this.hold(), changed: (edit) => this.change(edit), left: () => this.replay(), painted: () => this.paint() });
+    this.seed = new Seed({ grab: () => this.hold(), changed: (edit) => this.change(edit), left: () => this.replay(), painted: () => this.paint() });
     this.stage.append(...this.canvases, this.seed.element);
     this.canvases[0].setAttribute("role", "img");
     this.button.addEventListener("click", () => (this.player.playing ? this.touch() : this.play()));

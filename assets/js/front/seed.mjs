@@ -13,7 +13,7 @@ const MOST = 9;
 const KEYS = { ArrowUp: STEP, ArrowDown: -STEP, PageUp: 1, PageDown: -1 };
 
 export class Seed {
-  /** @param {{ held: () => void, changed: (edit: any) => void, left: () => void, painted: () => void }} acts `held` when a number is taken, `left` when it is let go after a change */
+  /** @param {{ grab: () => void, changed: (edit: any) => void, left: () => void, painted: () => void }} acts `grab` when a number is taken, `left` when it is let go after a change */
   constructor(acts) {
     this.acts = acts;
     this.element = h("div.hero-cells");
@@ -54,7 +54,7 @@ export class Seed {
     button.addEventListener("pointermove", (event) => this.pull(event));
     button.addEventListener("pointerup", () => this.release());
     button.addEventListener("pointercancel", () => this.release());
-    button.addEventListener("focus", () => this.acts.held());
+    button.addEventListener("focus", () => this.acts.grab());
     button.addEventListener("keydown", (event) => this.key(event, cell));
     return button;
   }
@@ -65,7 +65,7 @@ export class Seed {
 
   take(event, cell) {
     if (event.button) return;
-    this.acts.held();
+    this.acts.grab();
     event.currentTarget.setPointerCapture(event.pointerId);
     this.drag = { cell, y: event.clientY, from: this.value(cell), moved: false };
   }

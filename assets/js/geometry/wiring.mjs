@@ -64,7 +64,7 @@ export class Wiring {
     const around = tensors.flatMap((node) => this.around(moment, node)).filter((wire) => !shown.has(keyOf(wire)));
     const wires = [...ops.flatMap((op) => this.drawn(this.of(moment, op))), ...[...around, ...running].filter((wire) => !asked.has(wire.op.id))];
     const past = moment.step?.kind === "accumulate"; // what came to the op had come before it went on to the leaf
-    return wires.map((wire) => Object.assign(Object.create(this.wayOf(wire)), wire, { past, live: wire.carries && lively.has(wire.op.id), comes: wire.given !== 0 && lively.has(wire.op.id) }));
+    return wires.map((wire) => Object.assign(Object.create(this.wayOf(wire)), wire, { past, live: wire.carries && lively.has(wire.op.id), comes: wire.upstream !== 0 && lively.has(wire.op.id) }));
   }
 
   /**
@@ -157,7 +157,7 @@ export class Wiring {
    */
   endingIn(wires, carrying) {
     const cells = new Set(carrying.map((wire) => wire.to));
-    return wires.filter(({ to, after, given: upstream }) => upstream !== 0 && this.isWired(after) && !cells.has(to) && cells.add(to)).map((wire) => ({ ...wire, from: null }));
+    return wires.filter(({ to, after, upstream }) => upstream !== 0 && this.isWired(after) && !cells.has(to) && cells.add(to)).map((wire) => ({ ...wire, from: null }));
   }
 
   /**
@@ -366,7 +366,7 @@ function isPassed(row, call) {
  * What comes to the cell that a wire leads to, of all wires of its edge.
  * @type {(moment: Moment, wire: CarriedWire) => number}
  */
-function sentOn(moment, { edge, from, given: upstream, local }) {
+function sentOn(moment, { edge, from, upstream, local }) {
   const flow = moment.step?.flows.find((one) => one.back && one.edge === edge.id);
   const id = flow ? flow.value : at(edge.tracks.cotangent, moment.t);
   const data = id === null || id === undefined ? null : moment.scene.values[id].data;

@@ -26,10 +26,10 @@ export function specs(scene, edits) {
 }
 
 /** The commands to list, in the order of the program: those of the scene, and those that an error kept from running. */
-export function listed(scene, edits, known = new Map()) {
+export function listed(scene, edits, labels = new Map()) {
   const reached = new Set(scene.commands.map((command) => command.id));
   const rest = (edits?.commands || []).filter((spec) => !reached.has(spec.id)).map((spec) => ({
-    ...spec, label: known.get(spec.id) ?? (spec.kind === "backward" ? "backward()" : spec.kind), code: null, start: scene.steps.length, end: scene.steps.length,
+    ...spec, label: labels.get(spec.id) ?? (spec.kind === "backward" ? "backward()" : spec.kind), code: null, start: scene.steps.length, end: scene.steps.length,
     root: spec.root === null ? null : `t${spec.root}`, shape: null, gradient: null, implicit: false, inputs: null, changed: null, error: null, unreached: true,
   }));
   const order = new Map(inOrder(edits?.commands || []).map((spec, i) => [spec.id, i]));

@@ -88,7 +88,7 @@ export class Session {
   }
 
   /** What was made in the background is there to be asked for, or there is a problem. */
-  made(answer) {
+  proceed(answer) {
     const { waiting } = this;
     if (!waiting?.isLater) return;
     waiting.isLater = false;

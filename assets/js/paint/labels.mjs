@@ -11,7 +11,7 @@ export function linesOn({ wires }, edge) {
   const lines = new Map();
   for (const wire of wires) {
     if (wire.live && wire.sides.leaving && wire.edge.id === edge.id) lines.set(wire.from, { flat: wire.leaving, number: wire.sent });
-    else if (wire.comes && wire.sides.arriving && edge.source === wire.op.id && edge.target === wire.output.id) lines.set(wire.to, { flat: wire.arriving, number: wire.given });
+    else if (wire.comes && wire.sides.arriving && edge.source === wire.op.id && edge.target === wire.output.id) lines.set(wire.to, { flat: wire.arriving, number: wire.upstream });
   }
   return [...lines.values()];
 }

@@ -56,7 +56,7 @@ export function paintWires(brush, wires, hovered) {
 function linesOf(wires) {
   const lines = new Map();
   const add = (key, line) => line.curve && (line.loud || !lines.has(key)) && lines.set(key, line);
-  for (const { op, edge, output, from, to, sides, arriving, leaving, given: number, sent, carries, live, comes, coming, past } of wires) {
+  for (const { op, edge, output, from, to, sides, arriving, leaving, upstream: number, sent, carries, live, comes, coming, past } of wires) {
     add(`${edge.id} ${from}`, { curve: sides.leaving, flat: leaving, number: sent, loud: carries, live, coming });
     add(`${op.id} ${output.id} ${to}`, { curve: sides.arriving, flat: arriving, number, loud: carries || comes, live: comes, coming, past });
   }

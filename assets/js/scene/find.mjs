@@ -4,13 +4,13 @@
 /**
  * What can be found: where it is (`rounds` of loops and folded groups to `unfold`, the innermost first), and the words by which it is.
  * @typedef {{ id: string, wrong: Wrong | null, kind: NodeKind, role: Role, label: string, sub: string, names: string[], roles: string[], shape: string, dtype: string,
- *   facts: string[], given: string[], group: string | null, rounds: string[], around: string[], unfold: string[] }} Entry
+ *   facts: string[], inputs: string[], group: string | null, rounds: string[], around: string[], unfold: string[] }} Entry
  */
 /** @typedef {{ text: string, words: string[], error: boolean }} Wrong */
 /** @typedef {{ text: string, whole: boolean }} Word */
 
 // What a match counts where it is the whole word: of a name, a role, what is wrong, a shape or dtype, the shape of an op's input, a group around it.
-const [NAME, ROLE, WRONG, FACT, GIVEN, AROUND] = [100, 90, 80, 60, 50, 40];
+const [NAME, ROLE, WRONG, FACT, INPUTS, AROUND] = [100, 90, 80, 60, 50, 40];
 const SEEN = 1; // of two equal ones that on the stage comes before that in a folded group
 
 /**
@@ -83,12 +83,12 @@ function described(kind, role, label, sub, title) {
   const cut = title.lastIndexOf(": ");
   const detail = cut < 0 ? "" : title.slice(cut + 2);
   const names = [label, title.slice(0, Math.max(cut, 0)), kind === "op" ? sub : ""].map(plain).filter(Boolean);
-  const base = { kind, role, label, sub, names: [...new Set(names)], roles: role === "inner" ? [kind] : [kind, role], shape: "", dtype: "", facts: [], given: [] };
+  const base = { kind, role, label, sub, names: [...new Set(names)], roles: role === "inner" ? [kind] : [kind, role], shape: "", dtype: "", facts: [], inputs: [] };
   const listed = (text) => text.split(",").map((one) => plain(one.trim()).replaceAll(" ", "_")).filter(Boolean);
   if (kind === "group") return { ...base, shape: sub.split(" \u00b7 ")[1] ?? "" };
   if (kind === "tensor") return { ...base, facts: listed(detail), shape: detail.split(",")[0], dtype: listed(detail)[1] ?? "" };
   const [inputs, result = ""] = detail.split(" \u2192 ");
-  return { ...base, given: listed(inputs), facts: listed(result), shape: result.replaceAll(" ,", ",") };
+  return { ...base, inputs: listed(inputs), facts: listed(result), shape: result.replaceAll(" ,", ",") };
 }
 
 /**
@@ -138,7 +138,7 @@ const best = (word, texts) => texts.reduce((most, text) => Math.max(most, fit(wo
  */
 function score(one, word) {
   return Math.max(NAME * best(word, one.names), ROLE * best(word, one.roles), FACT * best(word, one.facts),
-    GIVEN * best(word, one.given), one.wrong ? WRONG * best(word, one.wrong.words) : 0, AROUND * best(word, one.around));
+    INPUTS * best(word, one.inputs), one.wrong ? WRONG * best(word, one.wrong.words) : 0, AROUND * best(word, one.around));
 }
 
 /**

@@ -19,7 +19,7 @@ import { at, changedBy, clampTime, executionOrder, phaseIndex } from "./timeline
  * From cell `from` of `source` (null: what ends in the op) through `op` to cell `to` of `output`, beside `edge` and `after`.
  * @typedef {{ op: Node, edge: Edge, after: Edge, source: Node, output: Node, from: number | null, to: number, lane: { i: number, n: number } }} WirePlace
  */
-/** @typedef {WirePlace & { local: Num, given: number, carries: boolean, coming: boolean }} CarriedWire with the local derivative, and the gradient that is `given` to it */
+/** @typedef {WirePlace & { local: Num, upstream: number, carries: boolean, coming: boolean }} CarriedWire with the local derivative, and the upstream gradient that it multiplies */
 
 /**
  * Look-up tables of a scene, made once when it is loaded.
@@ -323,7 +323,7 @@ export function wiresOf(moment, op) {
     for (const [from, to, local] of run?.wiring ?? edge.wiring ?? []) {
       const arriving = upstream ? toNumber(upstream[to]) : 0;
       const carries = arriving !== 0 && toNumber(local) !== 0;
-      wires.push({ op, edge, after, source, output, from, to, local, given: arriving, carries, coming, lane });
+      wires.push({ op, edge, after, source, output, from, to, local, upstream: arriving, carries, coming, lane });
     }
   }
   return moment.active === op.id && upstream ? [...wires, ...stopsOf(wires, upstream)] : wires;
@@ -353,7 +353,7 @@ function stopsOf(wires, upstream) {
   if (!wires.length) return [];
   const reached = new Set(wires.map((wire) => wire.to));
   return upstream.flatMap((number, to) => (
-    reached.has(to) || toNumber(number) === 0 ? [] : [{ ...wires[0], from: null, to, local: 0, given: toNumber(number), carries: false }]));
+    reached.has(to) || toNumber(number) === 0 ? [] : [{ ...wires[0], from: null, to, local: 0, upstream: toNumber(number), carries: false }]));
 }
 
 /**

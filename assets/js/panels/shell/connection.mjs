@@ -63,7 +63,7 @@ export class Connection {
         throw error;
       }
       this.jobs.follow(textOf(address), rest[0]?.body, answer);
-      if (answer.ok && this.isLost) this.found();
+      if (answer.ok && this.isLost) this.regain();
       else if (!answer.ok) this.unanswered(address, rest[0], `status ${answer.status}`);
       return answer;
     };
@@ -73,7 +73,7 @@ export class Connection {
   async unanswered(address, options, why) {
     const isThere = await this.ask();
     if (!isThere) this.lose();
-    else if (this.isLost) this.found();
+    else if (this.isLost) this.regain();
     const question = questionOf(textOf(address), options?.body);
     if (isThere && question !== null) this.hear.failed(question, why);
   }
@@ -93,7 +93,7 @@ export class Connection {
     if (!isThere) {
       this.lose();
     } else if (this.isLost) {
-      this.found();
+      this.regain();
       this.hear.returned();
     }
     return isThere;
@@ -113,7 +113,7 @@ export class Connection {
     this.write(this.hear.hasPicture() ? "Backstep has stopped. You can still step; start it again to edit." : "Backstep has stopped. Start it again to go on.");
   }
 
-  found() {
+  regain() {
     this.isLost = false;
     byId("ended").hidden = true;
   }

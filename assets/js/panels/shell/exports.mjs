@@ -61,7 +61,7 @@ export class ServerFiles {
   }
 
   /** @param {{ problem?: { text: string } }} answer */
-  made({ problem }) {
+  settle({ problem }) {
     if (problem) this.waiting?.reject(new Error(problem.text));
     else this.waiting?.resolve();
     this.waiting = null;

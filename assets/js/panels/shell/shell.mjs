@@ -113,7 +113,7 @@ export class Shell {
   hear() {
     const { session, inspector, events, commands } = this;
     window.backstepHears = {
-      madeScene: (answer) => session.made(answer), madeFile: (answer) => this.files.made(answer), details: (answer) => inspector.receive(answer), tab: (name) => events.open(name === "events"),
+      madeScene: (answer) => session.proceed(answer), madeFile: (answer) => this.files.settle(answer), details: (answer) => inspector.receive(answer), tab: (name) => events.open(name === "events"),
       eventsFilter: (text) => events.filter(text), runClicked: (data) => this.run.clicked(data), eventClicked: (cell) => events.clicked(cell), eventsReady: () => events.ready(),
       commandRoot: (value) => commands.flagChanged("root", value), commandRetain: (value) => commands.flagChanged("retain", value),
       commandCreate: (value) => commands.flagChanged("create", value), commandInputs: (value) => commands.flagChanged("inputs", value),
