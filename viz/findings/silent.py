@@ -309,8 +309,8 @@ class _Search:
             is_extreme, is_clamped = name in ("max", "min") and not called.attrs, name.startswith("clamp")
             if not is_extreme and not is_clamped:
                 continue
-            index = self.facts.value(first.tensor, first.version) if first.tensor is not None else None
-            array = self.trace.value(index).array if index is not None else None
+            value = self.facts.read(first)
+            array = value.array if value is not None else None
             if array is None or array.dtype.kind != "f" or first.tensor is None:
                 continue
             of = self.facts.names.get(first.tensor) or "its input"

@@ -32,6 +32,7 @@ from engine.trace.events import (
     OpCalled,
     Refreshed,
     Trace,
+    Value,
     VjpRun,
 )
 from engine.trace.messages import places_of
@@ -216,6 +217,11 @@ class Facts:
         """The trace value of a tensor in a version."""
         own_version = self.resolve(tensor, version)
         return None if own_version is None else self.tensors[tensor].values[own_version]
+
+    def read(self, argument: Input) -> Value | None:
+        """The value that an op read as an input; None for a number."""
+        index = self.value(argument.tensor, argument.version) if argument.tensor is not None else None
+        return None if index is None else self.trace.value(index)
 
     def producer(self, tensor: int, version: int) -> int | None:
         """The op that computed the value of `tensor` in `version`, also if a view of it was written.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from engine.trace.events import OpCalled
+import numpy as np
+
+from engine.trace.events import Input, OpCalled
 
 from ...reading import labels
 from ...reading.facts import Facts
@@ -13,6 +15,12 @@ def about(kind: Kind, facts: Facts, event: OpCalled, label: str, why: str, fix: 
     """A finding at an op, with its line."""
     at = facts.ops[facts.op_at[event.index]].id
     return Finding(kind, event.index, at, label, why, fix, facts.line_number(event.stack))
+
+
+def elements(facts: Facts, argument: Input) -> np.ndarray | None:
+    """The elements of an input, if they are known."""
+    value = facts.read(argument)
+    return None if value is None else value.array
 
 
 def written_at(facts: Facts, event: OpCalled) -> str:

@@ -62,8 +62,8 @@ def _product(facts: Facts, event: OpCalled) -> _Product | None:
 
 def _shape(facts: Facts, argument: Input) -> tuple[int, ...]:
     """The shape of an input; that of a single number is ()."""
-    index = facts.value(argument.tensor, argument.version) if argument.tensor is not None else None
-    return () if index is None else tuple(facts.trace.value(index).shape)
+    value = facts.read(argument)
+    return () if value is None else tuple(value.shape)
 
 
 def _op(facts: Facts, tensor_version: TensorVersion) -> OpCalled | None:

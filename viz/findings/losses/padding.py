@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.trace.events import Input, OpCalled
+from engine.trace.events import OpCalled
 
 from ...reading import labels, text
 from ...reading.facts import Facts
 from ..finding import Finding
-from .about_loss import about, written_at
+from .about_loss import about, elements, written_at
 
 FEWEST = 0.05
 """The share of padding from which on it matters to a loss."""
@@ -41,7 +41,7 @@ def counted_padding(facts: Facts) -> list[Finding]:
 def _counted(facts: Facts, embedding: OpCalled, loss: OpCalled) -> np.ndarray | None:
     """Which targets of a loss are padding, in their shape; None if none is, or the loss leaves them out."""
     index = embedding.attrs["padding_idx"]
-    read, targets = _array(facts, embedding.inputs[1]), _array(facts, loss.inputs[1])
+    read, targets = elements(facts, embedding.inputs[1]), elements(facts, loss.inputs[1])
     if read is None or targets is None or read.ndim < 2 or read.size != targets.size:
         return None
     if index == loss.attrs.get("ignore_index"):
@@ -72,12 +72,6 @@ def _is_behind(facts: Facts, embedding: OpCalled, loss: OpCalled) -> bool:
     return False
 
 
-def _array(facts: Facts, argument: Input) -> np.ndarray | None:
-    """The elements of an input, if they are known."""
-    value = facts.value(argument.tensor, argument.version) if argument.tensor is not None else None
-    return None if value is None else facts.trace.value(value).array
-
-
 def _finding(facts: Facts, embedding: OpCalled, loss: OpCalled, padding: np.ndarray) -> Finding:
     index, many = embedding.attrs["padding_idx"], int(padding.sum())
     why = (
@@ -91,7 +85,7 @@ def _finding(facts: Facts, embedding: OpCalled, loss: OpCalled, padding: np.ndar
 
 def _without(facts: Facts, loss: OpCalled, index: int) -> str:
     """A sentence with the mean over all positions and over those that `ignore_index` leaves."""
-    scores, targets = _array(facts, loss.inputs[0]), _array(facts, loss.inputs[1])
+    scores, targets = elements(facts, loss.inputs[0]), elements(facts, loss.inputs[1])
     if scores is None or targets is None or targets.min() < 0 or (targets == index).all():
         return ""
     each = -np.take_along_axis(scores, np.expand_dims(targets, 1), 1).squeeze(1).astype(np.float64)

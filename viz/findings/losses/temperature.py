@@ -13,7 +13,7 @@ from ...reading import labels, text
 from ...reading.facts import Facts
 from ...reading.rearranged import origin
 from ..finding import Finding
-from .about_loss import about, written_at
+from .about_loss import about, elements, written_at
 
 MOST_SCALE = 0.5
 """The largest scale that is certainly a mistake: scores within ±0.5 leave every class a similar probability."""
@@ -68,7 +68,7 @@ def _is_mask(facts: Facts, event: OpCalled) -> bool:
     """Whether an op multiplies its first input by constants of which none is larger than 1, such as 0 and 1."""
     mask = event.inputs[1]
     fact = facts.tensors.get(mask.tensor) if mask.tensor is not None else None
-    array = _array(facts, mask) if fact is not None and not fact.requires_grad else None
+    array = elements(facts, mask) if fact is not None and not fact.requires_grad else None
     return array is not None and array.size > 0 and bool(np.abs(array).max() <= 1)
 
 
@@ -82,7 +82,7 @@ def _constant(facts: Facts, event: OpCalled) -> float | None:
             return float(argument.scalar)
         fact = facts.tensors.get(argument.tensor) if argument.tensor is not None else None
         if fact is not None and fact.shape in ((), (1,)) and not fact.requires_grad:
-            array = _array(facts, argument)
+            array = elements(facts, argument)
             return None if array is None else float(array.reshape(()))
     return None
 
@@ -107,23 +107,17 @@ def _are_cosines(facts: Facts, event: OpCalled) -> bool:
 
 
 def _have_length_one(facts: Facts, argument: Input, dim: int) -> bool:
-    array = _array(facts, argument)
+    array = elements(facts, argument)
     if array is None or array.dtype.kind != "f" or array.ndim < 2 or array.shape[dim] < 2:
         return False
     lengths = np.sqrt((array.astype(np.float64) ** 2).sum(dim))
     return lengths.size > 1 and bool(np.abs(lengths - 1).max() < (UNIT if array.itemsize > 2 else 20 * UNIT))
 
 
-def _array(facts: Facts, argument: Input) -> np.ndarray | None:
-    """The elements of an input, if they are known."""
-    index = facts.value(argument.tensor, argument.version) if argument.tensor is not None else None
-    return None if index is None else facts.trace.value(index).array
-
-
 def _classes(facts: Facts, softmax: OpCalled, bound: float) -> int:
     """The fewest classes of a softmax whose scores are within a bound, as all are but those that a mask excludes; 0 if
     that is not known."""
-    array = _array(facts, softmax.inputs[0])
+    array = elements(facts, softmax.inputs[0])
     if array is None or not array.size:
         return 0
     return int((np.abs(array) <= bound * (1 + 20 * UNIT)).sum(int(softmax.attrs["dim"])).min())

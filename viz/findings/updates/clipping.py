@@ -24,7 +24,7 @@ from ...reading import text
 from ...reading.facts import Facts
 from ..finding import Finding
 from ..untrained import names_of
-from .gradient_values import first_value, in_line, is_zero
+from .gradient_values import Holdings, first_value, in_line, is_zero
 
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grads_with_norm_"})
 """Functions of the program that clip gradients, if there are any: of a call without, only its text is recorded."""
@@ -66,7 +66,7 @@ class _Search:
     steps: list[GroupEntered | None] = field(default_factory=list)
     """The steps around an event, by group."""
     last: GroupEntered | None = None
-    holds: dict[tuple[str, int], Sequence[int | None]] = field(default_factory=dict)
+    holdings: Holdings = field(default_factory=Holdings)
 
     def __post_init__(self) -> None:
         self.clips, self.used = _clips(self.facts), set(self.facts.elsewhere("updated"))
@@ -98,8 +98,9 @@ class _Search:
         if not is_step:
             return None
         self.last = event
-        holds = self.holds[event.kind, event.stack] = event.tensors or self.holds.get((event.kind, event.stack), ())
-        fresh = [self.arrived[leaf] for leaf in holds if leaf in self.arrived and leaf in self.present]
+        fresh = [
+            self.arrived[leaf] for leaf in self.holdings.of(event) if leaf in self.arrived and leaf in self.present
+        ]
         if self.early is None or not fresh or any(one.index < self.early.index for one in fresh):
             return None
         return self.too_early(self.early, event, fresh)

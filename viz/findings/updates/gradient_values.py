@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from engine.trace.events import OpCalled, Refreshed
+from engine.trace.events import GroupEntered, OpCalled, Refreshed
 
 from ...reading.facts import Facts
+
+
+class Holdings:
+    """The leaves that each optimiser holds, as of its last step: a trace lists them where they are new."""
+
+    def __init__(self) -> None:
+        self._by_step: dict[tuple[str, int], tuple[int, ...]] = {}
+
+    def of(self, step: GroupEntered) -> tuple[int, ...]:
+        """The leaves of the optimiser that takes a step; those that the recording has not seen are left out."""
+        key = step.kind, step.stack
+        if step.tensors:
+            self._by_step[key] = tuple(tensor for tensor in step.tensors if tensor is not None)
+        return self._by_step.get(key, ())
 
 
 def first_value(facts: Facts, tensor: int | None) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -19,7 +20,7 @@ from ...reading import text
 from ...reading.facts import Facts
 from ..finding import Finding
 from ..untrained import names_of
-from .gradient_values import clears, in_line, is_zero
+from .gradient_values import Holdings, clears, in_line, is_zero
 
 OPPOSITE = -0.8
 """The cosine of two gradients below which they work against each other: those of a GAN's two losses have -0.9 to -1,
@@ -61,8 +62,9 @@ class _Search:
     """By leaf, the last gradient that was added to others, after another optimiser's step."""
     reached: dict[int, set[int]] = field(default_factory=dict)
     """By backward call, the leaves that it reaches."""
-    stepped: list[GroupEntered] = field(default_factory=list)
-    holds: dict[tuple[str, int], frozenset[int]] = field(default_factory=dict)
+    stepped: list[tuple[GroupEntered, tuple[int, ...]]] = field(default_factory=list)
+    """The steps so far, each with the leaves of its optimiser."""
+    holdings: Holdings = field(default_factory=Holdings)
 
     def arrive(self, event: Accumulated) -> None:
         self.reached.setdefault(event.call, set()).add(event.tensor)
@@ -80,23 +82,20 @@ class _Search:
 
     def step_between(self, first: Accumulated, second: Accumulated) -> GroupEntered | None:
         """The step of another optimiser that used the call of the first gradient, before the second one arrived."""
-        for step in self.stepped:
-            holds = self.holds[step.kind, step.stack]
-            is_between = first.index < step.index < second.index
-            if is_between and first.tensor not in holds and holds & self.reached[first.call]:
+        begin = bisect_right(self.stepped, first.index, key=lambda one: one[0].index)
+        for step, holds in self.stepped[begin:]:
+            is_others = first.tensor not in holds and not self.reached[first.call].isdisjoint(holds)
+            if is_others and step.index < second.index:
                 return step
         return None
 
     def step(self, event: GroupEntered) -> Finding | None:
-        key = event.kind, event.stack
-        holds = self.holds[key] = frozenset(t for t in event.tensors if t is not None) or self.holds.get(
-            key, frozenset()
-        )
-        self.stepped.append(event)
-        leaves = [leaf for leaf in event.tensors or sorted(holds) if leaf is not None and leaf in self.added]
+        holds = self.holdings.of(event)
+        self.stepped.append((event, holds))
+        leaves = [leaf for leaf in holds if leaf in self.added]
         cosine = self.cosine(leaves) if leaves else None
         if cosine is None or cosine > OPPOSITE:
-            self.clear(list(holds))
+            self.clear(holds)
             return None
         return self.finding(event, leaves, cosine)
 

@@ -16,7 +16,7 @@ from engine.trace.events import (
 from ...reading import text
 from ...reading.facts import Facts
 from ..finding import Finding
-from .gradient_values import clears, first_value, in_line, is_zero
+from .gradient_values import Holdings, clears, first_value, in_line, is_zero
 
 
 def not_zeroed(facts: Facts) -> list[Finding]:
@@ -67,11 +67,11 @@ def cleared(facts: Facts) -> list[Finding]:
     """
     arrived: dict[int, _Came] = {}  # leaves with a gradient that was not used so far
     lost: dict[int, tuple[_Came, Event]] = {}  # leaves whose gradient was cleared unused: the two events
-    by_step: dict[tuple[str, int], tuple[int | None, ...]] = {}
+    holdings = Holdings()
     unused = facts.elsewhere("taught") - facts.elsewhere("updated")
     for event in facts.trace.events:
         if isinstance(event, GroupEntered) and event.kind.endswith(".step"):
-            holds = by_step[event.kind, event.stack] = event.tensors or by_step.get((event.kind, event.stack), ())
+            holds = holdings.of(event)
             if any(t in lost for t in holds) and not any(t in arrived for t in holds):
                 return [_cleared_finding(facts, event, next(t for t in holds if t in lost), lost)]
         elif isinstance(event, Accumulated) and not event.retained:
