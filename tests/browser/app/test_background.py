@@ -112,7 +112,9 @@ def jobs(served: App) -> list[Any]:
     return found
 
 
-READY = "document.documentElement.dataset.ready && !document.documentElement.dataset.computing"
+READY = (
+    "window.backstep?.scene() && document.documentElement.dataset.ready && !document.documentElement.dataset.computing"
+)
 LOOKS = "performance.getEntriesByType('resource').filter(entry => entry.name.includes('cacheKey')).length"
 GO = "((id) => { history.pushState({}, '', `/?program=${id}`); dispatchEvent(new PopStateEvent('popstate')); })"
 SCENE = "() => JSON.stringify({ ...backstep.scene(), program: null })"
