@@ -3,26 +3,7 @@
 `import engine as torch` runs a torch snippet; `with engine.record() as trace:` records what it does.
 """
 
-from . import (
-    accelerator,
-    amp,
-    autograd,
-    backends,
-    cuda,
-    distributions,
-    func,
-    linalg,
-    methods,
-    nn,
-    optim,
-    profiler,
-    random,
-    special,
-    torch_version,
-    utils,
-    version,
-)
-from .amp import GradScaler, autocast
+from . import autograd, distributions, func, nn, optim, utils
 from .api import settings as _settings
 from .api.calls import absent_functions as _left_out
 from .api.calls import functions as _functions
@@ -134,6 +115,21 @@ from .arrays.array import int32 as int
 from .arrays.size import Size
 from .backward.anomaly import is_anomaly_enabled
 from .func import vmap
+from .namespaces import (
+    accelerator,
+    amp,
+    backends,
+    cuda,
+    linalg,
+    methods,
+    profiler,
+    random,
+    special,
+    torch_version,
+    version,
+)
+from .namespaces.amp import GradScaler, autocast
+from .namespaces.torch_version import __version__
 from .nn import aliases as _aliases
 from .nn.aliases import *
 from .ops.shape import detach
@@ -148,7 +144,6 @@ from .tensor.grad_mode import (
     set_grad_enabled,
 )
 from .tensor.tensor import Tensor
-from .torch_version import __version__
 from .trace import source as _source
 from .trace.events import Trace
 from .trace.file import tracefile as tracefile  # gives Trace its save and open

@@ -9,7 +9,7 @@ from ..api.creation.fills import full
 from ..api.shape.joining import cat as joined
 from ..api.shape.joining import stack as stacked
 from ..arrays import array as arrays
-from ..linalg import cholesky_ex, eigvalsh, vector_norm
+from ..namespaces.linalg import cholesky_ex, eigvalsh, vector_norm
 from ..tensor.tensor import Tensor
 
 __all__ = [

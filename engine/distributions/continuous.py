@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from .. import linalg
 from ..api.creation.fills import full, zeros_like
 from ..api.random.draws import normal, rand
+from ..namespaces import linalg
 from ..ops import elementwise as el
 from ..tensor.grad_mode import no_grad
 from ..tensor.tensor import Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .. import linalg
+from ..namespaces import linalg
 from ..nn.functional import softplus
 from ..tensor.tensor import Tensor
 from .continuous import Cauchy, Exponential, Laplace, MultivariateNormal, Normal, Uniform

@@ -1,7 +1,7 @@
 """Tensor: an array that remembers how it was made.
 
 This file has the data.  How an op is applied to a Tensor is in `dispatch` (a new Tensor) and `inplace` (the same one,
-written); how values leave for Python, in `escapes`; `engine.methods` says which functions are methods.
+written); how values leave for Python, in `escapes`; `engine.namespaces.methods` says which functions are methods.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Tensor:
     _seen = 0
     __array_priority__ = 1000
     _constructed: ClassVar[Callable[[type[Tensor], tuple[Any, ...], dict[str, Any]], Tensor]]
-    """The result of `Tensor(...)`: set by `engine.methods`, which knows the constructors."""
+    """The result of `Tensor(...)`: set by `engine.namespaces.methods`, which knows the constructors."""
 
     if TYPE_CHECKING:  # stubs of the methods, operators and indexing that `engine/__init__` binds
 

@@ -9,8 +9,8 @@ from typing import Any
 from ..api.random.random import get_rng_state, set_rng_state
 from ..autograd import Function, backward
 from ..backward.reentrancy import current
+from ..namespaces.random import fork_rng
 from ..nn import Sequential
-from ..random import fork_rng
 from ..tensor.grad_mode import enable_grad, no_grad
 from ..tensor.tensor import Tensor
 from . import recomputation

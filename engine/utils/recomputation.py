@@ -17,7 +17,7 @@ from ..arrays import errors
 from ..arrays.session import unrecorded
 from ..autograd.graph import saved_tensors_hooks
 from ..backward.reentrancy import current
-from ..random import fork_rng
+from ..namespaces.random import fork_rng
 from ..tensor.grad_mode import enable_grad, mode
 from ..tensor.node import changed_message
 from ..tensor.saved_tensors import Packed

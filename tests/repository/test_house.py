@@ -13,7 +13,6 @@ from docs.make import architecture
 ROOT = Path(__file__).resolve().parents[2]
 MOST = 16
 COLLECTIONS = {
-    "engine": "programs import PyTorch's modules by their names from here, the small ones (`torch.amp`) a file each",
     "engine/ops": "one file per kind of op",
     "benchmarks": "one file per claim",
     "docs/decisions": "one file per decision",

@@ -11,7 +11,7 @@ from ...api.creation.counting import eye, tril_indices
 from ...api.shape.joining import cat, stack
 from ...arrays import array as arrays
 from ...arrays.size import Size
-from ...linalg import cholesky
+from ...namespaces.linalg import cholesky
 from ...nn.functional import logsigmoid, pad, softplus
 from ...tensor.tensor import Tensor
 from .. import constraints

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import linalg
 from ...api.creation import fills
 from ...api.creation.counting import eye
 from ...api.linalg.spectrum import matrix_exp
 from ...arrays.array import xp
+from ...namespaces import linalg
 from ...tensor.grad_mode import no_grad
 from ...tensor.tensor import Tensor, tensor_of
 from ..functional import normalize

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ... import linalg
+from ...namespaces import linalg
 from ...tensor.grad_mode import no_grad
 from ...tensor.tensor import Tensor
 from ..functional import normalize

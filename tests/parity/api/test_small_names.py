@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import io
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -114,3 +116,14 @@ def test_module_is_saved_as_its_numbers() -> None:
     again = engine.nn.Sequential(engine.nn.Linear(2, 1))
     again.load_state_dict(found)
     assert again[0].weight.tolist() == model[0].weight.tolist()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["accelerator", "amp", "backends", "backends.cudnn", "cuda", "cuda.amp", "linalg", "profiler", "random", "special",
+     "torch_version", "version"],
+)  # fmt: skip
+def test_a_small_module_has_pytorchs_name(name: str) -> None:
+    """It is written in another folder, and is the same module all the same."""
+    module = importlib.import_module(f"engine.{name}")
+    assert module.__name__ == f"engine.{name}" and attrgetter(name)(engine) is module

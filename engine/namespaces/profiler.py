@@ -6,8 +6,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
-from .autograd import profiler
-from .autograd.profiler import record_function
+from ..autograd import profiler
+from ..autograd.profiler import record_function
 
 __all__ = [
     "ProfilerAction",

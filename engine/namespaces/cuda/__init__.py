@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..api.random.random import default_generator
-from ..arrays import array
+from ...api.random.random import default_generator
+from ...arrays import array
 from . import amp
 
 __all__ = [

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .api.random.random import (
+from ..api.random.random import (
     Generator,
     default_generator,
     get_rng_state,

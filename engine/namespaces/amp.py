@@ -11,10 +11,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .arrays import array, errors
-from .arrays.array import dtype, xp
-from .tensor.grad_mode import no_grad
-from .tensor.tensor import Tensor
+from ..arrays import array, errors
+from ..arrays.array import dtype, xp
+from ..tensor.grad_mode import no_grad
+from ..tensor.tensor import Tensor
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 

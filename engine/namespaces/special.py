@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from .api.calls import functions as _fn
-from .api.calls.check import need_tensor
-from .api.math.special import logit, mvlgamma, ndtr, of_one, of_two, polygamma, xlogy
-from .api.reduce.reduction import log_softmax, logsumexp, softmax
-from .ops import arithmetic as _ar
-from .ops import elementwise as _el
-from .ops import special as _sp
-from .tensor.tensor import Tensor
+from ..api.calls import functions as _fn
+from ..api.calls.check import need_tensor
+from ..api.math.special import logit, mvlgamma, ndtr, of_one, of_two, polygamma, xlogy
+from ..api.reduce.reduction import log_softmax, logsumexp, softmax
+from ..ops import arithmetic as _ar
+from ..ops import elementwise as _el
+from ..ops import special as _sp
+from ..tensor.tensor import Tensor
 
 __all__ = [
     "bessel_j0",

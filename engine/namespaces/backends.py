@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from .arrays.array import cuda_is_available
+from ..arrays.array import cuda_is_available
 
 __all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
 
@@ -20,7 +20,7 @@ class _Switches(ModuleType):
     """Attributes that may be read and set; `is_available` and `is_built` say whether such a thing is used."""
 
     def __init__(self, name: str, available: Any = bool, **switches: Any) -> None:
-        super().__init__(f"{__name__}.{name}")
+        super().__init__(f"engine.backends.{name}")
         vars(self).update(switches, is_available=available, is_built=available)
         sys.modules[self.__name__] = self
 

@@ -5,56 +5,56 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .api import printing
-from .api.calls import absent_functions as ab
-from .api.calls import functions as fn
-from .api.calls.out import plain
-from .api.creation import constructors, creation
-from .api.creation import conversion as mo
-from .api.creation import new_tensors as fr
-from .api.creation import types as ty
-from .api.index import indexing as ix
-from .api.index import masking as ma
-from .api.index import scatter as sa
-from .api.inplace import inplace as ip
-from .api.inplace import writers as wr
-from .api.linalg import decomposition as dc
-from .api.linalg import factors as fa
-from .api.linalg import linalg as la
-from .api.linalg import norms as no
-from .api.linalg import products as pr
-from .api.linalg import spectrum as sm
-from .api.math import arithmetic as am
-from .api.math import choice as cc
-from .api.math import elementwise as el
-from .api.math import special as sp
-from .api.math import terms as te
-from .api.random import draws as dw
-from .api.random import inplace_draws as rw
-from .api.reduce import extremes as ex
-from .api.reduce import reduction as rd
-from .api.reduce import scan as sc
-from .api.reduce import searching as se
-from .api.reduce import sorting as sr
-from .api.reduce import statistics as st
-from .api.shape import arrange as ag
-from .api.shape import joining as jo
-from .api.shape import parts as pt
-from .api.shape import replacing as rp
-from .api.shape import reshaping as rh
-from .api.shape import shape as sh
-from .api.shape import storage as memory
-from .api.shape import transposes as tr
-from .arrays import array as arrays
-from .arrays import errors
-from .arrays.array import CPU, device
-from .autograd.calls import backward
-from .ops import choice as ch
-from .ops import elementwise as eo
-from .ops import shape as so
-from .tensor import escapes
-from .tensor.fast_path import quick
-from .tensor.tensor import Tensor
+from ..api import printing
+from ..api.calls import absent_functions as ab
+from ..api.calls import functions as fn
+from ..api.calls.out import plain
+from ..api.creation import constructors, creation
+from ..api.creation import conversion as mo
+from ..api.creation import new_tensors as fr
+from ..api.creation import types as ty
+from ..api.index import indexing as ix
+from ..api.index import masking as ma
+from ..api.index import scatter as sa
+from ..api.inplace import inplace as ip
+from ..api.inplace import writers as wr
+from ..api.linalg import decomposition as dc
+from ..api.linalg import factors as fa
+from ..api.linalg import linalg as la
+from ..api.linalg import norms as no
+from ..api.linalg import products as pr
+from ..api.linalg import spectrum as sm
+from ..api.math import arithmetic as am
+from ..api.math import choice as cc
+from ..api.math import elementwise as el
+from ..api.math import special as sp
+from ..api.math import terms as te
+from ..api.random import draws as dw
+from ..api.random import inplace_draws as rw
+from ..api.reduce import extremes as ex
+from ..api.reduce import reduction as rd
+from ..api.reduce import scan as sc
+from ..api.reduce import searching as se
+from ..api.reduce import sorting as sr
+from ..api.reduce import statistics as st
+from ..api.shape import arrange as ag
+from ..api.shape import joining as jo
+from ..api.shape import parts as pt
+from ..api.shape import replacing as rp
+from ..api.shape import reshaping as rh
+from ..api.shape import shape as sh
+from ..api.shape import storage as memory
+from ..api.shape import transposes as tr
+from ..arrays import array as arrays
+from ..arrays import errors
+from ..arrays.array import CPU, device
+from ..autograd.calls import backward
+from ..ops import choice as ch
+from ..ops import elementwise as eo
+from ..ops import shape as so
+from ..tensor import escapes
+from ..tensor.fast_path import quick
+from ..tensor.tensor import Tensor
 
 ROOMS = (
     ab, am, cc, ag, dc, dw, el, ex, fa, fr, ix, jo, la, ma, no, pt, pr, rd, rp, rh, rw, sa, sc, se, sh, sr, sm, sp, st,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .api.linalg.chains import multi_dot
-from .api.linalg.decomposition import (
+from ..api.linalg.chains import multi_dot
+from ..api.linalg.decomposition import (
     det,
     inv,
     inv_ex,
@@ -14,22 +14,22 @@ from .api.linalg.decomposition import (
     tensorinv,
     tensorsolve,
 )
-from .api.linalg.decomposition import linalg_slogdet as slogdet
-from .api.linalg.factors import cholesky, cholesky_ex, lu_factor, lu_factor_ex
-from .api.linalg.factors import linalg_lu as lu
-from .api.linalg.factors import linalg_lu_solve as lu_solve
-from .api.linalg.linalg import matmul
-from .api.linalg.norms import cond, matrix_norm
-from .api.linalg.norms import linalg_norm as norm
-from .api.linalg.norms import linalg_vector_norm as vector_norm
-from .api.linalg.products import linalg_cross as cross
-from .api.linalg.spectrum import eigh, eigvalsh, householder_product, lstsq, matrix_exp, matrix_rank, pinv, svdvals
-from .api.linalg.spectrum import linalg_qr as qr
-from .api.linalg.spectrum import linalg_svd as svd
-from .api.linalg.spectrum import linalg_vander as vander
-from .api.shape.parts import diagonal as _diagonal
-from .arrays.errors import LinAlgError, runtime
-from .tensor.tensor import Tensor
+from ..api.linalg.decomposition import linalg_slogdet as slogdet
+from ..api.linalg.factors import cholesky, cholesky_ex, lu_factor, lu_factor_ex
+from ..api.linalg.factors import linalg_lu as lu
+from ..api.linalg.factors import linalg_lu_solve as lu_solve
+from ..api.linalg.linalg import matmul
+from ..api.linalg.norms import cond, matrix_norm
+from ..api.linalg.norms import linalg_norm as norm
+from ..api.linalg.norms import linalg_vector_norm as vector_norm
+from ..api.linalg.products import linalg_cross as cross
+from ..api.linalg.spectrum import eigh, eigvalsh, householder_product, lstsq, matrix_exp, matrix_rank, pinv, svdvals
+from ..api.linalg.spectrum import linalg_qr as qr
+from ..api.linalg.spectrum import linalg_svd as svd
+from ..api.linalg.spectrum import linalg_vander as vander
+from ..api.shape.parts import diagonal as _diagonal
+from ..arrays.errors import LinAlgError, runtime
+from ..tensor.tensor import Tensor
 
 __all__ = [
     "LinAlgError",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .arrays import array
+from ..arrays import array
 
 __all__ = ["current_accelerator", "device_count", "is_available"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...arrays.array import float16
 from .. import amp
-from ..arrays.array import float16
 
 __all__ = ["GradScaler", "autocast"]
 
