@@ -89,11 +89,10 @@ class CallStacks:
                 changed.append((*key, value))
         if changed:
             self.rounds[len(self.log)] = tuple(changed)
-        stays = surely_in is not None and self.last in self.plans and surely_in in self.plans[self.last][2]
-        if not plan or (stays and not changed and number > self.last):
-            self.after[self.last] = number
-        else:
             self.after[self.last] = -1
+            return
+        stays = surely_in is not None and self.last in self.plans and surely_in in self.plans[self.last][2]
+        self.after[self.last] = number if not plan or (stays and number > self.last) else -1
 
     def plan(self, frame: Any) -> tuple[tuple[tuple[int, CodeType, tuple[int, int, str]], ...], Any, frozenset[Any]]:
         """The path from `frame` to the variables of the loops around it: the code of the frame of each, and how many

@@ -8,7 +8,8 @@ The kinds of entries, and their fields:
 leaf (tensor, storage, version, value, requires_grad, source, grad) · op (name, inputs, statics, outputs, sequence,
 needs, inplace, call) · plain, an op in short (name, input, input or None, output, value, sequence, needs, call) ·
 refresh · outside · data · flag · mode · grad_set · start · vjp (call, sequence, upstream, cotangents, unsummed,
-freed) · run, a vjp in short (call, sequence, first value, kinds, freed) · accumulate · hook · code · left ·
+freed) · run, a vjp in short (call, sequence, upstream, first value of its own, kinds,
+freed) · accumulate · hook · code · left ·
 escape · error · warning · end · enter · leave · print (stream, text, more), which may be replaced by one with more text
 while it is the last entry.
 """
@@ -56,8 +57,8 @@ def in_full(entry: Entry) -> Entry:
         refs, results = (a,) if b is None else (a, b), (number, value, sequence >= 0)
         return "op", stack, name, refs, None, results, sequence, needs, None, call
     if entry[0] == "run":
-        _, stack, call, sequence, start, kinds, freed = entry
-        return "vjp", stack, call, sequence, (start,), *places(start, kinds), freed
+        _, stack, call, sequence, upstream, start, kinds, freed = entry
+        return "vjp", stack, call, sequence, (upstream,), *places(upstream, start, kinds), freed
     return entry
 
 
@@ -67,14 +68,15 @@ def sequence_of(entry: Entry) -> int:
     return int(entry[7]) if kind == "plain" else int(entry[6]) if kind == "op" else -1
 
 
-def places(start: int, kinds: str) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
-    """The positions of the values of a run, the first of which is at `start`: of the cotangents, and of the same before
-    they were summed.
+def places(upstream: int, start: int, kinds: str) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
+    """The positions of the values of a run: of the cotangents, and of the same before they were summed.
 
-    >>> places(7, SAME + NONE + OWN + OWN_SUM + SUM)
+    `upstream` is the position of the gradient that arrived, `start` that of the first value of the run's own.
+
+    >>> places(7, 8, SAME + NONE + OWN + OWN_SUM + SUM)
     ((7, None, 8, 10, 11), (None, None, None, 9, 7))
     """
-    last = start
+    last = start - 1
     cotangents: list[int | None] = []
     unsummed: list[int | None] = []
     for kind in kinds:
@@ -82,10 +84,10 @@ def places(start: int, kinds: str) -> tuple[tuple[int | None, ...], tuple[int | 
         if kind == OWN_SUM:
             before = last = last + 1
         elif kind == SUM:
-            before = start
+            before = upstream
         if kind not in (NONE, SAME):
             last += 1
-        cotangents.append(None if kind == NONE else start if kind == SAME else last)
+        cotangents.append(None if kind == NONE else upstream if kind == SAME else last)
         unsummed.append(before)
     return tuple(cotangents), tuple(unsummed)
 

@@ -142,8 +142,18 @@ class Recorder:
         records nothing if they do not all have the shape of their targets, or if a summed array is large.
         """
         limit, values = self.limit, self.values
+        arrived = gradient if gradient.size <= limit else self.summary(gradient)
         start = len(values)
-        arrays = [gradient if gradient.size <= limit else self.summary(gradient)]
+        arrays: list[Any] = []
+        if values[-1] is arrived:  # most gradients are a value that the node before has just sent
+            upstream = start - 1
+        elif values[-2] is arrived:
+            upstream = start - 2
+        elif start > 2 and values[-3] is arrived:
+            upstream = start - 3
+        else:
+            upstream, start = start, start + 1
+            arrays.append(arrived)
         kinds = ""
         edge = -1
         for target in node.targets:
@@ -167,7 +177,7 @@ class Recorder:
                 kinds += OWN_SUM
                 arrays += unsummed, cotangent
         values += arrays
-        self.log.append(("run", -1, self.call, node.sequence_nr, start, kinds, freed))
+        self.log.append(("run", -1, self.call, node.sequence_nr, upstream, start, kinds, freed))
         return True
 
     def again(self, op: Any, view: Any, base: Any, path: Any, node: Any) -> None:

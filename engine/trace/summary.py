@@ -37,6 +37,11 @@ class Summary:
         return self._elements.data
 
     @property
+    def base(self) -> Any:
+        """What has the memory of its elements, as an array's `base`: the array while it waits, None afterwards."""
+        return self._elements.data
+
+    @property
     def same(self) -> int:
         """A number that the summaries of an array's elements have in common, whatever its shape."""
         return id(self._elements)
@@ -83,6 +88,7 @@ class OnFile:
     """What a recorder has in place of an array that is written and that nobody else has any more."""
 
     __slots__ = ("dtype", "shape", "size")
+    base = None
 
     def __init__(self, data: Any) -> None:
         self.shape, self.dtype, self.size = data.shape, data.dtype, data.size

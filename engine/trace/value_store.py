@@ -6,6 +6,7 @@ import itertools
 import sys
 from collections import Counter, deque
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ their own."""
 ALIGNED = 64
 ALONE = next(map(sys.getrefcount, [object()])) - 1
 """How many references there are to what no list has, counted as `_shared` does."""
+BASE = attrgetter("base")
 
 
 class ValueStore:
@@ -114,13 +116,12 @@ class ValueStore:
     def _shared(self) -> list[int]:
         """The values that may have memory in common with anything: not arrays of their own to which only values refer,
         one or several, as most are."""
-        counts, ids = list(map(sys.getrefcount, self.values)), list(map(id, self.values))
-        times = Counter(ids)
-        return [
-            number
-            for number, (value, count, key) in enumerate(zip(self.values, counts, ids, strict=True))
-            if count != ALONE + times[key] or type(value) is not np.ndarray or value.base is not None
-        ]
+        values = self.values
+        parts = [number for number, base in enumerate(map(BASE, values)) if base is not None]
+        several = [number for number, count in enumerate(map(sys.getrefcount, values)) if count != ALONE + 1]
+        times = Counter([id(values[number]) for number in several])
+        elsewhere = [n for n in several if sys.getrefcount(values[n]) != ALONE + times[id(values[n])]]
+        return sorted({*parts, *elsewhere})
 
     def _held_elsewhere(self, numbers: Iterable[int]) -> set[int]:
         """The ids of the arrays that own the memory of values, and that someone else has, or a view of theirs."""
