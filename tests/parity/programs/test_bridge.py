@@ -250,11 +250,13 @@ norm(x).exp().sum().backward()
 @pytest.mark.parametrize(
     "norm",
     ["BatchNorm1d(3)", "BatchNorm1d(3, eps=0.5, momentum=1.0)", "BatchNorm1d(3, momentum=None)", "BatchNorm2d(3)",
-     "BatchNorm3d(3)"],
+     "BatchNorm3d(3)", "BatchNorm1d(3, affine=False)", "InstanceNorm2d(3, affine=True, track_running_stats=True)",
+     "InstanceNorm1d(3, track_running_stats=True)"],
 )  # fmt: skip
 def test_statistics_of_a_batch_norm_move_with_the_edit(norm: str, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    shape = (4, 3, *{"BatchNorm2d": (2, 3), "BatchNorm3d": (2, 2, 2)}.get(norm.partition("(")[0], ()))
+    sizes = {"BatchNorm2d": (2, 3), "BatchNorm3d": (2, 2, 2), "InstanceNorm1d": (4,), "InstanceNorm2d": (2, 3)}
+    shape = (4, 3, *sizes.get(norm.partition("(")[0], ()))
     first, other = (np.random.default_rng(seed).normal(size=shape).tolist() for seed in (1, 2))
     source = f"norm = torch.nn.{norm}\n{MOVED}"
     run(source, torch, X=first).save(str(tmp_path / "norm.backstep"))

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-FACTORIES_OF_ONE = frozenset({"lift_fresh", "lift", "alias"})
+FACTORIES_OF_ONE = frozenset({"lift_fresh", "lift"})
 """Ops that give their input a name: `torch.tensor(...)` ends with one."""
 UNWRITTEN = ("empty", "new_empty", "empty_like", "empty_strided", "new_empty_strided", "resize", "resize_as")
 """Functions whose results have no elements yet."""

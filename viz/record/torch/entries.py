@@ -76,7 +76,9 @@ def op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, 
         name, operands, attrs = same.op, list(same.inputs), dict(same.attrs)
     inputs = tuple(given_input(reader, key, value) for key, value in operands)
     outputs = tuple(output(reader, one) for one in results)
-    record = None if node is None else node_record(reader, node, inputs, outputs)
+    rules = {} if same is None else reader.ops[same.op].rules
+    differentiable = [one for one in inputs if one.name.partition("[")[0] in rules] or inputs
+    record = None if node is None else node_record(reader, node, inputs, outputs, differentiable)
     written = None if inplace is None else tensors[inplace]
     return OpCalled(at, stack, name, inputs, attrs, outputs, record, written, during)
 
@@ -225,17 +227,21 @@ def output(reader: Any, result: Result) -> Output:
     return Output(reader.tensors[number], version, value, shape, dtype, requires, reader.storages[storage], view_of)
 
 
-def node_record(reader: Any, node: Any, inputs: Sequence[Input], outputs: Sequence[Output]) -> NodeRecord:
-    """The node of an op, with an input of the op behind each of its edges."""
+def node_record(
+    reader: Any, node: Any, inputs: Sequence[Input], outputs: Sequence[Output], differentiable: Sequence[Input] = ()
+) -> NodeRecord:
+    """The node of an op, with an input of the op behind each of its edges: one of the differentiable ones, if they are
+    known."""
     key, name, edges, saved = node
     links = tuple(edge_of(reader, edge) for edge in edges)
-    while len(links) > len(inputs) and links[-1] is None:
+    sources = differentiable or inputs
+    while len(links) > len(sources) and links[-1] is None:
         links = links[:-1]  # of arguments that the call was not given
     number = reader.nodes[key]
     for nr, out in enumerate(outputs):
         if out.requires_grad:
             reader.makers[out.tensor] = (number, nr)
-    names = behind(reader, inputs, links)
+    names = behind(reader, sources, links)
     return NodeRecord(number, name, len(reader.nodes) - 1, names, links, saved_of(reader, saved, inputs, outputs))
 
 

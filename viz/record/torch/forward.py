@@ -238,7 +238,9 @@ class Forward:
         value = tensors.keep(tensor) if base is None or is_own else tensors.keep_as(tensor, base.value)
         state = tensors.find(tensor)
         if state is None:
-            return tensors.enter(tensor, value, 0, False, None if base is None else base.storage), value, True
+            state = tensors.enter(tensor, value, 0, False, None if base is None else base.storage)
+            state.offset = 0 if base is None else base.offset  # a view counts writes as its base does
+            return state, value, True
         state.value = value
         return state, value, False
 
