@@ -121,8 +121,8 @@ def test_gradient_that_is_several_values_is_written_once(tmp_path: Path, monkeyp
     recorder = Recorder()
     stream = keeping(Stream(recorder, str(tmp_path / "t"), Places(str(Path(__file__).parent))))
     monkeypatch.setattr(slot, "active", recorder)
-    x, a, b = (engine.ones(20, requires_grad=True) for _ in range(3))
-    y: Any = x + a + b
+    x: Any = engine.ones(20, requires_grad=True)
+    y = x + engine.ones(20, requires_grad=True) + engine.ones(20, requires_grad=True)
     y.backward(engine.ones(20))  # one gradient: passed on by each node, and added to each `.grad`
     with engine.no_grad():
         x.grad *= 2  # of what it was before, each value has a copy
