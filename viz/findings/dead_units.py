@@ -66,9 +66,12 @@ def _finding(facts: Facts, dead: int, units: int, index: int) -> Finding:
     count = prod(facts.trace.value(event.outputs[0].value).shape) // units
     why = (
         f"{dead} of the {units} units ({100 * dead // units} %) of {where} are 0 for all {count:,} inputs: no gradient "
-        "comes through them, so the weights before them stay as they are."
+        "passes through them, so the weights before them do not change."
     )
-    fix = "Take smaller steps, start with smaller weights or a positive bias, normalise the inputs, or use leaky_relu."
+    fix = (
+        "Lower the learning rate, start with smaller weights or a positive bias, normalise the inputs, or use "
+        "leaky_relu."
+    )
     return Finding(
         "dead-units", event.index, op.id, f"{dead} of {units} units are dead", why, fix,
         facts.line_number(event.stack),

@@ -188,8 +188,8 @@ def _finding(
     model = paths[0][0]
     why = (
         f"In {many:,} of {len(columns):,} iterations, from {run.sections[section].name} on, {text.join(names)} "
-        f"{'run' if len(paths) > 1 else 'runs'} in evaluation mode, as in {where} just before. The iterations before "
-        "that run in training mode."
+        f"{'run' if len(paths) > 1 else 'runs'} in evaluation mode, as in {where} just before. Earlier iterations "
+        "run in training mode."
     )
     fix = f"Call {model}.train() after each evaluation, or at the beginning of each epoch."
     return LeftInEval(section, f"trained in evaluation mode, from {run.sections[section].name} on", why, fix)

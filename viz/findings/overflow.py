@@ -136,7 +136,7 @@ class _Search:
     def leap(self, event: OpCalled, sizes: list[float]) -> Finding:
         where = self.facts.written(event.stack, 60)
         shown = text.join([text.number(size) for size in sizes[:3]])
-        last = f", at last {text.number(sizes[-1])}" if len(sizes) > 3 else ""
+        last = f", and finally {text.number(sizes[-1])}" if len(sizes) > 3 else ""
         why = (
             f"Each update makes the loss larger: {where or 'it'} gives {shown}{last}. The steps overshoot the minimum."
         )
@@ -158,7 +158,8 @@ class _Search:
         most = max(stop.out for stop in path)
         why = (
             f"Here the numbers exceed {LARGE:,.0f}: {where} turns numbers up to {text.number(first.into)} into numbers "
-            f"up to {text.number(first.out)}. They keep growing, to {text.number(most)}; float32 ends at 3.4e38."
+            f"up to {text.number(first.out)}. They keep growing, to {text.number(most)}; the largest float32 "
+            "number is 3.4e38."
         )
         times = sorted(later / sooner for sooner, later in itertools.pairwise(here) if sooner)
         if len(times) > 1 and times[len(times) // 2] > 1.1:

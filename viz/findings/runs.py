@@ -70,7 +70,7 @@ def _nonfinite_loss(run: Overview) -> Iterator[RunFinding]:
     first = int(wrong[0])
     begin, last = run.loss[0], run.loss[first - 1]
     is_known = first > 1 and np.isfinite(begin) and np.isfinite(last)
-    before = f" Before, it goes from {_number(begin)} to {_number(last)}." if is_known else ""
+    before = f" Before that, it goes from {_number(begin)} to {_number(last)}." if is_known else ""
     often = _often(run, len(wrong), "It is nan or inf")
     why = f"The loss is {_number(run.loss[first])} in {run.labels[first]}.{before}{often}"
     fix = (
@@ -213,7 +213,7 @@ def _over_iterations(run: Overview) -> Iterator[RunFinding]:
         why = (
             f"The norm of all gradients grows from {_number(start)} to {_number(total[peak])} in {run.labels[peak]}, × "
             f"{_number(rate)} per iteration, and the loss from {_number(loss[0])} to {_number(loss[-1])}. From "
-            f"{run.labels[first]} on it is more than ten times what it was."
+            f"{run.labels[first]} on it is more than ten times the first value."
         )
         fix = "Each update overshoots: lower the learning rate, or call clip_grad_norm_() before the step."
         yield RunFinding("exploding-run", first, _largest(run, first), "The run diverges", why, fix)
@@ -222,7 +222,8 @@ def _over_iterations(run: Overview) -> Iterator[RunFinding]:
         first = int(columns[np.argmax(total[columns] * 1e3 < start)])
         why = (
             f"The norm of all gradients shrinks from {_number(start)} to {_number(end)}, while the loss goes only from "
-            f"{_number(loss[0])} to {_number(loss[-1])}. From {run.labels[first]} on it is below a thousandth."
+            f"{_number(loss[0])} to {_number(loss[-1])}. From {run.labels[first]} on it is below a thousandth of "
+            "the first value."
         )
         fix = "Look for units that saturate: large weights before tanh or sigmoid, or inputs that are not scaled."
         yield RunFinding("vanishing-run", first, _largest(run, first), "Gradients fade during the run", why, fix)
@@ -271,8 +272,8 @@ def _updates(run: Overview) -> Iterator[RunFinding]:
         column = int(np.flatnonzero(ratio[row] > MOST_RATIO)[0])
         why = (
             f"In {len(large)} of {_count(len(enough), 'weight matrix', 'weight matrices')} most updates change more "
-            f"than a tenth of the weight; {run.parameters[row].name} typically {_number(np.nanmedian(ratio[row]))} of "
-            "its norm. About 0.001 is usual."
+            f"than a tenth of the weight; for {run.parameters[row].name} the update / weight ratio is typically "
+            f"{_number(np.nanmedian(ratio[row]))}. About 0.001 is usual."
         )
         yield RunFinding("large-updates", column, row, "Updates are too large", why, "Lower the learning rate.")
     else:
@@ -282,8 +283,8 @@ def _updates(run: Overview) -> Iterator[RunFinding]:
         column = int(np.flatnonzero(ratio[row] < LEAST_RATIO)[0])
         why = (
             f"In {len(small)} of {_count(len(enough), 'weight matrix', 'weight matrices')} nearly all updates change "
-            f"less than a millionth of the weight; {run.parameters[row].name} typically "
-            f"{_number(np.nanmedian(ratio[row]))} of its norm. About 0.001 is usual."
+            f"less than a millionth of the weight; for {run.parameters[row].name} the update / weight ratio is "
+            f"typically {_number(np.nanmedian(ratio[row]))}. About 0.001 is usual."
         )
         fix = "Raise the learning rate; if the gradients are small too, see where they fade."
         yield RunFinding("small-updates", column, row, "Updates change almost nothing", why, fix)
@@ -304,8 +305,8 @@ def _overwritten(run: Overview, rows: Sequence[int]) -> Iterator[RunFinding]:
     row = rows[int(np.nanargmax(np.where(is_larger[:, column], ratio[:, column], np.nan)))]
     why = (
         f"The update in {run.labels[column]} is larger than the weight itself in {int(is_larger[:, column].sum())} of "
-        f"{_count(len(rows), 'weight matrix', 'weight matrices')}, in {run.parameters[row].name} "
-        f"{_number(run.rows['ratio'][row, column])} times as large, so that its values from before hardly count. About "
+        f"{_count(len(rows), 'weight matrix', 'weight matrices')}; for {run.parameters[row].name} it is "
+        f"{_number(run.rows['ratio'][row, column])} times as large, so that the previous values hardly count. About "
         f"0.001 is usual. The loss goes from {_number(loss[0])} to {_number(loss[-1])}."
     )
     fix = "Lower the learning rate, or raise it slowly over the first iterations."
@@ -377,7 +378,7 @@ def _dead(run: Overview) -> Iterator[RunFinding]:
     names = _names(run, [k for _, k in sorted(ends)])
     receive = "receive" if ends[1:] else "receives"
     why = (
-        f"{names} {receive} only zeros from {run.labels[column]} on to the end: {_count(len(ends), 'parameter')} of "
+        f"{names} {receive} only zeros from {run.labels[column]} to the end: {_count(len(ends), 'parameter')} of "
         f"{len(_parameters(run))} {'no longer' if column else 'never'} {'learn' if ends[1:] else 'learns'}."
     )
     fix = "Go there and look for the op that sends zeros: units that are off for all inputs, a mask, a weight of 0."

@@ -85,7 +85,7 @@ def _finding(facts: Facts, index: int, tensors: list[int], calls: int) -> Findin
     fix = "Check the inputs of this op: if its derivative is 0, or it multiplies by 0, no gradient gets through it."
     if _is_dead(facts, index):
         why += " All of its inputs are below 0, where its derivative is 0."
-        fix = "Make some inputs positive: change the bias, take smaller steps, or use leaky_relu."
+        fix = "Make some inputs positive: change the bias, lower the learning rate, or use leaky_relu."
     label = f"{facts.names.get(tensors[0]) or 'a parameter'} gets only zeros"
     if many:
         label = f"{len(tensors)} parameters get only zeros"

@@ -29,7 +29,7 @@ net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU())
 CASES = {
     "matrices": (
         f"{LAYER}x = torch.ones(2, 5)\nnet(x).sum().backward()",
-        ["x has shape [2, 5], and the transposed net.0.weight has [4, 3]", "5 columns of the first"],
+        ["x has shape [2, 5], and the transposed net.0.weight has [4, 3]", "as many columns (5) as"],
         "Give net.0 5 input features, as in nn.Linear(5, 3)",
     ),
     "matrices without a layer": (
@@ -56,7 +56,7 @@ CASES = {
     "double": (
         f"{LAYER}data = torch.from_numpy(numpy.ones((2, 4)))\nout = net(data)",
         ["data float64"],
-        "`data = data.float()`: arrays of numpy are float64",
+        "`data = data.float()`: numpy arrays are float64",
     ),
     "classes": (
         f"{LAYER}y = torch.tensor([0.0, 1.0])\nloss = torch.nn.functional.cross_entropy(net(torch.ones(2, 4)), y)",
@@ -126,7 +126,7 @@ ARGUMENTS = {
     "another number of rows": (
         "out = torch.nn.Linear(16, 3)(torch.ones(4, 32).view(-1, 16))\n"
         "loss = torch.nn.functional.cross_entropy(out, torch.tensor([0, 1, 2, 0]))",
-        ["here are 8 rows and 4 targets", "each example was split into 2 rows"],
+        ["here there are 8 rows and 4 targets", "each example was split into 2 rows"],
         "`x.flatten(1)`",
     ),
     "labels from 1": (
@@ -180,7 +180,7 @@ ARGUMENTS = {
     "channels": (
         "net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3))\nx = torch.ones(4, 1, 12, 12)\nnet(x)",
         ["net.0 takes 3 channels, and x has 1: its shape is [4, 1, 12, 12]"],
-        "Create net.0 with in_channels=1, or give it an input of 3 channels. A grey image",
+        "Create net.0 with in_channels=1, or give it an input of 3 channels. `x.expand(-1, 3, -1, -1)` gives",
     ),
     "channels that come last": (
         "net = torch.nn.Conv2d(3, 8, 3)\nimages = torch.ones(4, 12, 12, 3)\nnet(images)",
@@ -190,7 +190,7 @@ ARGUMENTS = {
     "features of an LSTM": (
         "rnn = torch.nn.LSTM(10, 4)\nrnn(torch.ones(5, 2, 8))",
         ["rnn was created for 10 features in the last dimension; its input has 8 there"],
-        "Create it for 8, or bring its input to 10.",
+        "Create it for 8, or give its input 10.",
     ),
     "features of attention": (
         "attention = torch.nn.MultiheadAttention(8, 2)\nx = torch.ones(4, 2, 6)\nattention(x, x, x)",
@@ -219,7 +219,7 @@ ARGUMENTS = {
     ),
     "a row below 0": (
         "table = torch.nn.Embedding(10, 4)\nwords = torch.tensor([[1, 2], [0, -1]])\ntable(words)",
-        ["table has 10 rows, for the indices 0 to 9; one is -1."],
+        ["table has 10 rows, for the indices 0 to 9; one index is -1."],
         "where the negative index comes from",
     ),
     "a view of another size": (
@@ -296,7 +296,7 @@ ARGUMENTS = {
     ),
     "a place that is not there": (
         "many = torch.tensor([1, 50])\nx, places = torch.ones(2, 3), torch.tensor([0, 7])\nx.index_select(0, places)",
-        ["An index is counted from 0, and must be smaller than the size of its dimension; one is not."],
+        ["An index is counted from 0, and must be smaller than the size of its dimension; one index here is not."],
         "Look at the largest index",
     ),
     "a column that is not there": (

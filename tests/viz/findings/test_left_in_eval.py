@@ -52,7 +52,7 @@ def test_model_that_is_not_set_back_is_a_finding_at_the_iteration_after_the_eval
     assert finding.label == "trained in evaluation mode, from epoch = 1 · i = 0 on"
     assert finding.why == (
         "In 9 of 12 iterations, from epoch = 1 · i = 0 on, net.1 (BatchNorm1d) and net.2 (Dropout) run in evaluation "
-        "mode, as in `net(x)` in line 12 just before. The iterations before that run in training mode."
+        "mode, as in `net(x)` in line 12 just before. Earlier iterations run in training mode."
     )
     assert finding.fix == "Call net.train() after each evaluation, or at the beginning of each epoch."
     (shown,) = (one for one in in_iterations(run) if one["section"] == finding.section)

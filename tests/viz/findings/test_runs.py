@@ -104,7 +104,7 @@ def test_update_that_replaces_the_weights_is_found_if_the_loss_stays_above_its_b
     assert (finding.kind, finding.column, finding.label) == ("large-updates", 2, "An update replaces the weights")
     assert "in step = 2 is larger than the weight itself in 8 of 8 weight matrices" in finding.why
     assert finding.why.endswith(
-        "3 times as large, so that its values from before hardly count. About 0.001 is usual. The loss goes from 1 to "
+        "3 times as large, so that the previous values hardly count. About 0.001 is usual. The loss goes from 1 to "
         "1.39."
     )
     assert run_findings(run(ratio=ratio)) == []  # the loss falls all the same

@@ -1,4 +1,4 @@
-"""Errors about what an op, a layer or a loss was given: shapes, element types, devices, indices.  Pure."""
+"""Errors about the arguments of an op, a layer or a loss: shapes, dtypes, devices, indices.  Pure."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def _matrix_shapes(case: Case) -> Answer:
     why = (
         f"{_upper(operand)} has shape [{rows}, {columns}], and "
         f"{_operand(case, second, 'the second one')} has [{others}, {results}]. "
-        f"The {columns} columns of the first must be as many as the {others} rows of the second."
+        f"The first must have as many columns ({columns}) as the second has rows ({others})."
     )
     weight = _weight(case, second)
     if not weight:
         return why, "Transpose or reshape one of the two.", None
-    fix = f"Give {weight} {columns} input features, as in nn.Linear({columns}, {results}), or bring what it receives to"
+    fix = f"Give {weight} {columns} input features, as in nn.Linear({columns}, {results}), or give its input"
     return why, f"{fix} {others} in the last dimension.", None
 
 
@@ -78,22 +78,26 @@ def _sizes(case: Case) -> Answer:
         f"The two do not broadcast{_at_line(case)}.{_shapes(case)} Counted from the right, two sizes must be equal, or "
         f"one of them 1; in dimension {dim} they are {first} and {second}."
     )
-    return why, "Bring them to shapes that fit, for instance with unsqueeze(), transpose() or reshape().", None
+    return why, "Change the shapes so that they fit, for instance with unsqueeze(), transpose() or reshape().", None
 
 
 def _dtypes(case: Case) -> Answer:
     if case.message.parts.get("wanted") == "Long":
         target = case.facts.tensors.get(case.tensors[-1]) if case.tensors else None
-        kind = target.dtype if target is not None else "another type"
+        kind = target.dtype if target is not None else "another dtype"
         why = f"A target that names classes must have integers{_at_line(case)}; here it is {kind}."
         return why, "Convert the target with `.long()`. For probabilities, give one for each class.", None
     listed = _listed(case, lambda fact: fact.dtype)
     kinds = f": {listed}" if listed else ""
-    why = f"The tensors have element types that do not go together{_at_line(case)}{kinds}."
+    why = f"The tensors have dtypes that do not go together{_at_line(case)}{kinds}."
     wide = next((t for t in case.tensors if t in case.facts.tensors and case.facts.tensors[t].dtype == "float64"), None)
     if wide is not None:
         name = case.facts.names.get(wide) or "x"
-        return why, f"Convert the float64 tensor, as in `{name} = {name}.float()`: arrays of numpy are float64.", None
+        return (
+            why,
+            f"Convert the float64 tensor, as in `{name} = {name}.float()`: numpy arrays are float64 by default.",
+            None,
+        )
     return why, "Convert one of them, as in `x = x.to(weight.dtype)`.", None
 
 
@@ -136,7 +140,7 @@ def _target_size(case: Case) -> Answer:
 
 def _batch_sizes(case: Case) -> Answer:
     rows, targets = int(case.message.parts["input"]), int(case.message.parts["target"])
-    why = f"There must be one row of scores for each target: here are {rows} rows and {targets} targets."
+    why = f"There must be one row of scores for each target: here there are {rows} rows and {targets} targets."
     if targets and rows % targets == 0:
         times = text.count(rows // targets, "row")
         why += (
@@ -239,7 +243,7 @@ def _channels(case: Case) -> Answer:
         return why, "The channels come last here: write `x.permute(0, 3, 1, 2)`.", None
     fix = f"Create {layer or 'it'} with in_channels={channels}, or give it an input of {text.count(wanted, 'channel')}."
     if (channels, wanted) == (1, 3):
-        fix += " A grey image has three equal channels as `x.expand(-1, 3, -1, -1)`."
+        fix += " `x.expand(-1, 3, -1, -1)` gives a grey image three equal channels."
     return why, fix, None
 
 
@@ -251,22 +255,22 @@ def _features(case: Case) -> Answer:
             f"{_layer(case) or 'The layer'} was created for inputs that end in the shape {list(wanted)}; "
             f"{name} has shape {list(shape)}."
         )
-        return why, "Create it for the shape of its input, or bring the input to that of the layer.", None
+        return why, "Create it for the shape of its input, or change the input to the shape of the layer.", None
     why = (
         f"{_layer(case) or 'The layer'} was created for {text.count(wanted[0], 'feature')} in the last dimension; "
         f"{name} has {shape[-1]} there."
     )
-    return why, f"Create it for {shape[-1]}, or bring its input to {wanted[0]}.", None
+    return why, f"Create it for {shape[-1]}, or give its input {wanted[0]}.", None
 
 
 def _one_per_channel(case: Case) -> Answer:
     shape = list(_shape(case, "input"))
     why = (
-        "In training, batch normalisation takes mean and variance over the batch, and of one number there is no "
+        "In training, batch normalisation computes mean and variance over the batch, and a single number has no "
         f"variance: {_layer(case) or 'this layer'} receives shape {shape}, one number per channel."
     )
     fix = (
-        "Leave a last batch of one example out, with `DataLoader(…, drop_last=True)`; for a single example, call "
+        "Leave out a last batch of one example, with `DataLoader(…, drop_last=True)`; for a single example, call "
         "`eval()` first."
     )
     return why, fix, None
@@ -276,15 +280,19 @@ def _index_range(case: Case) -> Answer:
     """A row is asked for that is not there: most often of an embedding."""
     table, layer = _table(case)
     if table is None:
-        why = "An index is counted from 0, and must be smaller than the size of its dimension; one is not."
+        why = "An index is counted from 0, and must be smaller than the size of its dimension; one index here is not."
         return why, "Look at the largest index, and at where it comes from.", None
     rows = table.shape[0]
     why = f"{layer or case.named(table.tensor)} has {rows} rows, for the indices 0 to {rows - 1}; "
     least, most = _indices(case)
     if least < 0:
-        return f"{why}one is {least}.", "Find out where the negative index comes from.", None
+        return f"{why}one index is {least}.", "Find out where the negative index comes from.", None
     if most < rows:
-        return f"{why}one is not of these.", "Create it with more rows, or find out where the index comes from.", None
+        return (
+            f"{why}one index is not among these.",
+            "Create it with more rows, or find out where the index comes from.",
+            None,
+        )
     fix = f"Create it with {most + 1} rows or more, or find out where the index comes from."
     return f"{why}the largest index is {most}.", fix, None
 
@@ -368,13 +376,13 @@ def _list_sizes(case: Case) -> Answer:
     dim = case.message.parts.get("dim")
     if dim is None:
         why = f"stack() puts tensors side by side in a new dimension, so all must have one shape.{_shapes(case)}"
-        return why, "Bring them to one shape (pad_sequence pads sequences), or join them with `torch.cat`.", None
+        return why, "Give them one shape (pad_sequence pads sequences), or join them with `torch.cat`.", None
     first, other, number = (case.message.parts[part] for part in ("first", "other", "number"))
     why = (
         f"cat() joins tensors along dimension {dim}; in every other dimension they must have equal sizes. The first "
         f"has {first} there, and number {number} (counted from 0) has {other}.{_shapes(case)}"
     )
-    return why, "Join them along the dimension in which they differ, or bring that dimension to one size.", None
+    return why, "Join them along the dimension in which they differ, or give that dimension one size.", None
 
 
 def _batched_matrices(case: Case) -> Answer:

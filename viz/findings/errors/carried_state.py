@@ -58,7 +58,7 @@ def _described(case: Case, tensor: int, maker: OpCalled, user: OpCalled) -> Carr
     if not name and frame is None:
         return None
     where = case.facts.quoted(frame)
-    return Carried(name, name or f"What {case.written(maker.stack)} gave", where, is_tensor)
+    return Carried(name, name or f"The result of {case.written(maker.stack)}", where, is_tensor)
 
 
 def _passed_on(case: Case, maker: OpCalled, user: OpCalled) -> tuple[str, Frame | None]:

@@ -90,4 +90,4 @@ def _without(facts: Facts, loss: OpCalled, index: int) -> str:
         return ""
     each = -np.take_along_axis(scores, np.expand_dims(targets, 1), 1).squeeze(1).astype(np.float64)
     whole, rest = (text.number(float(f"{value:.3g}")) for value in (each.mean(), each[targets != index].mean()))
-    return f" The mean is {whole} over all positions, and {rest} over those with another target than {index}."
+    return f" The mean is {whole} over all positions, and {rest} over those with a target other than {index}."

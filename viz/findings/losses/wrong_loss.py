@@ -64,8 +64,8 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
             "number is. So the loss does not depend on the scores, and all gradients are 0."
         )
         fix = (
-            "For one output that says yes or no, use binary_cross_entropy_with_logits and a target of floats, without "
-            "softmax; for classes, give the last layer an output for each."
+            "For a single output that means yes or no, use binary_cross_entropy_with_logits and a target of floats, "
+            "without softmax; for classes, give the last layer one output per class."
         )
         yield about("one-class", facts, softmax.op, "softmax of one number", why, fix)
     elif name == "nll_loss" and was in ("softmax", "sigmoid"):

@@ -173,7 +173,7 @@ class _Search:
         facts, event = self.facts, next(iter(self.changed.values()))
         used = f"{self.last.kind}(){in_line(facts, self.last.stack)}" if self.last is not None else ""
         if self.last is None or self.last.index > event.index:
-            used = "the step of the iteration before"
+            used = "the step of the previous iteration"
         names, clears = names_of(facts, list(self.changed)), in_line(facts, went.stack).removeprefix(" in ")
         many = "gradients" if len(self.changed) > 1 else "gradient"
         why = (

@@ -124,10 +124,10 @@ def _cleared_finding(facts: Facts, step: GroupEntered, leaf: int, lost: dict[int
     left = "None" if isinstance(went, GradSet) and went.value is None else "0"
     if isinstance(came, Accumulated):
         brought = in_line(facts, facts.calls[came.call].event.stack)
-        origin = f"The backward call{brought} brought `{name}.grad` {_brief(facts, came.after)}"
+        origin = f"The backward call{brought} left {_brief(facts, came.after)} in `{name}.grad`"
         fix = "Call zero_grad() before backward() or after step(), never between the two."
     else:
-        origin = f"The iteration before left {_brief(facts, first_value(facts, came.grad))} in `{name}.grad`"
+        origin = f"The previous iteration left {_brief(facts, first_value(facts, came.grad))} in `{name}.grad`"
         fix = "Call step() after backward(), and before the next zero_grad()."
     clears = in_line(facts, went.stack).removeprefix(" in ") or "the program"
     why = (

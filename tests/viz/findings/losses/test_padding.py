@@ -45,7 +45,7 @@ def test_loss_without_padding_is_told_in_numbers(tmp_path: Path) -> None:
     (finding,) = counted_padding(facts)
     losses = (op.event for op in facts.ops if op.event.name == "nll_loss_forward")
     without, whole = (facts.trace.value(loss.outputs[0].value).stats["mean"] for loss in losses)
-    assert f"is {whole:.3g} over all positions, and {without:.3g} over those with another target than 0." in finding.why
+    assert f"is {whole:.3g} over all positions, and {without:.3g} over those with a target other than 0." in finding.why
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_change_after_the_step_is_a_finding(clip: str, end: str, tmp_path: Path)
     [
         (f"opt.zero_grad(); net(x).sum().backward(); opt.step(); {CLIPS['by hand']}", "SGD.step() in line 11"),
         (f"loss = net(x).sum(); {CLIPS['by hand']} if step else 0; opt.zero_grad(); loss.backward(); opt.step()",
-         "the step of the iteration before"),
+         "the step of the previous iteration"),
     ],
 )  # fmt: skip
 def test_change_is_found_in_an_iteration_of_a_run(body: str, used: str, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_gradients_cleared_between_backward_and_step_are_told_of(clear: str, fou
     (told,) = cleared(collect(recorded(f"{HEAD}{ROUND}    {clear}\n    opt.step()\n", tmp_path)))
     assert told.line == 10 and told.label == "gradients cleared before the step"
     assert told.why == (
-        "The backward call in line 9 brought `net.weight.grad` [1 2]; line 10 cleared it, so SGD.step() in line 11 "
+        "The backward call in line 9 left [1 2] in `net.weight.grad`; line 10 cleared it, so SGD.step() in line 11 "
         f"found {found}: nothing used the computed gradient."
     )
 
@@ -59,8 +59,8 @@ def test_step_before_backward_is_told_in_the_second_iteration_and_not_as_another
     assert [one for one in first if one.kind in ("cleared", "unheld")] == []
     (told,) = (one for one in second if one.kind in ("cleared", "unheld"))
     assert told.why == (
-        "The iteration before left [1 2] in `net.weight.grad`; line 8 cleared it, so SGD.step() in line 9 found None: "
-        "nothing used the computed gradient."
+        "The previous iteration left [1 2] in `net.weight.grad`; line 8 cleared it, so SGD.step() in line 9 found "
+        "None: nothing used the computed gradient."
     )
     assert told.fix == "Call step() after backward(), and before the next zero_grad()."
 
