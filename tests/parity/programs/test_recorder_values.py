@@ -224,3 +224,23 @@ def test_the_root_of_a_call_inside_of_a_librarys_backward_is_not_named_by_the_li
         loss.backward()
     roots = [trace.names.get(one.roots[0].tensor) for one in trace.events if isinstance(one, BackwardStarted)]
     assert len(roots) == 2 and roots[0] == "loss" != roots[1]
+
+
+WHOLE = """
+import torch
+w = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+keys = w * 2
+cached = keys[..., 0:, :]
+cached.pow(2).sum().backward()
+w[...].sum().backward()
+"""
+
+
+def test_index_that_takes_everything_is_an_op_and_no_leaf(tmp_path: Path) -> None:
+    trace = recorded_here(WHOLE, tmp_path)
+    leaves = [trace.names.get(event.tensor) for event in trace.events if isinstance(event, LeafCreated)]
+    assert leaves == ["w"]
+    ops = {event.name: event for event in trace.events if isinstance(event, OpCalled)}
+    assert ops["alias"].node is not None and ops["alias"].node.name == "AliasBackward0"
+    assert not any("not_seen" in event.attrs for event in ops.values())
+    assert recomputed(trace, {})
