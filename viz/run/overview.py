@@ -17,6 +17,7 @@ import numpy as np
 from engine.trace.events import Accumulated, GradSet, GroupEntered, LeafCreated, OpCalled, Trace
 from engine.trace.file.measures import Losses, Measures
 from engine.trace.file.outline import Outline
+from engine.trace.source import Sources
 
 from ..reading.facts import distance_from_loss
 from .depth import upstream
@@ -337,16 +338,33 @@ def _without_update(trace: Trace, outline: Outline, calls: Mapping[int, int], en
     return [place for place in set(calls.values()) if place not in used] if used else []
 
 
+def _root_names(trace: Trace, outline: Outline) -> dict[int, str]:
+    """By event of a backward call, the name of its root; where several roots have one name, since each comes from a
+    function that calls its result `loss`, the name that the call itself has for it."""
+    sources = Sources(trace.files)
+    named = [(event, trace.names.get(roots[0], "")) for event, roots in outline.calls if roots]
+    calls = [(event, int(outline.stacks[event]), name) for event, name in named]
+    written: dict[int, str] = {}
+    for stack in {stack for _, stack, _ in calls if 0 <= stack < len(trace.stacks)}:
+        frames = trace.stacks[stack]
+        operands = sources.operands(frames[-1]) if frames else ()
+        written[stack] = next(filter(str.isidentifier, operands), "")
+    synonyms: dict[str, set[str]] = {}
+    for _, stack, name in calls:
+        synonyms.setdefault(name, set()).add(written.get(stack, ""))
+    return {e: written.get(stack, "") or name if len(synonyms[name]) > 1 else name for e, stack, name in calls}
+
+
 def _by_name(
     trace: Trace, outline: Outline, losses: Losses, starts: np.ndarray, columns: np.ndarray
 ) -> tuple[str, dict[int, float], dict[str, np.ndarray]]:
     """The name of the loss, and by column its first value; by name the roots of the other columns, and further ones
-    that at least half of the columns have.
+    that several columns have, as the loss of a generator that is trained in every fifth iteration.
 
     The loss has the name with which most columns begin. Where they have no names, or more than are shown, each column
     has its first root, which is called loss.
     """
-    names = {event: trace.names.get(roots[0], "") for event, roots in outline.calls if roots}
+    names = _root_names(trace, outline)
     values: dict[str, dict[int, float]] = {}
     first: dict[int, tuple[str, float]] = {}
     places = np.searchsorted(columns, _section_of(starts, losses.event)).tolist()
@@ -355,8 +373,9 @@ def _by_name(
         first.setdefault(column, (name, loss))
         values.setdefault(name, {}).setdefault(column, loss)
     mains = [name for name, _ in Counter(name for name, _ in first.values()).most_common()]
-    often = [name for name, numbers in values.items() if name not in mains and 2 * len(numbers) >= len(columns)]
-    others = [*mains[1:], *filter(str.isidentifier, often)]
+    further = [name for name, numbers in values.items() if name not in mains and len(numbers) > 1]
+    further.sort(key=lambda name: -len(values[name]))
+    others = [*mains[1:], *filter(str.isidentifier, further)]
     if not others or len(mains) > 1 + MOST_OTHERS or not all(map(str.isidentifier, mains)):
         return "loss", {column: loss for column, (_, loss) in first.items()}, {}
     shown = {

@@ -183,6 +183,45 @@ def test_losses_of_different_iterations_have_their_names(tmp_path: Path) -> None
     assert found.others["actor"][:5].tolist() == pytest.approx([6, np.nan, np.nan, np.nan, 2], nan_ok=True)
 
 
+SELDOM = """\
+import engine as torch
+w = torch.tensor([1., 2.], requires_grad=True)
+v = torch.tensor([3., 4.], requires_grad=True)
+
+def energy(x, y):
+    loss = (x * y.detach()).sum()
+    return loss
+
+for i in range(80):
+    {critic} = energy(w, v) + i if {is_sum} else energy(w, v)
+    {critic}.backward()
+    if i % 5 == 0:
+        {generator} = energy(v, w) - i if {is_sum} else energy(v, 2 * w)
+        {generator}.backward()
+    w.grad = v.grad = None
+"""
+
+
+def test_a_generator_that_is_trained_now_and_then_has_a_line_of_its_own(tmp_path: Path) -> None:
+    source = SELDOM.format(critic="d_loss", generator="g_loss", is_sum=True)
+    losses = of(recorded(source, tmp_path))
+    assert losses.root == "d_loss" and losses.loss.tolist() == [11.0 + i for i in range(80)]
+    seldom = losses.others["g_loss"]
+    assert seldom[::5].tolist() == [11.0 - i for i in range(0, 80, 5)] and np.isnan(seldom[1:5]).all()
+
+
+def test_losses_that_a_function_returns_have_the_names_of_the_calls(tmp_path: Path) -> None:
+    """The function calls both of them `loss`."""
+    losses = of(recorded(SELDOM.format(critic="d_loss", generator="g_loss", is_sum=False), tmp_path))
+    assert losses.root == "d_loss" and losses.loss.tolist() == [11.0] * 80
+    assert losses.others["g_loss"][0] == 22.0
+
+
+def test_a_loss_that_is_called_at_two_places_by_one_name_is_one_line(tmp_path: Path) -> None:
+    losses = of(recorded(SELDOM.format(critic="total", generator="total", is_sum=False), tmp_path))
+    assert losses.root == "loss" and not losses.others and losses.loss.tolist() == [11.0] * 80
+
+
 def test_each_backward_call_of_a_program_without_iterations_has_its_root(tmp_path: Path) -> None:
     text = "import engine as torch\nw = torch.tensor([1., 2.], requires_grad=True)\n"
     for number, name in enumerate("abcde"):
