@@ -10,7 +10,7 @@ from engine.ops.op import CUSTOM
 from engine.trace.events import Edge, Frame, NodeRecord, OpCalled, VjpRun
 from engine.trace.source import File, Sources
 
-from ..reading.facts import Facts
+from ..reading.facts import Facts, is_for_a_gradient
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,8 @@ class Written:
 class Paths:
     """The backward graph from the roots of all calls to leaves.
 
-    `connected` are the leaves that it reaches, `open` those behind the root of a call without `inputs=`, `stops` has,
+    `connected` are the leaves that it reaches, `open` those behind the root of a call without `inputs=`, `listed` those
+    behind the root of a call that has `inputs=` and asks for a gradient to train with.  `stops` has,
     for a leaf, the first custom Function on the way that returned None.  Cost: linear in the events.
     """
 
@@ -46,16 +47,20 @@ class Paths:
         for event in facts.trace.events:
             if isinstance(event, OpCalled) and event.node is not None:
                 self.nodes[event.node.node] = event
-        every, whole = set[int](), set[int]()
+        every, whole, chosen = set[int](), set[int](), set[int]()
         for tensor, calls in facts.roots.items():
             fact = facts.tensors.get(tensor)
             makers = [] if fact is None else [facts.node(op) for op in fact.producers.values() if op is not None]
             starts = {node.node for node in makers if node is not None}
             every |= starts
-            if any(facts.calls[call].event.inputs is None for call in calls):
+            events = [facts.calls[call].event for call in calls]
+            if any(event.inputs is None for event in events):
                 whole |= starts
+            if any(event.inputs is not None and not is_for_a_gradient(event) for event in events):
+                chosen |= starts
         self.connected = frozenset(self._leaves([Edge(node, None) for node in every], set()))
         self.open = frozenset(self._leaves([Edge(node, None) for node in whole], set()))
+        self.listed = frozenset(self._leaves([Edge(node, None) for node in chosen], set()))
         self.stops = self._stops()
 
     def _leaves(self, edges: Iterable[Edge | None], seen: set[int]) -> Iterator[int]:

@@ -197,7 +197,9 @@ class _Unreached:
         if tensor in self.paths.stops:
             return self.paths.written(self.paths.stops[tensor])
         if tensor in self.paths.connected:
-            return _UNKNOWN if tensor in self.paths.open else _LEFT_OUT
+            if tensor in self.paths.open:
+                return _UNKNOWN
+            return _LEFT_OUT if tensor in self.paths.listed else _CONSTANT
         cut, away = self.cuts.get(tensor), self.left.get(tensor)
         if cut is not None:
             frame = self.facts.frames.get(self.facts.ops[cut].event.stack)
@@ -222,9 +224,9 @@ class _Unreached:
                 return self.stopped(place, tensor, label, f"{why}: the loss depends on {them}", stay, freeze)
             case cause if cause == _UNKNOWN:
                 return None
-            case cause if cause in (_LEFT_OUT, _NO_PATH):
-                reason, fix = self.no_place(cause == _LEFT_OUT, tensors, them)
-                first = next(e for e in self.facts.trace.events if isinstance(e, Accumulated))
+            case cause if cause in (_LEFT_OUT, _CONSTANT, _NO_PATH):
+                reason, fix = self.no_place(cause, tensors, them)
+                first = self.first_gradient(tensors)
                 return Finding("unreached", first.index, f"t{tensor}", label, f"{why}: {reason}. {stay}.", fix, None)
         if tensor not in self.cuts:
             return self.gone(self.left[tensor], tensors, label, why, stay)
@@ -235,12 +237,26 @@ class _Unreached:
         line = self.facts.line_number(op.event.stack)
         return Finding("unreached", op.event.index, op.id, label, why, f"{fix} {freeze}", line)
 
-    def no_place(self, is_left_out: bool, tensors: list[int], them: str) -> tuple[str, str]:
+    def first_gradient(self, tensors: list[int]) -> Accumulated:
+        """The first gradient that reaches another leaf after one of the tensors is used; the first of all otherwise."""
+        uses = (op.event.index for op in self.facts.ops if any(i.tensor in tensors for i in op.event.inputs))
+        start = next(uses, -1)
+        gradients = [e for e in self.facts.trace.events if isinstance(e, Accumulated)]
+        return next((e for e in gradients if e.index > start), gradients[0])
+
+    def no_place(self, cause: object, tensors: list[int], them: str) -> tuple[str, str]:
         """The reason and the fix for tensors where no line of the program cuts the path to them."""
-        if is_left_out:
+        if cause == _LEFT_OUT:
             return (
                 f"the backward calls that depend on {them} list only other tensors in `inputs=`",
                 f"Add {them} to `inputs=`, or remove {them} from the optimiser.",
+            )
+        if cause == _CONSTANT:
+            return (
+                "the loss is computed from a gradient that `autograd.grad` returns, and that gradient does not depend "
+                f"on {them}: the derivative of an added constant is 0",
+                f"Remove {them}, for instance with `bias=False`; if {them} should learn, add a term to the loss that "
+                f"depends on {them}.",
             )
         used = not self.used.isdisjoint(tensors)
         reason = f"no root of backward() depends on {them}" if used else f"no op uses {them}"
@@ -295,9 +311,9 @@ class _Unreached:
         return Finding("unheld", first.index, f"t{missed[0]}", label, why, fix, line)
 
 
-_UNKNOWN, _LEFT_OUT, _NO_PATH = "unknown", "left out of inputs=", "no path"
+_UNKNOWN, _LEFT_OUT, _CONSTANT, _NO_PATH = "unknown", "left out of inputs=", "a constant of a gradient", "no path"
 """Causes without a line: there is a path, but nothing on it explains the missing gradient; each call lists other
-tensors; there is no path from a root."""
+tensors; only the quantity of which the program takes a gradient depends on it; there is no path from a root."""
 _AS = {"item": "a Python number", "numpy": "an array", "tolist": "a list"}
 
 

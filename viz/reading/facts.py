@@ -311,6 +311,11 @@ def distance_from_loss(call: AnyEvent) -> int:
     return 2 if call.create_graph else 1
 
 
+def is_for_a_gradient(call: AnyEvent) -> bool:
+    """Whether a call asks for a gradient that is a part of a loss to come, such as that of a gradient penalty."""
+    return isinstance(call, BackwardStarted) and call.function != "backward" and call.create_graph
+
+
 def collect(trace: Trace) -> Facts:
     """Read a trace once.  Cost: linear in its events."""
     facts = Facts(trace)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engine.trace.events import Accumulated
 from viz.findings.finding import Finding
 from viz.findings.untrained import unreached
 from viz.reading.facts import collect
@@ -242,3 +243,30 @@ def test_a_section_without_a_gradient_says_nothing_about_parameters(tmp_path: Pa
     )
     trace = recorded(source.replace("loss.backward()", "print(loss.item())"), tmp_path)
     assert unreached(collect(replace(trace, meta={**trace.meta, "section": {"taught": [0]}}))) == []
+
+
+SCORES = """\
+import engine as torch
+from engine import nn
+
+score = nn.Linear(2, 2)
+energy = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
+opt = torch.optim.SGD([*score.parameters(), *energy.parameters()], lr=0.1)
+for step in range(2):
+    opt.zero_grad()
+    score(torch.randn(8, 2)).square().mean().backward()
+    x = torch.randn(8, 2, requires_grad=True)
+    (field,) = torch.autograd.grad(energy(x).sum(), x, create_graph=True)
+    field.square().mean().backward()
+    opt.step()
+"""
+
+
+def test_a_constant_of_a_gradient_is_not_said_to_be_left_out_of_inputs(tmp_path: Path) -> None:
+    """Score matching: the loss is computed from the gradient of an energy, whose last bias drops out of it."""
+    trace = recorded(SCORES, tmp_path)
+    (one,) = unreached(collect(trace))
+    assert one.label == "energy.2.bias never learns" and "inputs=" not in one.why + one.fix
+    assert "that gradient does not depend on it: the derivative of an added constant is 0" in one.why
+    gradient = trace.events[one.event]
+    assert isinstance(gradient, Accumulated) and trace.names[gradient.tensor].startswith("energy.")
