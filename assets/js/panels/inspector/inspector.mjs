@@ -335,7 +335,7 @@ export class Inspector {
   stepBody(step, node, k) {
     const lines = linesOf(this.scene, k);
     const whole = node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => this.player.select(node.id) }, `Open ${node.kind === "op" && step.kind !== "error" ? step.name : node.label}`),
-      node.kind === "op" ? " for plots, the gradient check and all its steps." : node.kind === "group" ? " for the gradient that came back into it." : " for its value, its gradient and plots.");
+      node.kind === "op" ? " for plots, the gradient check and all its steps." : node.kind === "group" ? " for its parts and gradients." : " for its value, its gradient and plots.");
     return [
       lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" || step.kind === "error" ? null : h("p", {}, spoken(step)),
       step.kind === "error" && this.scene.error?.step !== k ? h("p", {}, step.say) : null,
