@@ -250,6 +250,7 @@ class _Reader:
         self.storages, self.nodes = Ids(), Ids()
         self.makers = Pairs()  # of the tensors that a node made: the node, and which of its outputs
         self.requires, self.current = Column("b"), Column("q")
+        self.renamed: set[int] = set()  # named tensors that were not read yet
         self.index = 0
         self.storage_of = Column("q")
         self.latest: OpCalled | None = None
@@ -278,6 +279,15 @@ class _Reader:
         """The program's names of parameters and buffers that were found after they were recorded."""
         calls = list(self.recording.names.called.items())  # at once: the program may go on meanwhile
         return {self.tensors[tensor]: name for tensor, name in calls if tensor in self.tensors}
+
+    def called_since(self) -> dict[int, str]:
+        """Those of `called` that are new since the last call of this method."""
+        names = self.recording.names
+        while names.renamed:
+            self.renamed.add(names.renamed.popleft())
+        read = [tensor for tensor in self.renamed if tensor in self.tensors]
+        self.renamed.difference_update(read)
+        return {self.tensors[tensor]: names.called[tensor] for tensor in read}
 
     def leaf(self, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
              origin: str, grad: int | None, name: str | None) -> AnyEvent:  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from inspect import CO_OPTIMIZED
 from math import isfinite
@@ -78,7 +79,8 @@ class Names:
         self._holders: dict[int, tuple[str, object]] = {}  # by module: its name in the program
         self._parts: dict[int, tuple[str, str, object]] = {}  # source and name of the tensors in modules before a call
         self._looked: dict[int, object] = {}  # the modules that were searched for them
-        self.called: dict[int, str] = {}  # names of tensors recorded before their module was called
+        self.called: dict[int, str] = {}  # names of tensors recorded before their module was called,
+        self.renamed: deque[int] = deque()  # and the tensors in the order in which they got one
         self._holding: dict[int, tuple[tuple[int | None, ...], object]] = {}  # the last report of an optimiser
 
     def of(self, thing: Any) -> str:
@@ -120,15 +122,16 @@ class Names:
             self._names[id(tensor)] = (name, tensor)
             if tensor._id < self._first:
                 see(tensor, source, name)
-            self._call(tensor, name)
+            self.call(tensor._id, name)
         return before
 
-    def _call(self, tensor: Any, name: str) -> None:
-        """A submodule of a called module has this name, whatever a helper function that wrote it before has called it:
+    def call(self, tensor: int, name: str) -> None:
+        """A tensor in a called module has this name, whatever a helper function that wrote it before has called it:
         `module` in `self.apply(self._init_weights)`.  If two modules contain it, the outer one counts."""
-        earlier_name = self.called.get(tensor._id)
+        earlier_name = self.called.get(tensor)
         if earlier_name is None or name.endswith(f".{earlier_name}"):
-            self.called[tensor._id] = name
+            self.called[tensor] = name
+            self.renamed.append(tensor)
 
     def reached(self, tensor: Any) -> tuple[str, str | None]:
         """(source, name) of a tensor from before the recording, found in a module that the program freezes or writes

@@ -443,16 +443,17 @@ class Stream:
         self._goal = ready
 
     def _write_names(self) -> None:
-        noted, changed = self._naming.names, self._naming.changed
-        names: dict[int, str] = {}
+        noted, changed, called = self._naming.names, self._naming.changed, self._called
+        names: dict[int, str | None] = {}
         with self._names:
-            names = {tensor: best_name(noted.get(tensor), name) for tensor, name in self._reader.called().items()}
-        for tensor in changed - names.keys():
-            self._writer.name(tensor, noted.get(tensor))
-        for tensor, name in names.items() - self._called.items():
+            recent = self._reader.called_since()
+            called.update(recent)
+            for tensor in changed | recent.keys():
+                name = noted.get(tensor)
+                names[tensor] = best_name(name, called[tensor]) if tensor in called else name
+        for tensor, name in names.items():
             self._writer.name(tensor, name)
         changed.clear()
-        self._called = names
 
     # -- fork -----------------------------------------------------------------------------------------------------
 

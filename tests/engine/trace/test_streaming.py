@@ -18,6 +18,7 @@ from engine.trace.file.encoding import traces_equal
 from engine.trace.file.streaming import Stream
 from engine.trace.file.tracefile import Writer, open_trace, save
 from engine.trace.log_reader import read
+from engine.trace.module_names import best_name
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz import gallery
@@ -145,6 +146,30 @@ def test_what_comes_while_a_portion_is_written_is_not_lost(tmp_path: Path, monke
     y.sum().backward()
     stream.finish({})
     assert traces_equal(open_trace(tmp_path / "t"), read(recorder.recording, root=str(Path(__file__).parent)))
+
+
+def test_names_are_looked_at_once_however_often_the_file_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen: list[str] = []
+
+    def choosing(noted: str | None, called: str) -> str:
+        chosen.append(called)
+        return best_name(noted, called)
+
+    monkeypatch.setattr(streaming, "best_name", choosing)
+    recorder = Recorder()
+    stream = keeping(Stream(recorder, str(tmp_path / "t"), Places(str(Path(__file__).parent))))
+    nets = [engine.nn.Linear(2, 2) for _ in range(30)]
+    monkeypatch.setattr(slot, "active", recorder)
+    for net in nets:
+        net(engine.ones(2))
+        stream._write(float("inf"))
+    stream.finish({})
+    found = open_trace(tmp_path / "t")
+    assert {"nets[0].weight", "nets[29].bias"} <= set(found.names.values())
+    assert 60 <= len(chosen) < 180
+    assert traces_equal(found, read(recorder.recording, root=str(Path(__file__).parent)))
 
 
 def test_fault_of_the_stream_is_told_at_the_end_and_spares_the_program(tmp_path: Path) -> None:

@@ -99,15 +99,13 @@ class ModuleNames:
         if self.parts.get(id(module)) == len(parts):
             return before
         self.parts[id(module)] = len(parts)
-        tensors, called = self.watch.tensors, self.watch.recorder.names.called
+        tensors, names = self.watch.tensors, self.watch.recorder.names
         for source, qualified, tensor in parts:
             name = before + qualified
             state = tensors.find(tensor)
             if state is None:
                 state = tensors.leaf(tensor, stack, source, name)
-            said = called.get(state.number)
-            if said is None or name.endswith(f".{said}"):
-                called[state.number] = name
+            names.call(state.number, name)
         return before
 
     def reached(self, parameter: Any) -> tuple[str, str | None]:
