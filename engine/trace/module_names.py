@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import sys
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from inspect import CO_OPTIMIZED
 from math import isfinite
 from types import FrameType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ..arrays.session import is_users
 
@@ -19,6 +20,44 @@ BUFFERS: set[int] = set()
 parameters, only these are looked up in modules."""
 MOST = 1_000
 """The most entries of a list or a dict that are searched."""
+
+
+T = TypeVar("T")
+
+
+class Living(Generic[T]):
+    """What is noted about objects, by their identity: each entry goes with its object.
+
+    >>> class Module: ...
+    >>> module, names = Module(), Living[str]()
+    >>> names.note(module, "net")
+    >>> names.get(module), names.get(Module()), len(names)
+    ('net', None, 1)
+    >>> del module
+    >>> len(names)
+    0
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[int, tuple[weakref.ref[Any], T]] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, thing: object) -> bool:
+        return id(thing) in self._entries
+
+    def get(self, thing: object) -> T | None:
+        """The note about an object; None without one."""
+        entry = self._entries.get(id(thing))
+        return None if entry is None else entry[1]
+
+    def note(self, thing: Any, value: T) -> None:
+        """Note this, in place of what was noted before."""
+        key, entries = id(thing), self._entries
+        before = entries.get(key)
+        reference = weakref.ref(thing, lambda _: entries.pop(key, None)) if before is None else before[0]
+        entries[key] = reference, value
 
 
 def rate_of(optimizer: Any) -> float | None:
@@ -68,32 +107,34 @@ def best_name(noted: str | None, called: str) -> str:
 
 
 class Names:
-    """The program's names of the modules, parameters and buffers in a recording, which are identified by their id and
-    kept alive here.  The name of a tensor may be found only when its module is called, after the tensor was recorded:
-    these names are in `called`.  A tensor has a number below `first` until the recording meets it.
+    """The program's names of the modules, parameters and buffers in a recording, none of which it keeps alive.
+
+    The name of a tensor may be found only when its module is called, after the tensor was recorded: these names are in
+    `called`.  A tensor has a number below `first` until the recording meets it.
     """
 
     def __init__(self, first: int) -> None:
         self._first = first
-        self._names: dict[int, tuple[str, object]] = {}  # of modules and parameters
-        self._holders: dict[int, tuple[str, object]] = {}  # by module: its name in the program
-        self._parts: dict[int, tuple[str, str, object]] = {}  # source and name of the tensors in modules before a call
-        self._looked: dict[int, object] = {}  # the modules that were searched for them
+        self._names = Living[str]()  # of modules and parameters
+        self._holders = Living[str]()  # by module: the prefix of the names in it
+        self._parts = Living[tuple[str, str]]()  # source and name of the tensors in modules before a call
+        self._searched = Living[bool]()  # the modules that were searched for them
         self.called: dict[int, str] = {}  # names of tensors recorded before their module was called,
         self.renamed: deque[int] = deque()  # and the tensors in the order in which they got one
-        self._holding: dict[int, tuple[tuple[int | None, ...], object]] = {}  # the last report of an optimiser
+        self._holding = Living[tuple[int | None, ...]]()  # the last report of an optimiser
 
     def of(self, thing: Any) -> str:
         """The qualified name of a parameter of a module; "parameter" for any other."""
-        return self._names.get(id(thing), ("parameter", None))[0]
+        name = self._names.get(thing)
+        return "parameter" if name is None else name
 
     def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
         """The tensors that an optimiser updates and that require a gradient, None for one that was not used so far; ()
         if they are the same as in the last report."""
         params = [param for group in optimizer.param_groups for param in group["params"] if param._requires_grad]
         tensors = tuple([param._id if param._id >= self._first else None for param in params])
-        before, _ = self._holding.get(id(optimizer), ((), None))
-        self._holding[id(optimizer)] = tensors, optimizer
+        before = self._holding.get(optimizer)
+        self._holding.note(optimizer, tensors)
         return () if tensors == before else tensors
 
     rate_of = staticmethod(rate_of)
@@ -101,25 +142,26 @@ class Names:
     def entered(self, module: Any, see: Callable[..., object], outermost: bool) -> str:
         """The name of a module that is called.  The outermost one determines the names of everything in it, and has the
         name by which the program reaches it; `see` adds its tensors to the recording."""
-        entry, outer_name = self._names.get(id(module)), ""
-        if entry is None or outermost:
+        inner_name, outer_name = self._names.get(module), ""
+        if inner_name is None or outermost:
             for name, inner in module.named_modules():
-                self._names[id(inner)] = (name, inner)
+                self._names.note(inner, name)
             if outermost:
                 outer_name = self._bring(module, see).removesuffix(".")
-            entry = self._names[id(module)]
-        return outer_name or entry[0] or type(module).__name__
+            inner_name = self._names.get(module)
+        return outer_name or inner_name or type(module).__name__
 
     def _bring(self, module: Any, see: Callable[..., object]) -> str:
         """Register the parameters and buffers of a module under the names by which the program reaches them; returns
         the prefix of these names."""
-        if id(module) not in self._holders:
+        before = self._holders.get(module)
+        if before is None:
             path = held_as(module, sys._getframe(2))
-            self._holders[id(module)] = (f"{path}." if path else "", module)
-        before = self._holders[id(module)][0]
+            before = f"{path}." if path else ""
+            self._holders.note(module, before)
         for source, qualified, tensor in _parts(module):
             name = before + qualified
-            self._names[id(tensor)] = (name, tensor)
+            self._names.note(tensor, name)
             if tensor._id < self._first:
                 see(tensor, source, name)
             self.call(tensor._id, name)
@@ -137,13 +179,13 @@ class Names:
         """(source, name) of a tensor from before the recording, found in a module that the program freezes or writes
         before its first call."""
         may_be = type(tensor).__name__ == "Parameter" or id(tensor) in BUFFERS
-        for path, module in held_modules(sys._getframe(2)) if may_be and id(tensor) not in self._parts else ():
-            if id(module) not in self._looked:
-                self._looked[id(module)] = module
+        for path, module in held_modules(sys._getframe(2)) if may_be and tensor not in self._parts else ():
+            if module not in self._searched:
+                self._searched.note(module, True)
                 for source, qualified, part in _parts(module):
-                    self._parts.setdefault(id(part), (source, f"{path}.{qualified}", part))
-        source, name, _ = self._parts.get(id(tensor), ("seen", None, None))
-        return source, name
+                    if part not in self._parts:
+                        self._parts.note(part, (source, f"{path}.{qualified}"))
+        return self._parts.get(tensor) or ("seen", None)
 
 
 def _parts(module: Any) -> Iterator[tuple[str, str, Any]]:

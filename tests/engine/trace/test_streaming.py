@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +172,23 @@ def test_names_are_looked_at_once_however_often_the_file_is_written(
     assert {"nets[0].weight", "nets[29].bias"} <= set(found.names.values())
     assert 60 <= len(chosen) < 180
     assert traces_equal(found, read(recorder.recording, root=str(Path(__file__).parent)))
+
+
+def test_modules_that_the_program_let_go_of_are_freed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = Recorder()
+    stream = Stream(recorder, str(tmp_path / "t"), Places())
+    monkeypatch.setattr(slot, "active", recorder)
+    alive: list[weakref.ref[Any]] = []
+    for _ in range(3):
+        net = engine.nn.Linear(2, 2)
+        optimizer = engine.optim.SGD(net.parameters(), lr=0.1)
+        net(engine.ones(2)).sum().backward()
+        optimizer.step()
+        alive += [weakref.ref(net), weakref.ref(net.weight), weakref.ref(optimizer)]
+        del net, optimizer
+    gc.collect()
+    stream.finish({})
+    assert not any(one() for one in alive)
 
 
 def test_fault_of_the_stream_is_told_at_the_end_and_spares_the_program(tmp_path: Path) -> None:

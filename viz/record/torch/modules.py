@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from engine.trace.module_names import held_as, held_modules, rate_of
+from engine.trace.module_names import Living, held_as, held_modules, rate_of
 
 from . import entries
 
@@ -17,19 +16,18 @@ if TYPE_CHECKING:
 
 
 class ModuleNames:
-    """The modules of a recording by their id; an entry goes with its module."""
+    """The names of the modules in a recording, and of their parameters."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
-        self.names: dict[int, str] = {}
-        self.holders: dict[int, str] = {}  # of outermost modules: the prefix of the names in them
-        self.parts: dict[int, int] = {}  # of outermost modules: how many parts they had when they were called last
+        self.names = Living[str]()
+        self.holders = Living[str]()  # of outermost modules: the prefix of the names in them
+        self.parts = Living[int]()  # of outermost modules: how many parts they had when they were called last
         self.parameters: dict[int, tuple[int | None, ...]] = {}  # of optimisers: the last report
         self.stepping: set[int] = set()  # the optimisers whose step has begun
         self.depth = 0
-        self._alive: dict[int, Any] = {}
-        self._names: dict[int, tuple[Any, str]] = {}  # by the id of a parameter: itself, weakly, and its name
-        self._looked: dict[int, Any] = {}  # the modules that were searched for them, weakly, by id
+        self._parameters = Living[str]()  # the names of parameters
+        self._searched = Living[bool]()  # the modules that were searched for them
 
     def enter(self, module: Any) -> None:
         """A module is called."""
@@ -67,38 +65,27 @@ class ModuleNames:
 
     def entered(self, module: Any, stack: int) -> str:
         """The name of a called module: for the outermost one in the program, for any other one within the outermost."""
-        inner_name, outer_name = self.names.get(id(module)), ""
+        inner_name, outer_name = self.names.get(module), ""
         if inner_name is None or not self.depth:
             for name, inner in module.named_modules():
-                self.note(inner)
-                self.names[id(inner)] = name
+                self.names.note(inner, name)
             if not self.depth:
                 outer_name = self.bring(module, stack).removesuffix(".")
-            inner_name = self.names[id(module)]
+            inner_name = self.names.get(module)
         return outer_name or inner_name or type(module).__name__
-
-    def note(self, module: Any) -> None:
-        """Forget a module when it is gone: its id may become another's."""
-        key = id(module)
-        if key not in self._alive:
-
-            def gone(_: Any) -> None:
-                for table in (self._alive, self.names, self.holders, self.parts):
-                    table.pop(key, None)
-
-            self._alive[key] = weakref.ref(module, gone)
 
     def bring(self, module: Any, stack: int) -> str:
         """Record the parameters and buffers of a module under the names by which the program reaches them; returns the
         prefix of these."""
-        if id(module) not in self.holders:
+        before = self.holders.get(module)
+        if before is None:
             module_name = held_as(module, sys._getframe(4))
-            self.holders[id(module)] = f"{module_name}." if module_name else ""
-        before = self.holders[id(module)]
+            before = f"{module_name}." if module_name else ""
+            self.holders.note(module, before)
         parts = list(parts_of(module))
-        if self.parts.get(id(module)) == len(parts):
+        if self.parts.get(module) == len(parts):
             return before
-        self.parts[id(module)] = len(parts)
+        self.parts.note(module, len(parts))
         tensors, names = self.watch.tensors, self.watch.recorder.names
         for source, qualified, tensor in parts:
             name = before + qualified
@@ -111,27 +98,21 @@ class ModuleNames:
     def reached(self, parameter: Any) -> tuple[str, str | None]:
         """(source, name) of a parameter that is used before a call of its module is seen, if the program holds that: an
         optimiser may meet it first, and a library has calls of its own, as GPyTorch."""
-        if self.name_of(parameter) is None:
+        if parameter not in self._parameters:
             for module_name, module in held_modules(sys._getframe(1)):
                 self.look_into(module, module_name)
-        name = self.name_of(parameter)
+        name = self._parameters.get(parameter)
         return ("seen", None) if name is None else ("parameter", name)
-
-    def name_of(self, parameter: Any) -> str | None:
-        """The name of a parameter in a module that was searched."""
-        ref, name = self._names.get(id(parameter), (None, None))
-        return name if ref is not None and ref() is parameter else None
 
     def look_into(self, module: Any, module_name: str) -> None:
         """Take note of the names of all parameters in a module, once."""
-        ref = self._looked.get(id(module))
-        if ref is not None and ref() is module:
+        if module in self._searched:
             return
-        self._looked[id(module)] = weakref.ref(module)
+        self._searched.note(module, True)
         with suppress(Exception):  # one that is only half made yet, or has parameters in a way of its own
             for qualified, part in module.named_parameters():
-                if self.name_of(part) is None:
-                    self._names[id(part)] = weakref.ref(part), f"{module_name}.{qualified}"
+                if part not in self._parameters:
+                    self._parameters.note(part, f"{module_name}.{qualified}")
 
     def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
         """The tensors that an optimiser updates, None for an unknown one; () if they are the same as in its last
