@@ -198,6 +198,15 @@ class Facts:
                 return frozenset(one for one in listed if type(one) is int)
         return frozenset()
 
+    @property
+    def carried(self) -> Mapping[int, int]:
+        """In a section of a run, by tensor through which its graph goes on into earlier sections: the call stack of the
+        op that made it."""
+        match self.trace.meta.get("section"):  # a file may say anything
+            case {"carried": [*pairs]}:
+                return {one[0]: one[1] for one in pairs if len(one) == 2 and type(one[0]) is type(one[1]) is int}
+        return {}
+
     @cached_property
     def letters(self) -> frozenset[str]:
         """The short names that tensors of the program have, which no other tensor should be called by."""

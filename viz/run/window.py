@@ -109,13 +109,14 @@ class Windows:
 
     def _as_meta(self, section: Section, cut: _Cut) -> dict[str, Any]:
         """The facts about the section for the trace's `meta`: its name; for an iteration, its loop; how many nodes of
-        earlier sections its backward calls ran through; and what the other sections do with its leaves."""
+        earlier sections its backward calls ran through; the tensors through which its graph goes on into them, each
+        with the call stack of the op that made it; and what the other sections do with its leaves."""
         depth, _, line = section.loop or (0, "", 0)
         updated = sorted(cut.tensors[one] for one in cut.state.updated)
         taught = [number for tensor, number in cut.tensors.items() if tensor in self._taught]
         return {
             "label": section.label, "depth": depth, "line": line, "passed": cut.passed, "updated": updated,
-            "taught": taught,
+            "taught": taught, "carried": sorted(cut.carried.items()),
         }  # fmt: skip
 
     @cached_property
@@ -138,6 +139,8 @@ class _Cut:
         self.listed = set[tuple[str, str, int]]()
         self.index = 0
         self.passed = 0
+        self.carried: dict[int, int] = {}
+        """By tensor whose node an earlier section has, and to which an edge leads: the call stack of its op."""
         self.lost: int | None = None
         """The event that is damaged in the file: the window ends with it, since what it did is not known."""
 
@@ -287,6 +290,7 @@ class _Cut:
         if edge is None or edge.leaf is not None:
             return edge and replace(edge, leaf=self.tensors[edge.leaf])
         if edge.node not in self.nodes and tensor in self.state.leaves:
+            self.carried[self.tensors[tensor]] = self.whole.events[self.state.leaves[tensor].creation].stack
             return replace(edge, node=None, leaf=self.tensors[tensor], output_nr=0)
         return replace(edge, node=self.nodes[edge.node])
 

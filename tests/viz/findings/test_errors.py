@@ -12,6 +12,7 @@ from engine.replay.replay import replay
 from engine.trace.events import ErrorRaised, Trace
 from viz.findings.errors.explain import Explained, explain
 from viz.findings.nonfinite import findings
+from viz.run.run import Run
 from viz.scene.reading import reading
 from viz.server.revisions import to_edits
 
@@ -191,6 +192,42 @@ def test_a_hidden_state_in_an_attribute_is_named_and_cut_off(
     assert found is not None and found.why.startswith("self.state was computed before")
     assert "`self.state = self.state.detach()`" in found.fix
     assert keeping in found.fix and (found.edits is None) == (update != "pass")
+
+
+TRUNCATED = """import engine as torch
+rnn = torch.nn.LSTM(2, 3)
+opt = torch.optim.SGD(rnn.parameters(), lr=0.1)
+hidden, total = (torch.zeros(1, 1, 3), torch.zeros(1, 1, 3)), 0
+for step in range(4):
+    opt.zero_grad()
+    out, {state} = rnn(torch.ones(16, 1, 2), hidden)
+    loss = out.square().sum()
+    total = total + loss
+    {call}
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("state", "call", "name", "where", "reason", "is_sum"),
+    [
+        ("hidden", "loss.backward()", "hidden", "rnn(torch.ones(16, 1, 2), hidden)", "call has freed", False),
+        ("hidden", "loss.backward(retain_graph=True)", "hidden", "rnn(torch.ones(16, 1, 2), hidden)", "changed", False),
+        ("_", "total.backward()", "total", "total + loss", "call has freed", True),
+    ],
+    ids=["freed", "retained and updated", "a sum of losses"],
+)
+def test_in_an_iteration_of_a_run_the_link_to_an_earlier_one_is_named(
+    state: str, call: str, name: str, where: str, reason: str, is_sum: bool, tmp_path: Path
+) -> None:
+    run = Run(recorded(TRUNCATED.format(state=state, call=call), tmp_path))
+    assert run.is_divided
+    read = reading(run.trace(len(run.sections) - 1))
+    error = explain(read.facts, read.drawing)
+    assert error is not None and error.why.startswith(f"{name} was computed in an earlier iteration")
+    assert f"(in `{where}` in line" in error.why and reason in error.why
+    assert f"`{name} = {name}.detach()`" in error.fix and "retain_graph" not in error.fix
+    assert ("add numbers" in error.fix) == is_sum
 
 
 @pytest.mark.parametrize("before", ["", "table.weight.mul_(1); "])

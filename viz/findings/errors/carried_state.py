@@ -17,13 +17,14 @@ class Carried:
     """The tensor that links a later graph to an earlier one: its name, and the code that uses it ("" if unknown).
 
     `said` is what a sentence calls it: its name, or the expression that computed it.  `is_tensor` says whether the name
-    certainly belongs to the tensor, and not to a tuple that contains it.
+    certainly belongs to the tensor, and not to a tuple that contains it; `is_scalar`, whether it is a single number.
     """
 
     name: str
     said: str
     where: str
     is_tensor: bool
+    is_scalar: bool
 
 
 def carried(case: Case, earlier: CallFact) -> Carried | None:
@@ -42,14 +43,34 @@ def carried(case: Case, earlier: CallFact) -> Carried | None:
             producer = facts.producer(argument.tensor, argument.version) if argument.tensor in facts.tensors else None
             before = producer is not None and facts.ops[producer].event.index < earlier.start
             if before and producer is not None and facts.node(producer) is not None:
-                return _described(case, argument.tensor, facts.ops[producer].event, event)
+                return _described(case, argument.tensor, facts.ops[producer].event.stack, event)
             if argument.tensor not in seen:
                 seen.add(argument.tensor)
                 todo.append(argument.tensor)
     return None
 
 
-def _described(case: Case, tensor: int, maker: OpCalled, user: OpCalled) -> Carried | None:
+def from_earlier_section(case: Case) -> Carried | None:
+    """The first tensor through which the graph of a failing call goes on into earlier iterations of a run, if the error
+    arose there."""
+    earlier, facts = case.facts.carried, case.facts
+    if case.op is not None or case.call is None or not earlier:
+        return None
+    todo = [root.tensor for root in case.call.event.roots]
+    seen = set(todo)
+    while todo:
+        op = facts.made_by(todo.pop(), case.event.index)
+        event = facts.ops[op].event if op is not None else None
+        tensors = [i.tensor for i in event.inputs if i.tensor is not None] if event is not None else []
+        for tensor in tensors:
+            if tensor in earlier and event is not None:
+                return _described(case, tensor, earlier[tensor], event)
+        todo += [tensor for tensor in tensors if tensor not in seen]
+        seen.update(tensors)
+    return None
+
+
+def _described(case: Case, tensor: int, maker: int, user: OpCalled) -> Carried | None:
     name = case.facts.trace.names.get(tensor) or ""
     frame = case.facts.frames.get(user.stack)
     is_tensor = bool(name)
@@ -58,16 +79,18 @@ def _described(case: Case, tensor: int, maker: OpCalled, user: OpCalled) -> Carr
     if not name and frame is None:
         return None
     where = case.facts.quoted(frame)
-    return Carried(name, name or f"The result of {case.written(maker.stack)}", where, is_tensor)
+    fact = case.facts.tensors[tensor]
+    is_scalar = case.facts.trace.value(fact.values[fact.first]).shape == ()
+    return Carried(name, name or f"The result of {case.written(maker)}", where, is_tensor, is_scalar)
 
 
-def _passed_on(case: Case, maker: OpCalled, user: OpCalled) -> tuple[str, Frame | None]:
+def _passed_on(case: Case, maker: int, user: OpCalled) -> tuple[str, Frame | None]:
     """The outermost name that is bound by a call which computes the tensor and passed to a call which uses it, such as
-    `self.state` in `out, self.state = self.rnn(x, self.state)`; and the call that uses it."""
+    `self.state` in `out, self.state = self.rnn(x, self.state)`; and the call that uses it.  `maker` is a call stack."""
     sources, stacks = Sources(case.facts.trace.files), case.facts.trace.stacks
-    if maker.stack < 0 or user.stack < 0:
+    if not (0 <= maker < len(stacks) and 0 <= user.stack < len(stacks)):
         return "", None
-    bound = {name for frame in stacks[maker.stack] for name in _targets(sources, frame)}
+    bound = {name for frame in stacks[maker] for name in _targets(sources, frame)}
     for frame in stacks[user.stack]:
         name = next((name for name in sources.operands(frame) if name in bound), "")
         if name:

@@ -31,7 +31,7 @@ from ...reading.source_text import source
 from ...schema.edits import Edits
 from .. import nonfinite
 from . import arguments
-from .carried_state import Carried, carried
+from .carried_state import Carried, carried, from_earlier_section
 from .case import Answer, Case
 from .fixes import edited
 
@@ -72,6 +72,8 @@ def _place(case: Case) -> str | None:
 
 
 def _second_backward(case: Case) -> Answer:
+    if (link := from_earlier_section(case)) is not None:
+        return f"{_goes_on(link)}, whose saved tensors its own backward call has freed.", _cut_off(link), None
     freed = [
         e for e in case.facts.trace.events
         if isinstance(e, VjpRun) and e.freed and e.node == case.event.node and e.index < case.event.index
@@ -96,11 +98,7 @@ def _second_backward(case: Case) -> Answer:
         f"So this call goes back through a graph that was freed: {node} no longer has its saved tensors "
         f"({saved or 'its inputs'})."
     )
-    name = state.name or "it"
-    how = f"`{state.name} = {state.name}.detach()`" if state.name else "`.detach()`"
-    if state.name and not state.is_tensor:
-        how += f", or, for a tuple, detach each tensor: `{state.name} = tuple(one.detach() for one in {state.name})`"
-    fix = f"If {name} only carries a value over, detach it after the call: {how}."
+    fix = _detach(state)
     before, after = _nodes(case, earlier)
     if updated := _updated(case, earlier, before):
         return why, f"{fix} retain_graph=True would not help: the value of {updated} has changed since.", None
@@ -112,6 +110,30 @@ def _second_backward(case: Case) -> Answer:
         return why, fix, None
     fix += f" To go back through all of it, pass retain_graph=True to {by}."
     return why, fix, edited(case, earlier, retain_graph=True)
+
+
+def _detach(state: Carried) -> str:
+    """How to cut the path through a value that is carried over."""
+    name = state.name or "it"
+    how = f"`{state.name} = {state.name}.detach()`" if state.name else "`.detach()`"
+    if state.name and not state.is_tensor:
+        how += f", or, for a tuple, detach each tensor: `{state.name} = tuple(one.detach() for one in {state.name})`"
+    return f"If {name} only carries a value over, detach it after the call: {how}."
+
+
+def _goes_on(state: Carried) -> str:
+    """How a graph comes to go on into that of an earlier iteration."""
+    where = f" (in {state.where})" if state.where else ""
+    return (
+        f"{state.said} was computed in an earlier iteration and is used again in this one{where}. So this call goes "
+        "back through the graph of that iteration too"
+    )
+
+
+def _cut_off(state: Carried) -> str:
+    """How to keep a graph inside its iteration; a single number may be a sum of losses."""
+    numbers = " If it sums up losses for printing, add numbers, as in `total += loss.item()`, and call loss.backward()."
+    return _detach(state) + (numbers if state.is_scalar else "")
 
 
 def _updated(case: Case, earlier: CallFact, nodes: Sequence[NodeRecord]) -> str:
@@ -376,6 +398,9 @@ _TYPED = {"+": "+", "−": "-", "×": "*", "÷": "/", "**": "**"}
 
 
 def _saved_changed(case: Case) -> Answer:
+    if (link := from_earlier_section(case)) is not None:
+        why = f"{_goes_on(link)}, and a tensor that it saved has changed since, as a parameter does with each update."
+        return why, _cut_off(link), None
     tensor = case.tensor
     writer = next(
         (op.event for op in reversed(case.facts.ops)
