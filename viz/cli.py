@@ -37,7 +37,7 @@ LARGE = 8 << 20
 EXAMPLES = """examples:
   backstep                          the gallery
   backstep run train.py --epochs 2  record a script and open it
-  backstep run --as-torch train.py  the same with Backstep's engine for `import torch`
+  backstep run --as-torch train.py  the same, but `import torch` gives Backstep's engine
   backstep run --watch lesson.py    record again on every save
   backstep run -m my.training       record and open a module, as `python -m` would run it
   backstep record -o run.backstep train.py   record a script without opening it
@@ -124,9 +124,9 @@ def parser() -> argparse.ArgumentParser:
         "--iteration", type=_moment, metavar="N",
         help="the iteration of a training run, 0 for the first (default: the one that the app opens with)",
     )  # fmt: skip
-    export.add_argument("--as-torch", action="store_true", help="use Backstep's engine for a script's `import torch`")
+    export.add_argument("--as-torch", action="store_true", help="let `import torch` in a script give Backstep's engine")
     export.add_argument("file", help="a trace file, a Python file to run, or a program of the gallery by its name")
-    new = commands.add_parser("new", help="write a lesson to begin with: a script whose comments are its chapters")
+    new = commands.add_parser("new", help="write a first lesson: a script whose comments are its chapters")
     new.add_argument("file", type=Path, help="the Python file to write")
     course = commands.add_parser("course", help="open a folder of lessons")
     _serving(course, suppress=True)
@@ -168,7 +168,9 @@ def _workers(text: str) -> int:
 
 
 def _script(target: argparse.ArgumentParser) -> None:
-    target.add_argument("--as-torch", action="store_true", help="use Backstep's engine for the script's `import torch`")
+    target.add_argument(
+        "--as-torch", action="store_true", help="let `import torch` in the script give Backstep's engine"
+    )
     target.add_argument(
         "-m",
         nargs=argparse.REMAINDER,
@@ -221,7 +223,7 @@ def _rerun(target: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     target.add_argument(
         "--rerun-seconds", type=limits.count, default=600, metavar="N",
-        help="seconds after which such a run is stopped (default: %(default)s)",
+        help="seconds after which this run is stopped (default: %(default)s)",
     )  # fmt: skip
 
 
@@ -253,7 +255,7 @@ def _look(target: argparse.ArgumentParser) -> None:
 
 def _moment(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number: give a whole one, 0 for the beginning")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number: give a whole number, 0 for the beginning")
     return int(text)
 
 

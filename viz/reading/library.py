@@ -71,7 +71,7 @@ def about(trace: Trace, event: OpCalled) -> str:
     if event.outputs and trace.value(event.outputs[0].value).damaged:
         kind = event.outputs[0].dtype
         what = f"{kind} numbers" if kind.startswith("complex") else "numbers of such a tensor"
-        own = f"An op of {entry['name']}. A trace cannot hold {what}: its shape is recorded."
+        own = f"An op of {entry['name']}. A trace cannot store {what}: only the shape is recorded."
     return f"{sentence}. {own}" if sentence else own
 
 

@@ -15,12 +15,12 @@ from engine.arrays.errors import OutOfScope
 _ONE = "a recording covers one process: leave it out, or use it only where there are several processes"
 _GRAPH = "the program is recorded as Python runs it, op by op: use the module or function itself"
 _ITSELF = "a recording covers one process: use the module itself"
-_TIMES = "times mean little here, because recording takes time itself: leave the block out"
-_KINDS = "tensors hold real numbers, one per element: write it with those, or leave it out"
+_TIMES = "times mean little here, because recording takes time too: leave the block out"
+_KINDS = "tensors hold real numbers, one per element: use such tensors, or leave it out"
 _NET = "the engine downloads nothing: save the numbers with numpy, and load them with load_state_dict"
 _CPU = "this device is not supported: use 'cpu'"
 _WATCH = "print the values that you want to watch, or look at them in the recording"
-_OWN = "the engine is written in Python, and its ops are listed in docs/ops.md: write it with those"
+_OWN = "the engine is written in Python: use its ops, which docs/ops.md lists"
 
 REASONS = {
     "_dynamo": _GRAPH, "ao": _GRAPH, "compiler": _GRAPH, "distributed": _ONE,

@@ -28,7 +28,7 @@ class Head(TypedDict):
     sequence_nr: int | None
     """Of the node: the higher number runs first in backward."""
     about: str
-    """Of an op that only the library has on which the program ran: what its documentation says there; else empty."""
+    """For an op that only the library of the program has: a sentence of its documentation there; else empty."""
 
 
 class Moment(TypedDict):
@@ -46,28 +46,28 @@ class Entry(TypedDict):
     """A gradient added to `.grad` of a leaf, or written there by the program."""
 
     step: int
-    """The step that brought it."""
+    """The step at which it arrived."""
     call: int | None
-    """The number of the backward call; null for what the program wrote."""
+    """The number of the backward call; null if the program wrote the gradient."""
     label: str
-    """What brought it, in words."""
+    """Its origin, in words."""
     before: ValueId | None
     """`.grad` before."""
     added: ValueId | None
-    """What was added."""
+    """The gradient that was added."""
     after: ValueId | None
     """`.grad` after."""
     code: Code | None
-    """The call, or the line that wrote."""
+    """The call, or the line that wrote it."""
 
 
 class SavedValue(TypedDict):
-    """Something that an op saved."""
+    """A value that an op saved."""
 
     name: str
     """The field of the node that holds it."""
     text: str
-    """What it is, with its value where that is short."""
+    """A description, with its value if that is short."""
     bytes: int
     """Memory that it keeps, in bytes."""
     track: Track[Saved]
@@ -75,7 +75,7 @@ class SavedValue(TypedDict):
     freed_by: Code | None
     """The backward call that freed it."""
     label: str
-    """What has become of it, in words."""
+    """Its state, in words."""
 
 
 FigureOf = Literal["value", "seed", "grad", "result", "upstream"]
@@ -87,7 +87,7 @@ class Figure(TypedDict):
     """A picture of the elements of a value over time."""
 
     of: FigureOf
-    """What of the element it shows."""
+    """The part of the element that it shows."""
     title: str
     """Its heading."""
     kind: Literal["heatmap", "histogram"]
@@ -100,7 +100,7 @@ class Check(TypedDict):
     """One VJP against finite differences."""
 
     text: str
-    """What was compared, and how far it is off."""
+    """The comparison and its result, in words."""
     worst: Num
     """The worst relative difference."""
     agrees: bool
@@ -137,7 +137,7 @@ class SeriesPoint(TypedDict):
     """One iteration."""
 
     label: str
-    """The name of the round."""
+    """The name of the iteration."""
     element: ElementId | None
     """Its card; null where it has none."""
     here: bool
@@ -156,7 +156,7 @@ class Series(TypedDict):
     of: int
     """How often; if more than 256, that many evenly spaced points are sent."""
     points: list[SeriesPoint]
-    """One for each round."""
+    """One for each iteration."""
 
 
 class Details(TypedDict):
@@ -188,4 +188,4 @@ class Details(TypedDict):
     jacobian: Matrix | None
     """Of ops, where it is small enough; else null."""
     through: Series | None
-    """Null where it comes fewer than three times."""
+    """Null if there are fewer than three points."""

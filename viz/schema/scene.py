@@ -21,7 +21,7 @@ State = Literal[
 """What a node is doing."""
 
 EdgeState = Literal[
-    "future",  # what it hands on is not yet computed
+    "future",  # its value is not yet computed
     "idle",  # computed; nothing has gone back along it in this call
     "done",  # the gradient has gone along it in this call
 ]
@@ -33,7 +33,7 @@ Saved = Literal[
     "kept",  # kept by `retain_graph` when the rule ran
     "freed",  # freed when the rule ran
 ]
-"""What has become of the values that an op saved."""
+"""The state of the values that an op saved."""
 
 NodeKind = Literal[
     "tensor",
@@ -44,12 +44,12 @@ NodeKind = Literal[
 """What a node stands for."""
 
 Role = Literal[
-    "leaf",  # a tensor that the program made, and that asks for a gradient
+    "leaf",  # a tensor that the program made, and that requires a gradient
     "root",  # a tensor from which a backward call starts
-    "constant",  # a tensor or an op of which no gradient is asked
-    "inner",  # all else
+    "constant",  # a tensor or an op that needs no gradient
+    "inner",  # anything else
 ]
-"""What part an element has in the graph."""
+"""The part of an element in the graph."""
 
 StepKind = Literal[
     "forward",  # an op runs
@@ -61,7 +61,7 @@ StepKind = Literal[
 """What happens in a step."""
 
 PhaseKind = Literal["forward", "backward", "write"]
-"""What the steps of a phase are about."""
+"""The kind of the steps of a phase."""
 
 MarkKind = Literal[
     "zero",  # a gradient is zeroed
@@ -71,11 +71,11 @@ MarkKind = Literal[
     "edit",  # a command that an edit changed
     "warning",  # a finding, or a warning that the program was given
 ]
-"""What a mark says."""
+"""The meaning of a mark."""
 
 
 class NodeTracks(TypedDict):
-    """What a node is over time."""
+    """The states of a node over time."""
 
     state: Track[State]
     faint: Track[bool]
@@ -85,20 +85,20 @@ class NodeTracks(TypedDict):
     upstream: NotRequired[Track[ValueId | None]]
     """Of ops, and of folded groups: the gradient that comes to it in backward."""
     norm: NotRequired[Track[Num | None]]
-    """Of folded groups: the norm of the gradient of all that it gives, together."""
+    """Of folded groups: the norm of the gradients of all its results together."""
 
 
 DerivedKind = Literal[
-    "converted",  # made of the gradient that was passed: cast, stretched or summed
+    "converted",  # the gradient that was passed, after a cast, a broadcast or a sum
     "implicit",  # nothing was passed, so it is 1
     "missing",  # nothing was passed, and no 1 would fit
     "caller",  # a function of the library passes it
 ]
-"""How a gradient that was not passed as it is came about."""
+"""The origin of a gradient that differs from the one that was passed."""
 
 
 class Derived(TypedDict):
-    """How the gradient that backward starts with came about."""
+    """The origin of the gradient that backward starts with."""
 
     kind: DerivedKind
     text: str
@@ -115,8 +115,8 @@ class Row(RowSize):
     call: NotRequired[Track[int | None]]
     """Of a seed: which backward call."""
     derived: NotRequired[Track[Derived | None]]
-    """Of a seed, where it is not always null: how the gradient that backward starts with came about, where it is not
-    the one that the program passed."""
+    """Of a seed, unless it is always null: the origin of the gradient that backward starts with, if the program did not
+    pass it."""
     until: NotRequired[int]
     """Of the gradient of an older version: from this time on `.grad` stands on a newer version's card, and this one
     shows a past gradient."""
@@ -145,7 +145,7 @@ class Cell(TypedDict):
     label: str
     """Its name: `blocks.3`, `t = 4`."""
     norm: Track[Num | None]
-    """The norm of the gradient of all that it gives, together; null where none has come."""
+    """The norm of the gradients of all its results together; null if none has arrived."""
 
 
 class Node(TypedDict):
@@ -185,16 +185,15 @@ class Node(TypedDict):
     dots: NotRequired[list[Dot]]
     """Of folded groups with parameters, in the order of the program."""
     cells: NotRequired[list[Cell]]
-    """Of a stack, which stands for several equal groups in a row: these, in the order of the program."""
+    """Of a stack: the equal groups that it stands for, in the order of the program."""
     quiet: NotRequired[Literal["data", "update", "aside"]]
-    """Of folded groups that stand beside a model: data that feeds it, an optimiser's step, and what no gradient comes
-    to."""
+    """Of folded groups beside a model: its data, an optimiser's step, or code that receives no gradient."""
     tracks: NodeTracks
     code: Code | None
-    """Of a tensor the line that made it; null where the recording only met it in some line, as a parameter."""
+    """Of a tensor, the line that made it; null if no line of the recording did, as for a parameter."""
     retains: NotRequired[Literal["kept", "unheld", "unreached"]]
-    """Of a tensor on which `retain_grad()` was called: what comes of it. `unheld`: nobody holds the tensor when a call
-    reaches it. `unreached`: no call does."""
+    """Of a tensor on which `retain_grad()` was called: its effect. `unheld`: the program no longer holds the tensor
+    when a call reaches it. `unreached`: no call reaches it."""
 
 
 class EdgeTracks(TypedDict):
@@ -202,15 +201,15 @@ class EdgeTracks(TypedDict):
 
     state: Track[EdgeState]
     faint: Track[bool]
-    """Whether the running backward call does not concern it."""
+    """Whether it takes no part in the running backward call."""
     cotangent: Track[ValueId | None]
-    """The gradient that went along it in the latest backward call; of several that are drawn as one, the first."""
+    """The gradient that went along it in the latest backward call; if several edges are drawn as one, the first."""
     norm: NotRequired[Track[Num | None]]
-    """Of several that are drawn as one: the norm of what went along them."""
+    """If several edges are drawn as one: the norm of their gradients."""
 
 
 class Edge(TypedDict):
-    """A way from one node to another; source to target is the direction of forward."""
+    """A connection of two nodes; source to target is the direction of forward."""
 
     id: ElementId
     """`e`, its ends and a number."""
@@ -221,8 +220,7 @@ class Edge(TypedDict):
     input: str | None
     """The name of the target's input; null after an op, and if several edges are drawn as one."""
     hands: str | None
-    """The name of what it hands on where that is not the tensor of its source, but `w.grad`, or one that a folded group
-    gives."""
+    """The name of its tensor, if that is not the tensor of its source but `w.grad`, or a result of a folded group."""
     points: list[Point]
     """The route of forward, from the source's border to the target's, drawn as a smooth curve through them. (A route
     to another line of the picture runs under its own line and down to the other, with rounded corners.)"""
@@ -244,9 +242,9 @@ class Group(TypedDict):
     """A call of a module or function, an iteration of a loop, drawn as a box, or folded as a node too."""
 
     id: ElementId
-    """Also that of its node, where it is folded."""
+    """Also the id of its node, if it is folded."""
     label: str
-    """The name of the module, function or round."""
+    """The name of the module, function or iteration."""
     members: list[ElementId]
     """The elements directly in it; for a folded group, all elements that it stands for."""
     within: ElementId | None
@@ -277,22 +275,22 @@ class Flow(TypedDict):
     path: NotRequired[str]
     """`2 · 1 = 2` if a gradient of several elements takes a single path: true for its cells, written on its wire."""
     sign: Literal[-1, 0, 1] | None
-    """Of a gradient whose elements agree; 0 where they do not, or are zero; null where one is nan."""
+    """The common sign of a gradient's elements; 0 if their signs differ or they are zero; null if one is nan."""
     size: float
-    """How large a gradient is drawn, 0 to 1: by the logarithm of its norm."""
+    """The size at which a gradient is drawn, 0 to 1: by the logarithm of its norm."""
     wiring: NotRequired[list[Wire]]
     """As for an edge, if the step used other local derivatives than forward because a value was changed unseen."""
 
 
 class WithinGroup(TypedDict):
-    """What a rule that runs in a folded group gets and sends."""
+    """The gradients that a rule in a folded group receives and sends."""
 
     gets: str
     """The gradients that it receives, in few characters."""
     gives: str
     """The gradients that it sends."""
     upstream: ValueId | None
-    """The first that comes to it."""
+    """The first gradient that it receives."""
     formula: int | None
     """The place of its op's formulas in `formulas` of the scene."""
 
@@ -304,12 +302,12 @@ _In = TypedDict(
 
 
 class Sent(_In):
-    """What a rule sends to one receiver."""
+    """The gradient that a rule sends to one receiver."""
 
     name: str
     """The receiver, as the sentence names it."""
     value: ValueId | None
-    """The gradient; null where none is sent."""
+    """The gradient; null if none is sent."""
     edge: NotRequired[ElementId]
     """The drawn edge from the receiver to the op."""
 
@@ -337,7 +335,7 @@ class Written(TypedDict):
     """What a write changes, where that is not the gradient."""
 
     writes: NotRequired[Literal["value"]]
-    """For `x.data = y`, after which x has other values and its old gradient."""
+    """For `x.data = y`, after which x has new values and its old gradient."""
 
 
 class Step(Origin, InGroup, Written):
@@ -376,8 +374,8 @@ class Phase(TypedDict):
 
 
 class Span(TypedDict):
-    """Steps that are one thing at a level: a phase, in it the call of a module or function, or what goes back through
-    it. Each follows the one around it."""
+    """Steps that are one unit at a level: a phase, the call of a module or function in it, or the backward pass through
+    that call. Each follows the one around it."""
 
     start: int
     """Its first step."""
@@ -395,7 +393,7 @@ class Span(TypedDict):
     group: ElementId | None
     """The group that it is a call of."""
     norm: Num | None
-    """The norm of the largest gradient that comes to it; null outside of backward, and if that is recorded nowhere."""
+    """The norm of the largest gradient that it receives; null outside backward, and if that is not recorded."""
     code: Code | None
     """The call; null for the forward pass."""
 
@@ -408,10 +406,10 @@ class Line(TypedDict):
     line: int
     """Its number, from 1."""
     runs: int | None
-    """How often it ran, as far as the recording tells; null where it only made a leaf."""
+    """How often it ran, according to the recording; null if it only made a leaf."""
     norm: Num | None
-    """The norm of the largest gradient that comes to an op or a leaf of this line, or to what it calls; null where none
-    does."""
+    """The norm of the largest gradient that an op or a leaf of this line, or of a function that it calls, receives;
+    null if none does."""
 
 
 class Print(TypedDict):
@@ -430,7 +428,7 @@ class Print(TypedDict):
 
 
 class Mark(TypedDict):
-    """Something that stands on the timeline at a step."""
+    """A sign on the timeline at a step."""
 
     step: int
     """Where on the timeline it stands."""
@@ -475,7 +473,7 @@ class Command(TypedDict):
     create_graph: bool
     """As passed to the call."""
     inputs: list[ElementId] | None
-    """What was passed as `inputs=`; null where nothing was."""
+    """The tensors passed as `inputs=`; null if none was passed."""
     changed: ChangeKind | None
     """How an edit changed it; the label is then that of the call as it ran. Null: as recorded."""
     error: str | None
@@ -520,7 +518,7 @@ class Error(TypedDict):
     """The error that ended the program, explained."""
 
     step: int
-    """The step at which it came up."""
+    """The step at which it was raised."""
     node: ElementId | None
     """Where it is shown."""
     type: str
@@ -530,20 +528,20 @@ class Error(TypedDict):
     note: str
     """The note that Backstep added to the exception."""
     why: str
-    """How it came about, with this run's names and lines."""
+    """Its cause, with this run's names and lines."""
     fix: Fix
     traceback: str
     """As Python prints it."""
 
 
 class Finding(TypedDict):
-    """Something that is wrong though nothing was raised, from the end of `step` on."""
+    """A problem that raised no error, from the end of `step` on."""
 
     kind: FindingKind
     step: int
     """From the end of this step on it is known."""
     at: ElementId | None
-    """Where it is shown; null where it has no place in the graph."""
+    """The element at which it is shown; null if it has no position in the graph."""
     label: str
     """What is wrong, in few words."""
     why: str
@@ -553,7 +551,7 @@ class Finding(TypedDict):
 
 
 class Warned(TypedDict):
-    """A warning that the program was given."""
+    """A warning that the program received."""
 
     step: int
     """The step before which it was given."""
@@ -583,17 +581,17 @@ class Revision(TypedDict):
     """The revision as recorded; null for that itself."""
     doubt: Doubt | None
     ran: NotRequired[bool]
-    """Set where the program itself has run with the edits: its prints are those of this run."""
+    """Set if the program itself has run with the edits: its prints are those of this run."""
     recomputed: str
-    """Of an edited program that ran on another library: who computed the numbers, and how well that agrees with the
-    recording; else empty."""
+    """For an edited program that ran on another library: the library that computed the numbers, and how well it agrees
+    with the recording; else empty."""
 
 
 class Chapter(TypedDict):
-    """A part of the story of a program, or the first text about one without a story."""
+    """A part of the story of a program, or the introduction of a program without a story."""
 
     kind: NotRequired[FindingKind | Literal["error"]]
-    """What it is about, of a program without a story."""
+    """Its subject, in a program without a story."""
     title: str
     """Its heading."""
     text: str
@@ -603,7 +601,7 @@ class Chapter(TypedDict):
     step: int | None
     """The time to which it leads."""
     select: list[ElementId]
-    """What it is about, selected as it is shown."""
+    """The elements that it is about, which are selected when it is shown."""
     fix: NotRequired[bool]
     """Whether it is the one about `error`, which offers `error.fix.edits`."""
     inspect: NotRequired[bool]
@@ -611,15 +609,15 @@ class Chapter(TypedDict):
     unfold: NotRequired[list[ElementId]]
     """The folded groups around the elements it describes: its move ends by opening them."""
     notes: NotRequired[str]
-    """What only the presenter of a lecture sees."""
+    """Notes that only the presenter of a lecture sees."""
     ask: NotRequired[Question]
-    """What it asks before its move."""
+    """The question that it asks before its move."""
     tries: NotRequired[list[Try]]
     """The edits that it proposes."""
     gone: NotRequired[str]
     """Why, after an edit, the events it describes no longer happen. Its step is then null."""
     now: NotRequired[str]
-    """If an edit may have changed what it describes: the sentence of its step now, empty for no step."""
+    """If an edit may have changed its subject: the sentence of its step now, empty for no step."""
 
 
 class File(TypedDict):
@@ -632,7 +630,7 @@ class File(TypedDict):
 
 
 class Gone(TypedDict):
-    """Lines that the other program has and this one has not."""
+    """Lines that only the other program has."""
 
     before: int
     """The line of this program before which they would stand."""
@@ -641,12 +639,12 @@ class Gone(TypedDict):
 
 
 class Other(TypedDict):
-    """Of a mistake the program without it, and of that the mistake."""
+    """Of a mistake, its corrected program; of that, the mistake."""
 
     id: str
     """Its name in addresses."""
     is_fixed: bool
-    """Whether this program is the one without the mistake."""
+    """Whether this program is the corrected one."""
     added: list[int]
     """The lines that only this program has."""
     gone: list[Gone]
@@ -660,7 +658,7 @@ class About(TypedDict):
     title: str
     """Its name for people."""
     question: str
-    """What it answers; of one's own program its name."""
+    """The question that it answers; for your own program, its name."""
     crumbs: list[str]
     """The path to it through the gallery."""
     legacy: bool
@@ -686,8 +684,8 @@ class Program(About):
 
     chapters: list[Chapter]
     opens: NotRequired[int | None]
-    """The time shown first: of one's own program its error or where the first nan comes from, of a large one that has
-    neither the end of its last backward call; null for the start."""
+    """The time shown first; null for the start. For your own program: its error, or the origin of the first nan; if it
+    has neither and is large, the end of its last backward call."""
     files: list[File]
 
 
@@ -697,15 +695,15 @@ class HiddenGroup(TypedDict):
     id: ElementId
     """As in `nodes`."""
     label: str
-    """The name of the module, function or round."""
+    """The name of the module, function or iteration."""
     within: ElementId | None
     """The group around it."""
     round: NotRequired[Literal[True]]
-    """There where it is a round of a loop."""
+    """Present for an iteration of a loop."""
 
 
 class HiddenElements(TypedDict):
-    """What lies in folded groups, by name: a search finds it and unfolds what is around it."""
+    """The elements in folded groups, by name: a search finds them and unfolds the groups around them."""
 
     names: list[tuple[NodeKind, Role, str, str, str]]
     """Kind, role, label, sub, title: the iterations of a loop share them."""
@@ -720,13 +718,13 @@ class Previous(TypedDict):
     values: dict[str, Track[ValueId | None]]
     """The tracks of the rows that differ, by `<node id>|<key of the row>`."""
     norms: NotRequired[dict[ElementId, Track[Num | None]]]
-    """Beside a section, where the browser puts the one before it: the norms of folded groups."""
+    """If the previous section is shown beside this one: the norms of folded groups."""
     label: NotRequired[str]
     """Its name."""
 
 
 class Section(TypedDict):
-    """The part of a long run that a document is about: an iteration of its training loop, or what is between them."""
+    """The part of a long run that a document is about: an iteration of its training loop, or the code between two."""
 
     at: int
     """Its number, from 0."""
@@ -737,7 +735,7 @@ class Section(TypedDict):
     label: str
     """`step = 57`."""
     around: list[str]
-    """The rounds of outer loops, outermost first: `epoch = 0`."""
+    """The iterations of outer loops, outermost first: `epoch = 0`."""
     before: str | None
     """The label of the one before; null for the first."""
     after: str | None
@@ -780,8 +778,8 @@ class Scene(TypedDict):
     """In the order of their steps."""
     warnings: list[Warned]
     norms: tuple[float, float] | None
-    """The powers of ten around all norms of gradients, the ends of the scale of colours; null where nothing begins
-    folded, or no gradient has a norm."""
+    """The powers of ten around all norms of gradients, the ends of the scale of colours; null if nothing is folded at
+    first, or no gradient has a norm."""
     model: str | None
     """The modules whose calls hold all of the graph, and are not drawn: `model: GPT`; null if there is none."""
     bounds: Box

@@ -70,8 +70,8 @@ FindingKind = Literal[
     "shape",  # a column against a row is spread to a matrix
     "rounded",  # a gradient is too small for float16
 ]
-"""What is wrong though nothing was raised.  Whoever treats findings differently asks for their kind, never for a word
-of their texts."""
+"""The kind of a problem that raised no error. Code that treats findings differently uses their kind, never a word of
+their texts."""
 
 
 class Code(TypedDict):

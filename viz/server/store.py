@@ -590,7 +590,7 @@ def _unknown_section(program: str, section: int, count: int) -> Problem:
     return Problem(
         "unknown-section",
         "The recording has no such iteration",
-        f"The link names number {section + 1:,}; the recording has {count:,}. It may have been made again since.",
+        f"The link names number {section + 1:,}; the recording has {count:,}. It may have been recorded again since.",
         [("Open the first one", f"/?program={program}&section=0"), ("Open the gallery", "/")],
     )
 

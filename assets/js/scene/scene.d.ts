@@ -21,13 +21,13 @@ export interface Scene {
   lines: Line[];
   /** In the order in which they were printed. */
   prints: Print[];
-  /** Something that stands on the timeline at a step. */
+  /** A sign on the timeline at a step. */
   marks: Mark[];
   /** Those of the ops in folded groups, each once. */
   formulas: Formula[][];
   /** A tensor, an op, a stub or a folded group. */
   nodes: Node[];
-  /** A way from one node to another; source to target is the direction of forward. */
+  /** A connection of two nodes; source to target is the direction of forward. */
   edges: Edge[];
   /** A call of a module or function, an iteration of a loop, drawn as a box, or folded as a node too. */
   groups: Group[];
@@ -45,11 +45,11 @@ export interface Scene {
   error: Error | null;
   /** In the order of their steps. */
   findings: Finding[];
-  /** A warning that the program was given. */
+  /** A warning that the program received. */
   warnings: Warned[];
   /**
-   * The powers of ten around all norms of gradients, the ends of the scale of colours; null where nothing begins
-   * folded, or no gradient has a norm.
+   * The powers of ten around all norms of gradients, the ends of the scale of colours; null if nothing is folded at
+   * first, or no gradient has a norm.
    */
   norms: [number, number] | null;
   /** The modules whose calls hold all of the graph, and are not drawn: `model: GPT`; null if there is none. */
@@ -78,11 +78,11 @@ export interface Revision {
   base: string | null;
   /** From this step on the program itself might take another path. */
   doubt: Doubt | null;
-  /** Set where the program itself has run with the edits: its prints are those of this run. */
+  /** Set if the program itself has run with the edits: its prints are those of this run. */
   ran?: boolean;
   /**
-   * Of an edited program that ran on another library: who computed the numbers, and how well that agrees with the
-   * recording; else empty.
+   * For an edited program that ran on another library: the library that computed the numbers, and how well it agrees
+   * with the recording; else empty.
    */
   recomputed: string;
 }
@@ -101,7 +101,7 @@ export interface Program {
   id: string;
   /** Its name for people. */
   title: string;
-  /** What it answers; of one's own program its name. */
+  /** The question that it answers; for your own program, its name. */
   question: string;
   /** The path to it through the gallery. */
   crumbs: string[];
@@ -121,30 +121,30 @@ export interface Program {
   on_torch?: boolean;
   /** The titles of the recordings that were opened together with this one, by their names in addresses. */
   beside?: Record<string, string>;
-  /** A part of the story of a program, or the first text about one without a story. */
+  /** A part of the story of a program, or the introduction of a program without a story. */
   chapters: Chapter[];
   /**
-   * The time shown first: of one's own program its error or where the first nan comes from, of a large one that has
-   * neither the end of its last backward call; null for the start.
+   * The time shown first; null for the start. For your own program: its error, or the origin of the first nan; if it
+   * has neither and is large, the end of its last backward call.
    */
   opens?: number | null;
   /** A file of the program. */
   files: File[];
 }
 
-/** Of a mistake the program without it, and of that the mistake. */
+/** Of a mistake, its corrected program; of that, the mistake. */
 export interface Other {
   /** Its name in addresses. */
   id: string;
-  /** Whether this program is the one without the mistake. */
+  /** Whether this program is the corrected one. */
   is_fixed: boolean;
   /** The lines that only this program has. */
   added: number[];
-  /** Lines that the other program has and this one has not. */
+  /** Lines that only the other program has. */
   gone: Gone[];
 }
 
-/** Lines that the other program has and this one has not. */
+/** Lines that only the other program has. */
 export interface Gone {
   /** The line of this program before which they would stand. */
   before: number;
@@ -152,9 +152,9 @@ export interface Gone {
   lines: string[];
 }
 
-/** A part of the story of a program, or the first text about one without a story. */
+/** A part of the story of a program, or the introduction of a program without a story. */
 export interface Chapter {
-  /** What it is about, of a program without a story. */
+  /** Its subject, in a program without a story. */
   kind?: FindingKind | "error";
   /** Its heading. */
   title: string;
@@ -164,7 +164,7 @@ export interface Chapter {
   lines: [number, number] | null;
   /** The time to which it leads. */
   step: number | null;
-  /** What it is about, selected as it is shown. */
+  /** The elements that it is about, which are selected when it is shown. */
   select: ElementId[];
   /** Whether it is the one about `error`, which offers `error.fix.edits`. */
   fix?: boolean;
@@ -172,15 +172,15 @@ export interface Chapter {
   inspect?: boolean;
   /** The folded groups around the elements it describes: its move ends by opening them. */
   unfold?: ElementId[];
-  /** What only the presenter of a lecture sees. */
+  /** Notes that only the presenter of a lecture sees. */
   notes?: string;
-  /** What it asks before its move. */
+  /** The question that it asks before its move. */
   ask?: Question;
   /** The edits that it proposes. */
   tries?: Try[];
   /** Why, after an edit, the events it describes no longer happen. Its step is then null. */
   gone?: string;
-  /** If an edit may have changed what it describes: the sentence of its step now, empty for no step. */
+  /** If an edit may have changed its subject: the sentence of its step now, empty for no step. */
   now?: string;
 }
 
@@ -192,7 +192,7 @@ export interface File {
   text: string;
 }
 
-/** The part of a long run that a document is about: an iteration of its training loop, or what is between them. */
+/** The part of a long run that a document is about: an iteration of its training loop, or the code between two. */
 export interface Section {
   /** Its number, from 0. */
   at: number;
@@ -202,7 +202,7 @@ export interface Section {
   kind: "before" | "iteration" | "between" | "after";
   /** `step = 57`. */
   label: string;
-  /** The rounds of outer loops, outermost first: `epoch = 0`. */
+  /** The iterations of outer loops, outermost first: `epoch = 0`. */
   around: string[];
   /** The label of the one before; null for the first. */
   before: string | null;
@@ -220,7 +220,7 @@ export interface Step {
   within?: WithinGroup;
   /** Of a rule, if a folded group hides it or a receiver: the gradients it sends to each. */
   sends?: Sent[];
-  /** For `x.data = y`, after which x has other values and its old gradient. */
+  /** For `x.data = y`, after which x has new values and its old gradient. */
   writes?: "value";
   /** What happens in a step. */
   kind: StepKind;
@@ -238,25 +238,25 @@ export interface Step {
   order: number;
 }
 
-/** What a rule that runs in a folded group gets and sends. */
+/** The gradients that a rule in a folded group receives and sends. */
 export interface WithinGroup {
   /** The gradients that it receives, in few characters. */
   gets: string;
   /** The gradients that it sends. */
   gives: string;
-  /** The first that comes to it. */
+  /** The first gradient that it receives. */
   upstream: ValueId | null;
   /** The place of its op's formulas in `formulas` of the scene. */
   formula: number | null;
 }
 
-/** What a rule sends to one receiver. */
+/** The gradient that a rule sends to one receiver. */
 export interface Sent {
   /** The folded group of the receiver, if it differs from the op's. */
   in?: ElementId;
   /** The receiver, as the sentence names it. */
   name: string;
-  /** The gradient; null where none is sent. */
+  /** The gradient; null if none is sent. */
   value: ValueId | null;
   /** The drawn edge from the receiver to the op. */
   edge?: ElementId;
@@ -283,9 +283,9 @@ export interface Flow {
   text: string | null;
   /** `2 · 1 = 2` if a gradient of several elements takes a single path: true for its cells, written on its wire. */
   path?: string;
-  /** Of a gradient whose elements agree; 0 where they do not, or are zero; null where one is nan. */
+  /** The common sign of a gradient's elements; 0 if their signs differ or they are zero; null if one is nan. */
   sign: -1 | 0 | 1 | null;
-  /** How large a gradient is drawn, 0 to 1: by the logarithm of its norm. */
+  /** The size at which a gradient is drawn, 0 to 1: by the logarithm of its norm. */
   size: number;
   /** As for an edge, if the step used other local derivatives than forward because a value was changed unseen. */
   wiring?: Wire[];
@@ -293,7 +293,7 @@ export interface Flow {
 
 /** Steps that belong together; the phases are contiguous and cover all steps. */
 export interface Phase {
-  /** What the steps of a phase are about. */
+  /** The kind of the steps of a phase. */
   kind: PhaseKind;
   /** As written in the program, or changed to. */
   label: string;
@@ -309,12 +309,12 @@ export interface Phase {
   failed: boolean;
 }
 
-/** What the steps of a phase are about. */
+/** The kind of the steps of a phase. */
 export type PhaseKind = "forward" | "backward" | "write";
 
 /**
- * Steps that are one thing at a level: a phase, in it the call of a module or function, or what goes back through it.
- * Each follows the one around it.
+ * Steps that are one unit at a level: a phase, the call of a module or function in it, or the backward pass through
+ * that call. Each follows the one around it.
  */
 export interface Span {
   /** Its first step. */
@@ -325,7 +325,7 @@ export interface Span {
   row: number;
   /** The place of the span around it in `spans`. */
   within: number | null;
-  /** What the steps of a phase are about. */
+  /** The kind of the steps of a phase. */
   kind: PhaseKind;
   /** The name of the group without its class, or the call as written in the program. */
   label: string;
@@ -333,7 +333,7 @@ export interface Span {
   say: string;
   /** The group that it is a call of. */
   group: ElementId | null;
-  /** The norm of the largest gradient that comes to it; null outside of backward, and if that is recorded nowhere. */
+  /** The norm of the largest gradient that it receives; null outside backward, and if that is not recorded. */
   norm: Num | null;
   /** The call; null for the forward pass. */
   code: Code | null;
@@ -345,11 +345,11 @@ export interface Line {
   file: number;
   /** Its number, from 1. */
   line: number;
-  /** How often it ran, as far as the recording tells; null where it only made a leaf. */
+  /** How often it ran, according to the recording; null if it only made a leaf. */
   runs: number | null;
   /**
-   * The norm of the largest gradient that comes to an op or a leaf of this line, or to what it calls; null where none
-   * does.
+   * The norm of the largest gradient that an op or a leaf of this line, or of a function that it calls, receives; null
+   * if none does.
    */
   norm: Num | null;
 }
@@ -368,17 +368,17 @@ export interface Print {
   more: number;
 }
 
-/** Something that stands on the timeline at a step. */
+/** A sign on the timeline at a step. */
 export interface Mark {
   /** Where on the timeline it stands. */
   step: number;
-  /** What a mark says. */
+  /** The meaning of a mark. */
   kind: MarkKind;
   /** What it says, in few words. */
   label: string;
 }
 
-/** What a mark says. */
+/** The meaning of a mark. */
 export type MarkKind =
   | "zero" // a gradient is zeroed
   | "none" // `.grad` is set to None
@@ -398,7 +398,7 @@ export interface Node {
   id: ElementId;
   /** What a node stands for. */
   kind: NodeKind;
-  /** What part an element has in the graph. */
+  /** The part of an element in the graph. */
   role: Role;
   /** The middle, in layout units. */
   x: number;
@@ -430,19 +430,17 @@ export interface Node {
   formula: Formula[];
   /** Of folded groups with parameters, in the order of the program. */
   dots?: Dot[];
-  /** Of a stack, which stands for several equal groups in a row: these, in the order of the program. */
+  /** Of a stack: the equal groups that it stands for, in the order of the program. */
   cells?: Cell[];
-  /**
-   * Of folded groups that stand beside a model: data that feeds it, an optimiser's step, and what no gradient comes to.
-   */
+  /** Of folded groups beside a model: its data, an optimiser's step, or code that receives no gradient. */
   quiet?: "data" | "update" | "aside";
-  /** What a node is over time. */
+  /** The states of a node over time. */
   tracks: NodeTracks;
-  /** Of a tensor the line that made it; null where the recording only met it in some line, as a parameter. */
+  /** Of a tensor, the line that made it; null if no line of the recording did, as for a parameter. */
   code: Code | null;
   /**
-   * Of a tensor on which `retain_grad()` was called: what comes of it. `unheld`: nobody holds the tensor when a call
-   * reaches it. `unreached`: no call does.
+   * Of a tensor on which `retain_grad()` was called: its effect. `unheld`: the program no longer holds the tensor when
+   * a call reaches it. `unreached`: no call reaches it.
    */
   retains?: "kept" | "unheld" | "unreached";
 }
@@ -455,12 +453,12 @@ export type NodeKind =
   | "group" // a folded group
 ;
 
-/** What part an element has in the graph. */
+/** The part of an element in the graph. */
 export type Role =
-  | "leaf" // a tensor that the program made, and that asks for a gradient
+  | "leaf" // a tensor that the program made, and that requires a gradient
   | "root" // a tensor from which a backward call starts
-  | "constant" // a tensor or an op of which no gradient is asked
-  | "inner" // all else
+  | "constant" // a tensor or an op that needs no gradient
+  | "inner" // anything else
 ;
 
 /** A row of a tensor's card; the rows stand under the title, top to bottom. */
@@ -481,8 +479,8 @@ export interface Row {
   /** Of a seed: which backward call. */
   call?: Track<number | null>;
   /**
-   * Of a seed, where it is not always null: how the gradient that backward starts with came about, where it is not the
-   * one that the program passed.
+   * Of a seed, unless it is always null: the origin of the gradient that backward starts with, if the program did not
+   * pass it.
    */
   derived?: Track<Derived | null>;
   /**
@@ -492,9 +490,9 @@ export interface Row {
   until?: number;
 }
 
-/** How the gradient that backward starts with came about. */
+/** The origin of the gradient that backward starts with. */
 export interface Derived {
-  /** How a gradient that was not passed as it is came about. */
+  /** The origin of a gradient that differs from the one that was passed. */
   kind: DerivedKind;
   /** `cast from float64`, `stretched from shape 2`, `implicit 1`, `none passed`, `by gradcheck`. */
   text: string;
@@ -502,9 +500,9 @@ export interface Derived {
   labels: string[];
 }
 
-/** How a gradient that was not passed as it is came about. */
+/** The origin of a gradient that differs from the one that was passed. */
 export type DerivedKind =
-  | "converted" // made of the gradient that was passed: cast, stretched or summed
+  | "converted" // the gradient that was passed, after a cast, a broadcast or a sum
   | "implicit" // nothing was passed, so it is 1
   | "missing" // nothing was passed, and no 1 would fit
   | "caller" // a function of the library passes it
@@ -530,11 +528,11 @@ export interface Cell {
   id: ElementId;
   /** Its name: `blocks.3`, `t = 4`. */
   label: string;
-  /** The norm of the gradient of all that it gives, together; null where none has come. */
+  /** The norm of the gradients of all its results together; null if none has arrived. */
   norm: Track<Num | null>;
 }
 
-/** What a node is over time. */
+/** The states of a node over time. */
 export interface NodeTracks {
   /** What a node is doing. */
   state: Track<State>;
@@ -544,7 +542,7 @@ export interface NodeTracks {
   saved?: Track<Saved>;
   /** Of ops, and of folded groups: the gradient that comes to it in backward. */
   upstream?: Track<ValueId | null>;
-  /** Of folded groups: the norm of the gradient of all that it gives, together. */
+  /** Of folded groups: the norm of the gradients of all its results together. */
   norm?: Track<Num | null>;
 }
 
@@ -558,7 +556,7 @@ export type State =
   | "error" // the program stopped here
 ;
 
-/** What has become of the values that an op saved. */
+/** The state of the values that an op saved. */
 export type Saved =
   | "none" // the op has not run yet, or saves nothing
   | "saved" // saved in forward
@@ -566,7 +564,7 @@ export type Saved =
   | "freed" // freed when the rule ran
 ;
 
-/** A way from one node to another; source to target is the direction of forward. */
+/** A connection of two nodes; source to target is the direction of forward. */
 export interface Edge {
   /** `e`, its ends and a number. */
   id: ElementId;
@@ -576,10 +574,7 @@ export interface Edge {
   target: ElementId;
   /** The name of the target's input; null after an op, and if several edges are drawn as one. */
   input: string | null;
-  /**
-   * The name of what it hands on where that is not the tensor of its source, but `w.grad`, or one that a folded group
-   * gives.
-   */
+  /** The name of its tensor, if that is not the tensor of its source but `w.grad`, or a result of a folded group. */
   hands: string | null;
   /**
    * The route of forward, from the source's border to the target's, drawn as a smooth curve through them. (A route to
@@ -607,26 +602,26 @@ export interface Edge {
 export interface EdgeTracks {
   /** What an edge is doing. */
   state: Track<EdgeState>;
-  /** Whether the running backward call does not concern it. */
+  /** Whether it takes no part in the running backward call. */
   faint: Track<boolean>;
-  /** The gradient that went along it in the latest backward call; of several that are drawn as one, the first. */
+  /** The gradient that went along it in the latest backward call; if several edges are drawn as one, the first. */
   cotangent: Track<ValueId | null>;
-  /** Of several that are drawn as one: the norm of what went along them. */
+  /** If several edges are drawn as one: the norm of their gradients. */
   norm?: Track<Num | null>;
 }
 
 /** What an edge is doing. */
 export type EdgeState =
-  | "future" // what it hands on is not yet computed
+  | "future" // its value is not yet computed
   | "idle" // computed; nothing has gone back along it in this call
   | "done" // the gradient has gone along it in this call
 ;
 
 /** A call of a module or function, an iteration of a loop, drawn as a box, or folded as a node too. */
 export interface Group {
-  /** Also that of its node, where it is folded. */
+  /** Also the id of its node, if it is folded. */
   id: ElementId;
-  /** The name of the module, function or round. */
+  /** The name of the module, function or iteration. */
   label: string;
   /** The elements directly in it; for a folded group, all elements that it stands for. */
   members: ElementId[];
@@ -648,7 +643,7 @@ export interface Group {
 export interface Previous {
   /** The tracks of the rows that differ, by `<node id>|<key of the row>`. */
   values: Record<string, Track<ValueId | null>>;
-  /** Beside a section, where the browser puts the one before it: the norms of folded groups. */
+  /** If the previous section is shown beside this one: the norms of folded groups. */
   norms?: Record<ElementId, Track<Num | null>>;
   /** Its name. */
   label?: string;
@@ -684,7 +679,7 @@ export interface Command {
   retain_graph: boolean;
   /** As passed to the call. */
   create_graph: boolean;
-  /** What was passed as `inputs=`; null where nothing was. */
+  /** The tensors passed as `inputs=`; null if none was passed. */
   inputs: ElementId[] | null;
   /** How an edit changed it; the label is then that of the call as it ran. Null: as recorded. */
   changed: ChangeKind | null;
@@ -721,7 +716,7 @@ export interface Place {
 
 /** The error that ended the program, explained. */
 export interface Error {
-  /** The step at which it came up. */
+  /** The step at which it was raised. */
   step: number;
   /** Where it is shown. */
   node: ElementId | null;
@@ -731,7 +726,7 @@ export interface Error {
   message: string;
   /** The note that Backstep added to the exception. */
   note: string;
-  /** How it came about, with this run's names and lines. */
+  /** Its cause, with this run's names and lines. */
   why: string;
   /** The smallest remedy of an error. */
   fix: Fix;
@@ -747,13 +742,13 @@ export interface Fix {
   edits: Edits | null;
 }
 
-/** Something that is wrong though nothing was raised, from the end of `step` on. */
+/** A problem that raised no error, from the end of `step` on. */
 export interface Finding {
-  /** What is wrong though nothing was raised. */
+  /** The kind of a problem that raised no error. */
   kind: FindingKind;
   /** From the end of this step on it is known. */
   step: number;
-  /** Where it is shown; null where it has no place in the graph. */
+  /** The element at which it is shown; null if it has no position in the graph. */
   at: ElementId | null;
   /** What is wrong, in few words. */
   label: string;
@@ -763,7 +758,7 @@ export interface Finding {
   fix: string;
 }
 
-/** A warning that the program was given. */
+/** A warning that the program received. */
 export interface Warned {
   /** The step before which it was given. */
   step: number;
@@ -771,7 +766,7 @@ export interface Warned {
   message: string;
 }
 
-/** What lies in folded groups, by name: a search finds it and unfolds what is around it. */
+/** The elements in folded groups, by name: a search finds them and unfolds the groups around them. */
 export interface HiddenElements {
   /** Kind, role, label, sub, title: the iterations of a loop share them. */
   names: [NodeKind, Role, string, string, string][];
@@ -785,11 +780,11 @@ export interface HiddenElements {
 export interface HiddenGroup {
   /** As in `nodes`. */
   id: ElementId;
-  /** The name of the module, function or round. */
+  /** The name of the module, function or iteration. */
   label: string;
   /** The group around it. */
   within: ElementId | null;
-  /** There where it is a round of a loop. */
+  /** Present for an iteration of a loop. */
   round?: true;
 }
 
@@ -822,7 +817,7 @@ export interface Try {
 }
 
 /**
- * What is wrong though nothing was raised. Whoever treats findings differently asks for their kind, never for a word of
+ * The kind of a problem that raised no error. Code that treats findings differently uses their kind, never a word of
  * their texts.
  */
 export type FindingKind =
@@ -901,11 +896,11 @@ export interface Line {
   file: number;
   /** Its number, from 1. */
   line: number;
-  /** How often it ran, as far as the recording tells; null where it only made a leaf. */
+  /** How often it ran, according to the recording; null if it only made a leaf. */
   runs: number | null;
   /**
-   * The norm of the largest gradient that comes to an op or a leaf of this line, or to what it calls; null where none
-   * does.
+   * The norm of the largest gradient that an op or a leaf of this line, or of a function that it calls, receives; null
+   * if none does.
    */
   norm: Num | null;
 }
@@ -1055,7 +1050,7 @@ export interface Details {
   compared: Comparison | null;
   /** Of ops, where it is small enough; else null. */
   jacobian: Matrix | null;
-  /** Null where it comes fewer than three times. */
+  /** Null if there are fewer than three points. */
   through: Series | null;
 }
 
@@ -1075,7 +1070,7 @@ export interface Head {
   device: string;
   /** Of the node: the higher number runs first in backward. */
   sequence_nr: number | null;
-  /** Of an op that only the library has on which the program ran: what its documentation says there; else empty. */
+  /** For an op that only the library of the program has: a sentence of its documentation there; else empty. */
   about: string;
 }
 
@@ -1091,27 +1086,27 @@ export interface Moment {
 
 /** A gradient added to `.grad` of a leaf, or written there by the program. */
 export interface Entry {
-  /** The step that brought it. */
+  /** The step at which it arrived. */
   step: number;
-  /** The number of the backward call; null for what the program wrote. */
+  /** The number of the backward call; null if the program wrote the gradient. */
   call: number | null;
-  /** What brought it, in words. */
+  /** Its origin, in words. */
   label: string;
   /** `.grad` before. */
   before: ValueId | null;
-  /** What was added. */
+  /** The gradient that was added. */
   added: ValueId | null;
   /** `.grad` after. */
   after: ValueId | null;
-  /** The call, or the line that wrote. */
+  /** The call, or the line that wrote it. */
   code: Code | null;
 }
 
-/** Something that an op saved. */
+/** A value that an op saved. */
 export interface SavedValue {
   /** The field of the node that holds it. */
   name: string;
-  /** What it is, with its value where that is short. */
+  /** A description, with its value if that is short. */
   text: string;
   /** Memory that it keeps, in bytes. */
   bytes: number;
@@ -1119,13 +1114,13 @@ export interface SavedValue {
   track: Track<Saved>;
   /** The backward call that freed it. */
   freed_by: Code | null;
-  /** What has become of it, in words. */
+  /** Its state, in words. */
   label: string;
 }
 
 /** A picture of the elements of a value over time. */
 export interface Figure {
-  /** What of the element it shows. */
+  /** The part of the element that it shows. */
   of: FigureOf;
   /** Its heading. */
   title: string;
@@ -1143,7 +1138,7 @@ export type FigureOf = "value" | "seed" | "grad" | "result" | "upstream";
 
 /** One VJP against finite differences. */
 export interface Check {
-  /** What was compared, and how far it is off. */
+  /** The comparison and its result, in words. */
   text: string;
   /** The worst relative difference. */
   worst: Num;
@@ -1183,13 +1178,13 @@ export interface Series {
   kind: "norm" | "size";
   /** How often; if more than 256, that many evenly spaced points are sent. */
   of: number;
-  /** One for each round. */
+  /** One for each iteration. */
   points: SeriesPoint[];
 }
 
 /** One iteration. */
 export interface SeriesPoint {
-  /** The name of the round. */
+  /** The name of the iteration. */
   label: string;
   /** Its card; null where it has none. */
   element: ElementId | null;

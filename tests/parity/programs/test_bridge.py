@@ -98,7 +98,7 @@ def test_op_that_only_pytorch_has_is_described_and_stands_in_the_way_of_an_edit(
     assert own[0] == "aten::_fft_r2c"
     texts = [details(trace, {}, element)["head"]["about"] for element in reading(trace).drawing.items]
     assert sum("An op of PyTorch" in text for text in texts) == len(own)
-    assert sum("A trace cannot hold complex64 numbers: its shape is recorded." in text for text in texts) == 1
+    assert sum("A trace cannot store complex64 numbers: only the shape is recorded." in text for text in texts) == 1
     with pytest.raises(Problem, match=r"The program uses aten::_fft_r2c in line 4 of .*does not have"):
         Computed().replay(trace, {"leaves": {"0": [1.0, 1.0, 1.0]}, "commands": None})
 

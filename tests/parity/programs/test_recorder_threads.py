@@ -79,7 +79,7 @@ def test_threads_that_run_at_the_same_time_are_named(capsys: pytest.CaptureFixtu
         (results[0] * 7).sum().backward()
     assert w.grad.tolist() == [2 + 3 + 35] * 2
     said = [event.message for event in trace.events if isinstance(event, WarningGiven)]
-    assert said == ["The thread worker runs while another one is recorded: what it computes is not recorded."]
+    assert said == ["The thread worker runs while another one is recorded: its computations are not recorded."]
     assert said[0] in capsys.readouterr().err
     ops = [event.name for event in trace.events if isinstance(event, OpCalled)]
     assert ops == ["mul", "sum", "torch::MulBackward0", "mul", "sum"]
@@ -147,7 +147,7 @@ def test_thread_from_before_the_recording_is_named() -> None:
         thread.join()
     assert counted(trace, OpCalled, GroupEntered, Accumulated) == [0, 0, 0]
     said = [event.message for event in trace.events if isinstance(event, WarningGiven)]
-    assert said == ["The thread early had begun before the recording: what it computes is not recorded."]
+    assert said == ["The thread early began before the recording: its computations are not recorded."]
 
 
 def test_thread_that_waits_gives_way() -> None:

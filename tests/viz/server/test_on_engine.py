@@ -87,7 +87,7 @@ def test_op_that_the_engine_lacks_keeps_its_numbers_where_the_edit_does_not_reac
 @pytest.mark.parametrize(
     ("trace", "said"),
     [(torchs(program(), event=renamed("exp")), r"The program uses aten::own in line \d+ of test_on_engine.py"),
-     (torchs(program(), 1.5), "computes other numbers than the recording: they differ by 0.3")],
+     (torchs(program(), 1.5), "computes different numbers from the recording: they differ by 0.3")],
 )  # fmt: skip
 def test_edit_that_the_engine_cannot_compute_is_refused_with_the_reason(trace: Trace, said: str) -> None:
     for _ in range(2):  # the reason is found once

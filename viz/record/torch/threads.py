@@ -75,7 +75,7 @@ class Threads:
         if slot.active is not watch.recorder or not torch.is_grad_enabled() or not uses_gradients():
             return False
         if get_ident() not in self.watched:
-            self.tell("had begun before the recording")
+            self.tell("began before the recording")
             return False
         with self._changing:
             if watch.off or watch.modules.depth or watch.backward.call is not None or self.is_busy():
@@ -113,6 +113,6 @@ class Threads:
         if number in self.reported:
             return
         self.reported.add(number)
-        text = f"The thread {threading.current_thread().name} {why}: what it computes is not recorded."
+        text = f"The thread {threading.current_thread().name} {why}: its computations are not recorded."
         self.watch.say(text)
         self.watch.log.append(("warning", self.watch.recorder.stacks.number(4), WARNING, text))

@@ -62,7 +62,7 @@ def course(folder: Path, recordings: Path | None = None, only: str | None = None
     lessons = [replace(one, id=name) for one, name in pairs if one is not None]
     if not lessons and only is None:
         raise FileNotFoundError(
-            f"{str(folder)!r} has no lessons: a script with a comment `# ## Title`, or a trace file, is one."
+            f"{str(folder)!r} has no lessons. A lesson is a script with a comment `# ## Title`, or a trace file."
         )
     return lessons
 

@@ -103,7 +103,7 @@ class Recomputed:
     def text(self) -> str:
         """The note on an edited revision."""
         measured = "to the last bit" if not self.worst else f"to {rough(self.worst)}"
-        without = ", apart from numbers that are rounding alone" if self.left_out else ""
+        without = ", apart from numbers that are only rounding" if self.left_out else ""
         return f"Recomputed by Backstep's engine, which agrees with the recording {measured}{without}."
 
 
@@ -161,7 +161,7 @@ def _measured(trace: Trace) -> Recomputed:
         for mine, its in zip(_values(before), _values(after), strict=False):
             worst = max(worst, _difference(rounding, again, mine, its, worst))
     if worst > FARTHEST:
-        raise Unlike(f"Backstep's engine computes other numbers than the recording: they differ by {rough(worst)}.")
+        raise Unlike(f"Backstep's engine computes different numbers from the recording: they differ by {rough(worst)}.")
     meta = {key: value for key, value in again.meta.items() if key not in ("doubt", "why", "edits")}
     unseen = frozenset(lost.values())
     own = replace(again, meta=meta)

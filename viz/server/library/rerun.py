@@ -47,7 +47,7 @@ def script_of(trace: Trace) -> Script:
     if not library(trace) or not isinstance(ran, Mapping) or not trace.argv:
         raise Cannot("Only a script that `backstep run` or `backstep record` has recorded on PyTorch can be run again.")
     if ran.get("processes") != "1":
-        raise Cannot("It is one of several processes, which only the launcher of the program can run again.")
+        raise Cannot("It is one of several processes; only the launcher of the program can run them again.")
     if ran.get("place") != place_of(os.getcwd()):
         raise Cannot(
             "It was recorded in another folder or with another Python. Start `backstep open --rerun` in the same "
@@ -113,7 +113,7 @@ class Reruns:
             if revision.id in self.store.again:
                 return
             if turn != self._asked:
-                raise _problem("Another edit came after this one.")
+                raise _problem("Another edit followed this one.")
             try:
                 self._keep(revision, self._ran(revision, turn))
             except (Cannot, ScriptError, OSError, TraceFileError, ValueError, KeyError) as error:
@@ -142,7 +142,7 @@ class Reruns:
         edits = to_edits(base, revision.edits)
         leaves, calls = leaf_values(run, section, base, edits), call_arguments(run, section, base, edits)
         if not leaves and not calls:
-            raise Cannot("These edits change nothing that a run of the program could do differently.")
+            raise Cannot("These edits would not change a run of the program.")
         folder = own_folder()
         plan, target = folder / "changes.json", folder / f"{script.path.stem}.backstep"
         written(plan, by_number(run, leaves), by_call(run, calls))
@@ -209,7 +209,7 @@ class Reruns:
             raise Cannot(f"The edit does not fit {name} as it runs now: {done.fault}.")
         if done.missed:
             raise Cannot(
-                f"{name} did not come to the place of the edit when it ran again. {recording.explanation}".strip()
+                f"{name} did not reach the position of the edit when it ran again. {recording.explanation}".strip()
             )
         cut = open_trace(str(target)).meta.get("cut")
         if cut and not run.whole.meta.get("cut"):

@@ -36,9 +36,7 @@ def leaf_values(run: Run, section: int, base: Trace, edits: Edits) -> dict[int, 
         leaf = leaves.get(tensor)
         name = base.names.get(tensor, "The edited tensor")
         if leaf is None:
-            raise Cannot(
-                f"{name} is computed by an op; a run of the program can begin with other values of leaves only."
-            )
+            raise Cannot(f"{name} is computed by an op; only values of leaves can be changed in a run of the program.")
         creation = int(run.outline.born[tensors[tensor]])
         event = run.whole.events[creation]
         is_before = run.is_divided and creation < run.sections[section].start
@@ -68,8 +66,8 @@ def call_arguments(run: Run, section: int, base: Trace, edits: Edits) -> dict[in
     recorded = commands(base)
     if [(one.id, _fixed(one)) for one in recorded] != [(one.id, _fixed(one)) for one in edits.commands]:
         raise Cannot(
-            "A run of the program can change the gradient and the flags of its backward calls, and values of leaves. "
-            "It cannot add, remove or move calls: change the script for that."
+            "When the program runs again, only the gradients and flags of its backward calls and the values of leaves "
+            "can be changed. To add, remove or move calls, change the script."
         )
     starts = run.outline.where(BackwardStarted)
     first = int(np.searchsorted(starts, run.sections[section].start)) if run.is_divided else 0
@@ -127,7 +125,8 @@ def difference_elsewhere(run: Run, again: Trace, first: int, edited: set[int]) -
         said = _differs(whole, again, before, after)
         if said:
             return (
-                f"{said}: the program draws other random numbers each time it runs. A fixed seed makes runs comparable."
+                f"{said}: the program draws different random numbers each time it runs. A fixed seed makes runs "
+                "comparable."
             )
     return ""
 

@@ -98,7 +98,7 @@ def unpacked(data: bytes) -> Packed:
 
 def _too_large() -> Problem:
     text = (
-        "What was asked for is larger than this server keeps for one visitor. The previous view is still there. "
+        "This result is larger than this server keeps for one visitor. The previous view is still there. "
         "Install Backstep to compute it on your own machine."
     )
     return Problem("too-much", "This is too large for this server", text)

@@ -354,7 +354,7 @@ export class Commands {
     const spec = edits.specs(this.scene, this.current()).find((each) => each.id === one.id);
     const now = places.spotOf(this.scene, this.current(), one.id);
     const all = spec ? places.spots(this.scene, this.current(), spec) : [];
-    fill(place, h("label.where", {}, h("span.label", {}, "Place "), h("select.native", { "data-do": "place", "aria-label": "Place in the program" },
+    fill(place, h("label.where", {}, h("span.label", {}, "Position "), h("select.native", { "data-do": "place", "aria-label": "Position in the program" },
       all.map((each) => h("option", { value: each.key, selected: each.key === now }, this.placeText(each))))),
     h("button.btn", { type: "button", "data-do": "duplicate", title: "Add the same command again, directly after this one" }, "Duplicate"));
   }
@@ -399,7 +399,7 @@ export class Commands {
     const unpassed = first('[data-preset="none"]');
     unpassed.hidden = leaf;
     unpassed.setAttribute("aria-pressed", String(Boolean(none)));
-    if (none && size !== 1) { fill(hint, "No gradient is passed, and the implicit 1 works only for a single number. Choose “ones” or another preset to pass one."); return; }
+    if (none && size !== 1) { fill(hint, "No gradient is passed, and the implicit 1 works only for a single number. Choose “ones” or another preset to pass a gradient."); return; }
     if (!editable) { fill(hint, `${size} elements are too many to edit one by one; the presets set all of them.`); return; }
     const numbers = value?.data || (value && this.form.fetched?.of === value ? this.form.fetched.data : null);
     const data = numbers || (this.form.data?.length === size ? this.form.data : null) || edits.preset("ones", shape);

@@ -52,7 +52,7 @@ export class RunView {
     if (!on) return;
     if (this.run) { this.draw(); this.more(); return; }
     const { key } = this;
-    this.say("What the run did", "Reading the gradients of all iterations …");
+    this.say("The whole run", "Reading the gradients of all iterations …");
     try {
       const answer = await this.overview.ask();
       if (key !== this.key) return;
@@ -68,7 +68,7 @@ export class RunView {
   async showAhead(program) {
     [this.key, this.run, this.cell, this.shown] = [program, null, null, true];
     mount("run-figure-place"); // Plotly comes meanwhile
-    this.say("What the run did", "Reading the gradients of all iterations …");
+    this.say("The whole run", "Reading the gradients of all iterations …");
     const { overview } = await this.overview.ahead(program).catch(() => ({ overview: undefined }));
     if (!overview || this.key !== program) return;
     this.key = `${program} ${overview.version}`;
@@ -117,13 +117,13 @@ export class RunView {
   /** All but the figure: it changes only with the recording. @param {RunOverview} run */
   frame(run) {
     byId("run-body").dataset.state = run.labels.length ? "ready" : "empty";
-    fill(byId("run-head"), h("h2", {}, isSingle(run) || run.calls.length ? "Gradient flow" : "What the run did"), h("p.hint", {}, isSingle(run) && run.loss[0] !== null ? `loss ${lossText(run.loss)} · ${facts(run)}` : facts(run)));
+    fill(byId("run-head"), h("h2", {}, isSingle(run) || run.calls.length ? "Gradient flow" : "The whole run"), h("p.hint", {}, isSingle(run) && run.loss[0] !== null ? `loss ${lossText(run.loss)} · ${facts(run)}` : facts(run)));
     first("#run-choice .hint").textContent = isSingle(run) ? "per parameter, the last layers first" : run.calls.length ? "per parameter: its .grad after each backward call" : "per parameter and iteration";
     fill(byId("run-findings"));
     this.findings = [];
     this.list(run.findings);
     byId("run-plot").hidden = !run.labels.length;
-    if (!run.labels.length) fill(byId("run-head"), h("h2", {}, "What the run did"), h("p.hint", {}, "No iteration calls backward(), so there are no gradients to show."));
+    if (!run.labels.length) fill(byId("run-head"), h("h2", {}, "The whole run"), h("p.hint", {}, "No iteration calls backward(), so there are no gradients to show."));
     fill(byId("run-words"), run.labels.length ? inWords(run) : "");
     const grid = byId("run-grid");
     grid.onkeydown = (event) => this.pressed(event);
