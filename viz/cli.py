@@ -47,7 +47,7 @@ EXAMPLES = """examples:
   backstep open --rerun run.backstep   open a trace; edits may run its script again
   backstep compare lesson.py        run a program on Backstep's engine and on PyTorch, and say where they differ
   backstep serve lessons --workers 4    the gallery and a course, for a class
-  backstep new lesson.py            write a lesson to begin with
+  backstep new lesson.py            write a first lesson
   backstep course lessons           open a folder of lessons
   backstep export run.backstep -o lesson.html   one HTML file that plays offline in any browser
   backstep export weights -o slide.png --size 16:9 --step 3   a picture of one moment, for a slide

@@ -55,7 +55,7 @@ NODE = ("metadata", "name", "next_functions", "register_hook", "register_prehook
 """What torch's nodes have too; the rest is the engine's."""
 EVENTS = "Events of a trace"
 SAID: Mapping[str, str] = {
-    "__version__": "The PyTorch that the engine stands for, and Backstep's own version; compares as a version.",
+    "__version__": "The PyTorch version that the engine follows, and Backstep's own version; compares as a version.",
     "channels_last": "A memory format: of images, channels innermost.",
     "contiguous_format": "A memory format: the last dimension innermost.",
     "cpu": "The tensor in the memory of the host.",
@@ -67,7 +67,7 @@ SAID: Mapping[str, str] = {
     "grad": "The gradient that backward has accumulated here; None before.",
     "inf": "Infinity.",
     "is_cuda": "Whether the elements lie on the GPU.",
-    "is_leaf": "Whether the tensor is a leaf: no op that records gradients made it.",
+    "is_leaf": "Whether the tensor is a leaf: not the result of a recorded op.",
     "itemsize": "Bytes per element.",
     "nan": "Not a number.",
     "nbytes": "Bytes of all elements.",
@@ -222,7 +222,9 @@ def own() -> str:
     named = [(f"backstep.{name}", getattr(backstep, name)) for name in backstep.__all__ if name != "engine"]
     named += [("record", engine.record), ("replay", engine.replay), ("viz.show", viz.show)]
     methods = [(f"Trace.{name}", thing) for name, thing in attributes(Trace) if about(name, thing)]
-    return section("Recording", "What PyTorch has not.\n\n" + table(named) + "\n".join([*rows(methods, True), ""]))
+    return section(
+        "Recording", "Functions that PyTorch does not have.\n\n" + table(named) + "\n".join([*rows(methods, True), ""])
+    )
 
 
 def events() -> list[tuple[str, type]]:

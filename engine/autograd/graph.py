@@ -98,8 +98,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 class saved_tensors_hooks:
-    """Inside, what ops save goes through `pack_hook(tensor)`, and what that returned through `unpack_hook` when it is
-    used.
+    """Inside, each saved tensor goes through `pack_hook(tensor)`, and its result through `unpack_hook` when it is used.
 
     Source: torch.autograd.graph.saved_tensors_hooks.
 

@@ -31,7 +31,7 @@ class _Block:
 
 
 class profile(_Block):
-    """A block that torch would time; here its tables are empty, because recording takes time itself.
+    """A block that torch would time; here its tables are empty, because recording takes time too.
 
     Source: torch.autograd.profiler.profile.
 
@@ -87,7 +87,7 @@ class record_function(_Block):
 
 
 class emit_nvtx(_Block):
-    """Marks for NVIDIA's profiler: none are made.  Source: torch.autograd.profiler.emit_nvtx.
+    """Marks for NVIDIA's profiler: none are written.  Source: torch.autograd.profiler.emit_nvtx.
 
     >>> with emit_nvtx():
     ...     pass
@@ -95,7 +95,7 @@ class emit_nvtx(_Block):
 
 
 class emit_itt(_Block):
-    """Marks for Intel's profiler: none are made.  Source: torch.autograd.profiler.emit_itt.
+    """Marks for Intel's profiler: none are written.  Source: torch.autograd.profiler.emit_itt.
 
     >>> with emit_itt():
     ...     pass

@@ -154,7 +154,7 @@ class Uniform(Distribution):
 
 
 class Exponential(Distribution):
-    """The time until something happens that happens at a `rate`.
+    """The time until an event that occurs at a `rate`.
 
     Shapes: rate (*) -> batch (*).  Raises ValueError for a rate that is not positive.
     Source: torch.distributions.Exponential.
@@ -254,7 +254,7 @@ class Laplace(_Located):
 
 
 class Cauchy(_Located):
-    """A bell with tails so heavy that it has no mean.
+    """A bell-shaped distribution with tails so heavy that it has no mean.
 
     Shapes: loc and scale (*), broadcast -> batch (*).  Raises ValueError for a scale that is not positive.
     Source: torch.distributions.Cauchy.
@@ -302,7 +302,7 @@ class Cauchy(_Located):
 
 
 class MultivariateNormal(Distribution):
-    """The bell of several dimensions; its covariance is given, or inverted, or as a lower Cholesky factor.
+    """The normal distribution in several dimensions, from its covariance, the inverse, or a lower Cholesky factor.
 
     Shapes: loc (*, D), a matrix (*, D, D) -> batch (*), event (D).  Raises ValueError for none or several matrices, or
     one that is not positive definite.  Source: torch.distributions.MultivariateNormal.

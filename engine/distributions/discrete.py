@@ -266,7 +266,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
 
 class Poisson(Distribution):
-    """How often something happens that happens `rate` times on average.
+    """The number of events, which is `rate` on average.
 
     Raises ValueError for a negative rate.  Source: torch.distributions.Poisson.
 
@@ -306,7 +306,7 @@ class Poisson(Distribution):
 
 
 class Geometric(ByOdds):
-    """How often something fails before it succeeds, which it does with probability `probs` (log-odds `logits`).
+    """The number of failures before the first success, whose probability is `probs` (log-odds `logits`).
 
     Raises ValueError where both are given, or none.  Source: torch.distributions.Geometric.
 

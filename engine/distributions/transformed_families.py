@@ -276,7 +276,7 @@ class Pareto(TransformedDistribution):
 
 
 class Weibull(TransformedDistribution):
-    """The time until something fails that wears out (`concentration` above 1) or gets more reliable (below 1).
+    """The time until a failure of something that wears out (`concentration` above 1) or gets more reliable (below 1).
 
     Shapes: scale and concentration (*), broadcast -> batch (*).  Raises ValueError for one that is not positive.
     Source: torch.distributions.Weibull.

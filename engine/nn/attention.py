@@ -10,7 +10,7 @@ __all__ = ["SDPBackend", "sdpa_kernel"]
 
 
 class SDPBackend(Enum):
-    """Torch's implementations of `scaled_dot_product_attention`; what is computed here is that of MATH."""
+    """Torch's implementations of `scaled_dot_product_attention`; here MATH is always used."""
 
     ERROR = -1
     MATH = 0
@@ -22,7 +22,7 @@ class SDPBackend(Enum):
 
 @contextmanager
 def sdpa_kernel(backends: Sequence[SDPBackend] | SDPBackend, set_priority: bool = False) -> Iterator[dict[str, object]]:
-    """A block in which torch uses one of some implementations; here it changes nothing.
+    """A block in which torch uses one of the listed implementations; here it changes nothing.
 
     Raises AssertionError for anything but an SDPBackend or a list of them.  Source: torch.nn.attention.sdpa_kernel.
     """

@@ -52,7 +52,7 @@ class _Listed(Module):
 
 
 class DataParallel(Module):
-    """The module itself: there is one device.  Its parameters have the names that torch gives them, `module.weight`.
+    """The module itself, because there is one device.  Its parameters have torch's names, `module.weight`.
 
     Source: torch.nn.DataParallel.
 

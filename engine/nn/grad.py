@@ -61,7 +61,7 @@ def conv1d_input(
     input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Ints = 1, padding: Ints = 0,
     dilation: Ints = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """The gradient of `conv1d`'s input, of shape `input_size`, for that of its result.
+    """The gradient of `conv1d`'s input, of shape `input_size`, from that of its result.
 
     Shapes: (K, C / groups, *), ([N,] K, L) -> (*input_size).  Source: torch.nn.grad.conv1d_input.
 
@@ -76,7 +76,7 @@ def conv1d_weight(
     input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Ints = 1, padding: Ints = 0,
     dilation: Ints = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """The gradient of `conv1d`'s filters, of shape `weight_size`, for that of its result.
+    """The gradient of `conv1d`'s filters, of shape `weight_size`, from that of its result.
 
     Shapes: ([N,] C, L), ([N,] K, L') -> (*weight_size).  Source: torch.nn.grad.conv1d_weight.
 
@@ -91,7 +91,7 @@ def conv2d_input(
     input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Ints = 1, padding: Ints = 0,
     dilation: Ints = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """The gradient of `conv2d`'s input, of shape `input_size`, for that of its result.
+    """The gradient of `conv2d`'s input, of shape `input_size`, from that of its result.
 
     Shapes: (K, C / groups, *), ([N,] K, H, W) -> (*input_size).  Source: torch.nn.grad.conv2d_input.
 
@@ -106,7 +106,7 @@ def conv2d_weight(
     input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Ints = 1, padding: Ints = 0,
     dilation: Ints = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """The gradient of `conv2d`'s filters, of shape `weight_size`, for that of its result.
+    """The gradient of `conv2d`'s filters, of shape `weight_size`, from that of its result.
 
     Shapes: ([N,] C, H, W), ([N,] K, H', W') -> (*weight_size).  Source: torch.nn.grad.conv2d_weight.
 
@@ -121,7 +121,7 @@ def conv3d_input(
     input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Ints = 1, padding: Ints = 0,
     dilation: Ints = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """The gradient of `conv3d`'s input, of shape `input_size`, for that of its result.
+    """The gradient of `conv3d`'s input, of shape `input_size`, from that of its result.
 
     Shapes: (K, C / groups, *), ([N,] K, D, H, W) -> (*input_size).  Source: torch.nn.grad.conv3d_input.
 
@@ -136,7 +136,7 @@ def conv3d_weight(
     input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Ints = 1, padding: Ints = 0,
     dilation: Ints = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """The gradient of `conv3d`'s filters, of shape `weight_size`, for that of its result.
+    """The gradient of `conv3d`'s filters, of shape `weight_size`, from that of its result.
 
     Shapes: ([N,] C, D, H, W), ([N,] K, D', H', W') -> (*weight_size).  Source: torch.nn.grad.conv3d_weight.
 

@@ -183,7 +183,7 @@ def eye_(tensor: Tensor) -> Tensor:
 
 @_quiet
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Weights of a convolution that hands its channels on unchanged, as many as there are on both sides.
+    """Weights of a convolution that passes on unchanged as many channels as its input and output have in common.
 
     Shapes: (N, C, *) -> (N, C, *), three to five dimensions.  Raises ValueError for other dimensions, or groups that do
     not divide N.  Source: torch.nn.init.dirac_.

@@ -58,7 +58,7 @@ class Adagrad(Optimizer):
 
 
 class Adadelta(Optimizer):
-    """Steps by the root of the mean square of the last steps over that of the gradients.
+    """Steps by the root mean square of the last steps divided by that of the gradients.
 
     Raises ValueError for a number below 0, or rho outside 0 … 1.  Source: torch.optim.Adadelta; Zeiler, 2012.
 

@@ -241,7 +241,7 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """Down to zero in `total_iters` epochs, as a power of what is left.
+    """Down to zero in `total_iters` epochs, as a power of the share that is left.
 
     Source: torch.optim.lr_scheduler.PolynomialLR.
 

@@ -83,7 +83,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
 
 
 def get_swa_avg_fn() -> Average:
-    """The step of a plain average, of one tensor, in which `count` values are already.
+    """The step of a plain average of one tensor, which already contains `count` values.
 
     Shapes: (*), (*), number -> (*) of the function.  Source: torch.optim.swa_utils.get_swa_avg_fn; Izmailov et al.,
     2018.

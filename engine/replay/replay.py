@@ -29,7 +29,7 @@ from .user_code import Block, end_of
 
 
 def replay(trace: Trace, edits: Edits | None = None, watch: Callable[[int], None] | None = None) -> Trace:
-    """Run `trace` again with `edits`.  Tensors keep their ids; what is new gets ids above those of `trace`.
+    """Run `trace` again with `edits`.  Tensors keep their ids; new ones get ids above those of `trace`.
 
     `meta["doubt"]` of the result is the index of the event from which on the program itself might have done otherwise
     (None: none), and `meta["why"]` says so in words: a value left for Python that is another than in the recording

@@ -19,7 +19,7 @@ def to(
     memory_format: Any = None,
     **_: Any,
 ) -> Tensor:
-    """The tensor in another dtype, on another device or laid out otherwise; itself where nothing changes.
+    """The tensor in another dtype, on another device or in another memory layout; itself if nothing changes.
 
     >>> import engine as torch
     >>> torch.tensor([1, 2]).to(torch.float64)

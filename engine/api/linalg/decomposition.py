@@ -124,7 +124,7 @@ def inv(A: Tensor) -> Tensor:
 
 
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
-    """(inverse, info): info is 0, or which pivot was 0.
+    """(inverse, info): info is 0, or the number of the pivot that was 0.
 
     Shapes: (*, N, N) -> (*, N, N), (*).  Raises RuntimeError where a matrix is not square.
     Source: torch.linalg.inv_ex.
@@ -297,7 +297,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 
 
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
-    """(result, info): info is 0, or which pivot was 0.
+    """(result, info): info is 0, or the number of the pivot that was 0.
 
     Shapes: (*, N, N), (*, N, K) -> (*, N, K), (*), broadcast; vectors (*, N, N), (*, N) -> (*, N), (*).  Raises
     RuntimeError where the sizes do not fit.  Source: torch.linalg.solve_ex.
@@ -310,7 +310,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
 
 
 def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
-    """X of A X = B for a triangle A, of which the other half is not read; with `unitriangular` nor the diagonal.
+    """X of A X = B for a triangular A; the other triangle is not read, nor with `unitriangular` the diagonal.
 
     Shapes: (*, N, N), (*, N, K) -> (*, N, K), broadcast; with `left` False (*, N, N), (*, K, N) -> (*, K, N),
     broadcast.  Raises RuntimeError where the sizes do not fit.  Source: torch.linalg.solve_triangular.
@@ -330,7 +330,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
 def triangular_solve(
     input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
-    """(solution, cloned_coefficient) of A X = input for a triangle A, which `transpose` turns.
+    """(solution, cloned_coefficient) of A X = input for a triangular A; with `transpose`, of its transpose.
 
     Shapes: (*, N, K), (*, N, N) -> (*, N, K), (*, N, N), broadcast.  Raises RuntimeError where the sizes do not fit.
     Source: torch.triangular_solve.

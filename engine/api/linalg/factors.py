@@ -161,7 +161,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
 
 
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
-    """(LU, pivots, info): info is 0, or which pivot was 0.
+    """(LU, pivots, info): info is 0, or the number of the pivot that was 0.
 
     Shapes: (*, M, N) -> (*, M, N), (*, K), (*), K = min of M and N.  Raises RuntimeError for fewer than two dimensions.
     Source: torch.linalg.lu_factor_ex.

@@ -187,7 +187,7 @@ def imag(input: Tensor) -> Tensor:
 
 
 def conj(input: Tensor) -> Tensor:
-    """The complex conjugate: of real numbers themselves.
+    """The complex conjugate: real numbers stay as they are.
 
     Shapes: (*) -> (*).  Source: torch.conj.
 

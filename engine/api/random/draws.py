@@ -103,7 +103,7 @@ def rand_like(
     input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None,
     **_: Any,
 ) -> Tensor:  # fmt: skip
-    """Even draws from [0, 1) in the shape and dtype of `input`.
+    """Uniform draws from [0, 1) in the shape and dtype of `input`.
 
     Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.rand_like.
 
@@ -150,7 +150,7 @@ def randint(
     low: Any = None, high: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, generator: Any = None, **_: Any,
 ) -> Tensor:  # fmt: skip
-    """Even draws from the integers low, ..., high - 1 (from 0 where one bound is given).
+    """Uniform draws from the integers low, ..., high - 1 (from 0 if only one bound is given).
 
     Shapes: numbers -> (*size).  Raises RuntimeError where no integer lies between the bounds.  Source: torch.randint.
 
@@ -178,7 +178,7 @@ def randint_like(
     input: Tensor, low: int, high: int | None = None, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, **_: Any,
 ) -> Tensor:  # fmt: skip
-    """Even draws from the integers low, ..., high - 1, in the shape and dtype of `input`.
+    """Uniform draws from the integers low, ..., high - 1, in the shape and dtype of `input`.
 
     Shapes: (*) -> (*).  Raises RuntimeError where no integer lies between the bounds.  Source: torch.randint_like.
 
@@ -219,7 +219,7 @@ def drawn(values: Any, source: Tensor) -> Tensor:
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, **named: Any) -> Tensor:
-    """Normal draws of a mean and a standard deviation: numbers with a `size`, or tensors that broadcast.
+    """Normal draws with a mean and a standard deviation: numbers with a `size`, or tensors that broadcast.
 
     Shapes: (*), (*) -> (*), broadcast; numbers -> (*size).  Raises RuntimeError for a negative standard deviation.
     Source: torch.normal.
@@ -257,7 +257,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
 
 
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -> Tensor:
-    """1 with the probability that the element is (or `p`), else 0.
+    """1 with the probability given by the element (or by `p`), else 0.
 
     Shapes: (*), (*) -> (*).  Raises RuntimeError for a probability outside 0 … 1.  Source: torch.bernoulli.
 

@@ -149,7 +149,7 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = N
 
 
 def uniform_(self: Tensor, a: float = 0, b: float = 1, *, generator: Any = None, **named: float) -> Tensor:
-    """Write even draws from [a, b); torch calls the bounds `from` and `to`.
+    """Write uniform draws from [a, b); torch calls the bounds `from` and `to`.
 
     >>> import engine as torch
     >>> (torch.zeros(9).uniform_(3, 4) >= 3).all()

@@ -287,7 +287,7 @@ def quantile(
 def nanquantile(
     input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
-    """As quantile, of the elements that are not nan.
+    """As quantile, over the elements that are not nan.
 
     Shapes: (*), (*q) -> (*q); along `dim` (*, D, *), (*q) -> (*q, *, *).  Raises RuntimeError for q outside 0 … 1, of
     more dimensions than one, or of another dtype.  Source: torch.nanquantile.
@@ -325,7 +325,7 @@ def unique(
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """As unique, but only of neighbours: the first of every run of equal elements.
+    """As unique, but only among neighbours: the first of every run of equal elements.
 
     Shapes: (*) -> (K), (*), (K) of K values; of `dim` (*, D, *) -> (*, K, *), (D), (K).  Raises IndexError where there
     is no dimension `dim`.  Source: torch.unique_consecutive.

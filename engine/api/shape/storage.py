@@ -99,7 +99,7 @@ def base(self: Tensor) -> Tensor | None:
 
 
 class memory_format(str):
-    """In which order elements lie in memory.
+    """The order of the elements in memory.
 
     Source: torch.memory_format.
 
@@ -195,7 +195,7 @@ def is_storage(obj: object) -> bool:
 
 
 def itself(input: Tensor) -> Tensor:
-    """The tensor: of real numbers what complex ones would be conjugated or resolved to.
+    """The tensor itself: real numbers have nothing to conjugate or to resolve.
 
     Shapes: (*) -> (*).  Source: torch.resolve_conj, torch.resolve_neg.
 

@@ -59,7 +59,7 @@ class SoftmaxTransform(Plain):
 
 
 class StickBreakingTransform(Plain):
-    """Vectors to probabilities, one more: each takes its share (a sigmoid) of what those before it left.
+    """Vectors to one more probability: each takes its share (a sigmoid) of the rest that those before it left.
 
     Shapes: (*, D) -> (*, D + 1).  Source: torch.distributions.StickBreakingTransform.
 

@@ -161,7 +161,7 @@ class SoftplusTransform(_Rising):
 
 
 class TanhTransform(_Rising):
-    """y = tanh(x).  Back from -1 and 1, to which large x are rounded, only a cache leads.
+    """y = tanh(x).  Large x are rounded to -1 and 1, from which only a cache leads back.
 
     Shapes: (*) -> (*).  Source: torch.distributions.TanhTransform.
 
@@ -270,7 +270,7 @@ class AffineTransform(_Broadcast):
 
 
 class CumulativeDistributionTransform(Transform):
-    """y = the probability that a distribution gives to what is below x.
+    """y = the probability of a value below x under a distribution.
 
     Shapes: (*) -> (*).  Source: torch.distributions.CumulativeDistributionTransform.
 

@@ -18,7 +18,7 @@ __all__ = ["ComposeTransform", "IndependentTransform", "ReshapeTransform", "Tran
 
 
 class Transform:
-    """A map y = f(x) with the logarithm of how much it stretches.
+    """A map y = f(x) with the logarithm of its volume change.
 
     A class below it writes `_call`, `_inverse` and `log_abs_det_jacobian`.  With `cache_size=1` the last (x, y) is
     kept, so that turning y back gives that very x.  Raises ValueError for another size.
@@ -325,7 +325,7 @@ class IndependentTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """The last dimensions in another shape of as many elements.
+    """The last dimensions in another shape with the same number of elements.
 
     Shapes: (*, *in_shape) -> (*, *out_shape).  Raises ValueError where they are not as many.
     Source: torch.distributions.ReshapeTransform.

@@ -385,7 +385,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """x brought `lambd` closer to 0, 0 within `lambd` of it.
+    """x moved by `lambd` towards 0, and 0 if it is within `lambd` of 0.
 
     Shapes: (*) -> (*).  Raises NotImplementedError for integers.  Source: torch.nn.functional.softshrink.
 

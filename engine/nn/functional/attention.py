@@ -43,7 +43,7 @@ def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
     is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
 ) -> Tensor:  # fmt: skip
-    """softmax(query @ keyᵀ * scale + mask) @ value; `scale` is 1 / sqrt(size of a query) where not given.
+    """softmax(query @ keyᵀ * scale + mask) @ value; `scale` is 1 / sqrt(size of a query) if not given.
 
     The mask is added, or where it is bool, False where nothing is looked at; `is_causal` hides what comes later.  Of
     four dimensions, without dropout and gradient of the mask, it is one node; else it is made of steps.

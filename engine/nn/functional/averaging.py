@@ -58,7 +58,7 @@ def avg_pool2d(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """As `avg_pool1d`, over (batch, channels, height, width); sums are divided by `divisor_override` where given.
+    """As `avg_pool1d`, over (batch, channels, height, width); sums are divided by `divisor_override` if given.
 
     Shapes: ([N,] C, H, W) -> ([N,] C, H', W').  Raises RuntimeError where the result would be empty.
     Source: torch.nn.functional.avg_pool2d.

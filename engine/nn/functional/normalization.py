@@ -102,7 +102,7 @@ def layer_norm(
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
-    """x / sqrt(mean(x²) + eps) over the last dimensions, times `weight`; `eps` is that of the dtype where not given.
+    """x / sqrt(mean(x²) + eps) over the last dimensions, times `weight`; `eps` is that of the dtype if not given.
 
     Shapes: (*, *normalized_shape), (*normalized_shape) -> (*, *normalized_shape).  Raises RuntimeError for other last
     dimensions.  Source: torch.nn.functional.rms_norm; Zhang and Sennrich, 2019.

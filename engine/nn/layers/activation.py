@@ -441,7 +441,7 @@ class Threshold(InPlace):
 
 
 class RReLU(InPlace):
-    """A leaky ReLU whose slope is drawn for every element in training, and the middle one in evaluation.
+    """A leaky ReLU whose slope is drawn for every element in training; evaluation uses the middle slope.
 
     Shapes: (*) -> (*).  Source: torch.nn.RReLU.
 
@@ -561,7 +561,7 @@ class Hardshrink(Module):
 
 
 class Softshrink(Module):
-    """x moved by lambd towards 0, which it does not cross.
+    """x moved by lambd towards 0, but not beyond it.
 
     Shapes: (*) -> (*).  Source: torch.nn.Softshrink.
 

@@ -382,7 +382,7 @@ class CosineEmbeddingLoss(_WithMargin):
 
 
 class MarginRankingLoss(_WithMargin):
-    """The amount by which the first falls short of being above the second (target 1), or below it (-1), by the margin.
+    """The amount by which the first misses being above the second (target 1), or below it (-1), by the margin.
 
     Shapes: (*), (*), (*) -> (), with reduction "none" (*).  Source: torch.nn.MarginRankingLoss.
 

@@ -142,7 +142,7 @@ def rows_of(dataset: Any) -> tuple[Tensor, ...] | None:
 
 
 def default_collate(batch: Any) -> Any:
-    """Samples put together: tensors stacked, numbers as a tensor, lists and dicts item by item.
+    """Samples joined: tensors stacked, numbers as a tensor, lists and dicts item by item.
 
     Shapes: (*), ... N of them -> (N, *).  Raises RuntimeError where shapes or lengths differ.
     Source: torch.utils.data.default_collate.
