@@ -71,8 +71,8 @@ def check(node: Any, cotangents: Sequence[Any] | None) -> None:
         if array is not None and bool(xp.isnan(array).any()):
             raise errors.runtime(
                 f"Function '{node.name()}' returned nan values in its {place}th output.",
-                "Backstep: this is the first node at which a nan shows on the way back; what it was given (0 times "
-                "inf, 0 / 0, or a nan of the forward pass) is in its upstream gradient and saved values.",
+                "Backstep: this is the first node of the backward pass to show a nan. Look at its upstream gradient "
+                "and its saved values: 0 times inf, 0 / 0, or a nan of the forward pass.",
                 node=node,
             )
 

@@ -128,7 +128,7 @@ def _batch_size(leaves: list[Any], dims: list[int | None]) -> int:
             f"{sizes} for the mapped dimension"
         )
     if not sizes[0]:
-        raise ValueError("vmap: the batch is empty, and without an example nothing tells what comes out.")
+        raise ValueError("vmap: the batch is empty, so the shape of the result is not known.")
     return int(sizes[0])
 
 

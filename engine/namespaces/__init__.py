@@ -1,7 +1,7 @@
-"""PyTorch's small modules, a file each (`torch.amp`, `torch.linalg` …), and which function is which method of `Tensor`.
+"""PyTorch's small modules, a file each (`torch.amp`, `torch.linalg` …), and the table of `Tensor`'s methods.
 
 A program imports them by PyTorch's names: `engine.linalg` is the module that is written in `namespaces/linalg.py`.
-What is more than one file in PyTorch's own tree has a folder beside this one: `torch.nn`, `torch.optim` …
+Modules of several files in PyTorch have a folder beside this one: `torch.nn`, `torch.optim` …
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ops, one file per kind, each with what is known of it; importing this package declares all of them.
+"""The ops, one file per kind, each with everything that is known about it; importing this package declares all of them.
 Nothing here imports tensors or the backward pass.
 """
 

@@ -39,11 +39,11 @@ def _rot90(self: Array, k: int = 1, dims: tuple[int, int] = (0, 1)) -> Array:
 
 repeat = op("repeat", _repeat, self=lambda grad, self_sizes, repeats: _gathered(grad, self_sizes, repeats))
 roll = op(
-    "roll", _roll, PLAIN, Presentation(shape=like_first, word="shifted round along the dimension"),
+    "roll", _roll, PLAIN, Presentation(shape=like_first, word="shifted along the dimension, from the end to the start"),
     self=lambda grad, shifts, dims: roll(grad, tuple(-s for s in shifts), dims),
 )  # fmt: skip
 rot90 = op(
-    "rot90", _rot90, PLAIN, Presentation(word="turned by quarters"),
+    "rot90", _rot90, PLAIN, Presentation(word="rotated by quarter turns"),
     self=lambda grad, k, dims: rot90(grad, -k, dims),
 )  # fmt: skip
 

@@ -224,7 +224,7 @@ clamp = op(
     elementwise(),
     self=lambda grad, self, min, max: where(_inside(self, min, max), grad, 0),
 )  # fmt: skip
-BOUND = "no less than the bound: what is smaller becomes the bound"
+BOUND = "at least the bound: smaller values become the bound"
 clamp_min = op(
     "clamp_min", _clamp_min, PLAIN, elementwise(word=BOUND),
     self=lambda grad, self, min: where(ge(self, min), grad, 0),

@@ -291,7 +291,7 @@ convolution_weight = op(
     "convolution_weight", _convolution_weight, PLAIN,
     Presentation(
         shape=Sized("sizes"), name="correlate",
-        word="the image that each weight of a filter saw, times the upstream gradient, added up over places",
+        word="the image that each weight of a filter saw, times the upstream gradient, added up over positions",
         indexed=sums.filters,
     ),
     self=lambda grad, input, self_sizes, input_sizes, sizes, stride, padding, dilation, groups: _forward(

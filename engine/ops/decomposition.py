@@ -185,7 +185,7 @@ matrix_inverse = op(
 near_inverse = op(
     "near_inverse", _near_inverse, PLAIN,
     Presentation(
-        name="near_inv", word="the inverse, worked out by singular values so that it exists for singular matrices too",
+        name="near_inv", word="the inverse, computed from singular values so that it exists for singular matrices too",
     ),
     self=lambda grad, result, self_sizes: _by_inverse(grad, result, self_sizes),
 )  # fmt: skip

@@ -75,7 +75,7 @@ embedding_backward = op(
     "embedding_dense_backward", _embedding_backward, PLAIN,
     Presentation(
         shape=lambda attrs, first, index: (attrs["rows"], *first[len(index) :]), name="add_rows",
-        word="each row is added to the row that its index says; rows that no index says get 0",
+        word="each row is added to the row at its index; rows without an index get 0",
         indexed=index_notation.embedded,
     ),
     self=lambda grad, indices, rows, padding_idx, scale_grad_by_freq: embedding_again(
@@ -84,7 +84,7 @@ embedding_backward = op(
 )  # fmt: skip
 embedding_again = op(
     "embedding_again", _embedding_again, PLAIN,
-    Presentation(name="rows", word="the row that each index says"),
+    Presentation(name="rows", word="the row at each index"),
     self=lambda grad, indices, rows, padding_idx, scale_grad_by_freq: embedding_backward(
         grad, indices, rows, padding_idx, scale_grad_by_freq
     ),
@@ -179,12 +179,12 @@ def _take_chosen(self: Array, chosen: Array, rows: int) -> Array:
 
 spread_chosen = op(
     "spread_chosen", _spread_chosen, PLAIN,
-    Presentation(name="to_chosen", word="the numbers at the places that were chosen, 0 elsewhere"),
+    Presentation(name="to_chosen", word="the numbers at the chosen positions, 0 elsewhere"),
     self=lambda grad, chosen, rows: take_chosen(grad, chosen, rows),
 )  # fmt: skip
 take_chosen = op(
     "take_chosen", _take_chosen, PLAIN,
-    Presentation(name="of_chosen", word="the numbers at the places that were chosen"),
+    Presentation(name="of_chosen", word="the numbers at the chosen positions"),
     self=lambda grad, chosen, rows: spread_chosen(grad, chosen, rows),
 )  # fmt: skip
 
@@ -194,7 +194,7 @@ def _one_over(self: Array, like: Array) -> Array:
     return (1 / xp.maximum(self, 1)).astype(like.dtype)[:, None]
 
 
-one_over = op("one_over_sizes", _one_over, PLAIN, Presentation(word="1 over how many rows each bag has"))
+one_over = op("one_over_sizes", _one_over, PLAIN, Presentation(word="1 over the number of rows of each bag"))
 
 
 def _bag_slope(

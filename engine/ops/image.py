@@ -61,11 +61,11 @@ def _channel_shuffle(self: Array, groups: int) -> Array:
 
 
 pixel_shuffle = op(
-    "pixel_shuffle", _pixel_shuffle, PLAIN, Presentation(word="channels set between pixels"),
+    "pixel_shuffle", _pixel_shuffle, PLAIN, Presentation(word="channels moved between pixels"),
     self=lambda grad, upscale_factor: pixel_unshuffle(grad, upscale_factor),
 )  # fmt: skip
 pixel_unshuffle = op(
-    "pixel_unshuffle", _pixel_unshuffle, PLAIN, Presentation(word="pixels set apart into channels"),
+    "pixel_unshuffle", _pixel_unshuffle, PLAIN, Presentation(word="pixels moved into channels"),
     self=lambda grad, downscale_factor: pixel_shuffle(grad, downscale_factor),
 )  # fmt: skip
 channel_shuffle = op(

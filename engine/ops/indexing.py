@@ -69,7 +69,7 @@ index_backward = op(
 index_cleared = op(
     "index_cleared", _index_cleared, PLAIN,
     Presentation(
-        shape=like_first, name="clear_at", word="the places that the indices say become 0, the rest stays",
+        shape=like_first, name="clear_at", word="the elements at the indices become 0, the rest stays",
         indexed=index_notation.cleared,
     ),
     self=lambda grad, indices: index_cleared(grad, indices),
@@ -104,7 +104,7 @@ def _selected(attrs: Attrs, first: Sizes, index: Sizes) -> Sizes | None:
 index_select = op(
     "index_select", _index_select, PLAIN,
     Presentation(
-        shape=_selected, word="the slices that the index says, one after the other", indexed=index_notation.rows_picked,
+        shape=_selected, word="the slices at the index, one after the other", indexed=index_notation.rows_picked,
     ),
     self=lambda grad, index, dim, self_sizes: index_sum(grad, index, dim, self_sizes),
 )  # fmt: skip

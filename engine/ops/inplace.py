@@ -78,7 +78,7 @@ copy_slices = op(
 
 retake = op(
     "as_strided.path", _taken, Traits(node="AsStridedBackward0", view=True),
-    Presentation(word="the numbers at the places in memory that size and stride say"),
+    Presentation(word="the numbers that size and stride select in memory"),
     self=lambda grad, path, self_sizes: spread_slice(grad, path, self_sizes),
 )  # fmt: skip
 

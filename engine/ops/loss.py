@@ -250,7 +250,7 @@ nll_backward = op(
     "nll_loss_backward", _nll_backward, PLAIN,
     Presentation(
         shape=Sized("sizes"), name="to_target",
-        word="minus the upstream gradient at each target's place (times its weight, over the total where that is a "
+        word="minus the upstream gradient at each target's position (times its weight, over the total where that is a "
         "mean), 0 elsewhere",
         indexed=sums.to_target,
     ),
@@ -262,7 +262,7 @@ nll_again = op(
     "nll_loss_again", _scaled_nll, PLAIN,
     Presentation(
         name="at_target",
-        word="minus the number at each target's place (times its weight, over the total where that is a mean)",
+        word="minus the number at each target's position (times its weight, over the total where that is a mean)",
     ),
     self=lambda grad, target, weight, total, self_sizes, reduction, ignore_index: nll_backward(
         grad, target, weight, total, self_sizes, reduction, ignore_index

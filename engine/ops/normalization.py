@@ -152,7 +152,7 @@ def _times(grad: Any, weight: Any) -> Any:
 
 
 STATISTICS = Presentation(
-    letters="yμρ", roles=("", "the mean that was taken away", "1 / standard deviation, what was multiplied by")
+    letters="yμρ", roles=("", "the mean that was taken away", "1 / standard deviation, the factor used")
 )
 layer_norm = op(
     "native_layer_norm", _layer_norm, Traits(differentiable=(0,), fused="none"),

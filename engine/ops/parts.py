@@ -39,7 +39,7 @@ def _put(self: Array, index: Array, source: Array, accumulate: bool = False) -> 
 
 
 take = op(
-    "take", _take, PLAIN, Presentation(word="the numbers at the places that the index says, counted through"),
+    "take", _take, PLAIN, Presentation(word="the numbers at the positions in the flattened tensor"),
     self=lambda grad, index, self_sizes: take_sum(grad, index, self_sizes),
 )  # fmt: skip
 take_sum = op(
@@ -48,7 +48,7 @@ take_sum = op(
 )  # fmt: skip
 put = op(
     "put", copying(_put), Traits(write=_put, by_place=True),
-    Presentation(shape=like_first, word="the places counted through that the index says are replaced"),
+    Presentation(shape=like_first, word="the elements at the positions in the flattened tensor are replaced"),
     self=lambda grad, index, source, accumulate: grad if accumulate else put(grad, index, zero(source)),
     source=lambda grad, index, source_sizes: reshape(take(grad, index), source_sizes),
 )  # fmt: skip
@@ -96,18 +96,18 @@ masked_select = op(
 masked_spread = op(
     "masked_spread", _masked_spread, PLAIN,
     Presentation(
-        shape=Sized("sizes"), name="spread_mask", word="the numbers in turn at the places of the mask, 0 elsewhere",
+        shape=Sized("sizes"), name="spread_mask", word="the numbers in turn where the mask is True, 0 elsewhere",
     ),
     self=lambda grad, mask, self_sizes: masked_taken(grad, mask, self_sizes),
 )  # fmt: skip
 masked_taken = op(
     "masked_taken", _masked_taken, PLAIN,
-    Presentation(shape=Sized("sizes"), name="take_mask", word="the numbers at the places of the mask, in turn"),
+    Presentation(shape=Sized("sizes"), name="take_mask", word="the numbers where the mask is True, in turn"),
     self=lambda grad, mask, self_sizes, mask_sizes: masked_spread(grad, mask, _joint(self_sizes, mask_sizes)),
 )  # fmt: skip
 masked_scatter = op(
     "masked_scatter", copying(_masked_scatter), Traits(write=_masked_scatter, reads_first=True),
-    Presentation(chooses=True, shape=like_first, word="the places of the mask are replaced"),
+    Presentation(chooses=True, shape=like_first, word="the elements where the mask is True are replaced"),
     self=lambda grad, mask: masked_fill(grad, mask, 0),
     source=lambda grad, mask, source_sizes: masked_taken(grad, mask, source_sizes),
 )  # fmt: skip
@@ -162,7 +162,7 @@ diagonal_scatter = op(
 )  # fmt: skip
 as_strided_scatter = op(
     "as_strided_scatter", copying(_as_strided_scatter), PLAIN,
-    Presentation(shape=like_first, word="the places in memory that size and stride say are replaced"),
+    Presentation(shape=like_first, word="the elements that size and stride select in memory are replaced"),
     self=lambda grad, size, stride, storage_offset, source_stride, source_offset: as_strided_scatter(
         grad, zero(as_strided_from(grad, size, stride, storage_offset, source_stride, source_offset)),
         size, stride, storage_offset, source_stride, source_offset,

@@ -227,14 +227,14 @@ def _as_before(attrs: Attrs, first: Sizes, *_: Sizes) -> Sizes:
 
 pool_pick = op(
     "pool_pick", _pick, PLAIN,
-    Presentation(name="of_largest", word="the number at the place of each window's largest"),
+    Presentation(name="of_largest", word="the number at the position of each window's largest"),
     self=lambda grad, indices, self_sizes, rank: pool_spread(grad, indices, self_sizes[-rank:], False),
 )  # fmt: skip
 pool_spread = op(
     "pool_spread", _spread, PLAIN,
     Presentation(
         shape=_as_before, name="to_largest",
-        word="each window's gradient at the place of its largest, added where windows overlap, 0 elsewhere",
+        word="each window's gradient at the position of its largest, added where windows overlap, 0 elsewhere",
         indexed=sums.to_largest,
     ),
     self=lambda grad, indices, sizes: pool_pick(grad, indices, len(sizes)),
@@ -388,7 +388,7 @@ avg_pool_backward = op(
     "avg_pool_backward", _avg_pool_backward, PLAIN,
     Presentation(
         shape=_as_before, name="spread",
-        word="each window's gradient in equal parts to its places, added where windows overlap", indexed=sums.spread,
+        word="each window's gradient in equal parts to its elements, added where windows overlap", indexed=sums.spread,
     ),
     self=lambda grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: AVG_POOL[
         len(stride)

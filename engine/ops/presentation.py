@@ -92,11 +92,11 @@ DRAWN = Presentation(random=True)
 PICKED = Presentation(letters="yk", roles=("", "the result indices: where along the dimension each value was found"))
 """Of ops that give values along a dimension, and where they were found."""
 PICKED_IN_WINDOWS = Presentation(
-    letters="yk", roles=("", "where each window's largest was found, its plane counted through row by row")
+    letters="yk", roles=("", "the position of each window's largest, counted row by row in its plane")
 )
 """The same of poolings."""
 
-ADDED_AT = "each number is added at the place that its index says, places that no index says get 0"
-PLACED = "the upstream gradient at the place that was read, 0 elsewhere"
+ADDED_AT = "each number is added at the position in its index, positions without an index get 0"
+PLACED = "the upstream gradient at the position that was read, 0 elsewhere"
 DIAGONAL = "a diagonal: taken out of a matrix, or set into one that is 0 elsewhere"
 """Words that functions of several files share."""

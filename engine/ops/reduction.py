@@ -92,7 +92,7 @@ def _cumsum(self: Array, dim: int, dtype: Any = None) -> Array:
 cumsum = op(
     "cumsum", _cumsum, PLAIN,
     Presentation(
-        shape=like_first, word="the sum of all numbers up to each place, along the dimension", indexed=sums.running_sum,
+        shape=like_first, word="the running sum along the dimension", indexed=sums.running_sum,
     ),
     self=lambda grad, dim: _summed_from_behind(grad, dim),
 )  # fmt: skip
@@ -239,7 +239,7 @@ def _share(self: Array, extreme: Array, dim: Any = None) -> Array:
 even_share = op(
     "even_share", _share, PLAIN,
     Presentation(
-        shape=like_first, name="share", word="1 over how many share the extreme for those that do, 0 for the others",
+        shape=like_first, name="share", word="1 over the number of extremes for those elements, 0 for the others",
         indexed=sums.evenly,
     ),
 )  # fmt: skip
@@ -279,7 +279,7 @@ gather = op(
     "gather", _gather, PLAIN,
     Presentation(
         shape=lambda attrs, first, index: index,
-        word="along the dimension, the number at the place that each index says", indexed=index_notation.gathered,
+        word="along the dimension, the number at the position in each index", indexed=index_notation.gathered,
     ),
     self=lambda grad, index, dim, self_sizes: scatter_sum(grad, index, dim, self_sizes),
 )  # fmt: skip

@@ -230,7 +230,7 @@ resample_backward = op(
     "resample_backward", _resample_backward, PLAIN,
     Presentation(
         name="resampleᵀ",
-        word="the transpose of the resampling: each number goes to the places it was made of, times their weights",
+        word="the transpose of the resampling: each number is added to the elements it came from, times their weights",
         written=signs.resampled_back,
     ),
     self=lambda grad, name, arguments: FORWARD[name](grad, *arguments),

@@ -52,7 +52,7 @@ def _recurrence(self: Array, factor: Array, dim: int, reverse: bool = False) -> 
 
 shifted = op(
     "shifted", _shifted, PLAIN,
-    Presentation(shape=like_first, word="moved by a step along the dimension, with the fill behind"),
+    Presentation(shape=like_first, word="moved by a step along the dimension, with the fill value in the gap"),
     self=lambda grad, dim, step: shifted(grad, dim, -step, 0),
 )  # fmt: skip
 """The elements one place further along a dimension."""
@@ -89,7 +89,7 @@ def _cumprod_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, dim: in
 
 cumprod = op(
     "cumprod", _cumprod, PLAIN,
-    Presentation(shape=like_first, word="the product of all numbers up to each place, along the dimension"),
+    Presentation(shape=like_first, word="the running product along the dimension"),
     self=_cumprod_slope,
 )  # fmt: skip
 

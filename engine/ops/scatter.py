@@ -101,7 +101,7 @@ def _scatter_old_value(self: Array, index: Array, dim: int, value: Any, reduce: 
     _scatter_old(self, index, library_of(self).full(index.shape, value, dtype=self.dtype), dim, reduce)
 
 
-PUT_ALONG = "the places that the index says along the dimension become the value"
+PUT_ALONG = "the elements at the index along the dimension become the value"
 scatter = op(
     "scatter", copying(_scatter), _writing(_scatter),
     Presentation(shape=like_first, word=PUT_ALONG),
@@ -266,7 +266,7 @@ def _folds(name: str, write: Callable[..., None], source: str, folding: Callable
                 grad, self, index, source, result, dim, reduce, include_self
             ),
         }
-    shown = Presentation(shape=like_first, word="the numbers of each place put together by their indices")
+    shown = Presentation(shape=like_first, word="the numbers with the same index, reduced to one")
     return op(name, copying(write), _writing(write), shown, **rules)
 
 
@@ -322,7 +322,7 @@ index_copy = op(
     source=lambda grad, index, dim, index_sizes, source_sizes: _picked(grad, index, dim, index_sizes, source_sizes),
 )  # fmt: skip
 FILLED = "index_fill", "mask", "scalar"
-FILLED_AT = "the places that the index says become the value"
+FILLED_AT = "the elements at the index become the value"
 index_fill = op(
     "index_fill", copying(_index_fill), _writing(_index_fill, repeats=FILLED),
     Presentation(shape=like_first, word=FILLED_AT, indexed=index_notation.filled),

@@ -243,7 +243,7 @@ def _swapped(attrs: Attrs, rank: int) -> Sizes:
     return tuple(order)
 
 
-SWAPPED = "two dimensions change places"
+SWAPPED = "two dimensions exchanged"
 transpose = op(
     "transpose", _transpose, VIEW,
     Presentation(rearranges=True,

@@ -175,7 +175,7 @@ def _strided_from(
     return _laid(self, source, (size, stride, storage_offset), source)
 
 
-STRIDED = "the numbers at the places in memory that size and stride say"
+STRIDED = "the numbers that size and stride select in memory"
 as_strided = op(
     "as_strided", _as_strided, VIEW,
     Presentation(word=STRIDED),
@@ -201,7 +201,7 @@ as_strided_backward = op(
     "as_strided_backward", _restrided, PLAIN,
     Presentation(
         shape=Sized("sizes"), name="as_stridedᵀ",
-        word="the transpose of as_strided: each number is added at the place in memory that it was read from",
+        word="the transpose of as_strided: each number is added at the position in memory from which it was read",
     ),
     self=lambda grad, size, stride, storage_offset, source_stride, source_offset: as_strided_from(
         grad, size, stride, storage_offset, source_stride, source_offset

@@ -13,8 +13,8 @@ Printed = tuple[str, int]
 Places = Sequence[str | None]
 """An index per dimension: a letter, number or sum of these; None where the dimension has size 1."""
 
-ONE_PLACE = "places along the dimensions; one of size 1 has none"
-INDICATOR = "1 where what is in the brackets holds, else 0"
+ONE_PLACE = "positions along the dimensions; one of size 1 has none"
+INDICATOR = "1 where the condition in the brackets holds, else 0"
 INSIDE = "indices past an edge read 0, the padding"
 ROUNDED_DOWN = "rounded down to a whole number"
 MEMBER = "whether it is one of the numbers of the index"

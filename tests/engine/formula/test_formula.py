@@ -381,7 +381,7 @@ def test_a_number_that_six_digits_do_not_give_is_the_fraction_or_root_that_it_is
 )
 def test_a_dimension_of_size_one_without_an_index_is_told(shape: tuple[int, ...], says: bool) -> None:
     said = formulas("add", {}, {"self": (3, 3), "other": shape}, [(3, 3)], {"other": "b"})["other"]
-    assert (said.words.get("i, j, …") == "places along the dimensions; one of size 1 has none") is says, said.text
+    assert (said.words.get("i, j, …") == "positions along the dimensions; one of size 1 has none") is says, said.text
 
 
 def test_more_dimensions_than_letters_fall_back_to_words() -> None:
