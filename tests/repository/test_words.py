@@ -31,6 +31,13 @@ INSTEAD = {
     r"\bin place of\b": "instead of",
     r"\bdirectly behind\b": "directly after",
     r"\bfor every eye\b": "accessibility",
+    r"\b(?:is|are|was|were) told\b": "gets a message, receives",
+    r"\bof one's own\b": "of your own",
+    r"\brounding alone\b": "only rounding",
+    r"\bat last\b": "finally",
+    r"\bcounted through\b": "in the flattened tensor",
+    r", where (?:it|they) (?:took|was|were|had)\b": "instead of",
+    r"\bnothing tells\b": "it is not known",
 }
 PAGES = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md")),

@@ -130,7 +130,7 @@ def max_pool2d_with_indices(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Pair:  # fmt: skip
-    """As `max_pool1d_with_indices`, over (batch, channels, height, width); the places are counted through.
+    """As `max_pool1d_with_indices`, over (batch, channels, height, width), with flat positions.
 
     Shapes: ([N,] C, H, W) -> ([N,] C, H', W'), ([N,] C, H', W') the places.  Raises RuntimeError where the result would
     be empty.  Source: torch.nn.functional.max_pool2d_with_indices.
@@ -163,7 +163,7 @@ def max_pool3d_with_indices(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Pair:  # fmt: skip
-    """As `max_pool1d_with_indices`, over (batch, channels, depth, height, width); the places are counted through.
+    """As `max_pool1d_with_indices`, over (batch, channels, depth, height, width), with flat positions.
 
     Shapes: ([N,] C, D, H, W) -> ([N,] C, D', H', W'), ([N,] C, D', H', W') the places.  Raises RuntimeError where the
     result would be empty.  Source: torch.nn.functional.max_pool3d_with_indices.
