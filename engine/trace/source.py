@@ -312,6 +312,47 @@ class Sources:
         flat = [e for n in read for e in (n.elts if isinstance(n, (ast.List, ast.Tuple)) else [n])]
         return tuple(file.written(n) for n in flat if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)))
 
+    def argument_name(self, outer: Frame, inner: Frame, name: str) -> str | None:
+        """What the call at `outer` passes as the parameter `name` of the function that `inner` is in: `images` of
+        `net(images)` for the `x` of `forward(self, x)`; None if that is not certain.
+
+        Between two frames a library may have called something else, as `trainer.fit(net)` does. So the call is one of a
+        plain name or of an attribute of `self`, and calls this function, or a module's `forward`.
+
+        >>> text = "def f(x):\\n    x.sum()\\nf(batch)"
+        >>> call, use = Frame("a.py", "<module>", 3, 3, 0, 8), Frame("a.py", "f", 2, 2, 4, 11)
+        >>> Sources({"a.py": text}).argument_name(call, use, "x")
+        'batch'
+        """
+        call, function = self.node(outer), self._function(inner)
+        if not isinstance(call, ast.Call) or function is None or any(isinstance(one, ast.Starred) for one in call.args):
+            return None
+        of_self = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
+        own = isinstance(call.func, ast.Name) or (of_self and first_name(call.func) == "self")
+        called = getattr(call.func, "id", None) or getattr(call.func, "attr", None)
+        if not own or function.name not in (called, "forward", "__call__"):
+            return None
+        parameters = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+        if parameters[:1] == ["self"]:
+            parameters = parameters[1:]
+        stored = (one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+        if name not in parameters or name in stored:
+            return None
+        values = dict(zip(parameters, call.args, strict=False)) | {k.arg: k.value for k in call.keywords if k.arg}
+        value = values.get(name)
+        return value.id if isinstance(value, ast.Name) else None
+
+    def _function(self, frame: Frame) -> ast.FunctionDef | None:
+        """The function in which a frame's expression is written; None for a lambda, a comprehension or a module."""
+        node, above = self.node(frame), self.file(frame.file).above
+        while node in above:
+            node = above[node]
+            if isinstance(node, ast.FunctionDef):
+                return node
+            if isinstance(node, (ast.Lambda, ast.AsyncFunctionDef, ast.GeneratorExp, ast.ListComp)):
+                return None
+        return None
+
     def met_unasked(self, frame: Frame) -> str | None:
         """The text of the gradient in the expression at a frame, `x.grad`, if the code around it does not check that
         there is one; else None.  Example: `x.grad.zero_()`, which raises an error if there is none.

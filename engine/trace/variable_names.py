@@ -364,6 +364,7 @@ class Naming:
         self.changed: set[int] = set()  # renamed since the file's writer last emptied this
         self.unsure: dict[object, array[int]] = {}
         self.strangers: set[int] = set()
+        self.loaded: set[int] = set()
         self.at: tuple[Frame, ...] = ()
         self.run: list[tuple[str, list[int], Binding]] = []
         self.calls: dict[int, tuple[Frame, ...]] = {}
@@ -393,6 +394,8 @@ class Naming:
                 self.name(event.tensor, event.name)
             elif event.source in ("seen", "DataLoader", "gradient"):
                 self.strangers.add(event.tensor)
+                if event.source == "DataLoader":
+                    self.loaded.add(event.tensor)
             elif event.source != "grad":
                 self.computed("leaf", [event.tensor], frames)
         elif isinstance(event, OpCalled) and self.is_written(event, frames):
@@ -503,11 +506,23 @@ class Naming:
         if self.strangers.isdisjoint(tensors):
             return
         read = tuple(dict.fromkeys(self.sources.operands(frames[-1])))
+        is_loaded = not self.loaded.isdisjoint(tensors)
+        outside = {name: self.name_outside(frames, name) for name in read} if is_loaded else {}
         new = [t for t in tensors if t in self.strangers and t not in self.names]
         if len(read) == len(tensors):
             for tensor, name in zip(tensors, read, strict=True):
                 if tensor in new:
-                    self.name(tensor, name)
+                    self.name(tensor, outside[name] if tensor in self.loaded else name)
         elif len(read) == len(new) == 1 and read[0] not in {self.names.get(t) for t in tensors}:
-            self.name(new[0], read[0])
+            self.name(new[0], outside[read[0]] if new[0] in self.loaded else read[0])
         self.strangers.difference_update(tensors)
+        self.loaded.difference_update(tensors)
+
+    def name_outside(self, frames: tuple[Frame, ...], name: str) -> str:
+        """What a batch is called where it came from its loader: `images` of `net(images)`, not the `x` of `forward`."""
+        for outer, inner in zip(frames[-2::-1], frames[:0:-1], strict=False):
+            earlier = self.sources.argument_name(outer, inner, name)
+            if earlier is None:
+                break
+            name = earlier
+        return name

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.trace.source import Sources
+
 from ..reading.facts import Facts
 from .gradient_free import is_owned
 from .groups import Grouping
@@ -119,5 +121,8 @@ def _was_before(facts: Facts, grouping: Grouping, tensor: int, version: int, gro
             f.file == loop.file and loop.line < f.line <= loop.end for f in frames
         )
     if group in grouping.callers and not fact.requires_grad:
-        return all((f.line, f.col, f.end_line, f.end_col) != grouping.callers[group] for f in frames[:-1])
+        calls = [f for f in frames[:-1] if (f.line, f.col, f.end_line, f.end_col) == grouping.callers[group]]
+        if fact.leaf is not None and fact.leaf.source == "DataLoader":  # known only where it is used first
+            return all(name in Sources(facts.trace.files).operands(f) for f in calls)
+        return not calls
     return False

@@ -10,6 +10,7 @@ import pytest
 
 from engine.trace.events import LeafCreated
 from tests.parity.helpers.recordings import recorded_here
+from viz.scene.reading import reading
 
 pytestmark = pytest.mark.parity
 torch: Any = pytest.importorskip("torch")
@@ -77,3 +78,53 @@ def test_a_batch_has_the_name_that_the_program_calls_it_not_that_of_the_object_t
         event.tensor for event in trace.events if isinstance(event, LeafCreated) and event.source == "DataLoader"
     ]
     assert {trace.names.get(batch) for batch in batches} == {name}
+
+
+TRAINING = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+
+    def forward(self, x, scale=1):
+        {before}
+        return self.fc(x) * scale
+
+def compare(scores, gold):
+    return nn.functional.nll_loss(scores.log_softmax(1), gold)
+
+class Runner:
+    def fit(self, model, batch):
+        return model.forward(batch)
+
+net = Net()
+data = torch.utils.data.TensorDataset(torch.ones(8, 3), torch.zeros(8, dtype=torch.int64))
+for batch in torch.utils.data.DataLoader(data, batch_size=2):
+    images, labels = batch
+    compare({call}, gold=labels).backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "before", "name"),
+    [
+        ("net(images)", "pass", "images"),
+        ("net(scale=2, x=images)", "pass", "images"),
+        ("net(*[images])", "pass", "x"),
+        ("net(images)", "x = x.clone()", "x"),
+        ("Runner().fit(net, images)", "pass", "x"),
+    ],
+)
+def test_a_batch_stands_outside_of_the_calls_that_receive_it_under_its_name_there(
+    call: str, before: str, name: str, tmp_path: Path
+) -> None:
+    trace = recorded_here(TRAINING.format(call=call, before=before), tmp_path)
+    loaded = {e.tensor for e in trace.events if isinstance(e, LeafCreated) and e.source == "DataLoader"}
+    assert {trace.names.get(tensor) for tensor in loaded} == {name, "labels"}
+    drawing = reading(trace).drawing
+    calls = set(drawing.grouping.callers)
+    outside = {i.tensor for i in drawing.items.values() if calls.isdisjoint(drawing.grouping.paths[i.group])}
+    assert {tensor for tensor in loaded if trace.names.get(tensor) in ("images", "labels")} <= outside
