@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import defaultdict
+from collections.abc import Collection
 
 from engine.trace.events import Accumulated, GroupEntered, VjpRun
 
@@ -18,10 +19,11 @@ FEWEST = 2
 the first one does that of LoRA's second factor."""
 
 
-def zero_gradients(facts: Facts) -> list[Finding]:
+def zero_gradients(facts: Facts, later: Collection[str] = ()) -> list[Finding]:
     """One finding per op that receives a nonzero gradient and sends only zeros to parameters, in every call.
 
-    Only parameters count that an optimiser holds and that every call reached with zeros.  Cost: linear in the events.
+    Only parameters count that an optimiser holds and that every call reached with zeros.  `later` names those that get
+    only zeros in the other iterations of the run too.  Cost: linear in the events.
     """
     parameters = {t for e in facts.trace.events if isinstance(e, GroupEntered) for t in e.tensors if t is not None}
     added: dict[int, list[Accumulated]] = defaultdict(list)
@@ -31,7 +33,8 @@ def zero_gradients(facts: Facts) -> list[Finding]:
     steps = [e.index for e in facts.trace.events if isinstance(e, GroupEntered) and e.kind.endswith(".step")]
     still = [
         t for t, events in added.items()
-        if len({bisect(steps, e.index) for e in events}) >= FEWEST and all(_is_zero(facts, e.added) for e in events)
+        if (facts.names.get(t) in later or len({bisect(steps, e.index) for e in events}) >= FEWEST)
+        and all(_is_zero(facts, e.added) for e in events)
     ]  # fmt: skip
     if not still or facts.errors:
         return []
@@ -40,7 +43,7 @@ def zero_gradients(facts: Facts) -> list[Finding]:
         by_stop.setdefault(op, []).append(tensor)
     dead = {op for op in by_stop if _is_dead(facts, op)}
     stops = [op for op in by_stop if op in dead or not dead or not _takes_zeros(facts, op)]  # dead ones gave 0
-    return [_finding(facts, op, by_stop[op], len(added[by_stop[op][0]])) for op in sorted(stops)]
+    return [_finding(facts, op, by_stop[op], 0 if later else len(added[by_stop[op][0]])) for op in sorted(stops)]
 
 
 def _is_zero(facts: Facts, value: int | None) -> bool:
@@ -74,12 +77,14 @@ def _stops(facts: Facts, still: set[int]) -> dict[int, int]:
 
 
 def _finding(facts: Facts, index: int, tensors: list[int], calls: int) -> Finding:
+    """`calls` is the number of backward calls; 0 for an iteration of a run, where later ones count too."""
     op, many = facts.ops[index], len(tensors) > 1
     frame = facts.frames.get(op.event.stack)
     name = labels.written_name(op.event)
     where = f"{name} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})" if frame is not None else name
     why = (
-        f"The gradient of {names_of(facts, tensors)} is 0 in all {calls} backward calls, so "
+        f"The gradient of {names_of(facts, tensors)} is 0 "
+        f"{f'in all {calls} backward calls' if calls else 'from here to the end of the run'}, so "
         f"{'they learn' if many else 'it learns'} nothing: {where} receives a nonzero gradient and sends only zeros."
     )
     fix = "Check the inputs of this op: if its derivative is 0, or it multiplies by 0, no gradient gets through it."

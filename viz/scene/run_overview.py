@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
@@ -15,6 +16,8 @@ from ..findings.dead_units import dead_units
 from ..findings.finding import EXPLODING, MISTAKES, NONFINITE, NONFINITE_GRADIENT, OFTEN_MEANT, Finding, Kind
 from ..findings.left_in_eval import left_in_eval
 from ..findings.runs import run_findings
+from ..findings.zero_gradients import zero_gradients
+from ..reading import text
 from ..run.overview import QUANTITIES, Overview, joined
 from ..run.run import Run
 from ..schema.run import RunFinding, RunOverview
@@ -53,7 +56,7 @@ def in_iterations(run: Run) -> list[RunFinding]:
         with suppress(TraceFileError):
             for one in dead_units(reading(run.trace(numbers[-1])).facts):
                 result[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way
-    return [*_origin(run), *_left_in_eval(run), *result.values()]
+    return [*_origin(run), *_left_in_eval(run), *_sends_zeros(run), *result.values()]
 
 
 def _findings(run: Run, number: int) -> Sequence[Finding]:
@@ -71,6 +74,24 @@ def _left_in_eval(run: Run) -> Iterator[RunFinding]:
             "kind": "mistake", "label": one.label, "why": one.why, "fix": one.fix, "section": one.section,
             "parameter": None, "shows": [],
         }  # fmt: skip
+
+
+def _sends_zeros(run: Run) -> Iterator[RunFinding]:
+    """The op that sends only zeros to parameters that receive nothing else, in the first iteration from which on they
+    do."""
+    dead = next((one for one in run_findings(run.overview) if one.kind == "dead"), None)
+    if dead is None or dead.row is None:
+        return
+    norms, number = run.overview.rows["norm"][:, dead.column :], run.overview.first[dead.column]
+    zero = np.isfinite(norms).any(axis=1) & ~(norms > 0).any(axis=1)
+    names = {one.name for one, is_zero in zip(run.overview.parameters, zero.tolist(), strict=True) if is_zero}
+    with suppress(TraceFileError):
+        stops = zero_gradients(reading(run.trace(number)).facts, names)
+        for one in stops[:1]:
+            do = "do" if stops[2:] else "does"
+            more = f" {text.count(len(stops) - 1, 'other op')} {do} the same." if stops[1:] else ""
+            result = _in_iteration(run, number, replace(one, why=one.why + more))
+            yield {**result, "parameter": run.overview.parameters[dead.row].name, "shows": []}
 
 
 def _origin(run: Run) -> Iterator[RunFinding]:

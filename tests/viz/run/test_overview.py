@@ -97,6 +97,32 @@ def test_dead_units_are_told_with_the_iterations_that_were_looked_at(tmp_path: P
     assert dead["why"].endswith("in the first three iterations and in the last one.")
 
 
+ALONE = """\
+import engine as torch
+from engine import nn
+
+torch.manual_seed(0)
+query, value = nn.Linear(3, 3), nn.Linear(3, 3)
+opt = torch.optim.Adam([*query.parameters(), *value.parameters()], lr=0.01)
+for step in range(20):
+    x = torch.randn(1, 5, 3)
+    weights = torch.softmax(query(x) @ x.transpose(1, 2), dim={dim})
+    loss = (weights @ value(x) - x).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_the_op_that_sends_zeros_through_a_whole_run_is_named(tmp_path: Path) -> None:
+    """A softmax over the batch, which is of one sample."""
+    (stop,) = (one for one in in_iterations(Run(recorded(ALONE.format(dim=0), tmp_path))) if "zeros" in one["label"])
+    assert stop["section"] == 0 and stop["parameter"] == "query.weight"
+    assert "of query.bias and query.weight is 0 from here to the end of the run" in stop["why"]
+    assert "(line 9) receives a nonzero gradient and sends only zeros." in stop["why"]
+    assert in_iterations(Run(recorded(ALONE.format(dim=-1), tmp_path))) == []
+
+
 CALLS = """\
 import engine as torch
 from engine import nn
