@@ -14,16 +14,18 @@ from ...reading.rearranged import Origin, origin
 from ..finding import Finding, Kind
 from .about_loss import about, written_at
 
-OF_PROBABILITIES = frozenset({"nll_loss", "binary_cross_entropy", "mse_loss", "l1_loss", "smooth_l1_loss"})
+OF_LOGARITHMS = frozenset({"nll_loss", "ctc_loss"})
+"""Losses that are computed of logarithms of probabilities."""
+OF_PROBABILITIES = OF_LOGARITHMS | frozenset({"binary_cross_entropy", "mse_loss", "l1_loss", "smooth_l1_loss"})
 """Losses that are computed of probabilities or their logarithms."""
 OF_SCORES = frozenset({"log_softmax", "binary_cross_entropy_with_logits"})
 """Ops that a loss of scores consists of; cross_entropy begins with log_softmax."""
 
 
 def wrong_losses(facts: Facts) -> list[Finding]:
-    """The first loss of each of these kinds: nll_loss after a softmax over a dimension that is not the classes';
-    nll_loss of probabilities without a logarithm; a cross entropy that receives probabilities instead of scores; a loss
-    of the softmax of one number; and a binary cross entropy with its target first.
+    """The first loss of each of these kinds: nll_loss or ctc_loss after a softmax over a dimension that is not the
+    classes'; one of them of probabilities without a logarithm; a cross entropy that receives probabilities instead of
+    scores; a loss of the softmax of one number; and a binary cross entropy with its target first.
 
     Cost: linear in the ops.
     """
@@ -54,8 +56,8 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     if before is None:
         return
     was, by = labels.written_name(before.op), written_at(facts, before.op)
-    softmax = _softmax(facts, before) if name == "nll_loss" or was in ("softmax", "log_softmax") else None
-    across = _across(facts, softmax) if softmax is not None and name == "nll_loss" else None
+    softmax = _softmax(facts, before) if name in OF_LOGARITHMS or was in ("softmax", "log_softmax") else None
+    across = _across(facts, softmax, name) if softmax is not None and name in OF_LOGARITHMS else None
     if across is not None:
         yield across
     if across is None and softmax is not None and name in OF_PROBABILITIES and _size_along(softmax.op) == 1:
@@ -68,9 +70,9 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
             "without softmax; for classes, give the last layer one output per class."
         )
         yield about("one-class", facts, softmax.op, "softmax of one number", why, fix)
-    elif name == "nll_loss" and was in ("softmax", "sigmoid"):
-        why = f"nll_loss expects logarithms of probabilities, but {by} gives the probabilities themselves."
-        fix = "Use log_softmax, or cross_entropy of the scores."
+    elif name in OF_LOGARITHMS and was in ("softmax", "sigmoid"):
+        why = f"{name} expects logarithms of probabilities, but {by} gives the probabilities themselves."
+        fix = "Use log_softmax, or cross_entropy of the scores." if name == "nll_loss" else "Use log_softmax."
         yield about("no-logarithm", facts, before.op, "no logarithm", why, fix)
     elif name == "log_softmax" and was == "softmax" and _is_along(before, event):
         why = (
@@ -87,11 +89,12 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
         yield about("sigmoid-twice", facts, event, "sigmoid taken twice", why, fix)
 
 
-def _across(facts: Facts, softmax: Origin) -> Finding | None:
-    """A softmax over another dimension than that of the classes, which is dimension 1 of what nll_loss receives."""
+def _across(facts: Facts, softmax: Origin, loss: str) -> Finding | None:
+    """A softmax over another dimension than that of the classes: dimension 1 of what nll_loss receives, the last one of
+    what ctc_loss does."""
     op = softmax.op
     received, shape = (softmax.since[0] if softmax.since else op).outputs[0].shape, op.outputs[0].shape
-    classes = 1 if len(received) > 1 else 0
+    classes = len(received) - 1 if loss == "ctc_loss" else 1 if len(received) > 1 else 0
     dim, right = _dim(op, shape), softmax.dimension(classes)
     if right is None or dim == right:
         return None
@@ -102,7 +105,7 @@ def _across(facts: Facts, softmax: Origin) -> Finding | None:
         by = f"this {name}"
     each = "sample" if dim == 0 else "position"
     why = (
-        f"nll_loss expects the classes along {along}, but {by} makes the probabilities sum to 1 along dimension {dim}: "
+        f"{loss} expects the classes along {along}, but {by} makes the probabilities sum to 1 along dimension {dim}: "
         f"over {text.count(shape[dim], each)} of a class, not over the classes of a {each}."
     )
     fix = f"Write dim={-1 if right == len(shape) - 1 else right}."

@@ -51,6 +51,12 @@ HEAD = (
             "over 3 positions of a class, not over the classes of a position",
         ),
         ("F.nll_loss(F.log_softmax(x, dim=1).t(), y[[0, 1, 2, 0]])", "log_softmax over dimension 1", "dimension 0 of"),
+        (
+            "F.ctc_loss(F.log_softmax(x.view(1, 3, 4), 1).transpose(0, 1), y[1:2].view(1, 1), (3,), (1,))",
+            "log_softmax over dimension 1",
+            "ctc_loss expects the classes along dimension 2",
+        ),
+        ("F.ctc_loss(F.softmax(x, -1).view(3, 1, 4), y[1:2].view(1, 1), (3,), (1,))", "no logarithm", "probabilities"),
     ],
 )
 def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp_path: Path) -> None:
@@ -63,6 +69,7 @@ def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp
     [
         "F.nll_loss(F.log_softmax(x, dim=1), y)",
         "F.nll_loss(F.log_softmax(x, dim=-1), y)",
+        "F.ctc_loss(F.log_softmax(x.view(1, 3, 4), -1).transpose(0, 1), y[1:2].view(1, 1), (3,), (1,))",
         "F.nll_loss(F.log_softmax(x.reshape(1, 4, 3), dim=1), torch.tensor([[0, 1, 2]]))",
         "F.nll_loss(F.log_softmax(x[0], dim=0), torch.tensor(2))",
         "F.cross_entropy(x, y)",
