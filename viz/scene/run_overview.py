@@ -91,7 +91,7 @@ def _sends_zeros(run: Run) -> Iterator[RunFinding]:
             do = "do" if stops[2:] else "does"
             more = f" {text.count(len(stops) - 1, 'other op')} {do} the same." if stops[1:] else ""
             result = _in_iteration(run, number, replace(one, why=one.why + more))
-            yield {**result, "parameter": run.overview.parameters[dead.row].name, "shows": []}
+            yield {**result, "kind": "mistake", "parameter": run.overview.parameters[dead.row].name, "shows": []}
 
 
 def _origin(run: Run) -> Iterator[RunFinding]:

@@ -117,6 +117,7 @@ for step in range(20):
 def test_the_op_that_sends_zeros_through_a_whole_run_is_named(tmp_path: Path) -> None:
     """A softmax over the batch, which is of one sample."""
     (stop,) = (one for one in in_iterations(Run(recorded(ALONE.format(dim=0), tmp_path))) if "zeros" in one["label"])
+    assert stop["kind"] == "mistake", "it stands before the finding that only counts the parameters"
     assert stop["section"] == 0 and stop["parameter"] == "query.weight"
     assert "of query.bias and query.weight is 0 from here to the end of the run" in stop["why"]
     assert "(line 9) receives a nonzero gradient and sends only zeros." in stop["why"]
