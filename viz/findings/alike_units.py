@@ -57,9 +57,9 @@ def _updated(facts: Facts) -> set[int]:
         elif isinstance(event, GroupEntered):
             trained.update(tensor for tensor in event.tensors if tensor is not None)
         elif isinstance(event, (OpCalled, Refreshed)):
-            written = event.inplace if isinstance(event, OpCalled) else event.tensor
-            if written is not None and written in arrived:
-                trained.add(written)
+            target = event.inplace if isinstance(event, OpCalled) else event.tensor
+            if target is not None and target in arrived:
+                trained.add(target)
     return trained
 
 
@@ -121,8 +121,8 @@ def _is_close(elements: np.ndarray, first: np.ndarray) -> bool:
 
 def _finding(facts: Facts, op: OpCalled, before: int, after: int, units: int) -> Finding:
     names = names_of(facts, [before, after])
-    written = facts.written(op.stack)
-    where = f", up to {written}," if written else ""
+    code = facts.code_at(op.stack)
+    where = f", up to {code}," if code else ""
     why = (
         f"The {units} units between {names}{where} have the same weights and receive the same gradient. So each update "
         "changes them in the same way: they stay copies of each other, and the layer can do no more than a single unit."

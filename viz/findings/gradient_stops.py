@@ -35,14 +35,14 @@ class Written:
 class Paths:
     """The backward graph from the roots of all calls to leaves.
 
-    `connected` are the leaves that it reaches, `open` those behind the root of a call without `inputs=`, `listed` those
-    behind the root of a call that has `inputs=` and asks for a gradient to train with.  `stops` has,
-    for a leaf, the first custom Function on the way that returned None.  Cost: linear in the events.
+    `connected` are the leaves that it reaches, `open` those behind the root of a call without `inputs=`, `of_inputs`
+    those behind the root of a call that has `inputs=` and asks for a gradient to train with.  `stops` has, for a leaf,
+    the first custom Function on the way that returned None.  Cost: linear in the events.
     """
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._written: dict[tuple[str, int | None], Written] = {}
+        self._places: dict[tuple[str, int | None], Written] = {}
         self.nodes: dict[int, OpCalled] = {}
         for event in facts.trace.events:
             if isinstance(event, OpCalled) and event.node is not None:
@@ -60,7 +60,7 @@ class Paths:
                 chosen |= starts
         self.connected = frozenset(self._leaves([Edge(node, None) for node in every], set()))
         self.open = frozenset(self._leaves([Edge(node, None) for node in whole], set()))
-        self.listed = frozenset(self._leaves([Edge(node, None) for node in chosen], set()))
+        self.of_inputs = frozenset(self._leaves([Edge(node, None) for node in chosen], set()))
         self.stops = self._stops()
 
     def _leaves(self, edges: Iterable[Edge | None], seen: set[int]) -> Iterator[int]:
@@ -76,12 +76,12 @@ class Paths:
                 seen.add(edge.node)
                 todo += _node(self.nodes[edge.node]).edges
 
-    def written(self, stop: Stop) -> Written:
+    def place(self, stop: Stop) -> Written:
         """A stop in the program's text, read once for each input of each Function."""
         key = str(stop.op.attrs.get("function") or _node(stop.op).name.removesuffix("Backward")), _position(stop)
-        if key not in self._written:
-            self._written[key] = _read(self._facts, *key)
-        return self._written[key]
+        if key not in self._places:
+            self._places[key] = _read(self._facts, *key)
+        return self._places[key]
 
     def _stops(self) -> dict[int, Stop]:
         stops: dict[int, Stop] = {}

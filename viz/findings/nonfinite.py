@@ -254,12 +254,12 @@ class _Search:
         for op in facts.ops[facts.op_at[called.index] + 1 :]:
             if op.event.index >= before:
                 break
-            shown = labels.presentation(op.event)
+            form = labels.presentation(op.event)
             if all(argument.tensor not in outs for argument in op.event.inputs):
                 continue
-            if shown.chooses and op.event.call is None:
+            if form.chooses and op.event.call is None:
                 return True
-            if shown.elementwise:
+            if form.elementwise:
                 outs |= {out.tensor for out in op.event.outputs}
         return False
 
@@ -287,8 +287,8 @@ class _Search:
             return ""
         sign = labels.presentation(event).sign
         operands = [part for part in parts if part is not None]
-        written = f" {sign} ".join(operands) if sign and len(operands) == 2 else f"{name}({', '.join(operands)})"
-        return f": {written} = {text.number(result[place])}{_at(place)}"
+        expression = f" {sign} ".join(operands) if sign and len(operands) == 2 else f"{name}({', '.join(operands)})"
+        return f": {expression} = {text.number(result[place])}{_at(place)}"
 
     def empty_row(self, event: OpCalled) -> str:
         """`All 10 numbers of s[3, 0, :] are −inf`, of the first such row; "" if none is in the recorded values."""

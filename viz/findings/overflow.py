@@ -134,11 +134,11 @@ class _Search:
         return any(op.event.inplace in self.facts.receives for op in between)
 
     def leap(self, event: OpCalled, sizes: list[float]) -> Finding:
-        where = self.facts.written(event.stack, 60)
-        shown = text.join([text.number(size) for size in sizes[:3]])
+        where = self.facts.code_at(event.stack, 60)
+        losses = text.join([text.number(size) for size in sizes[:3]])
         last = f", and finally {text.number(sizes[-1])}" if len(sizes) > 3 else ""
         why = (
-            f"Each update makes the loss larger: {where or 'it'} gives {shown}{last}. The steps overshoot the minimum."
+            f"Each update makes the loss larger: {where or 'it'} gives {losses}{last}. The steps overshoot the minimum."
         )
         fix = "Use a smaller learning rate, or call clip_grad_norm_() before the step."
         if event.attrs.get("reduction") == "sum":
@@ -154,7 +154,7 @@ class _Search:
     def finding(self, first: _Stop, path: list[_Stop]) -> Finding:
         here = [stop.out for stop in path[::-1] if stop.event.stack == first.event.stack and stop.event.inplace is None]
         name = labels.written_name(first.event)
-        where = self.facts.written(first.event.stack, 60) or name
+        where = self.facts.code_at(first.event.stack, 60) or name
         most = max(stop.out for stop in path)
         why = (
             f"Here the numbers exceed {LARGE:,.0f}: {where} turns numbers up to {text.number(first.into)} into numbers "

@@ -48,7 +48,7 @@ def findings(facts: Facts) -> Iterator[Finding]:
 class _Search:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
-        self.trace, self.line, self.written = facts.trace, facts.line_number, facts.written
+        self.trace, self.line, self.code_at = facts.trace, facts.line_number, facts.code_at
 
     def brief(self, index: int | None) -> str:
         return "nothing" if index is None else text.brief(self.trace.value(index))
@@ -120,7 +120,7 @@ class _Search:
     def sum(self, event: Accumulated, earlier: int, between: int) -> Finding:
         name = self.facts.names.get(event.tensor) or "a tensor"
         call = self.facts.calls[event.call].event
-        by, before = self.written(call.stack), self.written(self.facts.calls[earlier].event.stack)
+        by, before = self.code_at(call.stack), self.code_at(self.facts.calls[earlier].event.stack)
         came = f"from {before}" if before else "from an earlier call"
         if by and by == before:  # a line in a loop
             came, by = f"from an earlier {by}", "the next run of this line"
@@ -153,7 +153,7 @@ class _Search:
     def changed(self, event: VjpRun, called: OpCalled, saved: Saved, now: int, wrote: int | None) -> Finding:
         name = self.facts.names.get(saved.tensor) if saved.tensor is not None else None
         name = name or "a tensor"
-        by = self.written(self.trace.events[wrote].stack) if wrote is not None else ""
+        by = self.code_at(self.trace.events[wrote].stack) if wrote is not None else ""
         node = called.node.name if called.node is not None else "A node"
         sent = next((c for c in event.cotangents if c is not None), None)
         right = self.as_recorded(event, called)
@@ -233,7 +233,7 @@ class _Search:
             name = self.facts.names.get(leaf.tensor) or "The copy"
             producer = self.facts.made_by(event.tensor, event.index)
             was = self.facts.names.get(event.tensor) or (
-                self.written(self.facts.ops[producer].event.stack) if producer is not None else "a tensor"
+                self.code_at(self.facts.ops[producer].event.stack) if producer is not None else "a tensor"
             )
             why = (
                 f"{name} has the numbers of {was or 'a tensor'}, {self.brief(leaf.value)}, but it is a new leaf: no "
@@ -274,7 +274,7 @@ class _Search:
             op = self.facts.ops[producer] if producer is not None else None
             came = self.arrived(op.event, event.index) if op is not None else []
             passed = f" The gradient {self.brief(came[-1])} passed through it and went on." if came else ""
-            by = self.written(op.event.stack, WHOLE) if op is not None else ""  # its end says why it is not a leaf
+            by = self.code_at(op.event.stack, WHOLE) if op is not None else ""  # its end says why it is not a leaf
             why = f"{name} was computed ({by or 'by an op'}), so it is not a leaf, and `{name}.grad` is None.{passed}"
             other = " (the existing call is on another tensor of this name)" if self.asked_of(name, tensor) else ""
             fix = (

@@ -116,15 +116,15 @@ def _missed(facts: Facts, holdings: _Holdings, reached: set[int]) -> list[int]:
 
     An optimiser that last took a step before a parameter was first used may hold it: then it was not known by a number.
     """
-    written: set[int | None] = set()
+    targets: set[int | None] = set()
     for event in facts.trace.events:
         if isinstance(event, OpCalled):
-            written.add(event.inplace)
+            targets.add(event.inplace)
         elif isinstance(event, Refreshed):
-            written.add(event.tensor)
+            targets.add(event.tensor)
     created = (e for e in facts.trace.events[: max(holdings.last, 0)] if isinstance(e, LeafCreated))
     parameters = [event.tensor for event in created if event.source == "parameter"]
-    return [t for t in parameters if t in reached and t not in holdings.tensors and t not in written]
+    return [t for t in parameters if t in reached and t not in holdings.tensors and t not in targets]
 
 
 def names_of(facts: Facts, tensors: Sequence[int]) -> str:
@@ -195,11 +195,11 @@ class _Unreached:
     def cause(self, tensor: int) -> object:
         """Why no gradient reaches a tensor: tensors with the same cause are one finding."""
         if tensor in self.paths.stops:
-            return self.paths.written(self.paths.stops[tensor])
+            return self.paths.place(self.paths.stops[tensor])
         if tensor in self.paths.connected:
             if tensor in self.paths.open:
                 return _UNKNOWN
-            return _LEFT_OUT if tensor in self.paths.listed else _CONSTANT
+            return _LEFT_OUT if tensor in self.paths.of_inputs else _CONSTANT
         cut, away = self.cuts.get(tensor), self.left.get(tensor)
         if cut is not None:
             frame = self.facts.frames.get(self.facts.ops[cut].event.stack)
@@ -231,7 +231,7 @@ class _Unreached:
         if tensor not in self.cuts:
             return self.gone(self.left[tensor], tensors, label, why, stay)
         op = self.facts.ops[self.cuts[tensor]]
-        where = self.facts.written(op.event.stack) or labels.written_name(op.event)
+        where = self.facts.code_at(op.event.stack) or labels.written_name(op.event)
         reason, fix = _why(op)
         why += f": {where} {reason}. {stay}."
         line = self.facts.line_number(op.event.stack)
@@ -276,7 +276,7 @@ class _Unreached:
     def gone(self, away: Escaped, tensors: list[int], label: str, why: str, stay: str) -> Finding:
         """The finding for tensors whose results leave the graph as plain numbers."""
         them = "them" if len(tensors) > 1 else "it"
-        written_at = self.facts.written(away.stack)
+        written_at = self.facts.code_at(away.stack)
         where = f" at {written_at}" if written_at else ""
         why += (
             f": the result computed with {them} leaves the graph{where} as {_AS[away.kind]}, which has no history, "

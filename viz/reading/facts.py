@@ -290,7 +290,7 @@ class Facts:
         """The program's text at a frame, with its line: ``x * y` in line 7``; "" if there is none."""
         return "" if frame is None else f"`{source(self.trace, frame, limit)}` in {self.line(frame)}"
 
-    def written(self, stack: int, limit: int = 48) -> str:
+    def code_at(self, stack: int, limit: int = 48) -> str:
         """The same at the user's innermost frame of a stack number."""
         return self.quoted(self.frames.get(stack), limit)
 

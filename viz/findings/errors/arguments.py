@@ -56,10 +56,10 @@ def _operand(case: Case, tensor: int | None, unknown: str) -> str:
         return case.facts.names.get(tensor) or unknown
     frame, failing = case.facts.frames.get(op.stack), case.facts.failing[case.event.index]
     result = f"the result of {labels.written_name(op)}"
-    written = result if _goes_on(case, op) else case.written(op.stack)
+    expression = result if _goes_on(case, op) else case.code_at(op.stack)
     if frame is not None and failing is not None and frame.line == failing.line:  # it failed, so it has bound no name
-        return written if frame.col > failing.col else result
-    return case.facts.names.get(tensor) or written or unknown
+        return expression if frame.col > failing.col else result
+    return case.facts.names.get(tensor) or expression or unknown
 
 
 def _goes_on(case: Case, op: OpCalled) -> bool:
@@ -87,8 +87,8 @@ def _dtypes(case: Case) -> Answer:
         kind = target.dtype if target is not None else "another dtype"
         why = f"A target that names classes must have integers{_at_line(case)}; here it is {kind}."
         return why, "Convert the target with `.long()`. For probabilities, give one for each class.", None
-    listed = _listed(case, lambda fact: fact.dtype)
-    kinds = f": {listed}" if listed else ""
+    dtypes = _properties(case, lambda fact: fact.dtype)
+    kinds = f": {dtypes}" if dtypes else ""
     why = f"The tensors have dtypes that do not go together{_at_line(case)}{kinds}."
     wide = next((t for t in case.tensors if t in case.facts.tensors and case.facts.tensors[t].dtype == "float64"), None)
     if wide is not None:
@@ -102,13 +102,13 @@ def _dtypes(case: Case) -> Answer:
 
 
 def _devices(case: Case) -> Answer:
-    places = _listed(case, lambda fact: f"on {fact.leaf.device}" if fact.leaf is not None else "")
+    places = _properties(case, lambda fact: f"on {fact.leaf.device}" if fact.leaf is not None else "")
     where = f": {places}" if places else ""
     why = f"The tensors are on different devices{_at_line(case)}{where}."
     return why, "Move the model and its data to one device: `model.to(device)`, `x = x.to(device)`.", None
 
 
-def _listed(case: Case, say: Callable[[TensorFact], str]) -> str:
+def _properties(case: Case, say: Callable[[TensorFact], str]) -> str:
     """The tensors that the error is about, each once: its name and a property of it; "" if none has both."""
     properties: dict[str, str] = {}
     for tensor in case.tensors[:MOST_NAMED]:
@@ -134,8 +134,8 @@ def _target_size(case: Case) -> Answer:
     if dim is None:
         return why, "Give both the same shape: often the last layer has a wrong number of outputs.", None
     target_call, other_call = ("unsqueeze", "squeeze") if longer is scores else ("squeeze", "unsqueeze")
-    written = f"`{name}.{target_call}({dim})`" if name.isidentifier() else f"`{target_call}({dim})` of the target"
-    return why, f"Use {written}, or call `{other_call}({dim})` on the input of the loss.", None
+    call = f"`{name}.{target_call}({dim})`" if name.isidentifier() else f"`{target_call}({dim})` of the target"
+    return why, f"Use {call}, or call `{other_call}({dim})` on the input of the loss.", None
 
 
 def _batch_sizes(case: Case) -> Answer:
@@ -179,10 +179,10 @@ def _ops_here(case: Case) -> Iterator[OpCalled]:
 
 
 def _class_dimension(case: Case) -> Answer:
-    wanted, target = _shape(case, "wanted"), _shape(case, "given")
+    shape, target = _shape(case, "wanted"), _shape(case, "given")
     why = (
         "The classes belong in dimension 1 of the scores, right after the batch; the target has the shape of the "
-        f"scores without it. That would be {list(wanted)}, and the target has {list(target)}."
+        f"scores without it. That would be {list(shape)}, and the target has {list(target)}."
     )
     fix = (
         "If the classes are in the last dimension, move them, as in `scores.transpose(1, 2)`, or make one row of each "
@@ -233,34 +233,34 @@ def _span(case: Case) -> tuple[str, str, str, int]:
 
 
 def _channels(case: Case) -> Answer:
-    wanted, channels = int(case.message.parts["wanted"]), int(case.message.parts["found"])
+    size, channels = int(case.message.parts["wanted"]), int(case.message.parts["found"])
     shape, layer = _shape(case, "input"), _layer(case)
     why = (
-        f"{layer or 'The convolution'} takes {text.count(wanted, 'channel')}, and {_sized(case, shape, 'its input')} "
+        f"{layer or 'The convolution'} takes {text.count(size, 'channel')}, and {_sized(case, shape, 'its input')} "
         f"has {channels}: its shape is {list(shape)}, with the channels in dimension 1."
     )
-    if len(shape) == 4 and shape[-1] == wanted:
+    if len(shape) == 4 and shape[-1] == size:
         return why, "The channels come last here: write `x.permute(0, 3, 1, 2)`.", None
-    fix = f"Create {layer or 'it'} with in_channels={channels}, or give it an input of {text.count(wanted, 'channel')}."
-    if (channels, wanted) == (1, 3):
+    fix = f"Create {layer or 'it'} with in_channels={channels}, or give it an input of {text.count(size, 'channel')}."
+    if (channels, size) == (1, 3):
         fix += " `x.expand(-1, 3, -1, -1)` gives a grey image three equal channels."
     return why, fix, None
 
 
 def _features(case: Case) -> Answer:
-    wanted, shape = _shape(case, "wanted"), _shape(case, "found")
+    sizes, shape = _shape(case, "wanted"), _shape(case, "found")
     name = _sized(case, shape, "its input") if len(shape) > 1 else "its input"
-    if len(wanted) > 1:
+    if len(sizes) > 1:
         why = (
-            f"{_layer(case) or 'The layer'} was created for inputs that end in the shape {list(wanted)}; "
+            f"{_layer(case) or 'The layer'} was created for inputs that end in the shape {list(sizes)}; "
             f"{name} has shape {list(shape)}."
         )
         return why, "Create it for the shape of its input, or change the input to the shape of the layer.", None
     why = (
-        f"{_layer(case) or 'The layer'} was created for {text.count(wanted[0], 'feature')} in the last dimension; "
+        f"{_layer(case) or 'The layer'} was created for {text.count(sizes[0], 'feature')} in the last dimension; "
         f"{name} has {shape[-1]} there."
     )
-    return why, f"Create it for {shape[-1]}, or give its input {wanted[0]}.", None
+    return why, f"Create it for {shape[-1]}, or give its input {sizes[0]}.", None
 
 
 def _one_per_channel(case: Case) -> Answer:
@@ -342,14 +342,14 @@ def _layer(case: Case) -> str:
 
 
 def _view_size(case: Case) -> Answer:
-    size, wanted = int(case.message.parts["size"]), _shape(case, "shape")
+    size, target = int(case.message.parts["size"]), _shape(case, "shape")
     tensor = next((t for t in _candidates(case) if prod(case.facts.tensors[t].shape) == size), None)
     shape = case.facts.tensors[tensor].shape if tensor is not None else ()
-    product = prod(n for n in wanted if n >= 0)
+    product = prod(n for n in target if n >= 0)
     name, count = _upper(_operand(case, tensor, "the tensor")), f"{size:,} elements"
     named = f"{name}, of shape {list(shape)}, has {count}" if shape else f"{name} has {count}"
-    fill = f"and a tensor of shape {list(wanted)} has {product:,}"
-    if -1 in wanted:
+    fill = f"and a tensor of shape {list(target)} has {product:,}"
+    if -1 in target:
         fill = f"which cannot be divided into parts of {product:,}"
     why = f"The number of elements must stay the same. {named}, {fill}."
     if len(shape) < 2 or not shape[0]:
@@ -386,10 +386,10 @@ def _list_sizes(case: Case) -> Answer:
 
 
 def _batched_matrices(case: Case) -> Answer:
-    wanted, second = _shape(case, "wanted"), _shape(case, "given")
+    sizes, second = _shape(case, "wanted"), _shape(case, "given")
     why = (
-        f"Batches of matrices are multiplied pair by pair. The second batch must have {wanted[0]} matrices of "
-        f"{wanted[1]} rows, as many as the first has columns; it has {second[0]} of {second[1]}.{_shapes(case)}"
+        f"Batches of matrices are multiplied pair by pair. The second batch must have {sizes[0]} matrices of "
+        f"{sizes[1]} rows, as many as the first has columns; it has {second[0]} of {second[1]}.{_shapes(case)}"
     )
     return why, "Transpose one of the two, as in `b.transpose(1, 2)`, if that is what you mean.", None
 
@@ -426,8 +426,8 @@ _TYPES = {"Long": "int64", "Int": "int32", "Short": "int16", "Byte": "uint8", "C
 
 def _no_kernel(case: Case) -> Answer:
     dtype = _TYPES.get(case.message.parts["dtype"], case.message.parts["dtype"])
-    listed = _listed(case, lambda fact: fact.dtype)
-    kinds = f" The line has {listed}." if listed else ""
+    dtypes = _properties(case, lambda fact: fact.dtype)
+    kinds = f" The line has {dtypes}." if dtypes else ""
     why = f"PyTorch has no version of this op for tensors of {dtype}{_at_line(case)}.{kinds}"
     if is_float(dtype):
         return why, "Convert the tensor with `.float()`: on a CPU, many ops have no version for other floats.", None
@@ -491,8 +491,8 @@ def _sized(case: Case, shape: Sequence[int], unknown: str) -> str:
 
 def _shapes(case: Case) -> str:
     """A sentence with the shapes of the tensors that the error is about; "" if their names are not known."""
-    listed = _listed(case, lambda fact: str(list(fact.shape)))
-    return f" Shapes here: {listed}." if listed else ""
+    shapes = _properties(case, lambda fact: str(list(fact.shape)))
+    return f" Shapes here: {shapes}." if shapes else ""
 
 
 def _upper(words: str) -> str:

@@ -81,7 +81,7 @@ def _described(case: Case, tensor: int, maker: int, user: OpCalled) -> Carried |
     where = case.facts.quoted(frame)
     fact = case.facts.tensors[tensor]
     is_scalar = case.facts.trace.value(fact.values[fact.first]).shape == ()
-    return Carried(name, name or f"The result of {case.written(maker)}", where, is_tensor, is_scalar)
+    return Carried(name, name or f"The result of {case.code_at(maker)}", where, is_tensor, is_scalar)
 
 
 def _passed_on(case: Case, maker: int, user: OpCalled) -> tuple[str, Frame | None]:

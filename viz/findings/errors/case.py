@@ -76,8 +76,8 @@ class Case:
         whole = base(self.facts, tensor)
         return f"a part of {self.named(whole)}" if whole is not None else "the tensor"
 
-    def written(self, stack: int) -> str:
-        return self.facts.written(stack)
+    def code_at(self, stack: int) -> str:
+        return self.facts.code_at(stack)
 
     def called(self, stack: int) -> str:
         """The name of the function that the expression at a stack calls, without the object before the dot."""

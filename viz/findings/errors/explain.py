@@ -81,7 +81,7 @@ def _second_backward(case: Case) -> Answer:
     earlier = case.facts.calls.get(freed[-1].call) if freed else None
     saved = text.join([s.name for s in case.op.node.saved]) if case.op is not None and case.op.node is not None else ""
     name = case.op.node.name if case.op is not None and case.op.node is not None else "This node"
-    by = case.written(earlier.event.stack) if earlier is not None else "an earlier backward call"
+    by = case.code_at(earlier.event.stack) if earlier is not None else "an earlier backward call"
     why = (
         f"{name} needs the tensors it saved in forward ({saved or 'its inputs'}), "
         f"but {by} has already run through it and freed them: "
@@ -187,23 +187,23 @@ def _not_scalar(case: Case) -> Answer:
 
 def _seed_shape(case: Case) -> Answer:
     shape, name = _root(case)
-    shown = (
+    gradient = (
         case.facts.trace.value(case.call.event.roots[0].gradient)
         if case.call is not None and case.call.event.roots
         else None
     )
-    size = f" Here it has shape {list(shown.shape)}." if shown is not None else ""
-    wanted = np.ones(shape)
-    if shown is not None and shown.array is not None:
-        wanted = fitted(shown.array, shape)
+    size = f" Here it has shape {list(gradient.shape)}." if gradient is not None else ""
+    seed = np.ones(shape)
+    if gradient is not None and gradient.array is not None:
+        seed = fitted(gradient.array, shape)
     why = (
         f"The gradient passed says how much each element of {name} counts, "
         f"so it must have the shape of {name}, {list(shape)}.{size}"
     )
     fix = f"Pass a gradient of shape {list(shape)}."
-    if wanted.size <= MOST_NUMBERS:
-        fix = f"Pass a gradient of shape {list(shape)}, for instance {text.listing(wanted)}."
-    return why, fix, edited(case, case.call, gradient=np.reshape(shortest(wanted), wanted.shape).tolist())
+    if seed.size <= MOST_NUMBERS:
+        fix = f"Pass a gradient of shape {list(shape)}, for instance {text.listing(seed)}."
+    return why, fix, edited(case, case.call, gradient=np.reshape(shortest(seed), seed.shape).tolist())
 
 
 def fitted(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -241,7 +241,7 @@ def _no_history(case: Case) -> Answer:
         if left is not None:
             why = (
                 f"{name} is a new tensor with the number of {case.named(left.tensor)}, which {left.kind}() took out of "
-                f"the graph ({case.written(left.stack)}). So no graph leads from it to a leaf."
+                f"the graph ({case.code_at(left.stack)}). So no graph leads from it to a leaf."
             )
             return why, f"Call backward() on the tensor itself; use {left.kind}() for printing only.", None
         if leaves == [root]:
@@ -257,7 +257,7 @@ def _no_history(case: Case) -> Answer:
         names = text.join([n for n in (case.facts.trace.names.get(t) for t in leaves) if n]) or "any of its inputs"
         why = f"Nothing that {name} was computed from requires a gradient, so no graph leads from it to a leaf."
         return why, f"Create {names} with requires_grad=True before {name} is computed.", None
-    where = case.written(cut.stack) or labels.written_name(cut)
+    where = case.code_at(cut.stack) or labels.written_name(cut)
     if cut.name == "detach":
         return _ends(where, "detach() cuts it off", name), "Remove the detach().", None
     if not all(is_float(out.dtype) for out in cut.outputs):
@@ -306,7 +306,7 @@ def _copied(case: Case, leaf: int) -> Answer | None:
     if not numbers.issuperset(copy.reshape(-1).tolist()):
         return None
     why = (
-        f"{case.written(creation.stack)} copies the numbers of {copy.size} tensors that were computed, and a copy has "
+        f"{case.code_at(creation.stack)} copies the numbers of {copy.size} tensors that were computed, and a copy has "
         "no history. So no graph leads from it to a leaf."
     )
     return why, "Use `torch.stack()` of the list: it keeps the graph.", None
@@ -325,14 +325,14 @@ def _switched_off(case: Case, where: str, cut: OpCalled, name: str) -> Answer:
     if off is None or case.called(off.stack) != "set_grad_enabled":
         how = "it was computed while gradients were switched off (no_grad)"
         return _ends(where, how, name), "Compute it outside of no_grad().", None
-    how = f"{case.written(off.stack)} has switched gradients off, and they stay off until they are switched on again"
+    how = f"{case.code_at(off.stack)} has switched gradients off, and they stay off until they are switched on again"
     fix = "Use `with torch.no_grad():`, which ends with its block, or call `torch.set_grad_enabled(True)` afterwards."
     return _ends(where, how, name), fix, None
 
 
 def _frozen(case: Case, name: str, frozen: Sequence[int]) -> Answer:
     """All inputs of a root were frozen: the tensors, and the lines that froze them."""
-    lines = dict.fromkeys(case.written(case.facts.tensors[leaf].flags[-1].stack) for leaf in frozen)
+    lines = dict.fromkeys(case.code_at(case.facts.tensors[leaf].flags[-1].stack) for leaf in frozen)
     leaves = [case.named(leaf) for leaf in frozen]
     names = text.join(leaves) if len(leaves) <= MOST_NAMED else f"{leaves[0]} and {len(leaves) - 1} more"
     switched = f"requires_grad was switched off for {names}: {text.join([line for line in lines if line])}"
@@ -349,7 +349,7 @@ def _derivative(case: Case, root: int | None) -> Answer | None:
     for event in case.facts.trace.events[: case.event.index]:
         if isinstance(event, BackwardEnded) and root is not None and root in event.results:
             call = case.facts.calls[event.call]
-            by = case.written(call.event.stack) or "an autograd.grad call"
+            by = case.code_at(call.event.stack) or "an autograd.grad call"
             why = (
                 f"{case.named(root)} was returned by {by}. That call ran without create_graph=True, so its own steps "
                 "were not recorded in a graph: backward cannot run through the derivative."
@@ -413,7 +413,7 @@ def _saved_changed(case: Case) -> Answer:
         leaf = None  # else the saved one is the leaf itself, or a view of it, as the transposed weight of a layer
     name = case.part(leaf if leaf is not None else (tensor if tensor is not None or writer is None else writer.inplace))
     node = case.op.node.name if case.op is not None and case.op.node is not None else "A node"
-    by = case.written(writer.stack) or labels.written_name(writer) if writer is not None else "an in-place operation"
+    by = case.code_at(writer.stack) or labels.written_name(writer) if writer is not None else "an in-place operation"
     why = (
         f"{node} saved {name} in forward and needs that value for its derivative, but {by} has overwritten it since. "
         "With the new value the gradient would be wrong, so autograd refuses."
@@ -557,9 +557,9 @@ def _several_views(case: Case) -> Answer:
 def _out_of_place(case: Case, name: str) -> str:
     """The refused write, as an assignment of a new tensor: `top = top * 10` for the program's `top *= 10`."""
     frame = case.facts.failing[case.event.index]
-    written = source(case.facts.trace, frame) if frame is not None else ""
+    code = source(case.facts.trace, frame) if frame is not None else ""
     try:
-        (statement,) = ast.parse(written).body
+        (statement,) = ast.parse(code).body
     except (SyntaxError, ValueError):
         return f"{name} = {name} * 2"
     sign = next((s for op, s in _SIGNS if isinstance(statement, ast.AugAssign) and isinstance(statement.op, op)), None)
@@ -651,7 +651,7 @@ _STEPS = {"floor_divide": "It rounds: as its input grows, the result stays const
 
 def _no_derivative(case: Case) -> Answer:
     name = case.message.parts["op"]
-    where = case.written(case.op.stack) if case.op is not None else name
+    where = case.code_at(case.op.stack) if case.op is not None else name
     why = f"The gradient reaches {where}, but PyTorch has no derivative for {name}. {_STEPS.get(name, '')}"
     fix = "Use an op that has a derivative, or exclude this one from the backward pass with .detach()."
     if name == "floor_divide":
@@ -670,7 +670,7 @@ def _once_differentiable(case: Case) -> Answer:
 def _number_backward(case: Case) -> Answer:
     left = _left(case)
     name = case.named(left.tensor if left is not None else None)
-    where = f" ({case.written(left.stack)})" if left is not None else ""
+    where = f" ({case.code_at(left.stack)})" if left is not None else ""
     why = f"item() took the number of {name} out of the graph{where}. A Python float has no history."
     return why, "Add up the tensors themselves, without item(); use item() for printing.", None
 

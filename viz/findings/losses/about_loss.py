@@ -25,4 +25,4 @@ def elements(facts: Facts, argument: Input) -> np.ndarray | None:
 
 def written_at(facts: Facts, event: OpCalled) -> str:
     """The program's text of an op with its line, or else the name of the op."""
-    return facts.written(event.stack) or labels.written_name(event)
+    return facts.code_at(event.stack) or labels.written_name(event)

@@ -95,10 +95,10 @@ def _sources(facts: Facts, argument: Input, is_followed: bool = False) -> set[Te
 def _is_passed(facts: Facts, event: OpCalled, is_followed: bool) -> bool:
     """Whether each element of an op's result comes from the same element of an input."""
     shapes = [_shape(facts, side) for side in event.inputs]
-    shown = labels.presentation(event)
-    if shown.rearranges and is_followed:
+    form = labels.presentation(event)
+    if form.rearranges and is_followed:
         return True
-    through = shown.elementwise or shown.rearranges or labels.written_name(event) in COPIES
+    through = form.elementwise or form.rearranges or labels.written_name(event) in COPIES
     return through and event.outputs[0].shape in shapes
 
 

@@ -131,8 +131,8 @@ def _size_along(softmax: OpCalled) -> int:
 def _swapped(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     """A prediction requires a gradient, and a target does not."""
     operands = [one.tensor for one in event.inputs[:2] if one.tensor in facts.tensors]
-    asked = [asks(facts, tensor, event.index) for tensor in operands if tensor is not None]
-    if asked == [False, True]:
+    flags = [asks(facts, tensor, event.index) for tensor in operands if tensor is not None]
+    if flags == [False, True]:
         why = (
             f"{written_at(facts, event)} takes the prediction first and the target second. Here the second requires a "
             "gradient and the first does not, so the loss and its gradients are not the intended ones."

@@ -106,14 +106,14 @@ class _Search:
         return self.too_early(self.early, event, fresh)
 
     def write(self, event: OpCalled | Refreshed) -> Finding | None:
-        written = event.inplace if isinstance(event, OpCalled) else event.tensor
-        if written is None:
+        target = event.inplace if isinstance(event, OpCalled) else event.tensor
+        if target is None:
             return None
         value = event.outputs[0].value if isinstance(event, OpCalled) else event.value
-        if written in self.present:
-            self.used.add(written)
-            self.changed.pop(written, None)
-        leaves = self.facts.holding(written, event.index)
+        if target in self.present:
+            self.used.add(target)
+            self.changed.pop(target, None)
+        leaves = self.facts.holding(target, event.index)
         if not leaves or (self.steps and self.steps[-1] is not None):
             return None
         if is_zero(self.facts, value):
@@ -156,7 +156,7 @@ class _Search:
 
     def too_early(self, clip: AnyEvent, step: GroupEntered, fresh: Sequence[Accumulated]) -> Finding:
         facts = self.facts
-        name, optimizer = facts.written(clip.stack), step.kind.removesuffix(".step")
+        name, optimizer = facts.code_at(clip.stack), step.kind.removesuffix(".step")
         norm = sum(facts.trace.value(one.after).stats["norm"] ** 2 for one in fresh) ** 0.5
         why = (
             f"{name} runs before the backward call{in_line(facts, facts.calls[fresh[0].call].event.stack)}, when no "
@@ -177,7 +177,7 @@ class _Search:
         names, clears = names_of(facts, list(self.changed)), in_line(facts, went.stack).removeprefix(" in ")
         many = "gradients" if len(self.changed) > 1 else "gradient"
         why = (
-            f"{facts.written(event.stack) or 'The program'} changes the {many} of {names} after {used} has used "
+            f"{facts.code_at(event.stack) or 'The program'} changes the {many} of {names} after {used} has used "
             f"them, and {clears or 'the program'} clears them before the next step. No step uses the changed gradients."
         )
         line = facts.line_number(event.stack)

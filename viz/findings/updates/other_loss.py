@@ -41,8 +41,8 @@ def other_losses(facts: Facts) -> list[Finding]:
         elif isinstance(event, GradSet):
             search.clear([event.tensor])
         elif isinstance(event, (OpCalled, Refreshed)):
-            written = event.inplace if isinstance(event, OpCalled) else event.tensor
-            if written is not None and (leaves := facts.holding(written, event.index)) and clears(facts, event):
+            target = event.inplace if isinstance(event, OpCalled) else event.tensor
+            if target is not None and (leaves := facts.holding(target, event.index)) and clears(facts, event):
                 search.clear(leaves)
         elif isinstance(event, GroupEntered) and event.kind.endswith(".step"):
             finding = search.step(event)

@@ -37,15 +37,15 @@ def not_zeroed(facts: Facts) -> list[Finding]:
         elif isinstance(event, GradSet):
             mixed.pop(event.tensor, None)
         elif isinstance(event, (OpCalled, Refreshed)):
-            written = event.inplace if isinstance(event, OpCalled) else event.tensor
-            if written is None:
+            target = event.inplace if isinstance(event, OpCalled) else event.tensor
+            if target is None:
                 continue
-            if written in mixed:
-                return [_not_zeroed_finding(facts, mixed[written], steps[-1] if steps else "")]
-            if written in received:
-                updated.add(written)
+            if target in mixed:
+                return [_not_zeroed_finding(facts, mixed[target], steps[-1] if steps else "")]
+            if target in received:
+                updated.add(target)
             else:
-                leaves = [leaf for leaf in facts.holding(written, event.index) if leaf in mixed]
+                leaves = [leaf for leaf in facts.holding(target, event.index) if leaf in mixed]
                 if leaves and clears(facts, event):
                     for leaf in leaves:
                         del mixed[leaf]
@@ -84,14 +84,14 @@ def cleared(facts: Facts) -> list[Finding]:
             if event.tensor in arrived and is_zero(facts, event.value):
                 lost[event.tensor] = arrived.pop(event.tensor), event
         elif isinstance(event, (OpCalled, Refreshed)):
-            written = event.inplace if isinstance(event, OpCalled) else event.tensor
-            if written is None:
+            target = event.inplace if isinstance(event, OpCalled) else event.tensor
+            if target is None:
                 continue
-            leaves = [leaf for leaf in facts.holding(written, event.index) if leaf in arrived]
+            leaves = [leaf for leaf in facts.holding(target, event.index) if leaf in arrived]
             if leaves and clears(facts, event):
                 lost.update({leaf: (arrived.pop(leaf), event) for leaf in leaves})
-            arrived.pop(written, None)
-            lost.pop(written, None)
+            arrived.pop(target, None)
+            lost.pop(target, None)
     return []
 
 
