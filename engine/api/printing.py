@@ -59,11 +59,11 @@ def set_printoptions(
 Format = Callable[[Any], str]
 
 
-def _plan(shown: Any) -> tuple[Format, int]:
+def _plan(data: Any) -> tuple[Format, int]:
     """How one of the numbers that are shown is written, and the width that all of them get."""
-    if shown.dtype.kind != "f":
-        return str, max([1, *(len(str(v)) for v in shown.tolist())])
-    counted = shown[xp.isfinite(shown) & (shown != 0)].astype("float64")  # nan, inf and 0 ask for no room of their own
+    if data.dtype.kind != "f":
+        return str, max([1, *(len(str(v)) for v in data.tolist())])
+    counted = data[xp.isfinite(data) & (data != 0)].astype("float64")  # nan, inf and 0 ask for no room of their own
     if not counted.size:
         return _whole, 1
     sizes = abs(counted)

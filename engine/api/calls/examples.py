@@ -177,8 +177,8 @@ torch.zero_(torch.ones(2)) -> tensor([0., 0.])
 """
 
 CALLS = {
-    call.removeprefix("torch.").partition("(")[0]: (call, shown.strip())
-    for call, _, shown in (block.partition(" ->") for block in re.split(r"\n(?=torch\.)", SHOWN.strip()))
+    call.removeprefix("torch.").partition("(")[0]: (call, output.strip())
+    for call, _, output in (block.partition(" ->") for block in re.split(r"\n(?=torch\.)", SHOWN.strip()))
 }
 
 
@@ -200,10 +200,10 @@ def with_example(doc: str, name: str, plain: str = "", shapes: str = ONE, source
     of = name if name in CALLS else plain
     if of not in CALLS:
         return f"{doc}\n    "
-    call, shown = CALLS[of]
+    call, output = CALLS[of]
     lines = [
         ">>> import engine as torch",
         ">>> " + call.replace(f"torch.{of}(", f"torch.{name}(", 1),
-        *shown.splitlines(),
+        *output.splitlines(),
     ]
     return f"{doc}\n\n" + "".join(f"    {line}\n" for line in lines) + "    "

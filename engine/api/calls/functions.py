@@ -14,7 +14,7 @@ from ...tensor.fast_path import quick
 from ...tensor.tensor import Tensor
 from .check import as_operand, combination, need_float, need_tensor, need_whole
 from .examples import ONE, TWO, with_example
-from .out import written
+from .out import result_in
 
 __all__ = [
     "absolute",
@@ -163,7 +163,7 @@ def unary(op: OpFunction, name: str, inplace: bool = True, check: Check | None =
     def function(input: Any, *, out: Tensor | None = None) -> Tensor:
         if not isinstance(input, Tensor):
             need_tensor(input, name)
-        return called(input) if out is None else written(out, function, input)
+        return called(input) if out is None else result_in(out, function, input)
 
     _writer(op, name, inplace, check, kernel)
     return _with_method(_named(function, name, _one(check)), op if check is None else called)
@@ -193,7 +193,7 @@ def binary(op: OpFunction, name: str, inplace: bool = False) -> Function:
             if name not in ("mul", "multiply"):
                 raise combination(name, input, other)
             input = input if isinstance(other, Tensor) else as_operand(name, input)
-        return op(input, other) if out is None else written(out, function, input, other)
+        return op(input, other) if out is None else result_in(out, function, input, other)
 
     if inplace:
         WRITERS[name] = op
@@ -210,7 +210,7 @@ def two_tensors(
     def function(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         need_tensor(input, name)
         need_tensor(other, name, second, 2)
-        return called(input, other) if out is None else written(out, function, input, other)
+        return called(input, other) if out is None else result_in(out, function, input, other)
 
     def method(self: Tensor, other: Tensor) -> Tensor:
         need_tensor(other, name, second)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ...tensor.tensor import Tensor
 
 
-def shown(result: Any) -> str:
+def text_of(result: Any) -> str:
     """torch.return_types.max(values=..., indices=...), one line each."""
     parts = ",\n".join(f"{name}={value!r}" for name, value in zip(result._fields, result, strict=True))
     return f"torch.return_types.{type(result).__name__}(\n{parts})"
@@ -31,7 +31,7 @@ class _Parts(NamedTuple):
 
 def pair(name: str, base: type = _Pair) -> Any:
     """The type of (values, indices) that the function `name` returns."""
-    return type(name, (base,), {"__slots__": (), "__repr__": shown, "__doc__": f"What {name} returns."})
+    return type(name, (base,), {"__slots__": (), "__repr__": text_of, "__doc__": f"What {name} returns."})
 
 
 aminmax_pair, frexp_pair = pair("aminmax", _Bounds), pair("frexp", _Parts)
@@ -40,5 +40,5 @@ aminmax_pair, frexp_pair = pair("aminmax", _Bounds), pair("frexp", _Parts)
 def result(name: str, *fields: str) -> Any:
     """The type of the several results of the function `name`."""
     return type(
-        name, (namedtuple(name, fields),), {"__slots__": (), "__repr__": shown, "__doc__": f"What {name} returns."}
+        name, (namedtuple(name, fields),), {"__slots__": (), "__repr__": text_of, "__doc__": f"What {name} returns."}
     )

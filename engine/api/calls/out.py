@@ -84,7 +84,7 @@ def takes_out(function: Callable[..., R]) -> Callable[..., R]:
     def with_out(*args: Any, out: Any = None, **kwargs: Any) -> R:
         if kwargs and not kwargs.keys().isdisjoint(NUMPY_NAMES):
             kwargs = {NUMPY_NAMES.get(name, name): value for name, value in kwargs.items()}
-        return function(*args, **kwargs) if out is None else written(out, function, *args, **kwargs)
+        return function(*args, **kwargs) if out is None else result_in(out, function, *args, **kwargs)
 
     return with_out
 
@@ -94,7 +94,7 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return getattr(function, "__wrapped__", function)
 
 
-def written(out: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def result_in(out: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call `function` and write what it gives into `out`, which is resized where its shape differs.
 
     Raises torch's RuntimeError where an argument requires grad (a result that is written has no history) and where
@@ -138,8 +138,8 @@ def _check_memory(name: str, targets: list[Tensor], inputs: list[Tensor]) -> Non
 
 def _need_dtype(target: Tensor, result: Tensor) -> None:
     if target.dtype is not result.dtype:
-        wanted, actual = (errors.C_NAMES[one.dtype.name] for one in (result, target))
-        raise errors.runtime(f"Expected out tensor to have dtype {wanted}, but got {actual} instead")
+        of_result, of_target = (errors.C_NAMES[one.dtype.name] for one in (result, target))
+        raise errors.runtime(f"Expected out tensor to have dtype {of_result}, but got {of_target} instead")
 
 
 def _put(target: Tensor, result: Tensor, several: bool) -> None:

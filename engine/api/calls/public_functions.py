@@ -42,8 +42,8 @@ def offer(scope: dict[str, Any], place: str = "") -> None:
 
 def offer_handed(scope: dict[str, Any]) -> None:
     """The same for the functions of torch.nn.functional that torch has in Python."""
-    for name, written in table(signatures.HANDED).items():
-        scope[name] = reads(scope[name], Handed(scope[name], written), False)
+    for name, signature in table(signatures.HANDED).items():
+        scope[name] = reads(scope[name], Handed(scope[name], signature), False)
     for name in DISPATCHED:
         getattr(scope[name], "__wrapped__", scope[name]).__qualname__ = f"_{name}"
 

@@ -47,8 +47,8 @@ class Parameter:
 
     __slots__ = ("kind", "may_be_none", "name", "named_only", "needed", "single")
 
-    def __init__(self, written: str, named_only: bool) -> None:
-        self.name, _, kind = written.partition(":")
+    def __init__(self, text: str, named_only: bool) -> None:
+        self.name, _, kind = text.partition(":")
         self.named_only = named_only
         self.needed = not kind.endswith("=")
         kind = kind.removesuffix("=")
@@ -58,7 +58,7 @@ class Parameter:
         """Whether one number is taken for a list of them."""
         self.kind = kind.rstrip("0123456789")
 
-    def shown(self) -> str:
+    def text(self) -> str:
         """As torch shows it in a signature."""
         default = "" if self.needed else " = 1" if self.kind == "n" else " = None"
         return f"{KINDS[self.kind]} {self.name}{default}"
@@ -118,9 +118,9 @@ FITS: dict[str, Callable[[Any], bool]] = {
 class Signature:
     """One form of a function."""
 
-    def __init__(self, written: str) -> None:
-        self.hidden = written.startswith("~")
-        words = written.lstrip("~").removeprefix("()").replace("+new", NEW).split()
+    def __init__(self, text: str) -> None:
+        self.hidden = text.startswith("~")
+        words = text.lstrip("~").removeprefix("()").replace("+new", NEW).split()
         star = words.index("*") if "*" in words else len(words)
         self.parameters = [Parameter(word, place > star) for place, word in enumerate(words) if word != "*"]
         self.most = star
@@ -199,7 +199,7 @@ class Signature:
 
     def text(self) -> str:
         """As torch shows it."""
-        texts = [p.shown() for p in self.parameters]
+        texts = [p.text() for p in self.parameters]
         if self.most < len(texts):
             texts.insert(self.most, "*")
         return ", ".join(texts)
@@ -261,9 +261,9 @@ def strange_element(at: int, number: int, item: Any) -> TypeError:
 class Reader:
     """The signatures of one function: what does not fit them is refused in torch's words."""
 
-    def __init__(self, name: str, written: str, method: bool = False) -> None:
+    def __init__(self, name: str, text: str, method: bool = False) -> None:
         self.name = name
-        self.signatures = [Signature(one) for one in written.split(" | ")]
+        self.signatures = [Signature(one) for one in text.split(" | ")]
         self.bare = method and len(self.signatures) == 1 and not self.signatures[0].parameters
         """A method without any argument: torch leaves it to Python."""
         self.has_older = any(s.hidden for s in self.signatures)
@@ -337,10 +337,10 @@ class Reader:
             refusal = (meant or self.signatures)[0].refusal(self.name, args, kwargs)
             assert refusal is not None
             return refusal()
-        shown = [s for s in self.signatures if not s.hidden]
+        visible = [s for s in self.signatures if not s.hidden]
         text = f"{self.name}() received an invalid combination of arguments - got "
-        if len(shown) == 1:
-            return TypeError(text + shown[0].beside(args, kwargs))
+        if len(visible) == 1:
+            return TypeError(text + visible[0].beside(args, kwargs))
         return TypeError(f"{text}({_types_of(args, kwargs)}), but expected one of:")
 
 
@@ -360,8 +360,8 @@ class Handed:
 
     early, least = True, 1
 
-    def __init__(self, function: Callable[..., Any], written: str) -> None:
-        words = written.split()
+    def __init__(self, function: Callable[..., Any], text: str) -> None:
+        words = text.split()
         self.name = function.__name__ if ":" in words[0] else words.pop(0)
         star = words.index("*") if "*" in words else len(words)
         self.names = [word.partition(":")[0].partition(">")[0] for word in words if word != "*"]
@@ -398,8 +398,8 @@ def _names(lines: Iterable[str]) -> dict[str, str]:
     """A table of `names: signature` lines, by name."""
     result = {}
     for line in lines:
-        names, _, written = line.strip().partition(" :: ")
-        result.update(dict.fromkeys(names.split(), written))
+        names, _, signature = line.strip().partition(" :: ")
+        result.update(dict.fromkeys(names.split(), signature))
     return result
 
 

@@ -28,8 +28,8 @@ def _writer(name: str) -> Callable[..., Tensor]:
 
     def function(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         need_tensor(input, name)
-        written: Tensor = getattr(input, name)(*args, **kwargs)
-        return written
+        result: Tensor = getattr(input, name)(*args, **kwargs)
+        return result
 
     function.__name__ = function.__qualname__ = name
     text = WRITTEN_TWO if name in BROADCAST else ONE

@@ -11,7 +11,7 @@ from ...ops import arithmetic as ar
 from ...ops import elementwise as el
 from ...tensor.tensor import Tensor
 from ..calls.check import as_operand, combination, need_alpha
-from ..calls.out import takes_out, written
+from ..calls.out import result_in, takes_out
 from ..creation.conversion import to
 
 __all__ = [
@@ -42,7 +42,7 @@ def add(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor
     tensor([ 7., 10.])
     """
     if out is not None:
-        return written(out, add, input, other, alpha=alpha)
+        return result_in(out, add, input, other, alpha=alpha)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = as_operand("add", input)
     if type(alpha) is not int:
@@ -60,7 +60,7 @@ def sub(input: Any, other: Any, *, alpha: Number = 1, out: Any = None) -> Tensor
     tensor([2.])
     """
     if out is not None:
-        return written(out, sub, input, other, alpha=alpha)
+        return result_in(out, sub, input, other, alpha=alpha)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = as_operand("sub", input)
     if type(alpha) is not int:
@@ -98,7 +98,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
     tensor([ 3, -4])
     """
     if out is not None:
-        return written(out, div, input, other, rounding_mode=rounding_mode)
+        return result_in(out, div, input, other, rounding_mode=rounding_mode)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = as_operand("div", input)
     if rounding_mode is None:
@@ -179,7 +179,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     tensor([1., 4., 9.])
     """
     if out is not None:
-        return written(out, pow, input, exponent)
+        return result_in(out, pow, input, exponent)
     if not isinstance(exponent, Tensor):
         if not isinstance(exponent, (bool, int, float)):
             raise errors.strange_operand("pow.Tensor_Tensor", exponent)

@@ -40,8 +40,8 @@ def need_lerp(input: Tensor, end: Tensor, weight: Any) -> None:
     need_tensor(end, "lerp", "end", 2)
     for name, value in (("end", end), ("weight", weight)):
         if isinstance(value, Tensor) and value.dtype is not input.dtype:
-            wanted, actual = (errors.C_NAMES[one.dtype.name] for one in (input, value))
-            raise errors.runtime(f"expected dtype {wanted} for `{name}` but got dtype {actual}")
+            input_dtype, value_dtype = (errors.C_NAMES[one.dtype.name] for one in (input, value))
+            raise errors.runtime(f"expected dtype {input_dtype} for `{name}` but got dtype {value_dtype}")
     if not input.is_floating_point():
         raise refused("lerp_kernel_tensor" if isinstance(weight, Tensor) else "lerp_kernel_scalar", input)
 

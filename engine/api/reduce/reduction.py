@@ -13,7 +13,7 @@ from ...ops import reduction as rd
 from ...ops import shape as sh
 from ...tensor.tensor import Tensor
 from ..calls.check import LETTERS, kind, need_tensor, one_dim, some_dims, summed_dtype
-from ..calls.out import takes_out, written
+from ..calls.out import result_in, takes_out
 
 __all__ = [
     "all",
@@ -52,7 +52,7 @@ def sum(
     if not isinstance(input, Tensor):
         need_tensor(input, "sum")
     if out is not None:
-        return written(out, sum, input, dim, keepdim, dtype=dtype, **named)
+        return result_in(out, sum, input, dim, keepdim, dtype=dtype, **named)
     if named:
         keepdim, dim = _numpy_names("sum", named, keepdim, dim)
     which = None if dtype is None else summed_dtype(input, dtype)
@@ -88,7 +88,7 @@ def mean(
     """
     need_tensor(input, "mean")
     if out is not None:
-        return written(out, mean, input, dim, keepdim, dtype=dtype, **named)
+        return result_in(out, mean, input, dim, keepdim, dtype=dtype, **named)
     if named:
         keepdim, dim = _numpy_names("mean", named, keepdim, dim)
     which = as_numpy_dtype(dtype)

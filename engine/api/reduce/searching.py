@@ -11,7 +11,7 @@ from ...arrays.session import slot
 from ...tensor.escapes import escape
 from ...tensor.tensor import Tensor, tensor_of
 from ..calls.check import kind, sizes_of
-from ..calls.out import takes_out, written
+from ..calls.out import result_in, takes_out
 
 __all__ = [
     "argwhere",
@@ -47,7 +47,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None)
             raise errors.runtime(
                 f"nonzero: Expected out tensor to have scalar type Long but got scalar type{kind(out)}"
             )
-        return written(out, nonzero, input)
+        return result_in(out, nonzero, input)
     escape(input, "nonzero")
     if as_tuple:
         flat = input._array if input._array.ndim else input._array.reshape(1)

@@ -319,7 +319,7 @@ def unique(
     place = None if dim is None else one_dim(dim, input._array.ndim)
     escape(input, "unique")
     result = sr.unique(input) if place is None else sr.unique_dim(input, dim=place)
-    return _asked(result, return_inverse, return_counts)
+    return _on_request(result, return_inverse, return_counts)
 
 
 def unique_consecutive(
@@ -337,12 +337,12 @@ def unique_consecutive(
     need_tensor(input, "unique_consecutive")
     place = None if dim is None else one_dim(dim, input._array.ndim)
     escape(input, "unique")
-    return _asked(sr.unique_consecutive(input, dim=place), return_inverse, return_counts)
+    return _on_request(sr.unique_consecutive(input, dim=place), return_inverse, return_counts)
 
 
-def _asked(results: Any, inverse: bool, counts: bool) -> Any:
-    asked = (results[0], *((results[1],) if inverse else ()), *((results[2],) if counts else ()))
-    return asked if len(asked) > 1 else asked[0]
+def _on_request(results: Any, inverse: bool, counts: bool) -> Any:
+    parts = (results[0], *((results[1],) if inverse else ()), *((results[2],) if counts else ()))
+    return parts if len(parts) > 1 else parts[0]
 
 
 METHODS = (

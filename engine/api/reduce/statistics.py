@@ -213,8 +213,8 @@ def _weights(name: str, weights: Tensor, observations: int, whole: bool) -> None
             "dimensions"
         )
     if weights.is_floating_point() == whole:
-        wanted = "integral" if whole else "floating point"
-        raise errors.runtime(f"cov(): expected {name} to have {wanted} dtype but got {name} with {kind(weights)} dtype")
+        word = "integral" if whole else "floating point"
+        raise errors.runtime(f"cov(): expected {name} to have {word} dtype but got {name} with {kind(weights)} dtype")
     if weights.numel() != observations:
         raise errors.runtime(
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
