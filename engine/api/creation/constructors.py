@@ -110,12 +110,12 @@ def _of_tensor(name: str, which: dtype | None, other: Tensor, has_device: bool) 
             f"Legacy tensor {form}(tensor, device=device) is not supported.  Use {ours}torch.as_tensor(...) instead."
         )
     if which is not None and other.dtype is not which:
-        wanted, actual = (
+        own_options, other_options = (
             f"TensorOptions(dtype={C_NAMES[d.name]}, device=cpu, layout=Strided, requires_grad=false (default), "
             "pinned_memory=false (default), memory_format=(nullopt))"
             for d in (which, other.dtype)
         )
-        raise TypeError(f"expected {wanted} (got {actual})")
+        raise TypeError(f"expected {own_options} (got {other_options})")
     result: Tensor = alias(other)
     return result
 

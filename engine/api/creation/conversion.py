@@ -36,13 +36,13 @@ def to(
         else:
             dtype = value
     copy = copy or switches[1:] == [True]  # non_blocking, copy
-    wanted = as_numpy_dtype(dtype)
+    numpy_dtype = as_numpy_dtype(dtype)
     moved = input if device is None else on_device(input, device)
-    changes = wanted is not None and wanted != moved._array.dtype
+    changes = numpy_dtype is not None and numpy_dtype != moved._array.dtype
     if memory_format not in (None, "preserve") and (changes or copy or _other_format(moved, memory_format)):
-        return sh.cast(moved, wanted if changes else moved._array.dtype, memory_format=str(memory_format))
+        return sh.cast(moved, numpy_dtype if changes else moved._array.dtype, memory_format=str(memory_format))
     if changes:
-        return sh.cast(moved, wanted)
+        return sh.cast(moved, numpy_dtype)
     return sh.clone(moved) if copy and moved is input else moved
 
 

@@ -61,9 +61,9 @@ def arange(
             raise ValueError("step must be nonzero")
     _check_steps(start, end, step)
     whole = all(isinstance(n, int) for n in (start, end, step))
-    wanted = as_numpy_dtype(dtype) or (int64.numpy if whole else arrays.default_dtype.numpy)
+    numpy_dtype = as_numpy_dtype(dtype) or (int64.numpy if whole else arrays.default_dtype.numpy)
     count = -((start - end) // step) if whole else math.ceil((end - start) / step)
-    data = (xp.arange(count, dtype="int64" if whole else "float64") * step + start).astype(wanted)
+    data = (xp.arange(count, dtype="int64" if whole else "float64") * step + start).astype(numpy_dtype)
     return new_leaf(data, "arange", requires_grad, device)
 
 
@@ -202,11 +202,11 @@ def _triangle(name: str, triangle_of: Any) -> Any:
         for what, size in (("row", row), ("col", col)):
             if size < 0:
                 raise errors.runtime(f"{what} must be non-negative, got{size}")
-        wanted = as_numpy_dtype(dtype) or int64.numpy
-        if wanted.kind == "f":
-            raise NotImplementedError(f"\"{name}\" not implemented for '{LETTERS[arrays.BY_NUMPY[wanted].name]}'")
+        numpy_dtype = as_numpy_dtype(dtype) or int64.numpy
+        if numpy_dtype.kind == "f":
+            raise NotImplementedError(f"\"{name}\" not implemented for '{LETTERS[arrays.BY_NUMPY[numpy_dtype].name]}'")
         places = xp.stack(triangle_of(xp.ones((row, col), dtype=bool), offset).nonzero())
-        return new_leaf(places.astype(wanted), name, where=device)
+        return new_leaf(places.astype(numpy_dtype), name, where=device)
 
     function.__name__ = function.__qualname__ = name
     text = "Shapes: numbers -> (2, K) of K places.  Raises RuntimeError for a negative size."

@@ -142,25 +142,25 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     >>> torch.frombuffer(bytearray(b"abc"), dtype=torch.uint8)
     tensor([97, 98, 99], dtype=torch.uint8)
     """
-    wanted, length = as_numpy_dtype(dtype), len(memoryview(buffer).cast("B"))
-    assert wanted is not None
+    numpy_dtype, length = as_numpy_dtype(dtype), len(memoryview(buffer).cast("B"))
+    assert numpy_dtype is not None
     if not length or not count:
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
     if not 0 <= offset < length:
         raise ValueError(
             f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
         )
-    if count < 0 and (length - offset) % wanted.itemsize:
+    if count < 0 and (length - offset) % numpy_dtype.itemsize:
         raise ValueError(
             f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element size "
-            f"({wanted.itemsize})"
+            f"({numpy_dtype.itemsize})"
         )
-    if count > 0 and offset + count * wanted.itemsize > length:
+    if count > 0 and offset + count * numpy_dtype.itemsize > length:
         raise ValueError(
-            f"requested buffer length ({count} * {wanted.itemsize} bytes) after offset ({offset} bytes) must not be "
-            f"greater than actual buffer length ({length} bytes)"
+            f"requested buffer length ({count} * {numpy_dtype.itemsize} bytes) after offset ({offset} bytes) must not "
+            f"be greater than actual buffer length ({length} bytes)"
         )
-    return new_leaf(xp.frombuffer(buffer, dtype=wanted, count=count, offset=offset), "frombuffer", requires_grad)
+    return new_leaf(xp.frombuffer(buffer, dtype=numpy_dtype, count=count, offset=offset), "frombuffer", requires_grad)
 
 
 # -- from another tensor --------------------------------------------------------------------------------------------

@@ -34,8 +34,8 @@ def shape_given(function: str, sizes: tuple[Any, ...], size: Any = None) -> tupl
     if not sizes:
         raise TypeError(f'{function}() missing 1 required positional arguments: "size"')
     shape = sizes_of(sizes)
-    listed: tuple[Any, ...] = shape
-    for n in listed:
+    entries: tuple[Any, ...] = shape
+    for n in entries:
         if not isinstance(n, int):
             if len(sizes) == 1 and not isinstance(sizes[0], (list, tuple)):
                 raise TypeError(
@@ -51,9 +51,9 @@ def shape_given(function: str, sizes: tuple[Any, ...], size: Any = None) -> tupl
     return tuple(map(int, shape))  # True is a size too, behind another one
 
 
-def floating(wanted: Any) -> Any:
+def floating(dtype: Any) -> Any:
     """The numpy dtype asked for; the default one where none is."""
-    return as_numpy_dtype(wanted) or arrays.default_dtype.numpy
+    return as_numpy_dtype(dtype) or arrays.default_dtype.numpy
 
 
 def _known_keywords(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -125,16 +125,16 @@ def full(
     if isinstance(size, int):
         raise TypeError("full(): argument 'size' (position 1) must be tuple of ints, not int")
     number = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    wanted = as_numpy_dtype(dtype) or _of_number(number)
+    numpy_dtype = as_numpy_dtype(dtype) or _of_number(number)
     shape = shape_given("full", (size,))
     try:
-        array = xp.full(shape, number, dtype=wanted)
+        array = xp.full(shape, number, dtype=numpy_dtype)
     except OverflowError:
-        if wanted.kind == "u" and -(1 << 8 * wanted.itemsize) < number < 0:
+        if numpy_dtype.kind == "u" and -(1 << 8 * numpy_dtype.itemsize) < number < 0:
             return full(
-                size, number + (1 << 8 * wanted.itemsize), dtype=dtype, device=device, requires_grad=requires_grad
+                size, number + (1 << 8 * numpy_dtype.itemsize), dtype=dtype, device=device, requires_grad=requires_grad
             )
-        word = "int" if wanted.name == "int32" else f"{wanted.name}_t"
+        word = "int" if numpy_dtype.name == "int32" else f"{numpy_dtype.name}_t"
         raise errors.runtime(f"value cannot be converted to type {word} without overflow") from None
     return new_leaf(array, "full", requires_grad, device)
 
@@ -162,8 +162,8 @@ def zeros_like(
     tensor([0., 0.])
     """
     need_tensor(input, "zeros_like")
-    wanted, where = like(input, dtype, device)
-    return new_leaf(xp.zeros(input._array.shape, dtype=wanted), "zeros_like", requires_grad, where)
+    numpy_dtype, where = like(input, dtype, device)
+    return new_leaf(xp.zeros(input._array.shape, dtype=numpy_dtype), "zeros_like", requires_grad, where)
 
 
 @_known_keywords
@@ -177,8 +177,8 @@ def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_
     tensor([1., 1.])
     """
     need_tensor(input, "ones_like")
-    wanted, where = like(input, dtype, device)
-    return new_leaf(xp.ones(input._array.shape, dtype=wanted), "ones_like", requires_grad, where)
+    numpy_dtype, where = like(input, dtype, device)
+    return new_leaf(xp.ones(input._array.shape, dtype=numpy_dtype), "ones_like", requires_grad, where)
 
 
 @_known_keywords
@@ -194,8 +194,8 @@ def empty_like(
     torch.Size([2, 3])
     """
     need_tensor(input, "empty_like")
-    wanted, where = like(input, dtype, device)
-    return new_leaf(xp.zeros(input._array.shape, dtype=wanted), "empty_like", requires_grad, where)
+    numpy_dtype, where = like(input, dtype, device)
+    return new_leaf(xp.zeros(input._array.shape, dtype=numpy_dtype), "empty_like", requires_grad, where)
 
 
 @_known_keywords
@@ -211,9 +211,9 @@ def full_like(
     tensor([7., 7.])
     """
     need_tensor(input, "full_like")
-    wanted, where = like(input, dtype, device)
+    numpy_dtype, where = like(input, dtype, device)
     number = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    return new_leaf(xp.full(input._array.shape, number, dtype=wanted), "full_like", requires_grad, where)
+    return new_leaf(xp.full(input._array.shape, number, dtype=numpy_dtype), "full_like", requires_grad, where)
 
 
 def empty_strided(
@@ -233,8 +233,8 @@ def empty_strided(
         raise errors.runtime(
             f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(steps)})"
         )
-    wanted = floating(dtype)
+    numpy_dtype = floating(dtype)
     memory_size = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True))
-    memory = xp.zeros(memory_size, dtype=wanted)
-    data = arrays.strided(memory, shape, [s * wanted.itemsize for s in steps])
+    memory = xp.zeros(memory_size, dtype=numpy_dtype)
+    data = arrays.strided(memory, shape, [s * numpy_dtype.itemsize for s in steps])
     return new_leaf(data, "empty_strided", requires_grad, device)

@@ -16,8 +16,8 @@ def _filled(name: str, make: Any) -> Any:
         self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, **named: Any
     ) -> Tensor:
         shape = shape_given(name, size, named.get("size"))
-        wanted, where = like(self, dtype, device)
-        return new_leaf(make(shape, dtype=wanted), name, requires_grad, where)
+        numpy_dtype, where = like(self, dtype, device)
+        return new_leaf(make(shape, dtype=numpy_dtype), name, requires_grad, where)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"As torch.{name[4:]}, in the dtype and on the device of this tensor."
@@ -39,10 +39,10 @@ def new_full(
     >>> torch.zeros(1).new_full((2,), 3)
     tensor([3., 3.])
     """
-    wanted, where = like(self, dtype, device)
+    numpy_dtype, where = like(self, dtype, device)
     number = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     shape = shape_given("new_full", (size,))
-    return new_leaf(xp.full(shape, number).astype(wanted), "new_full", requires_grad, where)
+    return new_leaf(xp.full(shape, number).astype(numpy_dtype), "new_full", requires_grad, where)
 
 
 def new_tensor(

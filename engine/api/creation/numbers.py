@@ -13,9 +13,9 @@ from ...arrays.promotion import promoted
 from ...tensor.tensor import Tensor
 
 
-def array_of(data: Any, wanted: dtype | type | None) -> Any:
+def array_of(data: Any, which: dtype | type | None) -> Any:
     """An array of Python data: floats become the default dtype, ints int64, as in torch."""
-    target = as_numpy_dtype(wanted)
+    target = as_numpy_dtype(which)
     if hasattr(data, "dtype") and not isinstance(data, (list, tuple)):
         if data.dtype.kind not in REAL:
             dtype_of(data)
@@ -28,7 +28,7 @@ def array_of(data: Any, wanted: dtype | type | None) -> Any:
     try:
         _check_data(data, sizes, target)
     except (TypeError, ValueError, RuntimeError):
-        data = _listed(data)
+        data = _as_lists(data)
         sizes = _sizes(data)
         _check_data(data, sizes, target)
     if 0 in sizes:
@@ -69,11 +69,11 @@ def _numbers(data: Any) -> Any:
     return data
 
 
-def _listed(data: Any) -> Any:
+def _as_lists(data: Any) -> Any:
     """Sequences of other types, a deque or one of the user's, as lists, at any depth."""
     if isinstance(data, (Tensor, str, bytes, Mapping)) or hasattr(data, "dtype"):
         return data
-    return [_listed(d) for d in data] if hasattr(data, "__getitem__") and hasattr(data, "__len__") else data
+    return [_as_lists(d) for d in data] if hasattr(data, "__getitem__") and hasattr(data, "__len__") else data
 
 
 def _check_data(data: Any, sizes: tuple[int, ...], target: Any) -> None:

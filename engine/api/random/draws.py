@@ -112,8 +112,8 @@ def rand_like(
     torch.float64
     """
     need_tensor(input, "rand_like")
-    wanted, where = like(input, dtype, device)
-    return new_leaf(even(input._array.shape, wanted, generator), "rand_like", requires_grad, where)
+    numpy_dtype, where = like(input, dtype, device)
+    return new_leaf(even(input._array.shape, numpy_dtype, generator), "rand_like", requires_grad, where)
 
 
 def randn_like(
@@ -129,8 +129,8 @@ def randn_like(
     torch.Size([2, 3])
     """
     need_tensor(input, "randn_like")
-    wanted, where = like(input, dtype, device)
-    return new_leaf(standard(input._array.shape, wanted, generator), "randn_like", requires_grad, where)
+    numpy_dtype, where = like(input, dtype, device)
+    return new_leaf(standard(input._array.shape, numpy_dtype, generator), "randn_like", requires_grad, where)
 
 
 def whole(low: int, high: int, shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
@@ -170,8 +170,8 @@ def randint(
             "of:\n * (int high, tuple of ints size, *)\n * (int low, int high, tuple of ints size, *)\n"
         )
     shape = shape_given("randint", (size,))
-    wanted = as_numpy_dtype(dtype) or int64.numpy
-    return new_leaf(whole(int(low), int(high), shape, wanted, generator), "randint", requires_grad, device)
+    numpy_dtype = as_numpy_dtype(dtype) or int64.numpy
+    return new_leaf(whole(int(low), int(high), shape, numpy_dtype, generator), "randint", requires_grad, device)
 
 
 def randint_like(
@@ -187,8 +187,8 @@ def randint_like(
     tensor([3., 3.])
     """
     low, high = (0, low) if high is None else (low, high)
-    wanted, where = like(input, dtype, device)
-    return new_leaf(whole(low, high, input._array.shape, wanted, None), "randint_like", requires_grad, where)
+    numpy_dtype, where = like(input, dtype, device)
+    return new_leaf(whole(low, high, input._array.shape, numpy_dtype, None), "randint_like", requires_grad, where)
 
 
 @takes_out
@@ -204,10 +204,10 @@ def randperm(
     tensor([0, 1, 2])
     """
     shape_given("randperm", (n,))
-    wanted = as_numpy_dtype(dtype) or int64.numpy
-    if wanted.kind in "iu" and n - 1 > xp.iinfo(wanted).max:
-        raise errors.runtime(f"value cannot be converted to type {wanted.name}_t without overflow")
-    return new_leaf(stream(generator).permutation(n).astype(wanted), "randperm", requires_grad, device)
+    numpy_dtype = as_numpy_dtype(dtype) or int64.numpy
+    if numpy_dtype.kind in "iu" and n - 1 > xp.iinfo(numpy_dtype).max:
+        raise errors.runtime(f"value cannot be converted to type {numpy_dtype.name}_t without overflow")
+    return new_leaf(stream(generator).permutation(n).astype(numpy_dtype), "randperm", requires_grad, device)
 
 
 def drawn(values: Any, source: Tensor) -> Tensor:
@@ -240,8 +240,9 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
                 "normal() received an invalid combination of arguments - got (float, float), but expected one of:\n"
                 " * (Tensor mean, Tensor std, *)\n * (float mean, float std, tuple of ints size, *)\n"
             )
-        wanted = floating(named.get("dtype"))
-        values = standard(shape_given("normal", (size,)), wanted, generator) * wanted.type(std) + wanted.type(mean)
+        numpy_dtype = floating(named.get("dtype"))
+        values = standard(shape_given("normal", (size,)), numpy_dtype, generator)
+        values = values * numpy_dtype.type(std) + numpy_dtype.type(mean)
         return new_leaf(values, "normal", named.get("requires_grad", False), named.get("device"))
     shape = joint(tensors[0]._array.shape, tensors[-1]._array.shape)
     plain = [v._array if isinstance(v, Tensor) else v for v in (mean, std)]
