@@ -108,7 +108,7 @@ def _put(target: Tensor, indices: list[Any], value: Any) -> None:
     if not isinstance(value, Tensor):
         value = tensor_of(xp.asarray(value, dtype=target._array.dtype, like=target._array))
     if value._array.ndim:
-        value = _check_values(target, indices, value, written=True)
+        value = _check_values(target, indices, value, is_assignment=True)
     if value._array.dtype != target._array.dtype:
         if value._array.ndim:
             raise _other_dtype(target, value)
@@ -141,17 +141,17 @@ def _index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool) -> 
     return ix.index_put, (self, values, checked), {"accumulate": accumulate}
 
 
-def _check_values(self: Tensor, indices: list[Any], values: Tensor, written: bool = False) -> Tensor:
+def _check_values(self: Tensor, indices: list[Any], values: Tensor, is_assignment: bool = False) -> Tensor:
     """The values, or torch's error where they do not broadcast to what is indexed; an assignment cuts leading ones."""
-    wanted = xp.broadcast_to(xp.empty((), dtype=bool), self._array.shape)[
+    sizes = xp.broadcast_to(xp.empty((), dtype=bool), self._array.shape)[
         tuple(slice(None) if i is None else to_numpy(i._array) for i in indices)
     ].shape
-    values = _without_ones(values, len(wanted)) if written else values
+    values = _without_ones(values, len(sizes)) if is_assignment else values
     shape = values._array.shape
-    if len(shape) > len(wanted) or any(m not in (1, n) for m, n in zip(shape[::-1], wanted[::-1], strict=False)):
+    if len(shape) > len(sizes) or any(m not in (1, n) for m, n in zip(shape[::-1], sizes[::-1], strict=False)):
         raise errors.runtime(
             f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing result of shape "
-            f"{list(wanted)}"
+            f"{list(sizes)}"
         )
     return values
 

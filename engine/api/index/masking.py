@@ -10,7 +10,7 @@ from ..calls.check import kind, need_tensor
 from ..calls.out import takes_out
 from ..shape.joining import joint
 from ..shape.shape import expand
-from .scatter import Call, both, written
+from .scatter import Call, both, in_place
 
 __all__ = [
     "masked_scatter",
@@ -129,7 +129,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """masked_scatter, written into the tensor."""
-    return written(_masked_scatter(self, mask, source))
+    return in_place(_masked_scatter(self, mask, source))
 
 
 METHODS = ("masked_scatter", "masked_scatter_", "masked_select", "put", "put_", "take")

@@ -45,7 +45,7 @@ def _run(call: Call) -> Tensor:
     return op(*inputs, **statics)
 
 
-def written(call: Call) -> Tensor:
+def in_place(call: Call) -> Tensor:
     """The op run in place."""
     op, inputs, statics = call
     return apply_inplace(op.op, inputs, statics)
@@ -61,7 +61,7 @@ def both(
         return _run(build(input, *args, **named))
 
     def method(self: Tensor, *args: Any, **named: Any) -> Tensor:
-        return written(build(self, *args, **named))
+        return in_place(build(self, *args, **named))
 
     build.__qualname__ = name  # what Python says where arguments are missing
     pair: tuple[tuple[Any, str], ...] = ((function, name), (method, f"{name}_"))
@@ -115,24 +115,24 @@ def _check_scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | None) -
         raise errors.runtime("scatter(): Expected self.dtype to be equal to src.dtype")
     if _rank(index) != _rank(input):
         raise errors.runtime("Index tensor must have the same number of dimensions as self tensor")
-    own, wanted = _sizes(input), _sizes(index)
-    larger = any(m > n for d, (m, n) in enumerate(zip(wanted, own, strict=True)) if d != place)
+    own, index_sizes = _sizes(input), _sizes(index)
+    larger = any(m > n for d, (m, n) in enumerate(zip(index_sizes, own, strict=True)) if d != place)
     if src is not None:
         sizes = _sizes(src)
-        for d, m in enumerate(wanted if not larger and src._array.ndim else ()):
+        for d, m in enumerate(index_sizes if not larger and src._array.ndim else ()):
             if m > sizes[one_dim(d, len(sizes))]:
                 larger = True
                 break
-        if len(sizes) != len(wanted):
+        if len(sizes) != len(index_sizes):
             raise errors.runtime("Index tensor must have the same number of dimensions as src tensor")
         if larger:
             raise errors.runtime(
-                f"Expected index {list(wanted)} to be no larger than self {list(own)} apart from dimension {place} "
-                f"and to be no larger size than src {list(sizes)}"
+                f"Expected index {list(index_sizes)} to be no larger than self {list(own)} apart from dimension "
+                f"{place} and to be no larger size than src {list(sizes)}"
             )
     elif larger:
         raise errors.runtime(
-            f"Expected index {list(wanted)} to be no larger than self {list(own)} apart from dimension {place}"
+            f"Expected index {list(index_sizes)} to be no larger than self {list(own)} apart from dimension {place}"
         )
     _in_bounds(index, place, own[place])
     return place
@@ -159,11 +159,11 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     _int_index(index, "gather(): Expected dtype int32/int64 for index")
     if _rank(index) != _rank(input):
         raise errors.runtime("Index tensor must have the same number of dimensions as input tensor")
-    own, wanted = _sizes(input), _sizes(index)
-    for d, (m, n) in enumerate(zip(wanted, own, strict=True)):
+    own, index_sizes = _sizes(input), _sizes(index)
+    for d, (m, n) in enumerate(zip(index_sizes, own, strict=True)):
         if d != place and m > n:
             raise errors.runtime(
-                f"Size does not match at dimension {d} expected index {list(wanted)} to be no larger than self "
+                f"Size does not match at dimension {d} expected index {list(index_sizes)} to be no larger than self "
                 f"{list(own)} apart from dimension {place}"
             )
     _in_bounds(index, place, own[place])
@@ -249,10 +249,10 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             f"{rank} dimensions for input, and {indices._array.ndim} dimensions for indices"
         )
     place = one_dim(dim, rank)
-    own, wanted = list(input._array.shape), list(indices._array.shape)
-    n, m = own[place], wanted[place]
-    own[place], wanted[place] = 1, 1
-    wide = list(joint(tuple(own), tuple(wanted)))
+    own, index_sizes = list(input._array.shape), list(indices._array.shape)
+    n, m = own[place], index_sizes[place]
+    own[place], index_sizes[place] = 1, 1
+    wide = list(joint(tuple(own), tuple(index_sizes)))
     data = indices._array
     if data.size and n and (data.min() < 0 or data.max() >= n):
         indices = remainder(indices, n)  # places count from the back, and round the dimension

@@ -28,17 +28,17 @@ def chain_matmul(*matrices: Any) -> Tensor:
     ...     torch.chain_matmul(torch.ones(1, 2), torch.ones(2, 3), torch.ones(3, 1))
     tensor([[6.]])
     """
-    listed = list(matrices[0]) if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else list(matrices)
+    factors = list(matrices[0]) if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else list(matrices)
     warn(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
         "instead, which accepts a list of two or more tensors rather than multiple parameters."
     )
-    for x in listed:
+    for x in factors:
         if x._array.ndim != 2:
             raise errors.runtime(f"Tensor dimension is {x._array.ndim}, expected 2 instead.")
-    if not listed:
+    if not factors:
         raise errors.runtime("chain_matmul(): Expected one or more matrices")
-    return listed[0] if len(listed) == 1 else multi_dot(listed)
+    return factors[0] if len(factors) == 1 else multi_dot(factors)
 
 
 def multi_dot(tensors: Any) -> Tensor:
@@ -51,31 +51,31 @@ def multi_dot(tensors: Any) -> Tensor:
     >>> torch.linalg.multi_dot([torch.ones(1, 2), torch.ones(2, 3), torch.ones(3, 1)])
     tensor([[6.]])
     """
-    listed: list[Tensor] = list(tensors)
-    if len(listed) < 2:
-        raise errors.runtime(f"multi_dot(): expected at least 2 tensors but got {len(listed)}")
+    factors: list[Tensor] = list(tensors)
+    if len(factors) < 2:
+        raise errors.runtime(f"multi_dot(): expected at least 2 tensors but got {len(factors)}")
     sizes: list[int] = []
     for name, place in (("first", 0), ("last", -1)):
-        if listed[place]._array.ndim not in (1, 2):
+        if factors[place]._array.ndim not in (1, 2):
             raise errors.runtime(
-                f"multi_dot(): the {name} tensor must be 1D or 2D but got {listed[place]._array.ndim}D"
+                f"multi_dot(): the {name} tensor must be 1D or 2D but got {factors[place]._array.ndim}D"
             )
-    if listed[0]._array.ndim == 1:
-        listed[0] = unsqueeze(listed[0], 0)
+    if factors[0]._array.ndim == 1:
+        factors[0] = unsqueeze(factors[0], 0)
     else:
-        sizes.append(listed[0]._array.shape[0])
-    if listed[-1]._array.ndim == 1:
-        listed[-1] = unsqueeze(listed[-1], -1)
+        sizes.append(factors[0]._array.shape[0])
+    if factors[-1]._array.ndim == 1:
+        factors[-1] = unsqueeze(factors[-1], -1)
     else:
-        sizes.append(listed[-1]._array.shape[1])
-    _check_factors(listed)
-    order = _best_order([listed[0]._array.shape[0], *(x._array.shape[1] for x in listed)])
-    return view(_multiplied(listed, order, 0, len(listed) - 1), tuple(sizes))
+        sizes.append(factors[-1]._array.shape[1])
+    _check_factors(factors)
+    order = _best_order([factors[0]._array.shape[0], *(x._array.shape[1] for x in factors)])
+    return view(_multiplied(factors, order, 0, len(factors) - 1), tuple(sizes))
 
 
-def _check_factors(listed: list[Tensor]) -> None:
-    first = listed[0]
-    for place, x in enumerate(listed):
+def _check_factors(factors: list[Tensor]) -> None:
+    first = factors[0]
+    for place, x in enumerate(factors):
         if x._array.ndim != 2:
             raise errors.runtime(f"multi_dot(): tensor {place} must be 2D but got {x._array.ndim}D")
         if x._array.dtype != first._array.dtype:
@@ -83,7 +83,7 @@ def _check_factors(listed: list[Tensor]) -> None:
                 "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
                 f"{errors.C_NAMES[first.dtype.name]} and tensor {place} {errors.C_NAMES[x.dtype.name]}"
             )
-    for place, (x, y) in enumerate(itertools.pairwise(listed)):
+    for place, (x, y) in enumerate(itertools.pairwise(factors)):
         if x._array.shape[1] != y._array.shape[0]:
             raise errors.runtime(
                 f"multi_dot(): tensors {place} and {place + 1} with shapes {list(x._array.shape)} and "
@@ -111,11 +111,11 @@ def _best_order(sizes: list[int]) -> dict[tuple[int, int], int]:
     return split
 
 
-def _multiplied(listed: list[Tensor], split: dict[tuple[int, int], int], i: int, j: int) -> Tensor:
+def _multiplied(factors: list[Tensor], split: dict[tuple[int, int], int], i: int, j: int) -> Tensor:
     if i == j:
-        return listed[i]
+        return factors[i]
     k = split[i, j]
-    return mm(_multiplied(listed, split, i, k), _multiplied(listed, split, k + 1, j))
+    return mm(_multiplied(factors, split, i, k), _multiplied(factors, split, k + 1, j))
 
 
 METHODS: tuple[str, ...] = ()

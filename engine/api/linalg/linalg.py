@@ -272,19 +272,19 @@ def _check_product(left: Tensor, right: Tensor) -> None:
         )
 
 
-def _check_expands(start: Tensor, wanted: tuple[int, int]) -> None:
+def _check_expands(start: Tensor, sizes: tuple[int, int]) -> None:
     """Raise torch's error where a tensor does not broadcast to the shape of a product."""
     shape = start._array.shape
     if len(shape) > 2:
         raise errors.runtime(
-            f"expand(torch.{start.dtype.legacy}{{{list(shape)}}}, size={list(wanted)}): the number of sizes provided "
+            f"expand(torch.{start.dtype.legacy}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
             f"(2) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     for back in range(1, len(shape) + 1):
-        if shape[-back] not in (1, wanted[-back]):
+        if shape[-back] not in (1, sizes[-back]):
             raise errors.runtime(
-                f"The expanded size of the tensor ({wanted[-back]}) must match the existing size ({shape[-back]}) at "
-                f"non-singleton dimension {2 - back}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(shape)}",
+                f"The expanded size of the tensor ({sizes[-back]}) must match the existing size ({shape[-back]}) at "
+                f"non-singleton dimension {2 - back}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}",
                 tensors=(start,),
             )
 

@@ -15,7 +15,7 @@ from ...ops.reduction import sum_dim
 from ...tensor.tensor import Tensor
 from ..calls.check import kind, need_tensor, one_dim
 from ..calls.out import takes_out
-from ..index.scatter import Call, both, written
+from ..index.scatter import Call, both, in_place
 from ..shape.joining import joint
 from ..shape.shape import expanded, reshape
 from .linalg import check_addmm, dot, mm, outer
@@ -59,8 +59,8 @@ def _addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: 
     for name, vector in (("vec1", vec1), ("vec2", vec2)):
         if vector._array.ndim != 1:
             raise errors.runtime(f"addr: Expected 1-D argument {name}, but got {vector._array.ndim}-D")
-    wanted = (vec1._array.size, vec2._array.size)
-    expanded(input, wanted, input._array.shape)
+    shape = (vec1._array.size, vec2._array.size)
+    expanded(input, shape, input._array.shape)
     if all(x._array.dtype.kind in "iu" for x in (input, vec1, vec2)):
         for name, factor in (("beta", beta), ("alpha", alpha)):
             if isinstance(factor, float):
@@ -134,11 +134,11 @@ baddbmm, baddbmm_ = both(
 )  # fmt: skip
 
 
-def _same_size(self: Tensor, wanted: tuple[int, ...]) -> None:
+def _same_size(self: Tensor, shape: tuple[int, ...]) -> None:
     """Raise torch's error where a result of that shape cannot be written into the tensor."""
-    if self._array.shape != wanted:
+    if self._array.shape != shape:
         raise errors.runtime(
-            f"Bad in-place call: input tensor size {list(self._array.shape)} and output tensor size {list(wanted)} "
+            f"Bad in-place call: input tensor size {list(self._array.shape)} and output tensor size {list(shape)} "
             "should match"
         )
 
@@ -147,7 +147,7 @@ def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
     """addmm, written into the tensor."""
     check_addmm(self, mat1, mat2)
     _same_size(self, (mat1._array.shape[0], mat2._array.shape[1]))
-    return written((la.addmm, (self, mat1, mat2), {"beta": beta, "alpha": alpha}))
+    return in_place((la.addmm, (self, mat1, mat2), {"beta": beta, "alpha": alpha}))
 
 
 # -- of two tensors ---------------------------------------------------------------------------------------------------

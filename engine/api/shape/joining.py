@@ -43,22 +43,22 @@ __all__ = [
 def _tensor_list(function: str, tensors: Any) -> list[Tensor]:
     if isinstance(tensors, Tensor):
         raise TypeError(f"{function}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
-    listed = list(tensors)
-    for place, tensor in enumerate(listed):
+    items = list(tensors)
+    for place, tensor in enumerate(items):
         if not isinstance(tensor, Tensor):
             raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type(tensor).__name__}")
-    return listed
+    return items
 
 
 def _some(function: str, tensors: Any) -> list[Tensor]:
     """The tensors of a list that must not be empty."""
-    listed = _tensor_list(function, tensors)
-    if not listed:
+    parts = _tensor_list(function, tensors)
+    if not parts:
         raise errors.runtime(f"{function} expects a non-empty TensorList")
-    return listed
+    return parts
 
 
-def _listed(tensors: tuple[Any, ...]) -> list[Any]:
+def _as_list(tensors: tuple[Any, ...]) -> list[Any]:
     """Tensors given one by one, or as one list."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         return list(tensors[0])
@@ -79,11 +79,11 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     >>> torch.cat([torch.ones(1), torch.zeros(2)])
     tensor([1., 0., 0.])
     """
-    listed = _tensor_list("cat", tensors)
+    parts = _tensor_list("cat", tensors)
     dim = dim if axis is None else axis
-    if not listed:
+    if not parts:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    shapes = [(place, x._array.shape) for place, x in enumerate(listed) if x._array.shape != (0,)]
+    shapes = [(place, x._array.shape) for place, x in enumerate(parts) if x._array.shape != (0,)]
     if shapes:
         first = shapes[0][1]
         if not first:
@@ -91,7 +91,7 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
         dim = one_dim(dim, len(first))
         for place, shape in shapes[1:]:
             _check_joined(first, shape, dim, place)
-    return sh.cat(listed, dim=dim if shapes else 0)  # vectors without elements are joined along any dim
+    return sh.cat(parts, dim=dim if shapes else 0)  # vectors without elements are joined along any dim
 
 
 def _check_joined(first: tuple[int, ...], shape: tuple[int, ...], dim: int, place: int) -> None:
@@ -118,16 +118,16 @@ def stack(tensors: Any, dim: int = 0) -> Tensor:
     >>> torch.stack([torch.tensor(1.0), torch.tensor(2.0)])
     tensor([1., 2.])
     """
-    listed = _some("stack", tensors)
-    first = listed[0]._array.shape
+    parts = _some("stack", tensors)
+    first = parts[0]._array.shape
     place = one_dim(dim, len(first), 1)
-    for number, tensor in enumerate(listed):
+    for number, tensor in enumerate(parts):
         if tensor._array.shape != first:
             raise errors.runtime(
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                 f"{list(tensor._array.shape)} at entry {number}"
             )
-    return sh.stack(listed, dim=place)
+    return sh.stack(parts, dim=place)
 
 
 @takes_out
@@ -140,8 +140,8 @@ def hstack(tensors: Any) -> Tensor:
     >>> torch.hstack([torch.tensor([1, 2]), torch.tensor([3])])
     tensor([1, 2, 3])
     """
-    listed = [atleast_1d(x) for x in _some("hstack", tensors)]
-    return cat(listed, 0 if listed[0]._array.ndim == 1 else 1)
+    parts = [atleast_1d(x) for x in _some("hstack", tensors)]
+    return cat(parts, 0 if parts[0]._array.ndim == 1 else 1)
 
 
 @takes_out
@@ -188,8 +188,8 @@ def column_stack(tensors: Any) -> Tensor:
     tensor([[1, 3],
             [2, 4]])
     """
-    listed = _some("column_stack", tensors)
-    return hstack([reshape(x, x._array.size, 1) if x._array.ndim < 2 else x for x in listed])
+    parts = _some("column_stack", tensors)
+    return hstack([reshape(x, x._array.size, 1) if x._array.ndim < 2 else x for x in parts])
 
 
 def block_diag(*tensors: Any) -> Tensor:
@@ -203,14 +203,14 @@ def block_diag(*tensors: Any) -> Tensor:
     tensor([[1., 0., 0.],
             [0., 2., 3.]])
     """
-    listed = list(tensors)
-    for place, x in enumerate(listed):
+    blocks = list(tensors)
+    for place, x in enumerate(blocks):
         if x._array.ndim > 2:
             raise errors.runtime(
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
                 f"{place} has {x._array.ndim} dimensions"
             )
-    return ar.block_diag(listed or [tensor_of(xp.zeros((1, 0), dtype="float32"))])
+    return ar.block_diag(blocks or [tensor_of(xp.zeros((1, 0), dtype="float32"))])
 
 
 # -- at least so many dimensions ----------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ def _each(function: Any, tensors: tuple[Any, ...]) -> Any:
     """A function of one tensor for one, or for each of several."""
     if len(tensors) == 1 and isinstance(tensors[0], Tensor):
         return function(tensors[0])
-    return tuple(function(x) for x in _listed(tensors))
+    return tuple(function(x) for x in _as_list(tensors))
 
 
 def _raised_to_1(x: Tensor) -> Tensor:
@@ -317,11 +317,11 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     >>> [t.shape for t in torch.broadcast_tensors(torch.ones(3, 1), torch.ones(2))]
     [torch.Size([3, 2]), torch.Size([3, 2])]
     """
-    listed = _listed(tensors)
+    operands = _as_list(tensors)
     both: tuple[int, ...] = ()
-    for x in listed:
+    for x in operands:
         both = joint(both, x._array.shape)
-    return tuple(x if x._array.shape == both else expand(x, *both) for x in listed)
+    return tuple(x if x._array.shape == both else expand(x, *both) for x in operands)
 
 
 def joint(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
@@ -351,33 +351,33 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     tensor([[0, 0, 0],
             [1, 1, 1]])
     """
-    listed = _listed(tensors)
+    vectors = _as_list(tensors)
     if indexing is None:
         warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
-    if not listed:
+    if not vectors:
         raise errors.runtime("meshgrid expects a non-empty TensorList")
-    for x in listed:
+    for x in vectors:
         if x._array.ndim > 1:
-            raise errors.runtime("torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: " + _shown(x))
-        if x._array.dtype != listed[0]._array.dtype:
+            raise errors.runtime("torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: " + _row_text(x))
+        if x._array.dtype != vectors[0]._array.dtype:
             raise errors.runtime("meshgrid expects all tensors to have the same dtype")
     if indexing not in (None, "ij", "xy"):
         raise errors.runtime(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
-    places = list(range(len(listed)))
+    places = list(range(len(vectors)))
     if indexing == "xy" and len(places) > 1:
         places[:2] = [1, 0]
-    sizes = [0] * len(listed)
-    for place, x in zip(places, listed, strict=True):
+    sizes = [0] * len(vectors)
+    for place, x in zip(places, vectors, strict=True):
         sizes[place] = x._array.size
     grids = []
-    for place, x in zip(places, listed, strict=True):
-        own = [1] * len(listed)
+    for place, x in zip(places, vectors, strict=True):
+        own = [1] * len(vectors)
         own[place] = -1
         grids.append(expand(view(x, *own), *sizes))
     return tuple(grids)
 
 
-def _shown(x: Tensor) -> str:
+def _row_text(x: Tensor) -> str:
     """As much as torch's message shows of a tensor on its first line."""
     return "".join(f" {v:7.4f}" for v in x._array.reshape(x._array.shape[0], -1)[0].tolist()).removeprefix(" ")
 
@@ -393,13 +393,13 @@ def cartesian_prod(*tensors: Any) -> Tensor:
     tensor([[1, 5],
             [2, 5]])
     """
-    listed = _listed(tensors)
-    for x in listed:
+    vectors = _as_list(tensors)
+    for x in vectors:
         if x._array.ndim != 1:
             raise errors.runtime(f"Expect a 1D vector, but got shape {list(x._array.shape)}")
-    if len(listed) == 1:
-        return listed[0]
-    return stack([flatten(x) for x in meshgrid(*listed, indexing="ij")], 1)
+    if len(vectors) == 1:
+        return vectors[0]
+    return stack([flatten(x) for x in meshgrid(*vectors, indexing="ij")], 1)
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:

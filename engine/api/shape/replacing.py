@@ -59,8 +59,8 @@ def view_copy(input: Tensor, size: Any) -> Tensor:
     tensor([[0, 1],
             [2, 3]])
     """
-    wanted = filled_in(tuple(size), input._array.size)
-    return vw.view_copy(input, wanted)
+    shape = filled_in(tuple(size), input._array.size)
+    return vw.view_copy(input, shape)
 
 
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:

@@ -182,17 +182,17 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     """
     if self._requires_grad:
         raise errors.runtime("cannot resize variables that require grad")
-    wanted = sizes_of(sizes)
-    if wanted == self._array.shape:
+    shape = sizes_of(sizes)
+    if shape == self._array.shape:
         return self  # torch leaves the strides as they are, too
-    if any(n < 0 for n in wanted):
-        raise errors.runtime(f"Trying to create tensor with negative dimension {min(wanted)}: {list(wanted)}")
+    if any(n < 0 for n in shape):
+        raise errors.runtime(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
     memory, first = memory_of(self._array)
     count = 1
-    for n in wanted:
+    for n in shape:
         count *= n
     if count * memory.itemsize >= 2**63:
-        raise errors.runtime(f"Storage size calculation overflowed with sizes={list(wanted)}")
+        raise errors.runtime(f"Storage size calculation overflowed with sizes={list(shape)}")
     if slot.active is not None:
         slot.active.before_write(self)
         self._storage.unseen += 1
@@ -201,10 +201,10 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
         larger[: memory.size] = memory
         memory = larger
     steps, step = [], memory.itemsize
-    for n in reversed(wanted):
+    for n in reversed(shape):
         steps.append(step)
         step *= max(n, 1)
-    self._array = strided(memory[first:] if first < memory.size else memory, wanted, steps[::-1])
+    self._array = strided(memory[first:] if first < memory.size else memory, shape, steps[::-1])
     self._storage.version += 1
     return self
 

@@ -87,30 +87,30 @@ def view(input: Tensor, *sizes: Any, size: Any = None, dtype: Any = None) -> Ten
         return _reread(input, dtype)
     if len(sizes) == 1 and isinstance(sizes[0], array.dtype):
         return _reread(input, sizes[0])
-    wanted = filled_in(sizes_of(sizes), input._array.size)
-    if not _viewable(input._array, wanted):
+    shape = filled_in(sizes_of(sizes), input._array.size)
+    if not _viewable(input._array, shape):
         raise errors.runtime(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."
         )
-    return sh.view(input, wanted)
+    return sh.view(input, shape)
 
 
-def _reread(input: Tensor, wanted: array.dtype) -> Tensor:
+def _reread(input: Tensor, dtype: array.dtype) -> Tensor:
     """The same bytes as elements of another dtype."""
     data = input._array
-    if wanted.numpy == data.dtype:
+    if dtype.numpy == data.dtype:
         return sh.alias(input)
-    ratio = wanted.itemsize // data.itemsize
-    names = f"to view {kind(input)} as {LETTERS[wanted.name]} (different element sizes)"
-    if wanted.itemsize != data.itemsize:
+    ratio = dtype.itemsize // data.itemsize
+    names = f"to view {kind(input)} as {LETTERS[dtype.name]} (different element sizes)"
+    if dtype.itemsize != data.itemsize:
         if not data.ndim:
             raise errors.runtime(f"self.dim() cannot be 0 {names}")
         if data.strides[-1] != data.itemsize:
             raise errors.runtime(f"self.stride(-1) must be 1 {names}, but got {data.strides[-1] // data.itemsize}")
         if ratio > 1 and data.shape[-1] % ratio:
             raise errors.runtime(f"self.size(-1) must be divisible by {ratio} {names}, but got {data.shape[-1]}")
-    return sh.view_dtype(input, dtype=wanted.numpy)
+    return sh.view_dtype(input, dtype=dtype.numpy)
 
 
 def reshape(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
@@ -123,12 +123,12 @@ def reshape(input: Tensor, *size: Any, shape: Any = None) -> Tensor:
     tensor([[0, 1],
             [2, 3]])
     """
-    wanted = filled_in(sizes_of(size if shape is None else (shape,)), input._array.size)
+    result_shape = filled_in(sizes_of(size if shape is None else (shape,)), input._array.size)
     if input._array.flags.c_contiguous:
-        return sh.view(input, wanted)
-    if _viewable(input._array, wanted):
-        return sh.reshape_alias(input, wanted)
-    return sh.unsafe_view(sh.clone(input, memory_format="contiguous"), wanted)
+        return sh.view(input, result_shape)
+    if _viewable(input._array, result_shape):
+        return sh.reshape_alias(input, result_shape)
+    return sh.unsafe_view(sh.clone(input, memory_format="contiguous"), result_shape)
 
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:
@@ -187,15 +187,15 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """
     shape = input._array.shape
     place = one_dim(dim, len(shape))
-    wanted = tuple(sizes)
-    if not wanted:
+    parts = tuple(sizes)
+    if not parts:
         raise errors.runtime("unflatten: sizes must be non-empty")
-    if -1 not in wanted and math.prod(wanted) != shape[place]:
+    if -1 not in parts and math.prod(parts) != shape[place]:
         raise errors.runtime(
-            f"unflatten: Provided sizes {list(wanted)} don't multiply up to the size of dim {place} ({shape[place]}) "
+            f"unflatten: Provided sizes {list(parts)} don't multiply up to the size of dim {place} ({shape[place]}) "
             "in the input tensor"
         )
-    return view(input, *shape[:place], *filled_in(wanted, shape[place]), *shape[place + 1 :])
+    return view(input, *shape[:place], *filled_in(parts, shape[place]), *shape[place + 1 :])
 
 
 def ravel(input: Tensor) -> Tensor:
@@ -305,8 +305,8 @@ def expand(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    wanted, shape = sizes_of(sizes if size is None else (size,)), input._array.shape
-    return sh.expand(input, expanded(input, wanted, shape))
+    target_shape, shape = sizes_of(sizes if size is None else (size,)), input._array.shape
+    return sh.expand(input, expanded(input, target_shape, shape))
 
 
 def expanded(input: Tensor, sizes: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -367,17 +367,17 @@ def sum_to_size(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     >>> torch.ones(2, 3).sum_to_size(1, 3)
     tensor([[2., 2., 2.]])
     """
-    wanted, shape = sizes_of(sizes if size is None else (size,)), input._array.shape
-    if not wanted:
+    target_shape, shape = sizes_of(sizes if size is None else (size,)), input._array.shape
+    if not target_shape:
         return sum_all(input)
-    if shape == wanted:
+    if shape == target_shape:
         return input
-    extra = len(shape) - len(wanted)
-    if extra < 0 or any(n not in (1, m) for n, m in zip(wanted, shape[extra:], strict=True)):
-        raise errors.runtime(f"size {{{list(wanted)}}} is not expandable to size {{{list(shape)}}}.")
-    summed = (*range(extra), *(d + extra for d, n in enumerate(wanted) if n == 1 and shape[d + extra] != 1))
+    extra = len(shape) - len(target_shape)
+    if extra < 0 or any(n not in (1, m) for n, m in zip(target_shape, shape[extra:], strict=True)):
+        raise errors.runtime(f"size {{{list(target_shape)}}} is not expandable to size {{{list(shape)}}}.")
+    summed = (*range(extra), *(d + extra for d, n in enumerate(target_shape) if n == 1 and shape[d + extra] != 1))
     result = sum_dim(input, summed, True) if summed else input
-    return view(result, wanted) if extra else result
+    return view(result, target_shape) if extra else result
 
 
 METHODS = ("reshape", "flatten", "unflatten", "ravel", "squeeze", "unsqueeze", "broadcast_to")
