@@ -166,11 +166,11 @@ class Boundary:
             return parts, None
         wrapped = BackwardHookFunction.apply(*(parts[place] for place in places))
         next(tensor.grad_fn for tensor in wrapped if tensor.grad_fn is not None).register_hook(hook)
-        listed = list(parts)
+        items = list(parts)
         for place, tensor in zip(places, wrapped, strict=True):
-            listed[place] = tensor
+            items[place] = tensor
         kind = type(parts)
-        return (tuple(listed) if kind is tuple else kind(*listed)), places
+        return (tuple(items) if kind is tuple else kind(*items)), places
 
     def _outputs_ran(self, grad_outputs: Any, places: list[int], count: int) -> Any:
         """The gradients of the outputs are there."""
@@ -345,8 +345,8 @@ def _after(module: Module, number: int, hook: Any, args: Any, kwargs: Any, resul
 def _always(module: Module, called: set[int], args: Any, kwargs: Any, result: Any) -> None:
     """Hooks that run though the forward raised; an error of theirs becomes a warning."""
     for number, hook in [*EVERYWHERE["forward"].items(), *module._forward_hooks.items()]:
-        wanted = number in module._forward_hooks_always_called or number in EVERYWHERE["always_called"]
-        if not wanted or number in called:
+        always = number in module._forward_hooks_always_called or number in EVERYWHERE["always_called"]
+        if not always or number in called:
             continue
         try:
             changed = _after(module, number, hook, args, kwargs, result)

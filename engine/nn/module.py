@@ -362,7 +362,7 @@ class Module(Hooks, State):
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Move parameters and buffers to a device, floating ones to a dtype."""
-        where, which = _wanted(*args, **kwargs)
+        where, which = _device_and_dtype(*args, **kwargs)
         if which is not None and not which.is_floating_point:
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={which}"
@@ -429,7 +429,7 @@ def _converted(tensor: Tensor, fn: Callable[[Tensor], Tensor]) -> None:
         set_data(tensor, result)
 
 
-def _wanted(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+def _device_and_dtype(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """(device, dtype) of the arguments of `to`: a device, a dtype, both, or a tensor that has them."""
     where, which = kwargs.pop("device", None), kwargs.pop("dtype", None)
     kwargs.pop("non_blocking", None)

@@ -99,7 +99,7 @@ class _Uninitialized(Tensor):
 
     def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> None:
         like = _empty(0, dtype=dtype, device=device)
-        self.__dict__.update(_wanted=(like.dtype, like.device), _requires_grad=requires_grad)
+        self.__dict__.update(_dtype_and_device=(like.dtype, like.device), _requires_grad=requires_grad)
 
     @property
     def _array(self) -> Any:
@@ -111,19 +111,19 @@ class _Uninitialized(Tensor):
 
     @property
     def dtype(self) -> Any:
-        return self._wanted[0]
+        return self._dtype_and_device[0]
 
     @property
     def device(self) -> Any:
-        return self._wanted[1]
+        return self._dtype_and_device[1]
 
     @property
     def requires_grad(self) -> bool:
         return self._requires_grad
 
     @requires_grad.setter
-    def requires_grad(self, wanted: bool) -> None:
-        self._requires_grad = wanted
+    def requires_grad(self, value: bool) -> None:
+        self._requires_grad = value
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a float."""
@@ -132,7 +132,7 @@ class _Uninitialized(Tensor):
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """The same, of another dtype or on another device."""
         like = fills.empty(0, dtype=self.dtype, device=self.device).to(*args, **kwargs)
-        self._wanted = like.dtype, like.device
+        self._dtype_and_device = like.dtype, like.device
         return self
 
     def _as(self, name: str) -> Any:
@@ -160,12 +160,12 @@ class _Uninitialized(Tensor):
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Become a tensor of this shape, whose elements nobody has set yet."""
-        which, where = self._wanted
+        which, where = self._dtype_and_device
         values = fills.empty(
             (shape,) if isinstance(shape, int) else tuple(shape), dtype=dtype or which, device=device or where
         )
         requires = self._requires_grad
-        del self._wanted
+        del self._dtype_and_device
         self.__class__ = self.cls_to_become  # type: ignore[assignment]  # as torch does
         self.__dict__.update(values.__dict__, _requires_grad=requires)
 

@@ -101,8 +101,8 @@ class Loading:
         if self.strict:
             for words, keys in (("Missing", self.missing), ("Unexpected", self.unexpected)):
                 if keys:
-                    listed = ", ".join(f'"{key}"' for key in keys)
-                    result.append(f"{words} key(s) in state_dict: {listed}. ")
+                    names = ", ".join(f'"{key}"' for key in keys)
+                    result.append(f"{words} key(s) in state_dict: {names}. ")
         return result + self.messages
 
 
@@ -179,8 +179,8 @@ class State:
         loading.module(self, dict(state_dict), "")
         complaints = loading.complaints()
         if complaints:
-            listed = "\n\t".join(complaints)
-            raise errors.runtime(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
+            text = "\n\t".join(complaints)
+            raise errors.runtime(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{text}")
         return Keys(loading.missing, loading.unexpected)
 
     def _load_from_state_dict(

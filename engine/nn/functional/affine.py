@@ -84,12 +84,12 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     for d, (m, n) in enumerate(zip(first[:-1], second[:-1], strict=True)):
         if m != n:
             raise errors.runtime(f"bilinear(): input batch dimensions do not match at dim {d}: got {m} and {n}")
-    for number, (size, wanted) in enumerate(
+    for number, (size, weight_size) in enumerate(
         ((first[-1], table[one_dim(1, len(table))]), (second[-1], table[one_dim(2, len(table))])), 1
     ):
-        if size != wanted:
+        if size != weight_size:
             raise errors.runtime(
-                f"bilinear(): input{number} size does not match weight size: got {size} but expected {wanted}"
+                f"bilinear(): input{number} size does not match weight size: got {size} but expected {weight_size}"
             )
     if bias is not None and bias._array.shape[0] != table[0]:
         raise errors.runtime(

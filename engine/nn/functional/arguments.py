@@ -23,27 +23,27 @@ LETTERS = {2: ("H", "W"), 3: ("T", "H", "W")}
 
 def numbers(function: str, name: str, value: Any, rank: int, omitted: str = "") -> tuple[int, ...]:
     """One number per spatial dimension."""
-    listed = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    if not all(hasattr(n, "__index__") for n in listed):
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if not all(hasattr(n, "__index__") for n in values):
         raise TypeError(
             f"{function}(): argument '{name}' (position {POSITIONS[name]}) must be tuple of ints, not "
             f"{type(value).__name__}"
         )
-    listed = tuple(index(n) for n in listed)
-    if len(listed) == 1:
-        return listed * rank
-    if len(listed) != rank:
+    values = tuple(index(n) for n in values)
+    if len(values) == 1:
+        return values * rank
+    if len(values) != rank:
         kind = f"tuple of {NAMES[rank]}"
         raise errors.runtime(f"{function}: {name} must either be {omitted}a single int, or a {kind}")
-    return listed
+    return values
 
 
 def one(function: str, name: str, value: Any) -> int:
     """The number of a one-dimensional function, alone or in a sequence."""
-    listed = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    if len(listed) != 1:
-        raise errors.runtime(f"{function}() argument '{name}' should contain one int (got {len(listed)})")
-    return int(listed[0])
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if len(values) != 1:
+        raise errors.runtime(f"{function}() argument '{name}' should contain one int (got {len(values)})")
+    return int(values[0])
 
 
 def steps(function: str, stride: Any, kernel: tuple[int, ...], rank: int) -> tuple[int, ...]:
@@ -142,17 +142,17 @@ def checked_argument(function: str, input: Tensor) -> str:
     )
 
 
-def wanted(input: Tensor, output_size: Any, rank: int) -> Any:
+def output_sizes(input: Tensor, output_size: Any, rank: int) -> Any:
     """The sizes of the result; None among them keeps the input's."""
     if output_size is None:
         raise TypeError("object of type 'NoneType' has no len()")
-    listed = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * rank
+    values = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * rank
     sizes = input._array.shape[-rank:]
-    if isinstance(output_size, (tuple, list)) and len(listed) >= input._array.ndim:
-        raise ValueError(f"Input dimension should be at least {len(listed) + 1}")
-    if len(listed) == rank and len(sizes) == rank:
-        return tuple(n if g is None else g for g, n in zip(listed, sizes, strict=True))
-    return listed
+    if isinstance(output_size, (tuple, list)) and len(values) >= input._array.ndim:
+        raise ValueError(f"Input dimension should be at least {len(values) + 1}")
+    if len(values) == rank and len(sizes) == rank:
+        return tuple(n if g is None else g for g, n in zip(values, sizes, strict=True))
+    return values
 
 
 def check_adaptive(name: str, input: Tensor, rank: int, colon: str, first: int = 1) -> None:

@@ -102,14 +102,14 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) 
 
 def _repeated(query: Tensor, tensor: Tensor) -> Tensor:
     """Keys or values with each head as often as queries share it."""
-    heads, wanted = tensor._array.shape[-3], query._array.shape[-3]
-    if heads == wanted:
+    heads, query_heads = tensor._array.shape[-3], query._array.shape[-3]
+    if heads == query_heads:
         return tensor
-    if not heads or wanted % heads:
+    if not heads or query_heads % heads:
         raise errors.runtime(
             "Number of heads in key and value must divide the number of heads in query for grouped query attention"
         )
-    places = xp.arange(wanted, like=tensor._array) // (wanted // heads)
+    places = xp.arange(query_heads, like=tensor._array) // (query_heads // heads)
     return index_select(tensor, -3, tensor_of(places))
 
 
@@ -128,13 +128,13 @@ def _goes_in_one(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | 
 def _check_mask(query: Tensor, key: Tensor, attn_mask: Tensor | None) -> None:
     if attn_mask is None:
         return
-    wanted = (*query._array.shape[:-1], key._array.shape[-2])
+    score_shape = (*query._array.shape[:-1], key._array.shape[-2])
     shape = attn_mask._array.shape
     for back in range(1, len(shape) + 1):
-        if shape[-back] not in (1, wanted[-back]):
+        if shape[-back] not in (1, score_shape[-back]):
             raise errors.runtime(
-                f"The size of tensor a ({wanted[-back]}) must match the size of tensor b ({shape[-back]}) at "
-                f"non-singleton dimension {len(wanted) - back}"
+                f"The size of tensor a ({score_shape[-back]}) must match the size of tensor b ({shape[-back]}) at "
+                f"non-singleton dimension {len(score_shape) - back}"
             )
 
 
@@ -272,9 +272,9 @@ def _check_ranks(
             raise AssertionError(
                 f"{start} `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D tensor instead"
             )
-        wanted = (num_heads, query._array.shape[0], key._array.shape[0])
-        if rank == 2 and attn_mask.dim() == 3 and attn_mask._array.shape != wanted:
-            raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {attn_mask.shape}")
+        mask_shape = (num_heads, query._array.shape[0], key._array.shape[0])
+        if rank == 2 and attn_mask.dim() == 3 and attn_mask._array.shape != mask_shape:
+            raise AssertionError(f"Expected `attn_mask` shape to be {mask_shape} but got {attn_mask.shape}")
     return rank == 3
 
 
@@ -315,9 +315,9 @@ def _of_rank_3(mask: Tensor | None, length: int, keys: int, heads: int) -> Tenso
     if mask is None:
         return None
     rank = mask.dim()
-    wanted = (length, keys) if rank == 2 else (heads, length, keys)
-    if mask._array.shape != wanted:
-        raise errors.runtime(f"The shape of the {rank}D attn_mask is {mask.shape}, but should be {wanted}.")
+    shape = (length, keys) if rank == 2 else (heads, length, keys)
+    if mask._array.shape != shape:
+        raise errors.runtime(f"The shape of the {rank}D attn_mask is {mask.shape}, but should be {shape}.")
     return unsqueeze(mask, 0) if rank == 2 else mask
 
 
@@ -330,10 +330,10 @@ def _merged(attn_mask: Tensor | None, padding: Tensor | None, samples: int, num_
     """Both masks as one, for each sample and head."""
     if padding is None:
         return attn_mask
-    for place, wanted in ((0, samples), (1, keys)):
-        if padding._array.shape[place] != wanted:
+    for place, length in ((0, samples), (1, keys)):
+        if padding._array.shape[place] != length:
             raise AssertionError(
-                f"Expected key_padded_mask.shape[{place}] to be {wanted}, but got {padding._array.shape[place]}"
+                f"Expected key_padded_mask.shape[{place}] to be {length}, but got {padding._array.shape[place]}"
             )
     wide = expand(view(padding, samples, 1, 1, keys), -1, num_heads, -1, -1)
     by_head = reshape(wide, samples * num_heads, 1, keys)
@@ -380,9 +380,9 @@ def _apart(
     ):
         if w is None:
             raise AssertionError(f"use_separate_proj_weight is True but {letter}_proj_weight is None")
-        wanted = (size, x._array.shape[-1])
-        if w._array.shape != wanted:
-            raise AssertionError(f"expecting {word} weights shape of {wanted}, but got {w.shape}")
+        shape = (size, x._array.shape[-1])
+        if w._array.shape != shape:
+            raise AssertionError(f"expecting {word} weights shape of {shape}, but got {w.shape}")
         heads.append((x, w, b))
     return [linear(x, w, b) for x, w, b in heads]
 
@@ -411,9 +411,9 @@ def _by_head(projected: Tensor, static: Tensor | None, heads: int, size: int, na
     """(samples * heads, length, size of a head): the projection, or what is given in its place."""
     if static is None:
         return transpose(view(projected, projected._array.shape[0], heads, size), 0, 1)
-    for place, wanted in ((0, heads), (2, size)):
-        if static._array.shape[place] != wanted:
-            raise AssertionError(f"expecting {name}.size({place}) of {wanted}, but got {static._array.shape[place]}")
+    for place, length in ((0, heads), (2, size)):
+        if static._array.shape[place] != length:
+            raise AssertionError(f"expecting {name}.size({place}) of {length}, but got {static._array.shape[place]}")
     return static
 
 

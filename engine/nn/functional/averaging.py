@@ -145,7 +145,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 def _adaptive_avg(rank: int, input: Tensor, output_size: Any) -> Tensor:
     name = f"adaptive_avg_pool{rank}d"
     need_tensor(input, name)
-    sizes = ar.wanted(input, output_size, rank)
+    sizes = ar.output_sizes(input, output_size, rank)
     if len(sizes) != rank:
         raise errors.runtime(f"{name}: output_size must be {rank}")
     if min(sizes) < 0:
@@ -223,10 +223,10 @@ def lp_pool3d(
 
 
 def _pair(value: Any, name: str) -> tuple[int, int]:
-    listed = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
-    if len(listed) != 2:
-        raise errors.runtime(f"It is expected {name} equals to 2, but got size {len(listed)}")
-    return listed[0], listed[1]
+    sides = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    if len(sides) != 2:
+        raise errors.runtime(f"It is expected {name} equals to 2, but got size {len(sides)}")
+    return sides[0], sides[1]
 
 
 def _sides(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> list[tuple[int, int]]:

@@ -51,40 +51,41 @@ def nll_loss(
 def _nll(input: Any, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int) -> Tensor:
     need_tensor(input, "nll_loss_nd")
     need_tensor(target, "nll_loss_nd", "target", 2)
-    shape, wanted = input._array.shape, target._array.shape
+    shape, target_shape = input._array.shape, target._array.shape
     if not shape:
         raise ValueError("Expected 1 or more dimensions (got 0)")
-    if len(shape) > 1 and (not wanted or shape[0] != wanted[0]):
-        if not wanted:
+    if len(shape) > 1 and (not target_shape or shape[0] != target_shape[0]):
+        if not target_shape:
             raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-        raise ValueError(f"Expected input batch_size ({shape[0]}) to match target batch_size ({wanted[0]}).")
+        raise ValueError(f"Expected input batch_size ({shape[0]}) to match target batch_size ({target_shape[0]}).")
     if len(shape) <= 2:
-        _check_flat(shape, wanted)
+        _check_flat(shape, target_shape)
         _check_classes("nll_loss_forward", input, target, weight)
         return lo.nll_loss(input, target, weight, reduction, ignore_index)[0]
     if len(shape) == 4:
-        if len(wanted) != 3:
+        if len(target_shape) != 3:
             raise errors.runtime(
-                f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(wanted)}"
+                "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
+                f"{len(target_shape)}"
             )
-        if shape[2:] != wanted[1:]:
-            raise errors.runtime(f"size mismatch (got input: {list(shape)} , target: {list(wanted)}")
+        if shape[2:] != target_shape[1:]:
+            raise errors.runtime(f"size mismatch (got input: {list(shape)} , target: {list(target_shape)}")
         _check_classes("nll_loss2d_forward", input, target, weight)
         return lo.nll_loss2d(input, target, weight, reduction, ignore_index)[0]
-    if shape[2:] != wanted[1:]:
-        raise errors.runtime(f"Expected target size {[shape[0], *shape[2:]]}, got {list(wanted)}")
+    if shape[2:] != target_shape[1:]:
+        raise errors.runtime(f"Expected target size {[shape[0], *shape[2:]]}, got {list(target_shape)}")
     _check_classes("nll_loss2d_forward", input, target, weight)
     places = input._array.size // max(1, shape[0] * shape[1])
     flat = reshape(input, shape[0], shape[1], 1, places), reshape(target, shape[0], 1, places)
     loss = lo.nll_loss2d(*flat, weight, reduction, ignore_index)[0]
-    return so.view(loss, wanted) if reduction == "none" else loss
+    return so.view(loss, target_shape) if reduction == "none" else loss
 
 
-def _check_flat(shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+def _check_flat(shape: tuple[int, ...], target_shape: tuple[int, ...]) -> None:
     """Raise torch's error where the target of (C) or (N, C) has another shape."""
-    if len(shape) == 1 and len(wanted) == 1 and wanted[0] != 1:
-        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {wanted[0]}")
-    if len(wanted) > 1:
+    if len(shape) == 1 and len(target_shape) == 1 and target_shape[0] != 1:
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {target_shape[0]}")
+    if len(target_shape) > 1:
         raise errors.runtime("0D or 1D target tensor expected, multi-target not supported")
 
 

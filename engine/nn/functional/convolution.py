@@ -194,18 +194,18 @@ def _batch(name: str, rank: int, input: Tensor) -> tuple[Tensor, bool]:
 
 def _numbers(function: str, name: str, value: Any, rank: int, weight: Tensor) -> tuple[int, ...]:
     """One number per spatial dimension."""
-    listed = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    if not all(hasattr(n, "__index__") for n in listed):
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    if not all(hasattr(n, "__index__") for n in values):
         raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, not {type(value).__name__}")
-    listed = tuple(index(n) for n in listed)
-    listed = listed * rank if len(listed) == 1 else listed
+    values = tuple(index(n) for n in values)
+    values = values * rank if len(values) == 1 else values
     dims = weight._array.ndim - 2
-    if len(listed) != dims:
+    if len(values) != dims:
         raise errors.runtime(
             f"expected {name} to be a single integer value or a list of {dims} values to match the convolution "
-            f"dimensions, but got {name}={list(listed)}"
+            f"dimensions, but got {name}={list(values)}"
         )
-    return listed
+    return values
 
 
 def _named_padding(
@@ -313,11 +313,11 @@ def _check_channels(input: Tensor, weight: Tensor, bias: Tensor | None, transpos
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
             f"size [{sizes}] instead"
         )
-    wanted = sizes[0] if transposed else sizes[1] * groups
-    if have[1] != wanted:
+    channels = sizes[0] if transposed else sizes[1] * groups
+    if have[1] != channels:
         raise errors.runtime(
             f"Given {'transposed=1' if transposed else f'groups={groups}'}, weight of size {sizes}, expected "
-            f"input{have} to have {wanted} channels, but got {have[1]} channels instead",
+            f"input{have} to have {channels} channels, but got {have[1]} channels instead",
             tensors=(input, weight),
         )
     filters = sizes[1] * groups if transposed else sizes[0]

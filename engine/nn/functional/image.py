@@ -52,12 +52,12 @@ def interpolate(
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
         )
-    wanted, factors = _sizes(input, size, scale_factor)
+    output_sizes, factors = _sizes(input, size, scale_factor)
     if recompute_scale_factor and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     if factors is not None:
         spatial = input._array.shape[2:]
-        wanted = tuple(int(float(n) * factor) for n, factor in zip(spatial, factors, strict=True))
+        output_sizes = tuple(int(float(n) * factor) for n, factor in zip(spatial, factors, strict=True))
         if recompute_scale_factor or mode == "area":
             factors = None
     rank = input._array.ndim - 2
@@ -67,20 +67,20 @@ def interpolate(
         )
     _check_mode(mode, rank, bool(align_corners), antialias)
     if mode == "area":
-        return _area(input, rank, wanted)
-    _check_output(input, rank, wanted, mode)
+        return _area(input, rank, output_sizes)
+    _check_output(input, rank, output_sizes, mode)
     scales = (None,) * rank if factors is None else tuple(float(f) for f in factors)
     if mode == "nearest":
-        return rs.upsample_nearest[rank](input, wanted, scales)
+        return rs.upsample_nearest[rank](input, output_sizes, scales)
     if mode == "nearest-exact":
-        return rs.upsample_nearest_exact[rank](input, wanted, scales)
+        return rs.upsample_nearest_exact[rank](input, output_sizes, scales)
     if antialias:
         by_mode = {
             "bilinear": rs.upsample_bilinear_aa, "bicubic": rs.upsample_bicubic_aa, "lanczos": rs.upsample_lanczos_aa
         }  # fmt: skip
-        return by_mode[mode](input, wanted, bool(align_corners), scales)
+        return by_mode[mode](input, output_sizes, bool(align_corners), scales)
     function = rs.upsample_bicubic if mode == "bicubic" else rs.upsample_linear[rank]
-    return function(input, wanted, bool(align_corners), scales)
+    return function(input, output_sizes, bool(align_corners), scales)
 
 
 def upsample(
@@ -154,17 +154,19 @@ def _check_mode(mode: str, rank: int, align_corners: bool, antialias: bool) -> N
     )
 
 
-def _check_output(input: Tensor, rank: int, wanted: tuple[int, ...], mode: str) -> None:
+def _check_output(input: Tensor, rank: int, output_sizes: tuple[int, ...], mode: str) -> None:
     sizes = list(input._array.shape)
-    if not all(isinstance(n, int) for n in wanted):
+    if not all(isinstance(n, int) for n in output_sizes):
         raise TypeError(
             f"upsample_{mode}{rank}d() received an invalid combination of arguments - got (Tensor, list, NoneType), "
             "but expected one of:"
         )
     spatial = sizes[2:]
-    if min(*spatial, *wanted) <= 0:
+    if min(*spatial, *output_sizes) <= 0:
         letters = SPATIAL[rank]
-        have, want = (", ".join(f"{x}: {n}" for x, n in zip(letters, ns, strict=True)) for ns in (spatial, wanted))
+        have, want = (
+            ", ".join(f"{x}: {n}" for x, n in zip(letters, ns, strict=True)) for ns in (spatial, output_sizes)
+        )
         raise errors.runtime(f"Input and output sizes should be greater than 0, but got input ({have}) output ({want})")
     if not sizes[1]:
         raise errors.runtime(f"Non-empty {rank + 2}D data tensor expected but got a tensor with sizes {sizes}")
@@ -178,10 +180,10 @@ def _check_output(input: Tensor, rank: int, wanted: tuple[int, ...], mode: str) 
         raise NotImplementedError(f"\"{name}{'_channels_last' if rank > 1 else ''}\" not implemented for '{word}'")
 
 
-def _area(input: Tensor, rank: int, wanted: tuple[int, ...]) -> Tensor:
+def _area(input: Tensor, rank: int, output_sizes: tuple[int, ...]) -> Tensor:
     if rank == 1:
-        return adaptive_avg_pool1d(input, wanted)
-    return (adaptive_avg_pool2d if rank == 2 else adaptive_avg_pool3d)(input, wanted)
+        return adaptive_avg_pool1d(input, output_sizes)
+    return (adaptive_avg_pool2d if rank == 2 else adaptive_avg_pool3d)(input, output_sizes)
 
 
 # -- grids --------------------------------------------------------------------------------------------------------

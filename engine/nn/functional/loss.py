@@ -250,14 +250,14 @@ def binary_cross_entropy(
 
 def _spread(weight: Tensor, input: Tensor) -> Tensor:
     """The weights in the shape of the input."""
-    shape, wanted = weight._array.shape, input._array.shape
+    shape, input_shape = weight._array.shape, input._array.shape
     for back in range(1, len(shape) + 1):
-        if back > len(wanted) or shape[-back] not in (1, wanted[-back]):
+        if back > len(input_shape) or shape[-back] not in (1, input_shape[-back]):
             raise errors.runtime(
                 f"Attempting to broadcast a dimension of length {shape[-back]} at {-back}! Mismatching argument at "
-                f"index 1 had {weight.size()}; but expected shape should be broadcastable to {list(wanted)}"
+                f"index 1 had {weight.size()}; but expected shape should be broadcastable to {list(input_shape)}"
             )
-    return weight if shape == wanted else so.expand(weight, wanted)
+    return weight if shape == input_shape else so.expand(weight, input_shape)
 
 
 def binary_cross_entropy_with_logits(
@@ -355,12 +355,12 @@ def _variance(input: Tensor, var: Tensor | float) -> Tensor:
         raise TypeError(f"gaussian_nll_loss(): var must be a Tensor or a float, found {type(var).__name__}")
     if (var._array < 0).any():
         raise ValueError("var has negative entry/entries")
-    shape, wanted = var._array.shape, input._array.shape
-    if shape == wanted:
+    shape, input_shape = var._array.shape, input._array.shape
+    if shape == input_shape:
         return var
-    if shape == wanted[:-1]:
+    if shape == input_shape[:-1]:
         return unsqueeze(var, -1)
-    if len(shape) == len(wanted) and sum(n for m, n in zip(wanted, shape, strict=True) if m != n) == 1:
+    if len(shape) == len(input_shape) and sum(n for m, n in zip(input_shape, shape, strict=True) if m != n) == 1:
         return var
     raise ValueError("var is of incorrect size")
 

@@ -43,26 +43,26 @@ def _normalized_shape(function: str, input: Tensor, sizes: Any, star: str) -> tu
         raise TypeError(
             f"{function}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {type(sizes).__name__}"
         )
-    wanted = tuple(int(n) for n in sizes)
-    if not wanted:
+    inner = tuple(int(n) for n in sizes)
+    if not inner:
         raise errors.runtime(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
             "normalized_shape = []"
         )
     shape = input._array.shape
-    if len(shape) < len(wanted) or shape[len(shape) - len(wanted) :] != wanted:
+    if len(shape) < len(inner) or shape[len(shape) - len(inner) :] != inner:
         raise errors.runtime(
-            f"Given normalized_shape={list(wanted)}, expected input with shape [*{star}{', '.join(map(str, wanted))}], "
+            f"Given normalized_shape={list(inner)}, expected input with shape [*{star}{', '.join(map(str, inner))}], "
             f"but got input of size{list(shape)}"
         )
-    return wanted
+    return inner
 
 
-def _same_shape(name: str, tensor: Tensor | None, wanted: tuple[int, ...]) -> None:
-    if tensor is not None and tensor._array.shape != wanted:
+def _same_shape(name: str, tensor: Tensor | None, shape: tuple[int, ...]) -> None:
+    if tensor is not None and tensor._array.shape != shape:
         raise errors.runtime(
             f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
-            f"{list(tensor._array.shape)} and normalized_shape = {list(wanted)}"
+            f"{list(tensor._array.shape)} and normalized_shape = {list(shape)}"
         )
 
 
@@ -92,11 +92,11 @@ def layer_norm(
     """
     if isinstance(input, Tensor) and input._array.dtype.kind != "f":
         raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{kind(input)}'")
-    wanted = _normalized_shape("layer_norm", input, normalized_shape, ", ")
-    _same_shape("weight", weight, wanted)
-    _same_shape("bias", bias, wanted)
+    shape = _normalized_shape("layer_norm", input, normalized_shape, ", ")
+    _same_shape("weight", weight, shape)
+    _same_shape("bias", bias, shape)
     _same_dtype(input, weight, bias)
-    return no.layer_norm(input, weight, bias, wanted, eps)[0]
+    return no.layer_norm(input, weight, bias, shape, eps)[0]
 
 
 def rms_norm(
@@ -111,15 +111,15 @@ def rms_norm(
     >>> torch.nn.functional.rms_norm(torch.tensor([3.0, 3.0]), (2,))
     tensor([1., 1.])
     """
-    wanted = _normalized_shape("rms_norm", input, normalized_shape, "")
-    _same_shape("weight", weight, wanted)
+    shape = _normalized_shape("rms_norm", input, normalized_shape, "")
+    _same_shape("weight", weight, shape)
     if input._array.dtype.kind != "f":
         raise NotImplementedError(f"\"rms_norm\" not implemented for '{kind(input)}'")
     wide = _wide(input)
     if eps is None:
         eps = float(xp.finfo(wide._array.dtype).eps)
     rank = input._array.ndim
-    level = rd.mean(am.pow(wide, 2), tuple(range(rank - len(wanted), rank)), keepdim=True)
+    level = rd.mean(am.pow(wide, 2), tuple(range(rank - len(shape), rank)), keepdim=True)
     result: Any = eo.mul(wide, eo.rsqrt(sc.add_number(level, eps)))
     if weight is not None:
         result = eo.mul(result, weight)

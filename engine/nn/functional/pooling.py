@@ -201,7 +201,7 @@ NO_SIZE = "adaptive_max_pool1d(): argument 'output_size' (position 2) must be tu
 def _adaptive_max(rank: int, input: Tensor, output_size: Any) -> Pair:
     name = f"adaptive_max_pool{rank}d"
     need_tensor(input, name)
-    sizes = ar.wanted(input, output_size, rank)
+    sizes = ar.output_sizes(input, output_size, rank)
     ar.check_adaptive(name, input, rank, ":")
     if len(sizes) != rank:
         raise errors.runtime(f"{name}(): internal error: output_size.size() must be {rank}")

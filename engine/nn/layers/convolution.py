@@ -181,15 +181,15 @@ class _Transposed(_Conv):
         extra = self.output_padding if output_size is None else self._extra(input, list(output_size))
         return function(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)
 
-    def _extra(self, input: Tensor, wanted: list[int]) -> tuple[int, ...]:
+    def _extra(self, input: Tensor, output_size: list[int]) -> tuple[int, ...]:
         """The `output_padding` that gives a size."""
         before = 2 if input.dim() == self.dims + 2 else 1
-        if len(wanted) == before + self.dims:
-            wanted = wanted[before:]
-        if len(wanted) != self.dims:
+        if len(output_size) == before + self.dims:
+            output_size = output_size[before:]
+        if len(output_size) != self.dims:
             raise ValueError(
                 f"ConvTranspose{self.dims}D: for {input.dim()}D input, output_size must have {self.dims} or "
-                f"{before + self.dims} elements (got {len(wanted)})"
+                f"{before + self.dims} elements (got {len(output_size)})"
             )
         least = [
             (input.size(d + before) - 1) * self.stride[d] - 2 * self.padding[d]
@@ -197,12 +197,12 @@ class _Transposed(_Conv):
             for d in range(self.dims)
         ]  # fmt: skip
         most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
-        if any(n < low or n > high for n, low, high in zip(wanted, least, most, strict=True)):
+        if any(n < low or n > high for n, low, high in zip(output_size, least, most, strict=True)):
             raise ValueError(
-                f"requested an output size of {wanted}, but valid sizes range from {least} to {most} (for an input of "
-                f"{input.size()[2:]})"
+                f"requested an output size of {output_size}, but valid sizes range from {least} to {most} (for an "
+                f"input of {input.size()[2:]})"
             )
-        return tuple(n - low for n, low in zip(wanted, least, strict=True))
+        return tuple(n - low for n, low in zip(output_size, least, strict=True))
 
 
 class ConvTranspose1d(_Transposed):

@@ -285,15 +285,15 @@ class RNNBase(Module):
         if hx is None:
             return None
         states = self._states(hx)
-        wanted, word = (3, "batched") if batched else (2, "unbatched")
-        if any(s.dim() != wanted for s in states):
+        rank, word = (3, "batched") if batched else (2, "unbatched")
+        if any(s.dim() != rank for s in states):
             if self.mode == "LSTM":
                 raise errors.runtime(
-                    f"For {word} {wanted}-D input, hx and cx should also be {wanted}-D but got ({states[0].dim()}-D, "
+                    f"For {word} {rank}-D input, hx and cx should also be {rank}-D but got ({states[0].dim()}-D, "
                     f"{states[1].dim()}-D) tensors"
                 )
             raise errors.runtime(
-                f"For {word} {wanted}-D input, hx should also be {wanted}-D but got {states[0].dim()}-D tensor"
+                f"For {word} {rank}-D input, hx should also be {rank}-D but got {states[0].dim()}-D tensor"
             )
         return states if batched else tuple(s.unsqueeze(1) for s in states)
 

@@ -48,7 +48,7 @@ class _Table(Module):
             with no_grad():
                 self.weight[self.padding_idx].fill_(0)
 
-    def _shown(self, *parts: str) -> str:
+    def _summary(self, *parts: str) -> str:
         """The sizes and what is not the default, for `extra_repr`."""
         return ", ".join(part for part in (f"{self.num_embeddings}, {self.embedding_dim}", *parts) if part)
 
@@ -100,7 +100,7 @@ class Embedding(_Table):
         )
 
     def extra_repr(self) -> str:
-        return self._shown(self._padding(), *self._rest(), "sparse=True" if self.sparse is not False else "")
+        return self._summary(self._padding(), *self._rest(), "sparse=True" if self.sparse is not False else "")
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Self:
@@ -144,7 +144,7 @@ class EmbeddingBag(_Table):
         )  # fmt: skip
 
     def extra_repr(self) -> str:
-        return self._shown(*self._rest(), f"mode={self.mode!r}", self._padding())
+        return self._summary(*self._rest(), f"mode={self.mode!r}", self._padding())
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Self:

@@ -54,8 +54,8 @@ def _is_causal(mask: Maybe, hint: bool | None, size: int) -> bool:
     if hint is not None or mask is None:
         return hint is True
     with unrecorded():
-        wanted = causal_mask(size, mask.device, mask.dtype)
-    return mask.shape == wanted.shape and bool((mask._array == wanted._array).all())
+        reference = causal_mask(size, mask.device, mask.dtype)
+    return mask.shape == reference.shape and bool((mask._array == reference._array).all())
 
 
 def _steps(tensor: Tensor, batch_first: bool) -> int:

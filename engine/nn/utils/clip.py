@@ -25,7 +25,7 @@ def _quiet(function: Quiet) -> Quiet:
     return no_grad()(function)
 
 
-def _listed(tensors: Tensor | Iterable[Tensor]) -> list[Tensor]:
+def _as_list(tensors: Tensor | Iterable[Tensor]) -> list[Tensor]:
     return [tensors] if isinstance(tensors, Tensor) else list(tensors)
 
 
@@ -47,10 +47,10 @@ def get_total_norm(
     >>> torch.nn.utils.get_total_norm([torch.tensor([3.0]), torch.tensor([4.0])])
     tensor(5.)
     """
-    listed = _listed(tensors)
-    if not listed:
+    parts = _as_list(tensors)
+    if not parts:
         return tensor(0.0)
-    total: Tensor = norm(stack([norm(t, float(norm_type)) for t in listed]), float(norm_type))
+    total: Tensor = norm(stack([norm(t, float(norm_type)) for t in parts]), float(norm_type))
     if error_if_nonfinite and not bool(xp.isfinite(total._array)):
         raise errors.runtime(
             f"The total norm of order {float(norm_type)} for gradients from `parameters` is non-finite, so it cannot "
@@ -76,7 +76,7 @@ def clip_grads_with_norm_(
     tensor([0.6000, 0.8000])
     """
     factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
-    for grad in _gradients(_listed(parameters)):
+    for grad in _gradients(_as_list(parameters)):
         grad.mul_(factor)
 
 
@@ -98,11 +98,11 @@ def clip_grad_norm_(
     >>> w.grad
     tensor([0.6000, 0.8000])
     """
-    listed = _listed(parameters)
-    if isinstance(parameters, types.GeneratorType) and not listed:
+    weights = _as_list(parameters)
+    if isinstance(parameters, types.GeneratorType) and not weights:
         warnings.warn(EMPTY, stacklevel=3)
-    total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite, foreach)
-    clip_grads_with_norm_(listed, max_norm, total, foreach)
+    total = get_total_norm(_gradients(weights), norm_type, error_if_nonfinite, foreach)
+    clip_grads_with_norm_(weights, max_norm, total, foreach)
     return total
 
 
@@ -145,5 +145,5 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, f
     >>> w.grad
     tensor([1.0000, 0.5000])
     """
-    for grad in _gradients(_listed(parameters)):
+    for grad in _gradients(_as_list(parameters)):
         grad.clamp_(min=-float(clip_value), max=float(clip_value))

@@ -272,9 +272,9 @@ def register_parametrization(
     if is_parametrized(module, tensor_name):
         if not unsafe:
             _check_another(module, tensor_name, parametrization)
-        listed = module.parametrizations[tensor_name]
-        listed.append(parametrization)
-        listed.unsafe |= unsafe
+        chain = module.parametrizations[tensor_name]
+        chain.append(parametrization)
+        chain.unsafe |= unsafe
     elif tensor_name in module._buffers or tensor_name in module._parameters:
         parametrizations = ParametrizationList([parametrization], getattr(module, tensor_name), unsafe=unsafe)
         delattr(module, tensor_name)
@@ -349,9 +349,9 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
-    listed = module.parametrizations[tensor_name]
-    if listed.is_tensor:
-        weight = listed.original
+    chain = module.parametrizations[tensor_name]
+    if chain.is_tensor:
+        weight = chain.original
         if leave_parametrized:
             with no_grad():
                 set_data(weight, getattr(module, tensor_name).detach())

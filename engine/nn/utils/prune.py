@@ -190,13 +190,13 @@ class PruningContainer(BasePruningMethod):
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         method = self._pruning_methods[-1]
         mask = default_mask.to(dtype=t.dtype)
-        place = _asked(method, t, default_mask)
+        place = _scope(method, t, default_mask)
         part = method.compute_mask(t[place], default_mask=default_mask[place])
         mask[place] = part.to(dtype=mask.dtype)
         return mask
 
 
-def _asked(method: Any, t: Tensor, mask: Tensor) -> Any:
+def _scope(method: Any, t: Tensor, mask: Tensor) -> Any:
     """Which elements a method is asked about, as an index."""
     if method.PRUNING_TYPE == "unstructured":
         return mask.eq(1)

@@ -230,10 +230,10 @@ def pad_sequence(
         )
     if padding_side not in ("left", "right"):
         raise errors.runtime(f"Expected padding_side to be one of left or right, but got {padding_side}.")
-    listed = list(sequences)
-    longest = max(int(s.shape[0]) for s in listed)
+    items = list(sequences)
+    longest = max(int(s.shape[0]) for s in items)
     padded = []
-    for sequence in listed:
+    for sequence in items:
         missing = longest - int(sequence.shape[0])
         if missing:
             filler = fills.full((missing, *sequence.shape[1:]), padding_value, dtype=sequence.dtype)
