@@ -93,12 +93,12 @@ class Printer:
         """Σ of a body over indices, of which the last may have a condition."""
         return f"{self.style.under(sign or self.style.series, ''.join(letters) + condition)} {body}"
 
-    def at(self, shown: str, places: Places) -> str:
+    def at(self, name: str, places: Places) -> str:
         """A name with its indices."""
         index = [p for p in places if p is not None]
         if 0 < len(index) < len(places):
             self.explain("i, j, …", ONE_PLACE)
-        return self.style.below(shown, index) if index else shown
+        return self.style.below(name, index) if index else name
 
     def part(self, x: Any, places: Places | None, least: int) -> str:
         """A part of an expression: in brackets if its operator binds less than `least`."""
@@ -113,16 +113,16 @@ class Printer:
             return str(x) if self.style is TEXT or not str(x).isidentifier() else rf"\mathrm{{{x}}}", ATOM
         if x.op is None:
             return (self.leaf(x.name) if places is None else self.at(self.leaf(x.name), places)), ATOM
-        shown = x.op.presentation
+        presentation = x.op.presentation
         if places is not None:
             if x.shape is None:
                 raise NoIndices
-            if not shown.elementwise:
-                if shown.indexed is None:
+            if not presentation.elementwise:
+                if presentation.indexed is None:
                     raise NoIndices
-                return shown.indexed(self, x, places)
+                return presentation.indexed(self, x, places)
         inner = [self.under(x, item, places) for item in x.inputs]
-        return self.function(x, inner) if shown.written is None else shown.written(self, x, inner)
+        return self.function(x, inner) if presentation.notation is None else presentation.notation(self, x, inner)
 
     def under(self, x: Symbol, item: Any, places: Places | None) -> Places | None:
         """The indices of an input of an op that broadcasts its inputs."""

@@ -29,7 +29,7 @@ def _swap(matrices: Any) -> Any:
 
 matmul = op(
     "matmul_pairs", _matmul, PLAIN,
-    Presentation(shape=product_of_matrices, written=signs.matrices, indexed=sums.matrices, plain=True),
+    Presentation(shape=product_of_matrices, notation=signs.matrices, indexed=sums.matrices, plain=True),
     self=lambda grad, other: matmul(grad, _swap(other)),
     other=lambda grad, self: matmul(_swap(self), grad),
 )  # fmt: skip

@@ -19,7 +19,7 @@ def _compare(name: str, ufunc: Any, sign: str = "", relation: str = "") -> Any:
         return ufunc(self, other)
 
     relation = relation or sign
-    return op(name, kernel, SAME, elementwise(sign=sign, written=signs.relation(relation) if relation else None))
+    return op(name, kernel, SAME, elementwise(sign=sign, notation=signs.relation(relation) if relation else None))
 
 
 def _test(name: str, function: Any, word: str | None = None) -> Any:
@@ -35,11 +35,11 @@ def _in_place(name: str, ufunc: Any, sign: str) -> tuple[Any, Any]:
     def kernel(self: Array, other: Array) -> Array:
         return ufunc(self, other).astype(self.dtype)
 
-    node, shown = name.capitalize(), Presentation(sign=sign)
+    node, presentation = name.capitalize(), Presentation(sign=sign)
     return (
-        op(f"{name}_.Scalar", kernel, Traits(node=f"{node}Backward0"), shown, self=lambda grad: zero(grad)),
+        op(f"{name}_.Scalar", kernel, Traits(node=f"{node}Backward0"), presentation, self=lambda grad: zero(grad)),
         op(
-            f"{name}_.Tensor", kernel, Traits(node=f"{node}Backward1"), shown,
+            f"{name}_.Tensor", kernel, Traits(node=f"{node}Backward1"), presentation,
             self=lambda grad: zero(grad), other=lambda grad: zero(grad),
         ),
     )  # fmt: skip
@@ -80,7 +80,7 @@ def _write_zero(self: Array) -> None:
 
 
 zero = op(
-    "zero", _zeroed, Traits(write=_write_zero, replaces=True, repeats=()), elementwise(written=signs.nothing),
+    "zero", _zeroed, Traits(write=_write_zero, replaces=True, repeats=()), elementwise(notation=signs.nothing),
     self=lambda grad: zero(grad),
 )  # fmt: skip
 """The zero of a tensor's shape: what gradient a constant step passes on; in place it is `zero_`."""
@@ -144,7 +144,7 @@ def masked(self: Array, mask: Array) -> Array:
 
 where = op(
     "where", _where, Traits(promote=_promote_choices),
-    elementwise(chooses=True, written=signs.choice),
+    elementwise(chooses=True, notation=signs.choice),
     self=lambda grad, condition: where(condition, grad, 0),
     other=lambda grad, condition: where(condition, 0, grad),
 )  # fmt: skip
@@ -161,7 +161,7 @@ def _write_masked_fill(self: Array, mask: Array, value: Any) -> None:
 MASKED = "masked_fill", "mask", "scalar"
 masked_fill = op(
     "masked_fill", _masked_fill, Traits(write=_write_masked_fill, repeats=MASKED),
-    elementwise(chooses=True, written=signs.masked),
+    elementwise(chooses=True, notation=signs.masked),
     self=lambda grad, mask: masked_fill(grad, mask, 0),
 )  # fmt: skip
 

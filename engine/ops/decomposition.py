@@ -178,7 +178,7 @@ linalg_inv_ex = op(
 )  # fmt: skip
 matrix_inverse = op(
     "matrix_inverse", lambda self: _inv_ex(self)[0], PLAIN,
-    Presentation(name="inv", word="the inverse matrix", written=signs.inverse),
+    Presentation(name="inv", word="the inverse matrix", notation=signs.inverse),
     self=lambda grad, result, self_sizes: _by_inverse(grad, result, self_sizes),
 )  # fmt: skip
 """The inverse alone, for rules."""
@@ -255,7 +255,7 @@ matrix_solve = op(
     "matrix_solve", lambda self, B, left=True: _solve_ex(self, B, left)[0], PLAIN,
     Presentation(
         shape=_like_right_side, name="solve", word=SOLUTION,
-        written=signs.solution,
+        notation=signs.solution,
     ),
     self=lambda grad, self, result, self_sizes, B_sizes, left: _by_solution(
         matrix_solve(flipped(self, self_sizes), grad, left), result, self_sizes, B_sizes, left
@@ -283,7 +283,7 @@ def _by_triangle(
 
 linalg_solve_triangular = op(
     "linalg_solve_triangular", _solve_triangular, PLAIN,
-    Presentation(shape=_beside, name="solve", word=SOLUTION, written=signs.solution),
+    Presentation(shape=_beside, name="solve", word=SOLUTION, notation=signs.solution),
     self=_by_triangle,
     B=lambda grad, self, self_sizes, upper, left, unitriangular: linalg_solve_triangular(
         flipped(self, self_sizes), grad, not upper, left, unitriangular

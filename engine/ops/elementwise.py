@@ -24,28 +24,28 @@ TWO_BY_SQRT_PI = 2 / math.sqrt(math.pi)
 # -- arithmetic ---------------------------------------------------------------------------------------------------
 
 add = op(
-    "add", xp.add, SAME, elementwise(sign="+", operands="commuting", written=signs.plus),
+    "add", xp.add, SAME, elementwise(sign="+", operands="commuting", notation=signs.plus),
     self=lambda grad: grad,
     other=lambda grad: grad,
 )  # fmt: skip
 sub = op(
-    "sub", xp.subtract, DIFFERENCE, elementwise(sign="−", written=signs.minus),
+    "sub", xp.subtract, DIFFERENCE, elementwise(sign="−", notation=signs.minus),
     self=lambda grad: grad,
     other=lambda grad: -grad,
 )  # fmt: skip
 mul = op(
-    "mul", xp.multiply, SAME, elementwise(sign="×", operands="commuting", written=signs.times),
+    "mul", xp.multiply, SAME, elementwise(sign="×", operands="commuting", notation=signs.times),
     self=lambda grad, other: grad * other,
     other=lambda grad, self: grad * self,
 )  # fmt: skip
 div = op(
     "div", xp.true_divide, FLOAT,
-    elementwise(nonfinite="division", sign="÷", written=signs.quotient),
+    elementwise(nonfinite="division", sign="÷", notation=signs.quotient),
     self=lambda grad, other: grad / other,
     other=lambda grad, self, other: -grad * (self / other / other),
 )  # fmt: skip
 neg = op(
-    "neg", xp.negative, PLAIN, elementwise(sign="−", operands="prefix", written=signs.negative),
+    "neg", xp.negative, PLAIN, elementwise(sign="−", operands="prefix", notation=signs.negative),
     self=lambda grad: -grad,
 )  # fmt: skip
 
@@ -80,7 +80,7 @@ sub_scaled = op(
     other=lambda grad, alpha: -grad * alpha,
 )  # fmt: skip
 reciprocal = op(
-    "reciprocal", xp.reciprocal, FLOAT, elementwise(nonfinite="division", written=signs.reciprocal),
+    "reciprocal", xp.reciprocal, FLOAT, elementwise(nonfinite="division", notation=signs.reciprocal),
     self=lambda grad, result: -grad * (result * result),
 )  # fmt: skip
 
@@ -192,19 +192,19 @@ def _log_of(number: float) -> float:
 
 pow_number = op(
     "pow.Tensor_Scalar", _pow_number, Traits(node="PowBackward0"),
-    elementwise(nonfinite="power", sign="**", written=signs.power),
+    elementwise(nonfinite="power", sign="**", notation=signs.power),
     self=_pow_slope,
 )  # fmt: skip
 pow_tensor = op(
     "pow.Tensor_Tensor", _pow_tensor, Traits(promote=SAME.promote, node="PowBackward1"),
-    elementwise(nonfinite="power", sign="**", written=signs.power),
+    elementwise(nonfinite="power", sign="**", notation=signs.power),
     self=lambda grad, self, exponent: where(eq(exponent, 0), 0, grad * (exponent * self ** (exponent - 1))),
     exponent=lambda grad, self, exponent, result: grad
     * where(logical_and(eq(self, 0), ge(exponent, 0)), 0, result * log(self)),
 )  # fmt: skip
 pow_of_number = op(
     "pow.Scalar", _pow_of_number, Traits(node="PowBackward2"),
-    elementwise(nonfinite="power", sign="**", written=signs.power),
+    elementwise(nonfinite="power", sign="**", notation=signs.power),
     exponent=lambda grad, exponent, result, self: grad * (result * _log_of(self))
     if self
     else grad * where(ge(exponent, 0), 0, result * _log_of(self)),
@@ -239,7 +239,7 @@ log1p = op(
     self=lambda grad, self: grad / (self + 1),
 )  # fmt: skip
 sqrt = op(
-    "sqrt", xp.sqrt, FLOAT, elementwise(nonfinite="root", written=signs.root),
+    "sqrt", xp.sqrt, FLOAT, elementwise(nonfinite="root", notation=signs.root),
     self=lambda grad, result: grad / (2 * result),
 )  # fmt: skip
 
@@ -249,7 +249,7 @@ def _rsqrt(self: Array) -> Array:
 
 
 rsqrt = op(
-    "rsqrt", _rsqrt, FLOAT, elementwise(nonfinite="root", written=signs.inverse_root),
+    "rsqrt", _rsqrt, FLOAT, elementwise(nonfinite="root", notation=signs.inverse_root),
     self=lambda grad, result: -0.5 * grad * pow_number(result, 3),
 )  # fmt: skip
 sin = op("sin", xp.sin, FLOAT, elementwise(word=""), self=lambda grad, self: grad * cos(self))
@@ -313,7 +313,7 @@ def sigmoid_slope(grad: Any, result: Any) -> Any:
 
 sigmoid = op("sigmoid", _sigmoid, FLOAT, elementwise(name="σ", word="1 / (1 + exp(−x))"), self=sigmoid_slope)
 absolute = op(
-    "abs", xp.absolute, PLAIN, elementwise(written=signs.magnitude),
+    "abs", xp.absolute, PLAIN, elementwise(notation=signs.magnitude),
     self=lambda grad, self: grad * sign(self),
 )  # fmt: skip
 

@@ -58,7 +58,7 @@ def _index_cleared(self: Array, indices: Arrays) -> Array:
 
 
 index = op(
-    "index", _index, PLAIN, Presentation(chooses=True, indexing=True, written=signs.picked),
+    "index", _index, PLAIN, Presentation(chooses=True, indexing=True, notation=signs.picked),
     self=lambda grad, indices, self_sizes: index_backward(grad, indices, self_sizes),
 )  # fmt: skip
 index_backward = op(

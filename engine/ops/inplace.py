@@ -53,7 +53,7 @@ def _spread(self: Array, path: tuple[Any, ...], sizes: tuple[int, ...]) -> Array
 
 take_slice = op(
     "take_slice", lambda self, path: _taken(self, path).copy(), PLAIN,
-    Presentation(name="take", word="the part that was written to", written=signs.viewed_part),
+    Presentation(name="take", word="the part that was written to", notation=signs.viewed_part),
     self=lambda grad, path, self_sizes: spread_slice(grad, path, self_sizes),
 )  # fmt: skip
 spread_slice = op(

@@ -43,19 +43,19 @@ def _of_right(grad: Any, self: Any) -> Any:
 
 mm = op(
     "mm", _mm, PLAIN,
-    Presentation(sign="@", shape=product_of_matrices, written=signs.matrices, indexed=sums.matrices, plain=True),
+    Presentation(sign="@", shape=product_of_matrices, notation=signs.matrices, indexed=sums.matrices, plain=True),
     self=_of_left,
     mat2=_of_right,
 )  # fmt: skip
 bmm = op(
     "bmm", _bmm, PLAIN,
-    Presentation(sign="@", shape=product_of_matrices, written=signs.matrices, indexed=sums.matrices, plain=True),
+    Presentation(sign="@", shape=product_of_matrices, notation=signs.matrices, indexed=sums.matrices, plain=True),
     self=lambda grad, mat2: bmm(grad, transpose(mat2, 1, 2)),
     mat2=lambda grad, self: bmm(transpose(self, 1, 2), grad),
 )  # fmt: skip
 mv = op(
     "mv", _mv, PLAIN,
-    Presentation(shape=lambda attrs, a, b: a[:-1], written=signs.matrices, indexed=sums.vectors, plain=True),
+    Presentation(shape=lambda attrs, a, b: a[:-1], notation=signs.matrices, indexed=sums.vectors, plain=True),
     self=lambda grad, vec: unsqueeze(grad, 1) * unsqueeze(vec, 0),
     vec=lambda grad, self: mv(t(self), grad),
 )  # fmt: skip

@@ -320,10 +320,10 @@ multi_margin_loss = op("multi_margin_loss", _multi_margin, Traits(fused="zeros")
 def _label_counts(self: Array, sizes: Sizes) -> Array:
     """How often each class stands in a sample's list of labels, which ends at its first -1."""
     labels = self.reshape(-1, _score_count(sizes))
-    listed = (labels >= 0).cumprod(axis=1).astype(bool)
+    mask = (labels >= 0).cumprod(axis=1).astype(bool)
     rows = xp.broadcast_to(xp.arange(labels.shape[0], like=self)[:, None], labels.shape)
     counts = xp.zeros(labels.shape, dtype="float64", like=self)
-    xp.add.at(counts, (rows[listed], labels[listed]), 1.0)
+    xp.add.at(counts, (rows[mask], labels[mask]), 1.0)
     return counts
 
 

@@ -309,17 +309,17 @@ def _plan(op: Op, needs: int, numbers: int) -> Plan:
     where.update({n: op.arity + 1 + i for i, n in enumerate(op.statics)})
     first = op.arity + 1 + len(op.statics)
     where.update({n: first + nr for n, nr in NUMBERED.items()})
-    asked = {need for rule in op.rules.values() for need in inspect.signature(rule).parameters}
+    rule_parameters = {need for rule in op.rules.values() for need in inspect.signature(rule).parameters}
     # One function for all derivatives takes what any of them takes, whichever of them is wanted.
-    names = [name for name in op.inputs if op.traits.fused and name in asked]
+    names = [name for name in op.inputs if op.traits.fused and name in rule_parameters]
     calls = []
     for name in sorted(op.differentiable):  # torch's order, which the order of a double backward follows
         position = op.inputs.index(name)
         if not needs >> position & 1:
             continue
-        wanted = list(inspect.signature(op.rules[name]).parameters)
+        parameters = list(inspect.signature(op.rules[name]).parameters)
         places = []
-        for want in wanted:
+        for want in parameters:
             if want in ("grad", "grads"):
                 places.append(-1)
                 continue
@@ -327,7 +327,7 @@ def _plan(op: Op, needs: int, numbers: int) -> Plan:
                 names.append(want)
             places.append(names.index(want))
         calls.append(
-            (op.edge_places[position], _grad_first(op.rules[name], wanted), tuple(p for p in places if p >= 0))
+            (op.edge_places[position], _grad_first(op.rules[name], parameters), tuple(p for p in places if p >= 0))
         )
     tensors = tuple(i for i, n in enumerate(names) if n in op.inputs or n in ("result", "results") or n in NUMBERED)
     pick = tuple(where[n] for n in names)
@@ -356,21 +356,21 @@ def _compiled(
     """
 
     def spelled(place: int) -> str:
-        listed = names[place] in op.lists or names[place] == "results"
-        return f"arrays(v{place})" if listed else f"v{place}._array" if place in tensors else f"v{place}"
+        is_list = names[place] in op.lists or names[place] == "results"
+        return f"arrays(v{place})" if is_list else f"v{place}._array" if place in tensors else f"v{place}"
 
     lines = ["def run(grad, node):"]
     if names:
         lines += [" saved = node.saved", " if saved is None: raise node.freed()"]
         lines += [f" {' '.join(f'v{place},' for place in range(len(names)))} = saved"]
-    listed = any(names[place] in op.lists or names[place] == "results" for place in tensors)
-    written = (
+    has_list = any(names[place] in op.lists or names[place] == "results" for place in tensors)
+    conditions = (
         ["True"]
-        if listed
+        if has_list
         else [f"v{place}._shared is not None and v{place}._shared.version" for place in sorted(tensors)]
     )
-    if written:
-        lines.append(f" if {' or '.join(written)}: node.check_versions()")
+    if conditions:
+        lines.append(f" if {' or '.join(conditions)}: node.check_versions()")
     cotangents = ["None"] * len(op.places)
     for number, (edge, rule, picked) in enumerate(calls):
         arguments = ", ".join(["grad", *map(spelled, picked)])
@@ -394,13 +394,13 @@ def _called(rule: Rule, number: int) -> str:
     )
 
 
-def _grad_first(rule: Rule, wanted: list[str]) -> Rule:
+def _grad_first(rule: Rule, parameters: list[str]) -> Rule:
     """The rule as a function of (grad, *saved): that is how most are written, and then it is the rule itself."""
-    if wanted and wanted[0] in ("grad", "grads"):
+    if parameters and parameters[0] in ("grad", "grads"):
         return rule
-    if "grad" not in wanted and "grads" not in wanted:
+    if "grad" not in parameters and "grads" not in parameters:
         return lambda grad, *saved: rule(*saved)
-    raise TypeError(f"the upstream gradient comes first in a rule's parameters, found {wanted}")
+    raise TypeError(f"the upstream gradient comes first in a rule's parameters, found {parameters}")
 
 
 def spread(node: Any, cotangents: Sequence[Any]) -> list[Any]:

@@ -1,6 +1,6 @@
 """The description of an op besides its rules: the shape of its result, and how people read it.
 
-    sqrt = op("sqrt", xp.sqrt, FLOAT, elementwise(written=signs.root), self=lambda grad, result: grad / (2 * result))
+    sqrt = op("sqrt", xp.sqrt, FLOAT, elementwise(notation=signs.root), self=lambda grad, result: grad / (2 * result))
 
 Every part has a default: an op without a presentation is a function of its inputs, called by its name, and of the shape
 of its result nothing is said.  Cards, sentences, formulas and the checks of a trace file look here; none of them has a
@@ -51,7 +51,7 @@ class Presentation:
     **formula**
     `name`           the function, where the op's own name says less
     `word`           what that function does, in words; "" where its name is enough
-    `written`        how it is written where it has a sign of its own
+    `notation`       how it is written where it has a sign of its own
     `indexed`        how one element of the result is written
     `plain`          it is as readable without indices
     `letters`        one letter for each of several results
@@ -74,7 +74,7 @@ class Presentation:
     shows_shape: bool = False
     name: str = ""
     word: str | None = None
-    written: Writer | None = None
+    notation: Writer | None = None
     indexed: IndexForm | None = None
     plain: bool = False
     letters: str = ""

@@ -149,7 +149,7 @@ def _multiplied(self: Array, other: Array) -> Array:
 
 multiplied = op(
     "multiplied", _multiplied, PLAIN,
-    Presentation(shape=lambda attrs, a, b: (*broadcast(attrs, a[:-2], b[:-2]), a[-2], b[-1]), written=signs.matrices),
+    Presentation(shape=lambda attrs, a, b: (*broadcast(attrs, a[:-2], b[:-2]), a[-2], b[-1]), notation=signs.matrices),
     self=lambda grad, other, other_sizes: multiplied(grad, _flipped(other, len(other_sizes))),
     other=lambda grad, self, self_sizes: multiplied(_flipped(self, len(self_sizes)), grad),
 )  # fmt: skip

@@ -64,7 +64,7 @@ def _mean_dim(self: Array, dim: Any, keepdim: bool = False, dtype: Any = None) -
 SUM = "the sum along the dimension"
 sum_all = op(
     "sum", _sum, Traits(node="SumBackward0"),
-    Presentation(shape=number, word=SUM, written=signs.total, indexed=sums.series),
+    Presentation(shape=number, word=SUM, notation=signs.total, indexed=sums.series),
     self=lambda grad, self_sizes: expand(grad, self_sizes),
 )  # fmt: skip
 sum_dim = op(

@@ -231,7 +231,7 @@ resample_backward = op(
     Presentation(
         name="resampleᵀ",
         word="the transpose of the resampling: each number is added to the elements it came from, times their weights",
-        written=signs.resampled_back,
+        notation=signs.resampled_back,
     ),
     self=lambda grad, name, arguments: FORWARD[name](grad, *arguments),
 )  # fmt: skip

@@ -266,8 +266,8 @@ def _folds(name: str, write: Callable[..., None], source: str, folding: Callable
                 grad, self, index, source, result, dim, reduce, include_self
             ),
         }
-    shown = Presentation(shape=like_first, word="the numbers with the same index, reduced to one")
-    return op(name, copying(write), _writing(write), shown, **rules)
+    presentation = Presentation(shape=like_first, word="the numbers with the same index, reduced to one")
+    return op(name, copying(write), _writing(write), presentation, **rules)
 
 
 scatter_reduce = _folds("scatter_reduce", _scatter_reduce, "src", lambda: SCATTERED)

@@ -63,7 +63,7 @@ def _expand(self: Array, size: Sizes) -> Array:
 sum_to_size = op(
     "sum_to_size", _sum_to_size, PLAIN,
     Presentation(shows_shape=True,
-        shape=Sized("size"), name="sum_to", word="summed over the dimensions that were broadcast", written=signs.total,
+        shape=Sized("size"), name="sum_to", word="summed over the dimensions that were broadcast", notation=signs.total,
         indexed=sums.sum_of_copies,
     ),
     self=lambda grad, self_sizes: expand(grad, self_sizes),
@@ -247,7 +247,7 @@ SWAPPED = "two dimensions exchanged"
 transpose = op(
     "transpose", _transpose, VIEW,
     Presentation(rearranges=True,
-        shape=Permuted(_swapped), word=SWAPPED, written=signs.last_two_swapped,
+        shape=Permuted(_swapped), word=SWAPPED, notation=signs.last_two_swapped,
         indexed=index_notation.turned, plain=True,
     ),
     self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1),
@@ -256,14 +256,14 @@ permute = op(
     "permute", _permute, VIEW,
     Presentation(shows_shape=True, rearranges=True,
         shape=Permuted(lambda attrs, rank: tuple(attrs["dims"])), word="the dimensions in another order",
-        written=signs.permuted, indexed=index_notation.turned,
+        notation=signs.permuted, indexed=index_notation.turned,
     ),
     self=lambda grad, dims: permute(grad, _inverse(dims)),
 )  # fmt: skip
 t = op(
     "t", _t, Traits(node="TBackward0", view=True),
     Presentation(rearranges=True,
-        shape=Permuted(lambda attrs, rank: tuple(range(rank))[::-1]), written=signs.transposed,
+        shape=Permuted(lambda attrs, rank: tuple(range(rank))[::-1]), notation=signs.transposed,
         indexed=index_notation.turned, plain=True,
     ),
     self=lambda grad: t(grad),
@@ -364,7 +364,7 @@ def _zero_of(self: Array, size: Sizes) -> Array:
 
 
 zero_of = op(
-    "zero_of", _zero_of, PLAIN, Presentation(shape=Sized("size"), written=signs.nothing),
+    "zero_of", _zero_of, PLAIN, Presentation(shape=Sized("size"), notation=signs.nothing),
     self=lambda grad, self_sizes: zero_of(grad, self_sizes),
 )  # fmt: skip
 """Zeros of a size, of the kind of a tensor."""
@@ -425,7 +425,7 @@ def _sliced(attrs: Attrs, first: Sizes) -> Sizes:
 select = op(
     "select", _select, VIEW,
     Presentation(indexing=True,
-        shape=lambda attrs, first: tuple(n for d, n in enumerate(first) if d != attrs["dim"]), written=signs.part,
+        shape=lambda attrs, first: tuple(n for d, n in enumerate(first) if d != attrs["dim"]), notation=signs.part,
         indexed=index_notation.row, plain=True,
     ),
     self=lambda grad, self_sizes, dim, index: select_backward(grad, self_sizes, dim, index),
@@ -437,7 +437,7 @@ select_backward = op(
 )  # fmt: skip
 slice_ = op(
     "slice", _slice, VIEW,
-    Presentation(indexing=True, shape=_sliced, written=signs.part, indexed=index_notation.part, plain=True),
+    Presentation(indexing=True, shape=_sliced, notation=signs.part, indexed=index_notation.part, plain=True),
     self=lambda grad, self_sizes, dim, start, end, step: slice_backward(grad, self_sizes, dim, start, end, step),
 )  # fmt: skip
 slice_backward = op(

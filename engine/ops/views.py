@@ -149,9 +149,9 @@ def _as_strided_copy(
     return _as_strided(self, size, stride, storage_offset).copy()
 
 
-def _laid(self: Array, own: Geometry, wanted: Geometry, shared: Geometry) -> Array:
+def _laid(self: Array, own: Geometry, target: Geometry, shared: Geometry) -> Array:
     """Elements laid down by one geometry, read by another; what several of `shared` lie on is divided among them."""
-    put, read, owners = (places_of(g, self) for g in (own, wanted, shared))
+    put, read, owners = (places_of(g, self) for g in (own, target, shared))
     room = 1 + max(int(p.max()) if p.size else 0 for p in (put, read, owners))
     memory, owned = xp.zeros(room, dtype=self.dtype, like=self), xp.zeros(room, dtype="int64", like=self)
     xp.add.at(memory, put, self)

@@ -221,11 +221,11 @@ def picked(p: Printer, index: Any, places: Places) -> str:
 
 def added(p: Printer, body: Printed, tests: Sequence[str], letters: Sequence[str]) -> Printed:
     """Σ body · 1[tests]."""
-    shown = body[0] if body[1] >= PRODUCT else p.style.brackets(body[0])
+    text = body[0] if body[1] >= PRODUCT else p.style.brackets(body[0])
     if tests:
         p.explain("1[…]", INDICATOR)
-        shown = f"{shown}{p.style.times}{p.style.indicator(p.style.also.join(tests))}"
-    return (p.summed(letters, shown), SERIES) if letters else (shown, PRODUCT if tests else body[1])
+        text = f"{text}{p.style.times}{p.style.indicator(p.style.also.join(tests))}"
+    return (p.summed(letters, text), SERIES) if letters else (text, PRODUCT if tests else body[1])
 
 
 def _added_along(p: Printer, item: Symbol, index: Any, places: Places, dim: int) -> Printed:

@@ -77,8 +77,8 @@ def power(p: Printer, x: Symbol, inner: Inner) -> Printed:
 def choice(p: Printer, x: Symbol, inner: Inner) -> Printed:
     """`a where test, else b`."""
     test, then, other = x.inputs
-    shown = p.part(then, inner[1], p.style.in_choice), p.part(other, inner[2], p.style.in_choice)
-    return p.style.choice(p.show(test, inner[0])[0], *shown)
+    branches = p.part(then, inner[1], p.style.in_choice), p.part(other, inner[2], p.style.in_choice)
+    return p.style.choice(p.show(test, inner[0])[0], *branches)
 
 
 def masked(p: Printer, x: Symbol, inner: Inner) -> Printed:

@@ -59,8 +59,8 @@ def _added_up(p: Printer, x: Symbol, places: Places, summed: Set[int], count: in
     over = [q for d, q in enumerate(inner) if d in summed and q is not None]
     if not over:
         return p.show(item, inner)
-    shown = p.summed(over, p.part(item, inner, PRODUCT))
-    return (f"{p.style.share(count)} {shown}" if count else shown), SERIES
+    text = p.summed(over, p.part(item, inner, PRODUCT))
+    return (f"{p.style.share(count)} {text}" if count else text), SERIES
 
 
 def matrices(p: Printer, x: Symbol, places: Places) -> Printed:
@@ -78,8 +78,8 @@ def _product(p: Printer, x: Symbol, rows: Places, right: Callable[[str | None], 
     if not (sizes_of(a) and sizes_of(b)):
         raise NoIndices
     shared = None if sizes_of(a)[-1] == 1 else p.letter(sizes_of(a)[-1])
-    shown = f"{p.part(a, [*rows, shared], PRODUCT)}{p.style.times}{p.part(b, right(shared), PRODUCT)}"
-    return (p.summed([shared], shown), SERIES) if shared else (shown, PRODUCT)
+    text = f"{p.part(a, [*rows, shared], PRODUCT)}{p.style.times}{p.part(b, right(shared), PRODUCT)}"
+    return (p.summed([shared], text), SERIES) if shared else (text, PRODUCT)
 
 
 def running_sum(p: Printer, x: Symbol, places: Places) -> Printed:
@@ -194,12 +194,12 @@ def to_target(p: Printer, x: Symbol, places: Places) -> Printed:
     body = p.show(upstream, at if reduction == "none" else [])
     if reduction == "mean":
         body = p.style.fraction(body, p.show(total, []))
-    shown = body[0] if body[1] >= PRODUCT else p.style.brackets(body[0])
+    text = body[0] if body[1] >= PRODUCT else p.style.brackets(body[0])
     if isinstance(weight, Symbol):
-        shown += f"{p.style.times}{p.show(weight, [here])[0]}"
+        text += f"{p.style.times}{p.show(weight, [here])[0]}"
     p.explain("1[…]", INDICATOR)
     test = p.style.indicator(equal(p, picked(p, target, at), here))
-    return f"{p.style.minus}{shown}{p.style.times}{test}", SUM
+    return f"{p.style.minus}{text}{p.style.times}{test}", SUM
 
 
 # -- windows ----------------------------------------------------------------------------------------------------------
@@ -242,12 +242,12 @@ def spread(p: Printer, x: Symbol, places: Places) -> Printed:
 
 def _sum_of(p: Printer, parts: Sequence[tuple[str | None, int]], by: int) -> str:
     """Indices times whole numbers, and a number: `2·i+k−1`."""
-    shown = ""
+    text = ""
     for place, factor in parts:
         if place is not None:
-            sign = p.style.minus if factor < 0 else "+" if shown else ""
-            shown += sign + times(p, place, abs(factor))
-    return shifted(p, shown or "0", by)
+            sign = p.style.minus if factor < 0 else "+" if text else ""
+            text += sign + times(p, place, abs(factor))
+    return shifted(p, text or "0", by)
 
 
 def _windowed(p: Printer, image: Symbol, first: Places, seen: Sequence[str]) -> tuple[str, list[str]]:
