@@ -190,9 +190,9 @@ class Distribution:
             )
 
     def __repr__(self) -> str:
-        shown = {name: vars(self)[name] for name in self.arg_constraints if name in vars(self)}
-        listed = (f"{name}: {v if v.numel() == 1 else v.size()}" for name, v in shown.items())
-        return f"{type(self).__name__}({', '.join(listed)})"
+        parameters = {name: vars(self)[name] for name in self.arg_constraints if name in vars(self)}
+        parts = (f"{name}: {v if v.numel() == 1 else v.size()}" for name, v in parameters.items())
+        return f"{type(self).__name__}({', '.join(parts)})"
 
 
 class lazy:

@@ -37,7 +37,7 @@ class TransformedDistribution(Distribution):
         self, base_distribution: Distribution, transforms: Transform | list[Transform],
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        self.transforms = _listed(transforms)
+        self.transforms = _as_list(transforms)
         base = base_distribution
         shape, within = Size((*base.batch_shape, *base.event_shape)), len(base.event_shape)
         chain = ComposeTransform(self.transforms)
@@ -122,7 +122,7 @@ class TransformedDistribution(Distribution):
         return self._changed(self.base_dist.icdf(self._rising(value)))
 
 
-def _listed(transforms: Any) -> list[Transform]:
+def _as_list(transforms: Any) -> list[Transform]:
     if isinstance(transforms, Transform):
         return [transforms]
     if not isinstance(transforms, list):

@@ -146,7 +146,7 @@ class _Call:
             symbol = simplified(self.run(target, shape))
         except Exception:  # noqa: BLE001 whatever a rule does with symbols: its name is what can be said
             return self.named(target)
-        said = [self.written(target, shape, symbol, style) for style in (TEXT, TEX)]
+        said = [self.equation(target, shape, symbol, style) for style in (TEXT, TEX)]
         if len(said[0][1]) > LONGEST:
             return self.named(target, symbol)
         return self.formula_of(target, said, symbol)
@@ -201,7 +201,7 @@ class _Call:
             printer.explain(style.function(name), f"what the rule of {self.name} computes: {why}")
         return self.formula_of(target, said, symbol)
 
-    def written(self, target: str, shape: Sizes, symbol: Symbol, style: Style) -> tuple[Printer, str]:
+    def equation(self, target: str, shape: Sizes, symbol: Symbol, style: Style) -> tuple[Printer, str]:
         """`x̄ = …`, with indices where they say more, and can."""
         printer = Printer(style, self.labels)
         if wants_indices(symbol) and shape:

@@ -78,13 +78,13 @@ _GREEK = {"μ": r"\mu", "ρ": r"\rho", "λ": r"\lambda", "σ": r"\sigma"}
 
 def _tex_name(name: str, barred: bool) -> str:
     if len(name) == 1 and name.isalpha():
-        shown = _GREEK.get(name, name)
-        return rf"\bar{{{shown}}}" if barred else shown if shown == name else f"{{{shown}}}"
+        text = _GREEK.get(name, name)
+        return rf"\bar{{{text}}}" if barred else text if text == name else f"{{{text}}}"
     if re.fullmatch(r"[A-Za-z][0-9]+", name):
-        shown = f"{name[0]}_{{{name[1:]}}}"
+        text = f"{name[0]}_{{{name[1:]}}}"
     else:
-        shown = rf"\mathrm{{{''.join(_SPECIAL.get(c, c) for c in name)}}}"
-    return rf"\overline{{{shown}}}" if barred else f"{{{shown}}}"
+        text = rf"\mathrm{{{''.join(_SPECIAL.get(c, c) for c in name)}}}"
+    return rf"\overline{{{text}}}" if barred else f"{{{text}}}"
 
 
 def _text_power(base: str, exponent: str) -> str:
@@ -109,8 +109,8 @@ def _tex_function(name: str) -> str:
     if name in _GREEK:
         return _GREEK[name]
     plain = name.removesuffix("ᵀ")
-    shown = rf"\operatorname{{{''.join(_SPECIAL.get(c, c) for c in plain)}}}"
-    return shown if plain == name else rf"{shown}^{{\top}}"
+    operator = rf"\operatorname{{{''.join(_SPECIAL.get(c, c) for c in plain)}}}"
+    return operator if plain == name else rf"{operator}^{{\top}}"
 
 
 def _constant(x: float, log: str, slope: str) -> str:
@@ -154,16 +154,16 @@ def _text_number(x: float) -> Printed:
         return shown_number(x), ATOM if x >= 0 or x != x else SUM
     above, below, rooted = fraction
     parts = [f"√{n}" if rooted and n > 1 else str(n) for n in (above, below)]
-    shown = parts[0] if below == 1 else "/".join(parts)
-    return shown.replace("-", "−"), SUM if x < 0 else ATOM if below == 1 else PRODUCT
+    text = parts[0] if below == 1 else "/".join(parts)
+    return text.replace("-", "−"), SUM if x < 0 else ATOM if below == 1 else PRODUCT
 
 
-def _tex_decimal(shown: str) -> Printed:
-    if shown.isalpha():  # nan, True
-        return rf"\mathrm{{{shown}}}", ATOM
-    mantissa, _, exponent = shown.partition("e")
+def _tex_decimal(text: str) -> Printed:
+    if text.isalpha():  # nan, True
+        return rf"\mathrm{{{text}}}", ATOM
+    mantissa, _, exponent = text.partition("e")
     if not exponent:
-        return shown.replace("∞", r"\infty"), SUM if shown.startswith("-") else ATOM
+        return text.replace("∞", r"\infty"), SUM if text.startswith("-") else ATOM
     power = f"10^{{{int(exponent)}}}"
     if mantissa.lstrip("-") == "1":
         return mantissa.replace("1", power), SUM if mantissa == "-1" else POWER
@@ -178,13 +178,13 @@ def _tex_number(x: float) -> Printed:
         return _tex_decimal(shown_number(x).replace("−", "-"))
     above, below, rooted = fraction
     parts = [rf"\sqrt{{{n}}}" if rooted and n > 1 else str(n) for n in (abs(above), below)]
-    shown = parts[0] if below == 1 else rf"\frac{{{parts[0]}}}{{{parts[1]}}}"
-    return (f"-{shown}", SUM) if x < 0 else (shown, ATOM if below == 1 else SCALED)
+    text = parts[0] if below == 1 else rf"\frac{{{parts[0]}}}{{{parts[1]}}}"
+    return (f"-{text}", SUM) if x < 0 else (text, ATOM if below == 1 else SCALED)
 
 
 TEXT = Style(
     name=_text_name,
-    hat=lambda shown: "".join(f"{c}\u0302" for c in shown),
+    hat=lambda name: "".join(f"{c}\u0302" for c in name),
     below=_text_below, under=lambda base, index: base + index.replace(" ", "").translate(_BELOW),
     power=_text_power,
     function=lambda name: name.replace(" ", "_"),
@@ -200,7 +200,7 @@ TEXT = Style(
 )  # fmt: skip
 TEX = Style(
     name=_tex_name,
-    hat=lambda shown: rf"\hat{{{shown}}}" if len(shown) == 1 else rf"\widehat{{{shown}}}",
+    hat=lambda name: rf"\hat{{{name}}}" if len(name) == 1 else rf"\widehat{{{name}}}",
     below=_tex_below, under=lambda base, index: f"{base}_{{{index}}}",
     power=lambda base, exponent: f"{base}^{{{exponent}}}",
     function=_tex_function,

@@ -113,8 +113,8 @@ def _spread(dims: Dims, shape: Shape) -> list[Any] | None:
         return [dim for part in inner for dim in _spread(dims, part) or ()]
     if not isinstance(dims, kind) or len(dims) != len(inner):
         return None
-    listed = [dims[key] for key in keys] if isinstance(dims, dict) and keys is not None else list(dims)
-    parts = [_spread(dim, part) for dim, part in zip(listed, inner, strict=True)]
+    part_dims = [dims[key] for key in keys] if isinstance(dims, dict) and keys is not None else list(dims)
+    parts = [_spread(dim, part) for dim, part in zip(part_dims, inner, strict=True)]
     return None if None in parts else [dim for part in parts for dim in part or ()]
 
 

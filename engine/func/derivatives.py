@@ -87,10 +87,10 @@ def _place(number: Any, count: int) -> int:
 def _picked(call: _Call, args: Sequence[Any], argnums: Places) -> tuple[list[Any], Any]:
     """The arguments with those that are meant taken anew, and these."""
     places = _places(argnums, len(args))
-    listed = list(args)
+    arguments = list(args)
     for place in (places,) if isinstance(places, int) else places:
-        listed[place] = mapped(call.taken, listed[place])
-    return listed, listed[places] if isinstance(places, int) else tuple(listed[p] for p in places)
+        arguments[place] = mapped(call.taken, arguments[place])
+    return arguments, arguments[places] if isinstance(places, int) else tuple(arguments[p] for p in places)
 
 
 def _slopes(outputs: Sequence[Tensor], inputs: Sequence[Tensor], weights: Any = None, graph: bool = True) -> list[Any]:
@@ -127,8 +127,8 @@ def grad_and_value(func: Callable[..., Any], argnums: Places = 0, has_aux: bool 
     def derived(*args: Any, **kwargs: Any) -> Any:
         call = _Call()
         with enable_grad():
-            listed, wanted = _picked(call, args, argnums)
-            output, aux = _with_aux(name, func(*listed, **kwargs), has_aux)
+            arguments, primals = _picked(call, args, argnums)
+            output, aux = _with_aux(name, func(*arguments, **kwargs), has_aux)
             if not isinstance(output, Tensor):
                 raise errors.runtime(f"{name}: Expected f(*args) to return a Tensor, got {type(output)}")
             if output.dim():
@@ -136,7 +136,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Places = 0, has_aux: bool 
                     f"{name}: Expected f(*args) to return a scalar Tensor, got tensor with {output.dim()} dims. Maybe "
                     "you wanted to use the vjp or jacrev APIs instead?"
                 )
-            leaves, shape = flatten(wanted)
+            leaves, shape = flatten(primals)
             gradients = unflatten([call.returned(s) for s in _slopes([output], leaves)], shape)
         value = call.returned(output)
         return (gradients, (value, mapped(call.returned, aux))) if has_aux else (gradients, value)
@@ -202,8 +202,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         again.own = call.own
         return unflatten([again.returned(s) for s in _slopes(outputs, inputs, weights, graph)], nested)
 
-    shown = mapped(call.returned, output)
-    return (shown, back, mapped(call.returned, aux)) if has_aux else (shown, back)
+    result = mapped(call.returned, output)
+    return (result, back, mapped(call.returned, aux)) if has_aux else (result, back)
 
 
 def _need_tensors(name: str, outputs: Sequence[Any]) -> None:
@@ -245,8 +245,8 @@ def jvp(
         inputs, moves = flatten(taken)[0], flatten(tangents)[0]
         pushed = [_pushed(call, out, inputs, moves) for out in outputs]
     slopes = unflatten([call.returned(p) for p in pushed], shape)
-    shown = mapped(call.returned, output)
-    return (shown, slopes, mapped(call.returned, aux)) if has_aux else (shown, slopes)
+    result = mapped(call.returned, output)
+    return (result, slopes, mapped(call.returned, aux)) if has_aux else (result, slopes)
 
 
 def _pushed(call: _Call, out: Tensor, inputs: Sequence[Tensor], moves: Sequence[Tensor]) -> Tensor:
@@ -276,11 +276,11 @@ def jacrev(
     def derived(*args: Any) -> Any:
         call = _Call()
         with enable_grad():
-            listed, wanted = _picked(call, args, argnums)
-            output, aux = _with_aux("jacrev(f, *primals)", func(*listed), has_aux)
+            arguments, primals = _picked(call, args, argnums)
+            output, aux = _with_aux("jacrev(f, *primals)", func(*arguments), has_aux)
             outputs, shape = flatten(output)
             _need_tensors("jacrev(f, *primals)", outputs)
-            inputs, nested = flatten(wanted)
+            inputs, nested = flatten(primals)
             rows = [unflatten([call.returned(b) for b in _blocks(out, inputs)], nested) for out in outputs]
         matrices = unflatten(rows, shape)
         return (matrices, mapped(call.returned, aux)) if has_aux else matrices

@@ -84,11 +84,11 @@ def _need_all(module: Module, tensors: dict[str, Any]) -> None:
     wrong = []
     for label, names in (("Unexpected", tensors.keys() - own.keys()), ("Missing", own.keys() - tensors.keys())):
         if names:
-            listed = ", ".join(repr(name) for name in sorted(names))
-            wrong.append(f"{label} key(s): {listed}.")
+            text = ", ".join(repr(name) for name in sorted(names))
+            wrong.append(f"{label} key(s): {text}.")
     if wrong:
-        listed = "\n\t".join(wrong)
-        raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t{listed}")
+        text = "\n\t".join(wrong)
+        raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t{text}")
 
 
 @contextmanager
@@ -128,15 +128,15 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     >>> {name: tuple(value.shape) for name, value in parameters.items()}
     {'weight': (3, 1, 2), 'bias': (3, 1)}
     """
-    listed = list(models)
-    if not listed:
+    modules = list(models)
+    if not modules:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
-    if len({model.training for model in listed}) > 1:
+    if len({model.training for model in modules}) > 1:
         raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
-    if any(type(model) is not type(listed[0]) for model in listed):
+    if any(type(model) is not type(modules[0]) for model in modules):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
-    parameters = [dict(model.named_parameters()) for model in listed]
-    buffers = [dict(model.named_buffers()) for model in listed]
+    parameters = [dict(model.named_parameters()) for model in modules]
+    buffers = [dict(model.named_buffers()) for model in modules]
     return (
         {name: _stacked(name, [p[name] for p in parameters]) for name in parameters[0]},
         {name: _stacked(name, [b[name] for b in buffers]) for name in buffers[0]},
@@ -144,8 +144,8 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _stacked(name: str, tensors: list[Tensor]) -> Tensor:
-    wanted = {tensor.requires_grad for tensor in tensors}
-    if len(wanted) > 1:
+    flags = {tensor.requires_grad for tensor in tensors}
+    if len(flags) > 1:
         raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
     result: Tensor = stack(tensors)
-    return result.detach().requires_grad_() if wanted == {True} else result
+    return result.detach().requires_grad_() if flags == {True} else result

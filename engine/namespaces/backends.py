@@ -30,10 +30,10 @@ def _yes() -> bool:
 
 
 @contextmanager
-def _flags(**wanted: Any) -> Iterator[None]:
+def _flags(**switches: Any) -> Iterator[None]:
     """Inside, the switches of cudnn are as given: `with torch.backends.cudnn.flags(enabled=False)`."""
     before = dict(vars(cudnn))
-    vars(cudnn).update({"enabled": False, "benchmark": False, "deterministic": False, "allow_tf32": True, **wanted})
+    vars(cudnn).update({"enabled": False, "benchmark": False, "deterministic": False, "allow_tf32": True, **switches})
     try:
         yield
     finally:
