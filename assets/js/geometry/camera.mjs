@@ -64,10 +64,10 @@ export function fit(box, view, pad, floor = READABLE, focus = null, least = Math
   const tiers = [[GLOW_PAD, most], [LEAST_PAD, most], [GLOW_PAD, most - CLEAR], [LEAST_PAD, most - CLEAR]]
     .map(([side, bars]) => into(Math.max(view.width - 2 * side, 40), Math.max(room.h, view.height - bars)));
   const tight = tiers.find((one) => one >= least) ?? tiers[tiers.length - 1];
-  const wanted = Math.max(into(room.w, room.h), Math.min(tight, 1));
+  const whole = Math.max(into(room.w, room.h), Math.min(tight, 1));
   const along = Math.max(into(room.w, Infinity), Math.min(into(Math.max(view.width - 2 * LEAST_PAD, 40), Infinity), 1));
   const lines = Math.min(floor, along) >= least ? Math.min(floor, along) : floor; // what is no wider is followed downwards only
-  const zoom = Math.max(wanted >= least ? wanted : lines, MIN_ZOOM);
+  const zoom = Math.max(whole >= least ? whole : lines, MIN_ZOOM);
   const place = (low, high, size, full, shift, wish, near) => {
     const half = size / 2 / zoom;
     if (high - low <= 2 * half + 1e-6) return (low + high) / 2 + shift / zoom;

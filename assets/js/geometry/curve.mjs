@@ -123,16 +123,16 @@ export function flatten(curve) {
 
 /** The place after a part (0 to 1) of the length: { x, y, angle }. */
 export function pointAlong(flat, part) {
-  const wanted = flat.total * Math.min(Math.max(part, 0), 1);
+  const distance = flat.total * Math.min(Math.max(part, 0), 1);
   let low = 1;
   let high = flat.lengths.length - 1;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (flat.lengths[middle] < wanted) low = middle + 1;
+    if (flat.lengths[middle] < distance) low = middle + 1;
     else high = middle;
   }
   const span = flat.lengths[low] - flat.lengths[low - 1] || 1;
-  const s = (wanted - flat.lengths[low - 1]) / span;
+  const s = (distance - flat.lengths[low - 1]) / span;
   const [dx, dy] = [flat.xs[low] - flat.xs[low - 1], flat.ys[low] - flat.ys[low - 1]];
   return { x: flat.xs[low - 1] + dx * s, y: flat.ys[low - 1] + dy * s, angle: Math.atan2(dy, dx) };
 }

@@ -5,7 +5,7 @@ const MONO = 0.602; // width of a letter of the fixed-width fonts, in sizes
 
 /** Fonts by role; sizes in units of the plane, such that no text is under the least one on screen at this zoom. */
 export function fonts(tokens, zoom = 1) {
-  const size = (wanted) => Math.max(wanted, Math.ceil(tokens.textLeast / zoom / STEP) * STEP);
+  const size = (px) => Math.max(px, Math.ceil(tokens.textLeast / zoom / STEP) * STEP);
   const [large, plain] = [size(tokens.textBody), size(tokens.textNote)];
   return {
     title: `600 ${large}px ${tokens.font}`,

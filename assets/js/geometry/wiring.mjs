@@ -59,10 +59,10 @@ export class Wiring {
   at(moment, ops, tensors = []) {
     const running = this.live(moment);
     const lively = new Set(running.map((wire) => wire.op.id));
-    const asked = new Set(ops.map((op) => op.id));
-    const shown = new Set(running.map(keyOf));
-    const around = tensors.flatMap((node) => this.around(moment, node)).filter((wire) => !shown.has(keyOf(wire)));
-    const wires = [...ops.flatMap((op) => this.drawn(this.of(moment, op))), ...[...around, ...running].filter((wire) => !asked.has(wire.op.id))];
+    const ids = new Set(ops.map((op) => op.id));
+    const keys = new Set(running.map(keyOf));
+    const around = tensors.flatMap((node) => this.around(moment, node)).filter((wire) => !keys.has(keyOf(wire)));
+    const wires = [...ops.flatMap((op) => this.drawn(this.of(moment, op))), ...[...around, ...running].filter((wire) => !ids.has(wire.op.id))];
     const past = moment.step?.kind === "accumulate"; // what came to the op had come before it went on to the leaf
     return wires.map((wire) => Object.assign(Object.create(this.wayOf(wire)), wire, { past, live: wire.carries && lively.has(wire.op.id), comes: wire.upstream !== 0 && lively.has(wire.op.id) }));
   }

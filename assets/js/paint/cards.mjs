@@ -80,15 +80,15 @@ function paintCells(brush, node, at, state, future) {
   const ghost = data ? ghostOf(moment, node, row, state.value) : null;
   const lit = row.key === "value" && data ? litCells(moment, node, count) : null;
   const typedAt = (cell) => pending?.get(`${node.id}|${row.key}|${cell}`);
-  const shown = Array.from({ length: count - (place.more ? 1 : 0) }, (_, cell) => typedAt(cell) ?? data?.[cell] ?? null);
-  const line = lineOf(brush.font, shown, place.cellW, { truths: state.value?.dtype === "bool", small: ghost !== null });
+  const values = Array.from({ length: count - (place.more ? 1 : 0) }, (_, cell) => typedAt(cell) ?? data?.[cell] ?? null);
+  const line = lineOf(brush.font, values, place.cellW, { truths: state.value?.dtype === "bool", small: ghost !== null });
   for (let cell = 0; cell < count; cell++) {
     const box = cellOf(place, cell);
     if (place.more && cell === count - 1) {
       brush.write(`+${place.more}`, box.x + box.w / 2, box.y + box.h / 2, brush.font.small, brush.tokens.soft, "center");
       continue;
     }
-    const [typed, value] = [typedAt(cell), shown[cell]];
+    const [typed, value] = [typedAt(cell), values[cell]];
     const changed = state.changed && moment.step?.at === node.id; // not where a new version shows what the one before held
     const look = cellLook(brush, row, value, { ...state, changed }, lit?.has(cell) ?? false, typed !== undefined);
     paintBox(brush, box, look, future);
@@ -107,12 +107,12 @@ function paintCells(brush, node, at, state, future) {
  * How the numbers of a row are written in cells of `width` units: `{ texts, small, letters, truths }`.  All of them alike: in the smaller
  * size where that is asked for or the larger one has no room for one, and in as many digits as have room; letters are never narrowed.
  */
-export function lineOf(font, values, width, { truths = false, small: asked = false } = {}) {
-  const written = (value, room) => (value === null ? "" : truth(value, room));
+export function lineOf(font, values, width, { truths = false, small: always = false } = {}) {
+  const textOf = (value, room) => (value === null ? "" : truth(value, room));
   const large = Math.floor((width - 2 * AIR) / font.cellPitch);
-  const small = asked || values.some((value) => (truths ? written(value) : num(value)).length > large);
+  const small = always || values.some((value) => (truths ? textOf(value) : num(value)).length > large);
   const letters = small ? Math.floor((width - 2 * LEAST_AIR) / font.smallPitch) : large;
-  return { texts: truths ? values.map((value) => written(value, letters)) : fitRow(values, letters), small, letters, truths };
+  return { texts: truths ? values.map((value) => textOf(value, letters)) : fitRow(values, letters), small, letters, truths };
 }
 
 /**

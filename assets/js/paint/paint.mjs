@@ -216,9 +216,9 @@ function paintOp(brush, node, look) {
   const { ruler, write, font, tokens, detail } = brush;
   shape(brush, node, look, cornerOf(node));
   const middle = node.y - node.h / 2 + 28;
-  const written = withMinus(node.label);
+  const text = withMinus(node.label);
   const room = node.w - 2 * (detail < 2 ? 8 : OP_BADGE.room);
-  const label = fitting(ruler, font.title, [written, written.split(" ")[0]], room);
+  const label = fitting(ruler, font.title, [text, text.split(" ")[0]], room);
   if (detail < 2) {
     write(label, node.x, node.y, font.title, tokens.ink, "center");
     return;

@@ -21,16 +21,16 @@ const MOST_AREA = 2 ** 26; // and in all: 256 MB of memory
  * @param {any} frame its `view` is needed for what is seen alone
  * @param {{ title: string, said: string }} words
  * @param {Part} [part]
- * @returns {{ text: string, width: number, height: number, wanted: number }} `wanted`: px per unit in a PNG
+ * @returns {{ text: string, width: number, height: number, density: number }} `density`: px per unit in a PNG
  */
 export function pictureOf(frame, { title, said }, part = "whole") {
   const [left, top, right, bottom] = frame.plane.bounds;
   const view = part === "seen" ? { ...frame.view, dpr: 1 } : { width: right - left + 2 * ROOM, height: bottom - top + 2 * ROOM, dpr: 1 };
   const plane = { ...frame.plane, message: new Latest() }; // on the screen it stays where it stands
-  const shown = { ...frame, plane, camera: part === "seen" ? frame.camera : { x: (left + right) / 2, y: (top + bottom) / 2, zoom: 1 } };
+  const copy = { ...frame, plane, camera: part === "seen" ? frame.camera : { x: (left + right) / 2, y: (top + bottom) / 2, zoom: 1 } };
   const layers = [paintGraph, paintPulses].map((paint) => {
     const context = new SvgContext(frame.ruler);
-    paint(context, view, shown);
+    paint(context, view, copy);
     return context;
   });
   const box = part === "seen" ? seenBy(frame.camera, view) : around(layers.map((one) => one.bounds).reduce(joined), part);
@@ -39,7 +39,7 @@ export function pictureOf(frame, { title, said }, part = "whole") {
   const parts = [element("title", {}, escaped(title)), element("desc", {}, escaped(said)), element("rect", { ...box, fill: frame.tokens.bg }),
     ...layers.map((one) => element("g", {}, `\n${one}\n`))];
   const attributes = { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `${x} ${y} ${box.width} ${box.height}`, role: "img", "xml:space": "preserve" };
-  return { text: `${element("svg", attributes, `\n${parts.join("\n")}\n`)}\n`, width, height, wanted: part === "slide" ? SLIDE_WIDE / width : TWICE };
+  return { text: `${element("svg", attributes, `\n${parts.join("\n")}\n`)}\n`, width, height, density: part === "slide" ? SLIDE_WIDE / width : TWICE };
 }
 
 /** What a camera shows, in units of the plane. */
@@ -62,8 +62,8 @@ function around([left, top, right, bottom], part) {
 }
 
 /** How many px a unit has in a PNG: as many as are wanted, or as a browser can hold. */
-export function scaleOf({ width, height, wanted = TWICE }) {
-  return Math.min(wanted, MOST_SIDE / width, MOST_SIDE / height, Math.sqrt(MOST_AREA / (width * height)));
+export function scaleOf({ width, height, density = TWICE }) {
+  return Math.min(density, MOST_SIDE / width, MOST_SIDE / height, Math.sqrt(MOST_AREA / (width * height)));
 }
 
 /** The same picture in px: { blob, scale }. */
@@ -80,5 +80,5 @@ export async function pngOf(picture) {
   }
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
   if (!blob) throw new Error("it is too large for this browser; export an SVG instead");
-  return { blob, scale, isWhole: scale === (picture.wanted ?? TWICE) };
+  return { blob, scale, isWhole: scale === (picture.density ?? TWICE) };
 }

@@ -135,11 +135,11 @@ export class SvgContext {
 
   /** Text stays text. */
   fillText(text, x, y) {
-    const [, weight, written, family] = FONT.exec(this.font) ?? [];
-    const size = Number(written);
+    const [, weight, px, family] = FONT.exec(this.font) ?? [];
+    const size = Number(px);
     const width = this.ruler.widthOf(this.font, text);
     const [anchor, part] = ANCHORS[this.textAlign];
-    this.put("text", { x: short(x), y: short(y), "font-family": family, "font-size": written, "font-weight": weight, "text-anchor": anchor,
+    this.put("text", { x: short(x), y: short(y), "font-family": family, "font-size": px, "font-weight": weight, "text-anchor": anchor,
       ...this.filling() }, [x - part * width, y - size, x + (1 - part) * width, y + size * 0.3], escaped(text));
   }
 

@@ -22,14 +22,14 @@ export function entries(scene) {
   const inside = scene.hidden ?? { names: [], nodes: [], groups: [] };
   const around = pathsOf([...scene.groups, ...inside.groups], new Set(scene.folded));
   const wrong = wrongAt(scene);
-  const listed = [];
-  const add = (id, group, named) => listed.push({ id, wrong: wrong.get(id) ?? null, ...named, ...around(group) });
+  const all = [];
+  const add = (id, group, named) => all.push({ id, wrong: wrong.get(id) ?? null, ...named, ...around(group) });
   for (const { id, group, kind, role, label, sub, title } of scene.nodes) if (kind !== "stub") add(id, group, described(kind, role, label, sub, title));
   const names = inside.names.map((name) => described(...name)); // rounds are alike: once for all of them
   for (const [id, name, group] of inside.nodes) add(id, group, names[name]);
   const open = scene.groups.filter((group) => !group.folded);
   for (const { id, within, label } of [...open, ...inside.groups]) add(id, within, described("group", "inner", label, "", label));
-  return listed;
+  return all;
 }
 
 /**
@@ -84,11 +84,11 @@ function described(kind, role, label, sub, title) {
   const detail = cut < 0 ? "" : title.slice(cut + 2);
   const names = [label, title.slice(0, Math.max(cut, 0)), kind === "op" ? sub : ""].map(plain).filter(Boolean);
   const base = { kind, role, label, sub, names: [...new Set(names)], roles: role === "inner" ? [kind] : [kind, role], shape: "", dtype: "", facts: [], inputs: [] };
-  const listed = (text) => text.split(",").map((one) => plain(one.trim()).replaceAll(" ", "_")).filter(Boolean);
+  const parts = (text) => text.split(",").map((one) => plain(one.trim()).replaceAll(" ", "_")).filter(Boolean);
   if (kind === "group") return { ...base, shape: sub.split(" \u00b7 ")[1] ?? "" };
-  if (kind === "tensor") return { ...base, facts: listed(detail), shape: detail.split(",")[0], dtype: listed(detail)[1] ?? "" };
+  if (kind === "tensor") return { ...base, facts: parts(detail), shape: detail.split(",")[0], dtype: parts(detail)[1] ?? "" };
   const [inputs, result = ""] = detail.split(" \u2192 ");
-  return { ...base, inputs: listed(inputs), facts: listed(result), shape: result.replaceAll(" ,", ",") };
+  return { ...base, inputs: parts(inputs), facts: parts(result), shape: result.replaceAll(" ,", ",") };
 }
 
 /**
@@ -146,20 +146,20 @@ function score(one, word) {
  * @type {(all: Entry[], query: string, most: number) => { hits: Entry[], total: number }}
  */
 export function search(all, query, most) {
-  const wanted = words(query);
+  const terms = words(query);
   const whole = { text: plain(query.trim()), whole: false };
   const ranks = new Map(); // few different scores: by rank in one pass, each in the order of the program
   let total = 0;
-  for (const one of wanted.length ? all : []) {
+  for (const one of terms.length ? all : []) {
     let sum = one.unfold.length ? 0 : SEEN;
-    const fits = wanted.every((word) => {
+    const fits = terms.every((word) => {
       const points = score(one, word);
       sum += points;
       return points > 0;
     });
     if (!fits) continue;
     total += 1;
-    if (wanted.length > 1) sum += NAME * best(whole, one.names) + AROUND * best(whole, one.around);
+    if (terms.length > 1) sum += NAME * best(whole, one.names) + AROUND * best(whole, one.around);
     const rank = Math.round(sum);
     if (ranks.has(rank)) ranks.get(rank).push(one);
     else ranks.set(rank, [one]);

@@ -59,18 +59,18 @@ function scientific(size, digits) {
  * @type {(terms: Num[][], value: Num) => string}
  */
 export function result(terms, value) {
-  const written = num(value);
+  const text = num(value);
   /** @type {(one: Num) => number} */
   const read = (one) => toNumber(/** @type {Num} */ (num(one).replace(MINUS, "-")));
   const products = terms.map((term) => term.map(read).reduce((product, factor) => product * factor, 1));
   const left = products.reduce((sum, product) => sum + product, 0);
   const right = read(value);
-  if (!Number.isFinite(left) || !Number.isFinite(right)) return `${Object.is(left, right) ? "=" : "\u2248"} ${written}`;
-  const digits = Math.max(DIGITS, written.replace(MINUS, "").split("e")[0].replace(".", "").replace(/^0+/, "").length);
+  if (!Number.isFinite(left) || !Number.isFinite(right)) return `${Object.is(left, right) ? "=" : "\u2248"} ${text}`;
+  const digits = Math.max(DIGITS, text.replace(MINUS, "").split("e")[0].replace(".", "").replace(/^0+/, "").length);
   const least = Math.min(Math.abs(left), Math.abs(right));
   const half = least === 0 ? 0 : 0.5 * 10 ** (Math.floor(Math.log10(least)) - digits + 1);
   const size = products.reduce((sum, product) => sum + Math.abs(product), 0);
-  return `${Math.abs(left - right) <= half + NOISE * size ? "=" : "\u2248"} ${written}`;
+  return `${Math.abs(left - right) <= half + NOISE * size ? "=" : "\u2248"} ${text}`;
 }
 
 /**

@@ -140,9 +140,9 @@ export function executionOrder(scene) {
  * @type {(count: number, width: number, gap?: number) => number}
  */
 export function strokeStride(count, width, gap = 6) {
-  const wanted = (count * gap) / Math.max(width, 1);
+  const least = (count * gap) / Math.max(width, 1);
   for (let power = 1; ; power *= 10) {
-    for (const factor of [1, 2, 5]) if (factor * power >= wanted) return factor * power;
+    for (const factor of [1, 2, 5]) if (factor * power >= least) return factor * power;
   }
 }
 
@@ -180,8 +180,8 @@ export function phaseLabels(phases, x, wide, gap = 8) {
     run.left = way < 0 ? null : run.ways.length - 1 - way;
     if (run.left !== null) left.set(run.name, Math.min(left.get(run.name) ?? Infinity, run.left));
   }
-  const written = ({ ways, name }) => ways[Math.max(ways.length - 1 - left.get(name), 0)];
-  const labels = runs.filter((run) => run.left !== null).map((run) => ({ first: run.first, last: run.last, from: run.from, text: written(run) }));
+  const textOf = ({ ways, name }) => ways[Math.max(ways.length - 1 - left.get(name), 0)];
+  const labels = runs.filter((run) => run.left !== null).map((run) => ({ first: run.first, last: run.last, from: run.from, text: textOf(run) }));
   const free = (from, to) => labels.every((one) => one.from - gap >= to || one.from + wide(one.text) + gap <= from);
   const quiet = runs.filter((run) => !left.has(run.name) && phases[run.first].kind !== "forward");
   for (const rounds of seriesOf(phases, quiet)) {

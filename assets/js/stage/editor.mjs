@@ -126,8 +126,8 @@ export class CellEditor {
       return false;
     }
     const { draft, cell, node, row, before } = this.open;
-    const shown = num(draft[cell], 9).replace("\u2212", "-");
-    if (this.input.value.trim() !== shown) draft[cell] = parsed.value; // a value shown rounded is not replaced by its rounding
+    const text = num(draft[cell], 9).replace("\u2212", "-");
+    if (this.input.value.trim() !== text) draft[cell] = parsed.value; // a value shown rounded is not replaced by its rounding
     const key = `${node.id}|${row.key}|${cell}`;
     if (toNumber(draft[cell]) !== toNumber(before[cell])) this.stage.pending.set(key, draft[cell]);
     else this.stage.pending.delete(key);

@@ -20,7 +20,7 @@ const BARE = { top: 22, right: 24, bottom: 22, left: 24 }; // where nothing lies
 const MINIMAP_ROOM = 132;
 const MESSAGE = 130; // above and below, where that costs no text: the callout of an error will stand there
 const LEAST_PAD = 1;
-export const WEIGHT = { now: 160000, receives: 80000, written: 40000, sends: 10000, number: 400 }; // where not all of a step has room: what comes first
+export const WEIGHT = { now: 160000, receives: 80000, row: 40000, sends: 10000, number: 400 }; // where not all of a step has room: what comes first
 const MARGINS = [40, 16, 6]; // px from the border of the view to what a step is about; less where there is no room for more
 const LEAST_MARGIN = MARGINS[MARGINS.length - 1];
 const SLIVER = 0.02; // what the least part counts that is hidden, so that it is not given up for other cards
@@ -97,7 +97,7 @@ export function subjectsOf(brush) {
   if (!step) return [];
   const cards = [...cardsOf(index, step)].map(([node, weight]) => ({ id: node.id, box: boxOf(node), weight }));
   const rows = cards.flatMap(({ id }) => rowsOf(index.nodes.get(id)).filter((place) => changedBy(place.row.track, moment.k, moment.first))
-    .map(({ x, y, w, h }) => ({ box: [x, y, x + w, y + h], weight: WEIGHT.written })));
+    .map(({ x, y, w, h }) => ({ box: [x, y, x + w, y + h], weight: WEIGHT.row })));
   const numbers = placedLabels({ ...brush, over: null }, flowsAt(moment).map((one) => ({ ...one, started: true }))).map(({ box }) => ({ box, weight: WEIGHT.number }));
   return [...cards, ...rows, ...numbers, ...rimsOf(brush)];
 }

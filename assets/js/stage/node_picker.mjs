@@ -8,7 +8,7 @@ export class Choosing {
   /** @param {import("./stage.mjs").Stage} stage */
   constructor(stage) {
     this.stage = stage;
-    this.asked = null;
+    this.request = null;
     this.text = h("span");
     this.why = h("p.bs-choosing-why", { role: "alert" });
     this.element = h("div.bs-choosing-bar", { hidden: true }, this.text,
@@ -18,13 +18,13 @@ export class Choosing {
   }
 
   get on() {
-    return this.asked !== null;
+    return this.request !== null;
   }
 
   /** `ask`: { text, why(node) → why it cannot be chosen, or null, take(node), ended(cancelled) }. */
   begin(ask) {
     this.end();
-    this.asked = ask;
+    this.request = ask;
     this.text.textContent = `${ask.text}: click it, or use Tab and Enter.`;
     this.why.textContent = "";
     this.show(true);
@@ -42,7 +42,7 @@ export class Choosing {
 
   /** Why a node cannot be chosen; null where it can. */
   refusal(node) {
-    return this.asked.why(node);
+    return this.request.why(node);
   }
 
   allows(node) {
@@ -56,17 +56,17 @@ export class Choosing {
       this.why.textContent = why;
       return;
     }
-    const { asked } = this;
+    const { request } = this;
     this.end();
-    asked.take(node);
+    request.take(node);
   }
 
   end(cancelled = false) {
     if (!this.on) return false;
-    const { asked } = this;
-    this.asked = null;
+    const { request } = this;
+    this.request = null;
     this.show(false);
-    asked.ended(cancelled);
+    request.ended(cancelled);
     return true;
   }
 }

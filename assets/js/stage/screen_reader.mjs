@@ -18,13 +18,13 @@ export class Mirror {
     this.list = h("ul.bs-hidden", { "aria-label": "Nodes in view", id: "bs-nodes" });
     host.append(this.list);
     this.host = host;
-    this.asked = 0;
+    this.timer = 0;
   }
 
   /** Soon, and once for many changes: a screen reader does not read sixty times a second. */
   update(stage) {
-    clearTimeout(this.asked);
-    this.asked = setTimeout(() => this.write(stage), 150);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.write(stage), 150);
   }
 
   write({ moment, visible, selection }) {

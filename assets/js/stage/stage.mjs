@@ -68,7 +68,7 @@ export class Stage {
   glide = null;
   /** @type {Set<string>} what the next frame paints */
   dirty = new Set();
-  asked = false; // for a frame
+  isDue = false; // whether a frame was asked for
   /** @type {string | null} what the lower canvas shows */
   painted = null;
   /** @type {HTMLElement | null} */
@@ -387,13 +387,13 @@ export class Stage {
 
   touch(what) {
     this.dirty.add(what);
-    if (this.asked) return;
-    this.asked = true;
+    if (this.isDue) return;
+    this.isDue = true;
     requestAnimationFrame(this.paint);
   }
 
   paint() {
-    this.asked = false;
+    this.isDue = false;
     this.advanceGlide();
     if (!this.dirty.size || !this.moment || !this.view.width) return;
     const { moment, plane, ruler, camera, tokens, selection, hover, wires, hoveredWire, lit, pending } = this;
