@@ -31,7 +31,7 @@ export class App {
   /** @type {Index} */
   index = /** @type {any} */ (null);
   /** @type {Scene | null} what was asked for before there was a place to show it */
-  asked = null;
+  earlyScene = null;
   frames = 0;
   scrub = false; // whether one drags along the lane
   loose = false; // whether what happens is left where it is, and not brought into view
@@ -97,7 +97,7 @@ export class App {
     });
     this.footer.theme(this.stage.tokens);
     this.stage.onTheme = (tokens) => { this.footer.theme(tokens); this.legend.paint(); };
-    if (this.asked) this.load(this.asked);
+    if (this.earlyScene) this.load(this.earlyScene);
   }
 
   /** Makes the panels, once their places are there too. */
@@ -116,10 +116,10 @@ export class App {
   /** @param {Scene} scene */
   load(scene) {
     if (!this.stage) {
-      this.asked = scene;
+      this.earlyScene = scene;
       return;
     }
-    this.asked = null;
+    this.earlyScene = null;
     if (this.scene?.revision.id !== scene.revision.id || this.scene.program.id !== scene.program.id) this.choosing.end();
     const same = this.scene?.program.id === scene.program.id;
     const now = Math.round(this.player.t);
@@ -217,14 +217,14 @@ export class App {
   }
 
   select(id) {
-    const wanted = id === null ? null : this.has(id) ? id : this.holding(id);
-    if (!this.stage || wanted === this.stage.selection) return;
-    this.stage.selection = wanted;
+    const target = id === null ? null : this.has(id) ? id : this.holding(id);
+    if (!this.stage || target === this.stage.selection) return;
+    this.stage.selection = target;
     this.stage.settle();
     this.stage.touch("graph");
     this.presets.update();
     this.mirror.update(this.stage);
-    this.bus.emit("select", wanted);
+    this.bus.emit("select", target);
   }
 
   /** The folded group that is shown instead of what is in it; null where there is none. */

@@ -3,7 +3,7 @@
 import { h } from "../page/dom.mjs";
 
 /** @import { App } from "./app.mjs" */
-/** @typedef {[keys: string[], shown: string, meaning: string, act?: (key: string) => unknown, where?: "stage" | "anywhere"]} Row `stage`: only what has the focus there; `anywhere`: also while the whole run is shown */
+/** @typedef {[keys: string[], text: string, meaning: string, act?: (key: string) => unknown, where?: "stage" | "anywhere"]} Row `stage`: only what has the focus there; `anywhere`: also while the whole run is shown */
 
 const PAN = 80;
 
@@ -123,8 +123,8 @@ export function helpDialog(app) {
     h("button.btn", { type: "button", onclick: then(() => app.bus.emit("tour")) }, "Take the tour"),
     h("button.bs-close", { type: "button", "aria-label": "Close", onclick: () => dialog.close() }, "\u00d7")),
   h("div.bs-help-columns", {}, ...keyTable(app).map(({ title, rows }) => h("section", {}, h("h3", {}, title),
-    h("dl", {}, ...rows.map(([, shown, meaning]) => (
-      [h("dt", {}, ...shown.split(", ").map((one) => h("kbd", {}, one))), h("dd", {}, meaning)])))))));
+    h("dl", {}, ...rows.map(([, text, meaning]) => (
+      [h("dt", {}, ...text.split(", ").map((one) => h("kbd", {}, one))), h("dd", {}, meaning)])))))));
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   document.body.append(dialog);
   return dialog;

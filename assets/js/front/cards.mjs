@@ -19,7 +19,7 @@ export class Cards {
     this.pictures = pictures;
     this.field = /** @type {HTMLInputElement} */ (/** @type {unknown} */ (byId("gallery-search")));
     this.timer = 0;
-    this.asked = 0; // the number of the latest question
+    this.question = 0; // the number of the latest question
     gallery.addEventListener("keydown", arrows);
     gallery.addEventListener("click", (event) => {
       const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("button[data-level]"));
@@ -46,10 +46,10 @@ export class Cards {
 
   async search() {
     const text = this.field.value.trim();
-    const number = (this.asked += 1);
+    const number = (this.question += 1);
     if (!text) { this.show(null); return; }
     const result = await fetch(`/search?q=${encodeURIComponent(text.slice(0, LONGEST))}`).then((answer) => answer.json()).catch(() => undefined);
-    if (number === this.asked && result !== undefined) this.show(result.hits.length ? result : null);
+    if (number === this.question && result !== undefined) this.show(result.hits.length ? result : null);
   }
 
   /** @param {Found | null} result null shows the gallery */
@@ -104,9 +104,9 @@ const LONGEST = 1000; // characters of a question: a pasted message is longer, a
 /** What is said above the hits. */
 function explanation({ hits, instead, near }) {
   const words = instead.map(([typed, meant]) => [h("b", {}, meant), ` for “${typed}”`]);
-  const listed = words.flatMap((one, i) => (i ? [", ", ...one] : one));
-  if (near) return ["No program says this. The closest ones", words.length ? [" (did you mean ", ...listed, "?)"] : null, ":"];
-  return [`${hits.length} ${hits.length === 1 ? "program" : "programs"}`, words.length ? [". Did you mean ", ...listed, "?"] : null];
+  const corrections = words.flatMap((one, i) => (i ? [", ", ...one] : one));
+  if (near) return ["No program says this. The closest ones", words.length ? [" (did you mean ", ...corrections, "?)"] : null, ":"];
+  return [`${hits.length} ${hits.length === 1 ? "program" : "programs"}`, words.length ? [". Did you mean ", ...corrections, "?"] : null];
 }
 
 /** A text in which the words that were searched for stand between \u0001 and \u0002. */

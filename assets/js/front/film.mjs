@@ -87,10 +87,10 @@ export const stillOf = (scene) => (scene.error ? scene.error.step + 1 : callsOf(
  * @type {(program: string, edits?: any) => Promise<Scene | null>}
  */
 export async function sceneOf(program, edits = null) {
-  const asked = edits === null ? fetch(`/scene?program=${encodeURIComponent(program)}`)
+  const response = edits === null ? fetch(`/scene?program=${encodeURIComponent(program)}`)
     : post("/scene", { program, edits });
   try {
-    return (await (await asked).json()).scene ?? null;
+    return (await (await response).json()).scene ?? null;
   } catch {
     return null; // nobody answers, as the page says; another time it is asked again
   }

@@ -17,11 +17,11 @@ const TOUCHES = ["pointerdown", "keydown"];
 export class Hero {
   /**
    * @param {HTMLElement} place
-   * @param {() => void} shown is called once its first picture is there, or none will be
+   * @param {() => void} ready is called once its first picture is there, or none will be
    */
-  constructor(place, shown) {
+  constructor(place, ready) {
     this.place = place;
-    this.shown = shown;
+    this.ready = ready;
     this.program = /** @type {string} */ (place.dataset.program);
     this.canvases = sheets();
     this.stage = first(".hero-stage", place);
@@ -31,7 +31,7 @@ export class Hero {
     this.view = null;
     /** @type {Film | null} what is played; null until it has come */
     this.film = null;
-    this.asked = false;
+    this.isLoading = false;
     this.again = 0;
     /** @type {import("../scene/scene.d.ts").Edits} */
     this.edits = NONE;
@@ -61,19 +61,19 @@ export class Hero {
     if (!this.view) this.touch();
     this.paint();
     if (!came) return;
-    if (!this.film && !this.asked) {
-      this.asked = true;
+    if (!this.film && !this.isLoading) {
+      this.isLoading = true;
       const scene = await sceneOf(this.program);
-      this.asked = false;
+      this.isLoading = false;
       const [call] = scene ? callsOf(scene) : [];
       if (!scene || !call) { // a lesson without a backward call, or that fails: there is nothing to play
         this.place.hidden = true;
-        this.shown();
+        this.ready();
         return;
       }
       this.load(scene, call.end);
       this.button.disabled = false;
-      this.shown();
+      this.ready();
     }
     if (!this.film || this.player.reduced.matches) return;
     this.player.seek(callsOf(this.film.scene)[0].start);

@@ -20,7 +20,7 @@ export class Pictures {
     this.seen = new IntersectionObserver((entries) => entries.forEach(({ isIntersecting, target }) => isIntersecting && this.come(target)), { rootMargin: AHEAD });
     this.player = new Player((t) => this.moved(t), () => {});
     /** @type {{ place: Element, film: Film, end: number } | null} the picture that moves */
-    this.shown = null;
+    this.clip = null;
     watchTheme(() => { this.tokens = readTokens(); this.drawn.forEach((_, place) => this.paint(place)); });
   }
 
@@ -36,12 +36,12 @@ export class Pictures {
 
   /** The last backward call, unless less motion is wished for. */
   async play(place) {
-    if (this.player.reduced.matches || !this.drawn.has(place) || this.shown?.place === place) return;
+    if (this.player.reduced.matches || !this.drawn.has(place) || this.clip?.place === place) return;
     this.rest();
     const film = await this.film(place.closest("[data-program]").dataset.program);
     const call = film && callsOf(film.scene).at(-1);
     if (!call || !place.closest(":hover, :focus")) return;
-    this.shown = { place, film, end: call.end };
+    this.clip = { place, film, end: call.end };
     this.player.load(film.scene, call.start);
     this.player.play();
   }
@@ -49,14 +49,14 @@ export class Pictures {
   /** The picture that moved stands again. */
   rest() {
     this.player.pause();
-    const { place } = this.shown ?? {};
-    this.shown = null;
+    const { place } = this.clip ?? {};
+    this.clip = null;
     if (place) this.paint(place);
   }
 
   moved(t) {
-    if (!this.shown) return;
-    const { place, film, end } = this.shown;
+    if (!this.clip) return;
+    const { place, film, end } = this.clip;
     if (t >= end) this.player.pause();
     this.draw(place, film, t);
   }

@@ -92,9 +92,9 @@ export class Seed {
     this.set(cell, digit ?? this.value(cell) + by);
   }
 
-  set(cell, wanted) {
+  set(cell, number) {
     const { subject, node, row } = this.now;
-    const value = Math.max(-MOST, Math.min(MOST, wanted));
+    const value = Math.max(-MOST, Math.min(MOST, number));
     if (value === this.value(cell)) return;
     const draft = this.draft ?? subject.data.map(numberOf);
     draft[cell] = value;

@@ -21,7 +21,7 @@ export class Answers {
     /** @type {Map<any, any[]>} by section: its recorded scenes, the one that is shown first at the front */
     this.drawn = new Map();
     /** @type {any} the scene that was sent last */
-    this.shown = null;
+    this.latest = null;
   }
 
   /** The answer to a question for a scene, as viz/server/callbacks/answers.py gives it. */
@@ -33,7 +33,7 @@ export class Answers {
     if (result.problem) return { request, problem: result.problem };
     const before = ask.previous && !same(ask.previous.edits, result.edits) ? this.resultOf(section, { edits: ask.previous.edits, revision: null, folds: ask.folds }).scene : null;
     const scene = before ? withGhosts(result.scene, before) : result.scene;
-    this.shown = scene;
+    this.latest = scene;
     return { request, scene, edits: result.edits, watch: false, version: 1, note: "" };
   }
 
@@ -62,10 +62,10 @@ export class Answers {
   nearest(section, folds) {
     if (!this.drawn.has(section)) this.drawn.set(section, [section.base, ...section.drawn.map((one) => changed(section.base, one))]);
     const all = this.drawn.get(section) ?? [];
-    const wanted = (scene) => Object.entries(folds).filter(([id, folded]) => scene.folded.includes(id) !== folded).length;
-    const asked = Object.entries(folds).filter(([id, folded]) => this.shown && this.shown.folded.includes(id) !== folded);
-    const obeys = all.filter((scene) => asked.every(([id, folded]) => scene.folded.includes(id) === folded));
-    return (obeys.length ? obeys : all).reduce((best, one) => (wanted(one) < wanted(best) ? one : best));
+    const differences = (scene) => Object.entries(folds).filter(([id, folded]) => scene.folded.includes(id) !== folded).length;
+    const changes = Object.entries(folds).filter(([id, folded]) => this.latest && this.latest.folded.includes(id) !== folded);
+    const obeys = all.filter((scene) => changes.every(([id, folded]) => scene.folded.includes(id) === folded));
+    return (obeys.length ? obeys : all).reduce((best, one) => (differences(one) < differences(best) ? one : best));
   }
 
   /** The answer to a question for the whole run, at the address where a server has it. @param {URL} address */

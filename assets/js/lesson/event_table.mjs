@@ -40,8 +40,8 @@ export class EventTable {
   }
 
   moved(event) {
-    const shown = this.rows.filter(({ displayed }) => displayed);
-    const next = shown[shown.findIndex(({ element }) => element === event.target) + ({ ArrowDown: 1, ArrowUp: -1 }[event.key] ?? NaN)];
+    const visible = this.rows.filter(({ displayed }) => displayed);
+    const next = visible[visible.findIndex(({ element }) => element === event.target) + ({ ArrowDown: 1, ArrowUp: -1 }[event.key] ?? NaN)];
     if (!next) return;
     next.element.focus();
     event.preventDefault();

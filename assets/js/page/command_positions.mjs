@@ -33,8 +33,8 @@ export const isThere = (scene, spec, tensor) => madeAt(scene, tensor) <= order(s
  * @type {(scene: Scene, spec: CommandSpec) => number}
  */
 function neededAt(scene, spec) {
-  const wanted = [spec.root, spec.leaf, ...(spec.inputs || [])].filter((one) => one !== null && one !== undefined);
-  return Math.max(-1, ...wanted.map((tensor) => madeAt(scene, tensor)));
+  const tensors = [spec.root, spec.leaf, ...(spec.inputs || [])].filter((one) => one !== null && one !== undefined);
+  return Math.max(-1, ...tensors.map((tensor) => madeAt(scene, tensor)));
 }
 
 /**
@@ -89,8 +89,8 @@ export function move(scene, edits, id, by) {
   const others = all.filter((one) => one.key !== id);
   const commands = others.map((one, i) => (one.spec ? i : -1)).filter((i) => i >= 0);
   const beside = by < 0 ? commands.findLast((i) => i < at) : commands.find((i) => i >= at);
-  const wanted = beside === undefined ? undefined : by < 0 ? others[beside - 1] : others[beside];
+  const spot = beside === undefined ? undefined : by < 0 ? others[beside - 1] : others[beside];
   const near = by < 0 ? others.slice(0, Math.max(0, at - 1)).findLast((one) => fits.has(one.key)) : others.slice(at).findLast((one) => fits.has(one.key));
-  const to = wanted && fits.has(wanted.key) ? wanted : near;
+  const to = spot && fits.has(spot.key) ? spot : near;
   return to ? put(scene, edits, spec, to.key) : null;
 }

@@ -26,7 +26,7 @@ export function specs(scene, edits) {
 }
 
 /** The commands to list, in the order of the program: those of the scene, and those that an error kept from running. */
-export function listed(scene, edits, labels = new Map()) {
+export function commandsOf(scene, edits, labels = new Map()) {
   const reached = new Set(scene.commands.map((command) => command.id));
   const rest = (edits?.commands || []).filter((spec) => !reached.has(spec.id)).map((spec) => ({
     ...spec, label: labels.get(spec.id) ?? (spec.kind === "backward" ? "backward()" : spec.kind), code: null, start: scene.steps.length, end: scene.steps.length,

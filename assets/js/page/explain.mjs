@@ -31,9 +31,9 @@ export class Explanations {
     this.player = player;
     this.bring = bring;
     /** @type {string | null} the panel that is explained */
-    this.shown = null;
+    this.panel = null;
     this.box = new Callout("explains", { closed: () => this.close(), pressed: (key, target) => this.pressed(key, target) });
-    player.on("explain", () => { this.show(this.shown ? after(this.shown) : holding(document.activeElement)); return true; });
+    player.on("explain", () => { this.show(this.panel ? after(this.panel) : holding(document.activeElement)); return true; });
     document.addEventListener("click", (event) => {
       const target = /** @type {HTMLElement} */ (event.target);
       const button = /** @type {HTMLElement | null} */ (target.closest?.("[data-what]"));
@@ -49,7 +49,7 @@ export class Explanations {
 
   /** I goes on to the next panel; Space means the player here too, so that a lecture goes on. */
   pressed(key, target) {
-    if (key.toLowerCase() === "i") this.show(after(this.shown));
+    if (key.toLowerCase() === "i") this.show(after(this.panel));
     else if (key === " " && target === this.box.element) {
       this.close();
       if (!this.player.emit("space")) this.player.play();
@@ -58,7 +58,7 @@ export class Explanations {
   }
 
   toggle(name) {
-    if (this.box.open && this.shown === name) this.close();
+    if (this.box.open && this.panel === name) this.close();
     else this.show(name);
   }
 
@@ -66,14 +66,14 @@ export class Explanations {
     const { title, text, place, tab } = PANELS[name];
     this.bring(PANELS[name]);
     if (tab) setProps("tabs", { value: tab });
-    this.shown = name;
+    this.panel = name;
     this.box.show(byId(place), `What am I looking at? ${title}`, h("div.head", {}, h("h2", {}, title),
       h("button.quiet", { type: "button", "aria-label": "Close", onclick: () => this.close() }, "✕")), prose(text),
     h("p.hint", {}, h("kbd", {}, "I"), " next panel ", h("kbd", {}, "Esc"), " close"));
   }
 
   close() {
-    this.shown = null;
+    this.panel = null;
     this.box.hide();
   }
 }

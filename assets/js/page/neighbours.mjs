@@ -77,7 +77,7 @@ export class Neighbours {
     this.keep(this.key(at), answer);
     const next = at + this.way;
     if (next >= 0 && next < (scene.section?.count ?? 0)) this.timer = window.setTimeout(() => requestIdleCallback(() => { if (this.plain === scene) this.ask(next); }), REST);
-    return this.shown();
+    return this.sceneNow();
   }
 
   /** Whether the present scene is a section as it was recorded. */
@@ -90,20 +90,20 @@ export class Neighbours {
     return this.answerFor((this.plain?.section?.at ?? 0) - 1)?.scene ?? null;
   }
 
-  shown() {
+  sceneNow() {
     const scene = /** @type {Scene} */ (this.plain);
     if (!this.beside || !this.isRecorded) return scene;
     const { before } = this;
     if (before) return areAlike(scene, before) ? besideTheLast(scene, before) : scene;
     const at = scene.section?.at ?? 0;
-    if (at > 0) this.ask(at - 1).then((loaded) => { if (loaded && this.plain === scene && this.beside && this.before) this.session.show(this.shown()); });
+    if (at > 0) this.ask(at - 1).then((loaded) => { if (loaded && this.plain === scene && this.beside && this.before) this.session.show(this.sceneNow()); });
     return scene;
   }
 
   /** Shows the numbers of the section before, or no longer. */
   toggle() {
     this.beside = !this.beside;
-    if (this.plain) this.session.show(this.shown());
+    if (this.plain) this.session.show(this.sceneNow());
   }
 
   /** Why there are none beside the present section; empty where there are. */

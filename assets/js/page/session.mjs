@@ -83,8 +83,8 @@ export class Session {
     waiting.times = (waiting.times || 0) + 1;
     if (waiting.times > TIMES) { this.receive({ request: waiting.request, problem: LOST }); return; }
     waiting.isLater = true;
-    const { request: _, ahead: __, ...asked } = waiting.sent;
-    setProps("later-scene", { data: asked });
+    const { request: _, ahead: __, ...question } = waiting.sent;
+    setProps("later-scene", { data: question });
   }
 
   /** What was made in the background is there to be asked for, or there is a problem. */
@@ -109,9 +109,9 @@ export class Session {
       program: view.program, section: view.section ?? null, edits, revision: named ? view.revision : null,
       previous: isNone(edits) && !named ? null : NONE, layout: view.layout, folds: view.folds,
       commit: (answer) => {
-        const shown = answer.edits || NONE;
+        const latest = answer.edits || NONE;
         Object.assign(this, { program: view.program, layout: view.layout, folds: view.folds });
-        this.history = isNone(shown) ? [NONE] : [NONE, shown];
+        this.history = isNone(latest) ? [NONE] : [NONE, latest];
         this.index = this.history.length - 1;
       },
       after,

@@ -73,8 +73,8 @@ export function view(search) {
 }
 
 /** Puts the view into the address: `push` makes a place that the back button returns to. */
-export function write(shown, push) {
-  const address = `${location.pathname}${query(shown)}`;
+export function write(view, push) {
+  const address = `${location.pathname}${query(view)}`;
   if (address === `${location.pathname}${location.search}`) return;
   try {
     if (push) history.pushState(null, "", address);

@@ -44,7 +44,7 @@ test("a command that an error kept from running stays in the list", () => {
   const stopped = { ...scene, commands: scene.commands.slice(0, 1) };
   const made = edits.change(stopped, { leaves: {}, commands: all }, "c0", { retain_graph: true });
   assert.deepEqual(made.commands.map((one) => one.id), ["c0", "c1"]);
-  assert.deepEqual(edits.listed(stopped, made).map((one) => Boolean(one.unreached)), [false, true]);
+  assert.deepEqual(edits.commandsOf(stopped, made).map((one) => Boolean(one.unreached)), [false, true]);
 });
 
 test("an added command has an id of its own and no place", () => {

@@ -99,7 +99,7 @@ export class Commands {
   }
 
   list() {
-    return edits.listed(this.scene, this.current(), this.labels.get(this.scene.program.id));
+    return edits.commandsOf(this.scene, this.current(), this.labels.get(this.scene.program.id));
   }
 
   /** A call as Python would write it; one that was added here has no line. */
