@@ -13,13 +13,13 @@ export class Matrix {
     this.origin = [0, 0]; // row and column at the window's corner
     /** @type {{ shape: number[] | null, data: any[] | null }} */
     /** @type {{ shape: number[] | null, data: any[] }} */
-    this.shown = { shape: null, data: [] };
+    this.numbers = { shape: null, data: [] };
   }
 
   /** Shows the numbers with columns for this shape. */
   show(shape, data) {
     this.origin = [0, 0];
-    this.shown = { shape, data };
+    this.numbers = { shape, data };
     const fresh = mount("command-grid-place");
     // A grid that has just been mounted takes properties from the next frame on.
     if (fresh) requestAnimationFrame(() => this.write());
@@ -28,8 +28,8 @@ export class Matrix {
 
   /** Other numbers in the same columns: what has the focus keeps it. */
   fill(shape, data) {
-    const same = this.shown.shape && JSON.stringify(shape) === JSON.stringify(this.shown.shape);
-    this.shown = { shape, data };
+    const same = this.numbers.shape && JSON.stringify(shape) === JSON.stringify(this.numbers.shape);
+    this.numbers = { shape, data };
     if (same) setProps("command-grid", { rowData: this.rows() });
     else this.show(shape, data);
   }
@@ -43,7 +43,7 @@ export class Matrix {
   }
 
   size() {
-    const [all, cols] = table(this.shown.shape);
+    const [all, cols] = table(this.numbers.shape);
     return [Math.min(all - this.origin[0], LONG), Math.min(cols - this.origin[1], WIDE)];
   }
 
@@ -60,18 +60,18 @@ export class Matrix {
   }
 
   rows() {
-    const cols = table(this.shown.shape)[1];
+    const cols = table(this.numbers.shape)[1];
     const [high, wide] = this.size();
     return Array.from({ length: high }, (_, r) => {
       const row = { row: r + this.origin[0] };
-      for (let c = 0; c < wide; c += 1) row[`c${c + this.origin[1]}`] = this.shown.data[(r + this.origin[0]) * cols + c + this.origin[1]];
+      for (let c = 0; c < wide; c += 1) row[`c${c + this.origin[1]}`] = this.numbers.data[(r + this.origin[0]) * cols + c + this.origin[1]];
       return row;
     });
   }
 
   /** Where the window lies, and the way to the rest of a large tensor. */
   writeWindow() {
-    const [all, cols] = table(this.shown.shape);
+    const [all, cols] = table(this.numbers.shape);
     const place = byId("command-window");
     if (all <= LONG && cols <= WIDE) { fill(place); return; }
     const move = (axis, by, most) => () => {

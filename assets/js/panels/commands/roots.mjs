@@ -8,13 +8,13 @@ import { isThere } from "../../page/command_positions.mjs";
 const LAST = ["leaf", "constant"]; // roles of tensors from which one rarely starts
 
 /**
- * One card per tensor, what is computed first and the newest of it first; of a tensor with several cards the one that is `shown`, else the newest.
- * @type {(scene: Scene, shown?: string | null) => Node[]}
+ * One card per tensor, what is computed first and the newest of it first; of a tensor with several cards `card`, the id of one, else the newest.
+ * @type {(scene: Scene, card?: string | null) => Node[]}
  */
-export function rootsOf(scene, shown = null) {
+export function rootsOf(scene, card = null) {
   const cards = new Map();
   for (const one of scene.nodes) {
-    if (one.kind === "tensor" && cards.get(tensorOf(one.id))?.id !== shown) cards.set(tensorOf(one.id), one);
+    if (one.kind === "tensor" && cards.get(tensorOf(one.id))?.id !== card) cards.set(tensorOf(one.id), one);
   }
   const rank = (one) => LAST.indexOf(one.role);
   return [...cards.values()].sort((a, b) => rank(a) - rank(b) || tensorOf(b.id) - tensorOf(a.id));

@@ -74,7 +74,7 @@ function element(id, ...contents) {
 }
 
 const uint = (id, n) => element(id, [Uint8Array.from(bigEndian(n, 8))]);
-const text = (id, written) => element(id, [new TextEncoder().encode(written)]);
+const text = (id, words) => element(id, [new TextEncoder().encode(words)]);
 
 function float(id, n) {
   const bytes = new Uint8Array(8);

@@ -122,8 +122,8 @@ function vjp(scene, step, k, node, nodes) {
  * @type {(value: Num) => string}
  */
 function factor(value) {
-  const written = num(value);
-  return written.startsWith("−") ? `(${written})` : written;
+  const text = num(value);
+  return text.startsWith("−") ? `(${text})` : text;
 }
 
 /** Whether it is told which upstream gradient a derivative multiplies: that in the same place, the only one, or, of 1, whichever came. */

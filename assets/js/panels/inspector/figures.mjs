@@ -51,13 +51,13 @@ export class Figures {
 function list(details, time) {
   /** @type {{ title: string, kind: string, value?: any, axes?: string[] }[]} */
   const figures = details.figures.map((one) => ({ ...one, value: details.values[trackAt(one.track, time) ?? -1] }));
-  const shown = figures.filter((one) => !one.value || one.value.stats.size >= FEW);
+  const plots = figures.filter((one) => !one.value || one.value.stats.size >= FEW);
   const jacobian = details.jacobian;
   if (jacobian && jacobian.rows * jacobian.cols >= FEW) {
     const value = { shape: [jacobian.rows, jacobian.cols], data: jacobian.data };
-    shown.push({ title: `Jacobian by ${jacobian.input}`, kind: "heatmap", value, axes: [`${jacobian.input}, element`, "output, element"] });
+    plots.push({ title: `Jacobian by ${jacobian.input}`, kind: "heatmap", value, axes: [`${jacobian.input}, element`, "output, element"] });
   }
-  return shown;
+  return plots;
 }
 
 const GRADIENTS = new Set(["seed", "grad", "upstream"]);

@@ -17,18 +17,18 @@ export class Formula {
     this.player = player;
     /** @type {Map<string, HTMLElement>} what MathJax made, by its TeX */
     this.copies = new Map();
-    this.wanted = ""; // what is to be seen
+    this.tex = ""; // what is to be seen
     this.setting = ""; // what MathJax was given
     this.timer = 0;
     /** @type {Record<string, any>} what the names in the formula stand for */
     this.terms = {};
-    this.shown = "";
+    this.key = "";
     /** @type {Parameters<Formula["show"]>} what was to be shown, for a panel of another width */
     this.last = [null, null, null];
     this.room = 16; // em
     /** @type {HTMLElement | null} as wide as a hundred x are high */
     this.ruler = null;
-    player.on("play", (on) => { if (!on && this.wanted && !this.copies.has(this.wanted)) this.later(); });
+    player.on("play", (on) => { if (!on && this.tex && !this.copies.has(this.tex)) this.later(); });
     const light = (key) => player.light(this.terms[key]?.id ? this.terms[key] : null);
     wire(byId("inspect-formula-now"), light);
     wire(byId("inspect-terms"), light);
@@ -55,9 +55,9 @@ export class Formula {
     if (lines?.length) this.room = this.roomNow() || this.room;
     const tex = (lines || []).map((line) => `$$${wrapped(legible(line.tex), this.room)}$$`).join("\n\n");
     const key = `${tex}|${op}|${scene?.revision.id}`;
-    if (key === this.shown) return;
-    this.shown = key;
-    this.wanted = tex;
+    if (key === this.key) return;
+    this.key = key;
+    this.tex = tex;
     this.terms = scene && op && lines?.length ? termsOf(scene, op, lines) : {};
     fill(byId("inspect-terms"), list(this.terms, (id) => this.player.select(id)));
     clearTimeout(this.timer);
@@ -73,7 +73,7 @@ export class Formula {
   later() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      this.setting = this.wanted;
+      this.setting = this.tex;
       if (mount("inspect-formula")) requestAnimationFrame(() => setProps("formula-tex", { children: this.setting }));
       else setProps("formula-tex", { children: this.setting });
     }, REST);
@@ -88,7 +88,7 @@ export class Formula {
     const copy = h("div.tex", {}, done.map((one) => one.cloneNode(true)));
     this.copies.set(this.setting, copy);
     if (this.copies.size > MOST_KEPT) this.copies.delete(this.copies.keys().next().value ?? "");
-    if (this.wanted === this.setting) this.put(byId("inspect-formula-now"), copy);
+    if (this.tex === this.setting) this.put(byId("inspect-formula-now"), copy);
   }
 
   put(place, drawn) {
@@ -98,4 +98,4 @@ export class Formula {
 }
 
 /** The formulas of what a backward call asked for; before any call, of all. */
-export const asked = (lines, call) => lines?.filter((line) => !line.calls || call === null || call === undefined || line.calls.includes(call));
+export const formulasOf = (lines, call) => lines?.filter((line) => !line.calls || call === null || call === undefined || line.calls.includes(call));

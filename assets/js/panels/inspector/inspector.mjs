@@ -7,7 +7,7 @@ import { at as trackAt, currentStep, spoken } from "../../scene/timeline.mjs";
 import { byId, fill, first, h, setProps } from "../../page/dom.mjs";
 import { errorBox, findingBoxes } from "../../page/errors.mjs";
 import { Figures } from "./figures.mjs";
-import { asked, Formula } from "./formula.mjs";
+import { formulasOf, Formula } from "./formula.mjs";
 import { codeText, lineText, orderOf, rowsOf, toneOf } from "../../page/value_text.mjs";
 import { cellsOf, latest, ledgerOf, linesOf } from "./arithmetic.mjs";
 import { membersOf, parametersOf } from "./parameters.mjs";
@@ -33,11 +33,11 @@ export class Inspector {
     /** @type {Map<string, any>} details by revision and element */
     this.cache = new Map();
     /** @type {Map<string, (details: any) => void>} what waits for details, and what it does with them */
-    this.wanted = new Map();
-    this.asked = 0;
+    this.callbacks = new Map();
+    this.requests = 0;
     /** @type {HTMLElement | null} the box of the error, where this is its element and its step */
     this.diagnosis = null;
-    this.written = ""; // what the panel shows, so that a step that changes nothing writes nothing
+    this.key = ""; // what the panel shows, so that a step that changes nothing writes nothing
     this.opened = { key: "", rows: 0 }; // earlier rows that were asked for, and of which ledger
   }
 
@@ -55,9 +55,9 @@ export class Inspector {
 
   ask(element) {
     if (!element || !this.scene || this.cache.has(this.keyOf(element))) return;
-    this.asked += 1;
+    this.requests += 1;
     const { program, edits } = this.session;
-    setProps("selection", { data: { request: this.asked, revision: this.scene.revision.id, element, program, section: this.scene.section?.at ?? null, edits } });
+    setProps("selection", { data: { request: this.requests, revision: this.scene.revision.id, element, program, section: this.scene.section?.at ?? null, edits } });
   }
 
   /** The details of an element, asked for once; `then` runs when they are there, at once where they are. */
@@ -65,13 +65,13 @@ export class Inspector {
     const element = this.elementOf(id);
     if (!element) return;
     if (this.cache.has(this.keyOf(element))) { then(this.cache.get(this.keyOf(element))); return; }
-    this.wanted.set(this.keyOf(element), then);
+    this.callbacks.set(this.keyOf(element), then);
     this.ask(element);
   }
 
   /** What was asked for will not come: whoever wants it asks again. */
   forget() {
-    this.wanted.clear();
+    this.callbacks.clear();
   }
 
   /** Takes the server's answer to a selection. */
@@ -80,8 +80,8 @@ export class Inspector {
     const key = `${answer.revision ?? this.scene?.revision.id}|${answer.element ?? this.elementOf(this.chosen)}`;
     this.cache.set(key, answer.details || { problem: answer.problem });
     if (this.cache.size > MOST_CACHED) this.cache.delete(this.cache.keys().next().value ?? "");
-    this.wanted.get(key)?.(this.cache.get(key));
-    this.wanted.delete(key);
+    this.callbacks.get(key)?.(this.cache.get(key));
+    this.callbacks.delete(key);
     this.refresh(true);
   }
 
@@ -111,8 +111,8 @@ export class Inspector {
     const step = currentStep(t);
     const details = this.chosen ? this.cache.get(this.keyOf(this.elementOf(this.chosen))) : null;
     const key = `${this.scene.revision.id}|${this.chosen}|${step}|${t >= step + 1}|${Boolean(details)}`;
-    if (!force && key === this.written) return;
-    this.written = key;
+    if (!force && key === this.key) return;
+    this.key = key;
     const node = this.nodeOf(this.chosen);
     const isHere = this.scene.error?.step === step && (!node || this.scene.error.node === this.elementOf(this.chosen));
     this.diagnosis = isHere ? errorBox(this.scene, (edits) => this.session.edit(edits)) : null;
@@ -120,10 +120,10 @@ export class Inspector {
     if (node.kind === "group") { this.formula.show(null); this.figures.clear(); this.showGroup(node, details, step + 1); return; }
     const head = this.headOf(node, details, step);
     const call = this.callAt(step);
-    if (!details && node.formula?.length) this.formula.show(asked(node.formula, call), this.scene, node.id);
+    if (!details && node.formula?.length) this.formula.show(formulasOf(node.formula, call), this.scene, node.id);
     if (!details) { if (!node.formula?.length) this.formula.show(null); this.figures.clear(); this.writeParts(head, waiting()); return; }
     if (details.problem) { this.formula.show(null); this.figures.clear(); this.writeParts(head, failed(details.problem)); return; }
-    this.formula.show(asked(details.formula, call), this.scene, node.id);
+    this.formula.show(formulasOf(details.formula, call), this.scene, node.id);
     this.writeParts(head, findingBoxes(this.findingsOf(this.elementOf(this.chosen), step)), this.bodyOf(node, details, step + 1));
     this.figures.show(details, step + 1);
   }
@@ -247,11 +247,11 @@ export class Inspector {
     const plain = (name, value, more = "") => h(`div.sum-line${more}`, {}, h("span.sum-label", {}, name), h(`span.sum-rows${more ? ".cotangent" : ".plain"}`, {}, cells(cellsOf(value))));
     const key = `${this.scene.revision.id}|${node.id}`;
     if (this.opened.key !== key) this.opened = { key, rows: 0 };
-    const shown = latest(rows, this.opened.rows);
+    const excerpt = latest(rows, this.opened.rows);
     return section(`${isLeaf(node) ? "Leaf " : ""}${node.label} · ledger of .grad`, h("div.sum", {},
       plain("before", before),
-      shown.earlier ? this.earlierRow(shown.earlier) : null,
-      shown.rows.map((row) => h("button.sum-line", {
+      excerpt.earlier ? this.earlierRow(excerpt.earlier) : null,
+      excerpt.rows.map((row) => h("button.sum-line", {
         type: "button", title: row.title, "aria-label": `${row.title}: go to this step`, onclick: () => this.player.seek(row.step + 1), class: `sum-line${row.step === time - 1 ? " on" : ""}`,
       }, h("span.sum-label", {}, row.label), h("span.sum-rows.cotangent", {}, cells(cellsOf(row.value))))),
       plain("= now", now, ".total")));
@@ -307,7 +307,7 @@ export class Inspector {
     const own = step.kind === "accumulate" || step.kind === "write"; // then the call says more than where the leaf was made
     const code = (own && step.from) || step.code;
     const read = node?.formula?.length ? node.formula : this.scene.formulas?.[step.within?.formula ?? -1]; // a folded group has none of its own
-    this.formula.show(step.kind === "vjp" ? asked(read, this.callAt(k)) : null, this.scene, node?.id);
+    this.formula.show(step.kind === "vjp" ? formulasOf(read, this.callAt(k)) : null, this.scene, node?.id);
     const head = [
       h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node?.kind === "tensor" ? h(`span.chip.${node.role === "leaf" ? "green" : "grey"}`, {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
         h("span.chip.grey", {}, `step ${k + 1}`), this.orderChip(step)),

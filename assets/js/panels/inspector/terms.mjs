@@ -55,9 +55,9 @@ function place(scene, nodes, op, key, role) {
     return { id, name, gradient, words: gradient ? `the upstream gradient${it ? `, from ${it}` : ""}` : `the result${it ? `, ${it}` : ""}` };
   }
   const by = nodes.get(id)?.kind === "op" && id !== op ? nodes.get(id) : null;
-  const written = by && (expressionOf(scene, by, nodes.get(op)) || `${resultOf(by.label)}${ofWhat(scene, by, label)}`);
+  const expression = by && (expressionOf(scene, by, nodes.get(op)) || `${resultOf(by.label)}${ofWhat(scene, by, label)}`);
   const as = PLAIN.test(role) ? "" : `the input ${role}`; // "self" tells nobody anything
-  const it = called ?? ([written, as].filter(Boolean).join(", ") || name);
+  const it = called ?? ([expression, as].filter(Boolean).join(", ") || name);
   return { id, name, gradient, words: gradient ? `the gradient sent to ${it}` : called ? `the input ${it}` : it };
 }
 
@@ -85,8 +85,8 @@ function ofWhat(scene, { id }, label) {
  */
 function expressionOf(scene, node, op) {
   if (!node.code || !scene.program || JSON.stringify(node.code) === JSON.stringify(op?.code)) return "";
-  const written = codeText(node.code, scene.program.files);
-  return written.length <= MOST && !/[\n=]/.test(written) ? written : "";
+  const source = codeText(node.code, scene.program.files);
+  return source.length <= MOST && !/[\n=]/.test(source) ? source : "";
 }
 
 /** How a key stands in the line of text. */
@@ -111,12 +111,12 @@ export function spelled(text, terms) {
 
 const NAMED = ["mi", "mover", "msub", "mtext", "TeXAtom"].map((kind) => `[data-mml-node="${kind}"]`).join();
 const glyphs = (one) => [...one.querySelectorAll("[data-c]")].map((glyph) => parseInt(glyph.dataset.c, 16));
-const written = (one) => String.fromCodePoint(...glyphs(one)).normalize("NFKC").replaceAll(" ", "_"); // TeX has a space in a function's name
+const textIn = (one) => String.fromCodePoint(...glyphs(one)).normalize("NFKC").replaceAll(" ", "_"); // TeX has a space in a function's name
 
 /** The key of what MathJax has drawn: a name, a gradient (a bar over it), a value under a hat. */
 function keyIn(one) {
-  if (one.dataset.mmlNode !== "mover") return written(one);
-  const name = written(one.firstElementChild);
+  if (one.dataset.mmlNode !== "mover") return textIn(one);
+  const name = textIn(one.firstElementChild);
   return HATS.has(glyphs(one.lastElementChild)[0]) ? [...name].map((letter) => letter + HAT).join("") : name + BAR;
 }
 
@@ -149,9 +149,9 @@ function entitle(term, words) {
 
 /** What each term is, in words: a list whose buttons light and select; a function has no button. */
 export function list(terms, choose) {
-  const shown = Object.entries(terms);
-  if (!shown.length) return null;
-  return h("dl.terms", { "aria-label": "Terms of the formula" }, shown.map(([key, { id, name, gradient, words }]) => [
+  const entries = Object.entries(terms);
+  if (!entries.length) return null;
+  return h("dl.terms", { "aria-label": "Terms of the formula" }, entries.map(([key, { id, name, gradient, words }]) => [
     h("dt", {}, id === null ? h("span.function", { "data-term": key }, name) : h("button.link", { type: "button", "data-term": key, "aria-label": `${gradient ? `gradient of ${name}` : name}: select on the graph`, onclick: () => choose(id) }, gradient ? h("span.bar", {}, name) : name)),
     h("dd", {}, words)]));
 }

@@ -21,10 +21,10 @@ export function excerptOf(scene, step, chapter) {
   const [low, high] = between(lines, first, last);
   const from = Math.max(low, first - Math.ceil(spare / 2));
   const to = Math.min(high, Math.max(last, from + MOST - 1), first + MOST - 1 + Math.floor(spare / 2));
-  const shown = Array.from({ length: to - from + 1 }, (_, i) => ({ number: from + i, text: lines[from + i - 1] }));
-  while (shown.length && !shown[shown.length - 1].text.trim()) shown.pop();
-  while (shown.length && !shown[0].text.trim()) shown.shift();
-  return shown.map(({ number, text }) => ({ number, parts: partsOf(text, number, code, [first, last]) }));
+  const rows = Array.from({ length: to - from + 1 }, (_, i) => ({ number: from + i, text: lines[from + i - 1] }));
+  while (rows.length && !rows[rows.length - 1].text.trim()) rows.pop();
+  while (rows.length && !rows[0].text.trim()) rows.shift();
+  return rows.map(({ number, text }) => ({ number, parts: partsOf(text, number, code, [first, last]) }));
 }
 
 /** The lines around some that lie between comments: those of a lesson have the presenter's notes, and the answer to the question that is asked. */

@@ -20,9 +20,9 @@ export class Pointing {
 
   /** Nothing of it any more; whether there was something. */
   clear() {
-    const shown = Boolean(this.element.dataset.shows);
+    const wasOn = Boolean(this.element.dataset.shows);
     this.element.dataset.shows = "";
     this.black = false;
-    return shown;
+    return wasOn;
   }
 }

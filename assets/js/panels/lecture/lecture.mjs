@@ -39,10 +39,10 @@ export class Lecture {
     this.was = false; // whether F5 leads back into the lecture
     this.begun = 0; // when the timer was started
     this.timer = 0;
-    this.written = "";
+    this.key = "";
     /** @type {any} what the hall has told last */
     this.heard = null;
-    this.asked = ""; // the address that is on its way
+    this.destination = ""; // the address that is on its way
     /** @type {BroadcastChannel | null} */
     this.channel = null;
     this.place = h("section#lecture", { id: "lecture", hidden: true, "aria-label": "Lecture" });
@@ -98,7 +98,7 @@ export class Lecture {
       this.timer = window.setInterval(() => this.showTime(), SECOND);
       this.send({ act: "hello" });
     }
-    this.written = "";
+    this.key = "";
     this.write();
     this.enlarge();
     this.page.changed();
@@ -129,10 +129,10 @@ export class Lecture {
   follow(now) {
     this.heard = now;
     if (now.address !== this.page.address()) {
-      if (now.address !== this.asked) this.page.open(now.address);
-      this.asked = now.address;
+      if (now.address !== this.destination) this.page.open(now.address);
+      this.destination = now.address;
     } else {
-      this.asked = "";
+      this.destination = "";
       if (this.story.chapter !== now.chapter) this.story.turn(now.chapter);
       if (this.player.t() !== now.t) this.player.seek(now.t);
     }
@@ -202,7 +202,7 @@ export class Lecture {
   }
 
   load() {
-    this.written = "";
+    this.key = "";
     this.write();
   }
 
@@ -218,8 +218,8 @@ export class Lecture {
     const { chapters } = scene.program;
     const stage = chapters.length ? stageOf(chapters, chapter, t) : "over";
     const key = [scene.revision.id, this.kind, chapter, stage, Math.ceil(t), this.player.playing(), JSON.stringify(this.heard)].join("|");
-    if (key === this.written) return;
-    this.written = key;
+    if (key === this.key) return;
+    this.key = key;
     const one = chapters[chapter];
     fill(this.place, this.kind === "1" ? this.caption(one, stage) : this.notes(one, chapters[chapter + 1], stage));
     this.tell();

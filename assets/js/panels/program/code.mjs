@@ -32,7 +32,7 @@ export class Code {
     this.file = 0;
     /** @type {HTMLElement[]} one element a line of the file that is shown */
     this.lines = [];
-    this.written = ""; // what is written, as text
+    this.text = ""; // what is written
     this.marked = ""; // what is marked, as text: nothing is written where it stays
     /** @type {any} the code of what is selected */
     this.picked = null;
@@ -56,7 +56,7 @@ export class Code {
     this.file = Math.min(this.file, Math.max(0, this.scene.program.files.length - 1));
     const same = before?.program.id === this.scene.program.id;
     if (!same) this.file = 0;
-    if (this.written === this.textNow()) return; // the same program with other boxes open
+    if (this.text === this.textNow()) return; // the same program with other boxes open
     const down = same ? paneOf()?.scrollTop : 0;
     this.write();
     const pane = paneOf();
@@ -83,8 +83,8 @@ export class Code {
     this.said = keeps ? "this tensor keeps its gradient" : step ? WORDS[step.kind] : "";
     const key = JSON.stringify([at, call, tone, this.said, this.picked, this.file]);
     if (key === this.marked) return;
-    const shown = at?.file ?? call?.file;
-    if (shown !== undefined && shown !== this.file && this.scene.program.files[shown]) { this.file = shown; this.write(); }
+    const file = at?.file ?? call?.file;
+    if (file !== undefined && file !== this.file && this.scene.program.files[file]) { this.file = file; this.write(); }
     this.marked = key;
     this.mark(at, call, tone, step?.kind === "accumulate");
   }
@@ -105,7 +105,7 @@ export class Code {
   }
 
   write() {
-    this.written = this.textNow();
+    this.text = this.textNow();
     this.inView = [];
     const files = this.scene.program.files;
     const place = byId("code");
@@ -189,17 +189,17 @@ export class Code {
       if (line.dataset.written) { plainLine(line, source[i]); delete line.dataset.written; }
       line.classList.remove("on", "call", "fwd", "bwd", "err", "plain");
     });
-    const [shown, from] = [at, call].map((code) => (code?.file === this.file ? ranges(code) : []));
+    const [places, from] = [at, call].map((code) => (code?.file === this.file ? ranges(code) : []));
     from.forEach(([n]) => this.lines[n - 1]?.classList.add("call"));
     const marks = new Map();
     const add = (list, cls) => list.forEach(([n, start, end]) => marks.set(n, [...(marks.get(n) || []), { from: start, to: end, cls }]));
     if (this.picked?.file === this.file) add(ranges(this.picked), "picked");
-    add(shown, tone);
+    add(places, tone);
     marks.forEach((list, n) => rewrite(this.lines[n - 1], list));
-    shown.forEach(([n]) => this.lines[n - 1]?.classList.add("on", tone));
+    places.forEach(([n]) => this.lines[n - 1]?.classList.add("on", tone));
     const calling = call && !same(call, at) ? h("span", {}, h("i.call"), `called in line ${call.line}`) : null;
     fill(byId("code-key"), at || call ? [h("span", {}, h(`i.${tone}`), this.said), calling] : "Press Space: the expression that runs is marked here.");
-    const both = [shown, from].map((list) => list.map(([n]) => this.lines[n - 1]).filter(Boolean)).filter((list) => list.length);
+    const both = [places, from].map((list) => list.map(([n]) => this.lines[n - 1]).filter(Boolean)).filter((list) => list.length);
     this.resting = !at && !call;
     this.inView = this.resting ? this.atRest() : [...(arrives ? both.reverse() : both), ...this.prints.madeAt(this.player.t()).map((row) => [row])]; // a leaf was written long before: what matters is the call that runs
     this.reveal();

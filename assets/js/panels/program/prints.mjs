@@ -3,7 +3,7 @@ import { latestOf, linesShown, moreLines, mostLines, printsOf } from "../../scen
 import { fill, h } from "../../page/dom.mjs";
 
 /** @import { Print, Scene } from "../../scene/scene.d.ts" */
-/** @typedef {{ prints: Print[], element: HTMLElement, shown: number }} Printed `shown` is the place of the print that stands there, -1 for none */
+/** @typedef {{ prints: Print[], element: HTMLElement, place: number }} Printed `place` is the place of the print that stands there, -1 for none */
 
 export class Prints {
   constructor() {
@@ -22,7 +22,7 @@ export class Prints {
     const elements = new Map();
     for (const [line, prints] of printsOf(scene, file)) {
       const element = h("li.printed", { role: "none", style: `--lines: ${mostLines(prints)}` });
-      this.rows.push({ prints, element, shown: -1 });
+      this.rows.push({ prints, element, place: -1 });
       elements.set(line, element);
     }
     return elements;
@@ -30,28 +30,28 @@ export class Prints {
 
   /** The rows whose prints were made by the step that ends at a time. */
   madeAt(t) {
-    return this.rows.filter(({ prints, shown }) => shown >= 0 && prints[shown].step === t).map(({ element }) => element);
+    return this.rows.filter(({ prints, place }) => place >= 0 && prints[place].step === t).map(({ element }) => element);
   }
 
   seek(t) {
     for (const row of this.rows) {
       const latest = latestOf(row.prints, t);
-      if (latest === row.shown) continue;
-      row.shown = latest;
+      if (latest === row.place) continue;
+      row.place = latest;
       this.write(row);
     }
   }
 
   /** @param {Printed} row */
-  write({ prints, element, shown }) {
-    if (shown < 0) {
+  write({ prints, element, place }) {
+    if (place < 0) {
       fill(element);
       element.title = "";
       return;
     }
-    const print = prints[shown];
+    const print = prints[place];
     const { lines, more } = linesShown(print);
-    const times = shown ? `The latest of ${shown + 1} prints so far. ` : "";
+    const times = place ? `The latest of ${place + 1} prints so far. ` : "";
     element.title = `${times}${this.edited ? "Printed when the program was recorded, without the edits. " : ""}${print.stream === "stderr" ? "Written to stderr. " : ""}${print.text.slice(0, 400)}`;
     fill(element, this.edited ? h("span.when", {}, "as recorded: ") : null, h("samp", { class: print.stream }, lines.join("\n")),
       more ? h("span.more", {}, `${lines.length ? "\n" : ""}${moreLines(more, !lines.length)}`) : null);

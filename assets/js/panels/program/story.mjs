@@ -26,7 +26,7 @@ export class Story {
     this.turned = null;
     /** @type {number | null} where the move that Space has begun ends */
     this.until = null;
-    this.shown = "";
+    this.key = "";
     this.since = ""; // what the latest save of a watched script changed
     /** @type {HTMLElement[]} */
     this.room = [];
@@ -43,7 +43,7 @@ export class Story {
     this.until = null;
     this.turned = same ? this.turned : null;
     this.chapter = same ? Math.min(this.chapter, Math.max(0, this.scene.program.chapters.length - 1)) : 0;
-    this.shown = "";
+    this.key = "";
     this.room = this.roomOf(this.scene.program.chapters);
     this.seek(this.player.t());
   }
@@ -51,7 +51,7 @@ export class Story {
   /** What a save changed, until the next one. */
   saved(text) {
     this.since = text;
-    this.shown = "";
+    this.key = "";
     this.show();
   }
 
@@ -160,8 +160,8 @@ export class Story {
     const hint = this.hintOf(chapters);
     const stage = stageOf(chapters, this.chapter, this.player.t());
     const key = `${this.scene.revision.id}|${this.chapter}|${hint}|${stage}`;
-    if (key === this.shown) return;
-    this.shown = key;
+    if (key === this.key) return;
+    this.key = key;
     const turn = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.turn; // the button that was pressed is written anew and keeps the focus
     const arrow = (by, label, sign) => h("button.quiet", {
       type: "button", "data-turn": String(by), "aria-label": label, title: label, disabled: chapters[this.chapter + by] === undefined, onclick: () => this.turn(this.chapter + by),

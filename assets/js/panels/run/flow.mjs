@@ -22,8 +22,8 @@ export function bars(run, rows, quantity, token) {
   const log = QUANTITIES[quantity].log;
   const values = rows.map((row) => cells(run, quantity, row)[0]);
   const wrong = rows.map((row) => Boolean(cells(run, "nonfinite", row)[0]));
-  const shown = values.map((value) => (value === null || (log && value <= 0) ? null : value));
-  const numbers = shown.filter((value) => value !== null);
+  const lengths = values.map((value) => (value === null || (log && value <= 0) ? null : value));
+  const numbers = lengths.filter((value) => value !== null);
   const [least, most] = [Math.min(...numbers), Math.max(...numbers)].map((value) => (numbers.length ? (log ? Math.log10(value) : value) : 0));
   const begin = log ? Math.floor(least - AIR) : 0;
   const end = log ? most + AIR + (most - begin) / 8 : 1.15;
@@ -33,7 +33,7 @@ export function bars(run, rows, quantity, token) {
   const first = log ? 10 ** begin : 0;
   const colour = wrong.map((one) => token(one ? "--error" : "--gradient"));
   return {
-    data: [{ type: "bar", orientation: "h", y, x: shown.map((value) => value ?? first), text: words, textposition: "outside", cliponaxis: false, hovertext, hoverinfo: "text",
+    data: [{ type: "bar", orientation: "h", y, x: lengths.map((value) => value ?? first), text: words, textposition: "outside", cliponaxis: false, hovertext, hoverinfo: "text",
       customdata: rows.map((_, row) => [row, 0]), marker: { color: colour }, width: 0.7, textfont: { color: token("--ink"), family: token("--mono"), size: parseFloat(token("--text-least")) } }],
     axis: { type: log ? "log" : "linear", range: [begin, end], showgrid: true, gridcolor: token("--line"), nticks: 6, exponentformat: "power", ...(log ? { dtick: Math.max(1, Math.ceil((end - begin) / 6)) } : { tickvals: [0, 0.5, 1], ticktext: ["0 %", "50 %", "100 %"] }) },
   };

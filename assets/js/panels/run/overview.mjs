@@ -9,7 +9,7 @@ export class Overview {
   constructor(session) {
     this.session = session;
     /** @type {{ key: string, answer: Promise<Answer> } | null} the latest question */
-    this.asked = null;
+    this.question = null;
     /** @type {{ key: string, run: RunOverview } | null} */
     this.latest = null;
   }
@@ -27,15 +27,15 @@ export class Overview {
   /** The answer of the server.  Fails where none came; then it may be asked again. @returns {Promise<Answer>} */
   ask() {
     const { key } = this;
-    if (this.asked?.key !== key) this.asked = { key, answer: this.numbers(key, this.session.program) };
-    return this.asked.answer;
+    if (this.question?.key !== key) this.question = { key, answer: this.numbers(key, this.session.program) };
+    return this.question.answer;
   }
 
   /** The same of the newest recording of a program whose first scene is still on its way. @param {string} program @returns {Promise<Answer>} */
   ahead(program) {
     const answer = this.numbers(`${program} ahead`, program);
     answer.then(({ overview }) => {
-      if (overview) this.asked = { key: `${program} ${overview.version}`, answer };
+      if (overview) this.question = { key: `${program} ${overview.version}`, answer };
     }, () => {}); // it is asked for again with the scene
     return answer;
   }
@@ -47,7 +47,7 @@ export class Overview {
       if (answer.overview) this.latest = { key: `${program} ${answer.overview.version}`, run: answer.overview };
       return answer;
     } catch (error) {
-      if (this.asked?.key === key) this.asked = null;
+      if (this.question?.key === key) this.question = null;
       throw error;
     }
   }

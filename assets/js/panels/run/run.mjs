@@ -22,7 +22,7 @@ export class RunView {
     this.session = session;
     this.overview = overview;
     this.go = go;
-    this.shown = false;
+    this.visible = false;
     /** @type {RunOverview["findings"]} */
     this.findings = [];
     this.key = ""; // of the recording whose overview is here
@@ -43,12 +43,12 @@ export class RunView {
     byId("views").hidden = !hasRun(scene);
     const key = `${scene.program.id} ${this.session.version}`;
     if (key !== this.key) [this.key, this.run, this.cell] = [key, null, null];
-    if (this.shown) this.show(true);
+    if (this.visible) this.show(true);
   }
 
   /** @param {boolean} on */
   async show(on) {
-    this.shown = on;
+    this.visible = on;
     if (!on) return;
     if (this.run) { this.draw(); this.more(); return; }
     const { key } = this;
@@ -66,7 +66,7 @@ export class RunView {
 
   /** Shows the run of a program whose first scene is still on its way; nothing where it is not known by then. @param {string} program */
   async showAhead(program) {
-    [this.key, this.run, this.cell, this.shown] = [program, null, null, true];
+    [this.key, this.run, this.cell, this.visible] = [program, null, null, true];
     mount("run-figure-place"); // Plotly comes meanwhile
     this.say("The whole run", "Reading the gradients of all iterations …");
     const { overview } = await this.overview.ahead(program).catch(() => ({ overview: undefined }));
@@ -162,7 +162,7 @@ export class RunView {
 
   draw() {
     const { run, quantity } = this;
-    if (!this.shown || !run?.labels.length) return;
+    if (!this.visible || !run?.labels.length) return;
     const rows = rowsOf(run, this.open);
     fill(byId("run-quantities"), Object.entries(QUANTITIES).map(([name, { title }]) => h("button.pill", {
       type: "button", "aria-pressed": name === quantity ? "true" : "false", onclick: () => { this.quantity = /** @type {Quantity} */ (name); this.draw(); },
@@ -179,7 +179,7 @@ export class RunView {
   /** The figure alone: the labels beside it stay as they are while one moves over the cells. */
   paint(rows) {
     const { run, quantity } = this;
-    if (!this.shown || !run?.labels.length) return;
+    if (!this.visible || !run?.labels.length) return;
     const plot = figure({ run, rows, quantity, findings: this.findings, now: this.now(), cell: this.cell });
     if (mount("run-figure-place")) requestAnimationFrame(() => setProps("run-figure", { figure: plot }));
     else setProps("run-figure", { figure: plot });

@@ -38,9 +38,9 @@ export function tracksOf(run, count) {
   return { losses: lines, norm: trackOf(place, logs, 1), rate: changes ? trackOf(place, run.rate, 0) : null };
 }
 
-/** @type {(place: number[], values: (number | null)[], least: number, shown?: (number | null)[]) => Track} what is `shown` fills the height, and `least` is the range that does at least */
-function trackOf(place, values, least, shown = values) {
-  const finite = shown.filter((one) => one !== null && Number.isFinite(one)).map(Number);
+/** @type {(place: number[], values: (number | null)[], least: number, all?: (number | null)[]) => Track} `all` fills the height, and `least` is the range that does at least */
+function trackOf(place, values, least, all = values) {
+  const finite = all.filter((one) => one !== null && Number.isFinite(one)).map(Number);
   const [low, high] = [finite.reduce((a, b) => Math.min(a, b), Infinity), finite.reduce((a, b) => Math.max(a, b), -Infinity)];
   const size = Math.max(high - low, least) || 1;
   const begin = (low + high - size) / 2;

@@ -8,7 +8,7 @@ export class Events {
     this.player = player;
     /** @type {import("../../scene/scene.d.ts").Scene} the one that is shown; none before the first is loaded */
     this.scene = /** @type {any} */ (null);
-    this.shown = false; // whether the tab is open: a hidden table follows nothing
+    this.visible = false; // whether the tab is open: a hidden table follows nothing
     /** @type {any} the scene whose rows the table has */
     this.loaded = null;
     this.marked = -1;
@@ -32,11 +32,11 @@ export class Events {
 
   load(next) {
     this.scene = next;
-    if (this.shown) this.show();
+    if (this.visible) this.show();
   }
 
   open(visible) {
-    this.shown = visible;
+    this.visible = visible;
     if (visible && this.scene) this.show();
   }
 
@@ -56,7 +56,7 @@ export class Events {
   }
 
   seek(t) {
-    if (!this.shown || !this.scene) return;
+    if (!this.visible || !this.scene) return;
     const k = currentStep(t);
     if (k === this.marked) return;
     const api = grid();

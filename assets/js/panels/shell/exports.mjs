@@ -41,11 +41,11 @@ export class ServerFiles {
    * @param {any} ask
    * @returns {Promise<Blob>}
    */
-  async written(ending, ask, times = TIMES) {
+  async content(ending, ask, times = TIMES) {
     const answer = await post(`/export/${ending}`, ask);
     if (answer.status === 202 && times > 0) {
       await this.later({ ending, ...ask });
-      return this.written(ending, ask, times - 1);
+      return this.content(ending, ask, times - 1);
     }
     if (answer.status !== 200) throw new Error((await answer.json().catch(() => ({}))).problem?.text || `the server answered ${answer.status}`);
     return answer.blob();
@@ -175,7 +175,7 @@ async function saveFile(session, toast, files, ending) {
   if (WORK[ending]) toast.say(WORK[ending], true);
   const stop = WORK[ending] ? follow(toast, ending, ask) : () => {};
   try {
-    save(await files.written(ending, ask), fileName(session, ending));
+    save(await files.content(ending, ask), fileName(session, ending));
     stop();
     if (WORK[ending]) toast.say("The lesson is saved. It opens in any browser, offline.");
   } catch (error) {

@@ -38,8 +38,8 @@ export class Jobs {
  * @param {string | undefined} job
  */
 function isOf(address, job) {
-  const asked = new URL(address, location.href).searchParams.get("job");
-  return asked === null || asked === job;
+  const subject = new URL(address, location.href).searchParams.get("job");
+  return subject === null || subject === job;
 }
 
 /**

@@ -47,8 +47,8 @@ export class Sections {
 
   go(input, count) {
     const { at } = this.session.scene.section;
-    const wanted = Number(input.value) - 1;
-    if (Number.isInteger(wanted) && wanted >= 0 && wanted < count && wanted !== at) this.turn(wanted - at);
+    const index = Number(input.value) - 1;
+    if (Number.isInteger(index) && index >= 0 && index < count && index !== at) this.turn(index - at);
     else input.value = String(at + 1);
   }
 }

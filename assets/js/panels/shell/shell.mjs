@@ -122,7 +122,7 @@ export class Shell {
   }
 
   follow() {
-    this.session.on("scene", (scene) => this.shown(scene));
+    this.session.on("scene", (scene) => this.take(scene));
     this.session.on("problem", (problem, stay) => this.refused(problem, stay));
     this.player.on("time", (t) => [this.code, this.story, this.inspector, this.events, this.lecture].forEach((panel) => panel.seek(t)));
     this.player.on("step", () => { clearTimeout(this.resting); this.resting = setTimeout(() => this.write(false), SETTLED); });
@@ -155,10 +155,10 @@ export class Shell {
    */
   turn(by, edge = null) {
     const { section } = this.session.scene ?? {};
-    const wanted = section ? section.at + by : -1;
-    if (!section || wanted < 0 || wanted >= section.count) return false;
+    const index = section ? section.at + by : -1;
+    if (!section || index < 0 || index >= section.count) return false;
     this.player.pause();
-    this.session.turn(wanted, () => { if (edge) this.player.seek(edge === "start" ? 0 : this.session.scene.steps.length); });
+    this.session.turn(index, () => { if (edge) this.player.seek(edge === "start" ? 0 : this.session.scene.steps.length); });
     return true;
   }
 
@@ -174,11 +174,11 @@ export class Shell {
 
   /** The same without writing it into the address, which may be about to become a new place. */
   display(name) {
-    const shown = this.session.scene && hasRun(this.session.scene) ? name : "graph";
-    root().dataset.view = shown;
-    ["run", "graph"].forEach((one) => byId(`view-${one}`)?.setAttribute("aria-pressed", one === shown ? "true" : "false"));
-    if (shown === "run") this.player.pause();
-    this.run.show(shown === "run");
+    const view = this.session.scene && hasRun(this.session.scene) ? name : "graph";
+    root().dataset.view = view;
+    ["run", "graph"].forEach((one) => byId(`view-${one}`)?.setAttribute("aria-pressed", one === view ? "true" : "false"));
+    if (view === "run") this.player.pause();
+    this.run.show(view === "run");
   }
 
   /**
@@ -282,8 +282,8 @@ export class Shell {
   }
 
   /** Shows the view of an address. */
-  visit(asked, push) {
-    const view = { ...asked, program: asked.program ?? this.program };
+  visit(request, push) {
+    const view = { ...request, program: request.program ?? this.program };
     notice.hide();
     if (view.theme) { this.theme = view.theme; }
     this.header.setTheme(view.theme || root().dataset.theme);
@@ -363,7 +363,7 @@ export class Shell {
     this.header.clear();
   }
 
-  shown(scene) {
+  take(scene) {
     delete root().dataset.blank;
     root().dataset.page = "player";
     this.player.load(scene);
