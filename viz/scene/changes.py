@@ -39,10 +39,10 @@ def _leaf(read: Reading, leaf: int, values: Any) -> Change:
     return _change("edited", read.code(event.stack), said, leaf=leaf)
 
 
-def _commands(read: Reading, listed: tuple[Command, ...]) -> Iterator[Change]:
+def _commands(read: Reading, edit_commands: tuple[Command, ...]) -> Iterator[Change]:
     trace = read.facts.trace
     by_id = {command.id: command for command in commands(trace)}
-    ordered = sorted(listed, key=lambda command: command.after)  # commands of one place run in the order of the list
+    ordered = sorted(edit_commands, key=lambda command: command.after)  # those of one place run in this order
     stays = _staying(list(by_id), [command.id for command in ordered])
     code = {ident: read.code(trace.events[was.base].stack) for ident, was in by_id.items() if was.base is not None}
     lines = places(trace)
@@ -62,7 +62,7 @@ def _commands(read: Reading, listed: tuple[Command, ...]) -> Iterator[Change]:
             yield _change("edited", code.get(command.id), ", ".join(said), command.id)
         if was is not None and not moved:
             behind = code.get(command.id) or behind
-    now = {command.id for command in listed}
+    now = {command.id for command in edit_commands}
     yield from (_change("removed", code.get(ident), "", ident) for ident in by_id if ident not in now)
 
 

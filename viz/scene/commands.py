@@ -39,8 +39,8 @@ def ran(read: Reading, edits: Mapping[str, Any] | None) -> list[tuple[str, Any, 
     commands = read.once(("commands",), lambda: recorded_commands(read.facts.trace))
     if specs is None:
         return [(c.id, c.after, c) for c in commands]
-    listed = iter([specs[i] for i in in_order(specs)])
-    named = ((next((spec for spec in listed if _is(spec, command)), None), command) for command in commands)
+    candidates = iter([specs[i] for i in in_order(specs)])
+    named = ((next((spec for spec in candidates if _is(spec, command)), None), command) for command in commands)
     return [(str(spec["id"]), spec.get("after"), command) for spec, command in named if spec is not None]
 
 

@@ -59,7 +59,7 @@ class _Details:
         details = self.op(item) if item.op is not None else self.tensor(item)
         return {**details, "element": element}
 
-    def written(self, stack: int) -> str:
+    def source_text(self, stack: int) -> str:
         frame = self.facts.frames.get(stack)
         return "" if frame is None else source(self.trace, frame, 48)
 
@@ -80,7 +80,8 @@ class _Details:
         vjps = [e for i in fact.vjps if isinstance(e := self.trace.events[i], VjpRun)]
         steps = self.read.line.step_of
         moments: list[schema.Moment] = [{
-            "step": steps.get(event.index, 0), "title": f"forward: {self.written(event.stack) or labels.label(event)}",
+            "step": steps.get(event.index, 0),
+            "title": f"forward: {self.source_text(event.stack) or labels.label(event)}",
             "lines": arithmetic.forward_lines(self.facts, event),
         }]  # fmt: skip
         moments += [
@@ -133,12 +134,12 @@ class _Details:
         )
         values: list[schema.SavedValue] = []
         for saved in event.node.saved:
-            shown = names.saved_name(saved, event, self.facts)
-            content = text.brief(self.trace.value(saved.value)) if saved.value is not None else shown
-            if content != shown:
-                shown += f" = {content}"
+            caption = names.saved_name(saved, event, self.facts)
+            content = text.brief(self.trace.value(saved.value)) if saved.value is not None else caption
+            if content != caption:
+                caption += f" = {content}"
             values.append({
-                "name": saved.name, "text": shown, "bytes": saved.bytes, "track": track,
+                "name": saved.name, "text": caption, "bytes": saved.bytes, "track": track,
                 "freed_by": self.read.code(call.event.stack) if call is not None else None, "label": label,
             })  # fmt: skip
         return values
@@ -261,13 +262,13 @@ class _Details:
                     self.entry(event, None, f"{label}, after {self.called(event.call)}", None, None, event.after)
                 )
             elif isinstance(event, GradSet) and event.tensor == tensor:
-                entries.append(self.entry(event, None, self.written(event.stack) or "set", None, None, event.value))
+                entries.append(self.entry(event, None, self.source_text(event.stack) or "set", None, None, event.value))
             elif (
                 isinstance(event, OpCalled)
                 and event.inplace is not None
                 and tensor in self.facts.holding(event.inplace, event.index)
             ):
-                label = self.written(event.stack) or labels.written_name(event)
+                label = self.source_text(event.stack) or labels.written_name(event)
                 entries.append(self.entry(event, None, label, None, None, event.outputs[0].value))
         return entries
 
@@ -277,8 +278,8 @@ class _Details:
         if op is None or record is None:
             return []
         slots = [slot for slot, edge in enumerate(record.edges) if edge is not None and edge.leaf == tensor]
-        written = self.written(self.facts.ops[op].event.stack)
-        label = f"by {record.name} of {written}" if written else f"by {record.name}"
+        expression = self.source_text(self.facts.ops[op].event.stack)
+        label = f"by {record.name} of {expression}" if expression else f"by {record.name}"
         result = []
         for slot in slots:
             added = event.cotangents[slot] if slot < len(event.cotangents) else None

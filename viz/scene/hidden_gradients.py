@@ -36,7 +36,7 @@ class Within:
         sends = self.sends(step, event)
         groups = self.seen.drawing.grouping.labels
         result: InGroup = {"sends": sends} if sends else {}
-        if step.at is None or self.seen.shown.get(step.at) not in groups:
+        if step.at is None or self.seen.place_of.get(step.at) not in groups:
             return result
         gets, gives = (
             ", ".join(dict.fromkeys(self.read.brief(one) for one in values if one is not None))
@@ -58,8 +58,8 @@ class Within:
         seen, drawing = self.seen, self.seen.drawing
         groups = drawing.grouping.labels
         links = {link.slot: link for link in drawing.into[step.op] if link.slot is not None}
-        places = {slot: seen.shown[link.source] for slot, link in links.items()}
-        here = seen.shown.get(step.at) if step.at is not None else None
+        places = {slot: seen.place_of[link.source] for slot, link in links.items()}
+        here = seen.place_of.get(step.at) if step.at is not None else None
         if here not in groups and groups.keys().isdisjoint(places.values()):
             return []
         result: list[Sent] = []

@@ -102,13 +102,13 @@ def _roomy(read: Reading, begin: Opening) -> Opening:
     """
     seen = _zooms(read, begin)
     before = [min(pair) for pair in seen]
-    wanted = min((high for wide, high in seen if WHOLE <= high < wide), default=LARGE)
-    while grown(wanted) > ROOM:
-        opening = replace(begin, zoom=wanted)
+    text_zoom = min((high for wide, high in seen if WHOLE <= high < wide), default=LARGE)
+    while grown(text_zoom) > ROOM:
+        opening = replace(begin, zoom=text_zoom)
         now = [min(pair) for pair in _zooms(read, opening)]
         if now and all(size >= min(was, EASY) - HAIR for size, was in zip(now, before, strict=True)):
             return opening
-        wanted += FINER
+        text_zoom += FINER
     return begin
 
 
@@ -154,7 +154,7 @@ def _is_read_on(read: Reading, seen: Visible, graph: nx.MultiDiGraph, picture: c
         return False
     if extent(graph, picture)[0] > VIEW[0] / WHOLE or any(len(picture.parts.get(one, ())) > 1 for one in innermost):
         return False
-    places = [_box(graph, picture, seen.shown[step.at]) for step in read.line.steps if step.at in seen.shown]
+    places = [_box(graph, picture, seen.place_of[step.at]) for step in read.line.steps if step.at in seen.place_of]
     pairs = [around(pair) for pair in itertools.pairwise(places)]
     return all(_fits(picture.boxes[one], lower(VIEW)) for one in innermost) and all(_fits(pair, VIEW) for pair in pairs)
 
@@ -169,5 +169,5 @@ def _box(graph: nx.MultiDiGraph, picture: choice.Picture, place: str) -> Box:
 
 
 def _opening_of(folded: frozenset[str], seen: Visible, picture: choice.Picture) -> Opening:
-    lines = {element: picture.lines[place] for element, place in seen.shown.items() if place in picture.lines}
+    lines = {element: picture.lines[place] for element, place in seen.place_of.items() if place in picture.lines}
     return Opening(folded, lines, picture.limit)

@@ -89,7 +89,7 @@ def _of(facts: Facts, code: Code) -> str:
     return f" of {file}" if file != facts.script else ""
 
 
-def _written(facts: Facts, code: Code) -> str:
+def _source_text(facts: Facts, code: Code) -> str:
     """The program's text of a position."""
     file = list(facts.trace.files)[code["file"]]
     return source(facts.trace, Frame(file, "", code["line"], code["end"], code["col"], code["stop"]))
@@ -114,7 +114,7 @@ def stopped(error: Error, steps: Sequence[StepOfScene], facts: Facts) -> Chapter
     of = _of(facts, code) if code is not None else ""
     where = f" in line {code['line']}{of}" if code is not None else ""
     lines = (code["line"], code["line"]) if code is not None and not of else None
-    at = f" at `{_written(facts, code)}`" if code is not None else ""
+    at = f" at `{_source_text(facts, code)}`" if code is not None else ""
     text = f"The program stops{at}. The inspector shows the cause and a fix."
     return {
         "kind": "error", "title": f"{error['type']}{where}", "text": text, "lines": lines,

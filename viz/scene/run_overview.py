@@ -121,31 +121,34 @@ def document(
 ) -> RunOverview:
     """The document of an overview, shown as `flow` if that is given.  Findings are searched in all columns, before any
     are joined, and not in single backward calls, which need not belong to one loss."""
-    shown = joined(flow or whole)
-    quantities: Any = {name: [_numbers(row) for row in shown.rows[name]] for name in QUANTITIES}
+    overview = joined(flow or whole)
+    quantities: Any = {name: [_numbers(row) for row in overview.rows[name]] for name in QUANTITIES}
     return {
         "program": program,
         "version": version,
-        "labels": list(shown.labels),
-        "first": list(shown.first),
-        "last": list(shown.last),
-        "loss": [_loss(value) if is_root else None for value, is_root in zip(shown.loss, shown.rooted, strict=True)],
-        "root": shown.root,
+        "labels": list(overview.labels),
+        "first": list(overview.first),
+        "last": list(overview.last),
+        "loss": [
+            _loss(value) if is_root else None
+            for value, is_root in zip(overview.loss, overview.rooted, strict=True)
+        ],
+        "root": overview.root,
         "others": [
             {"name": name, "loss": [None if value != value else _loss(value) for value in values]}
-            for name, values in shown.others.items()
+            for name, values in overview.others.items()
         ],
         "total": [
             "nan" if is_wrong else number
-            for number, is_wrong in zip(_numbers(shown.total), shown.is_nonfinite.tolist(), strict=True)
+            for number, is_wrong in zip(_numbers(overview.total), overview.is_nonfinite.tolist(), strict=True)
         ],
-        "rate": _numbers(shown.rate),
+        "rate": _numbers(overview.rate),
         "parameters": [
             {
                 "name": one.name, "group": one.group, "shape": list(one.shape), "sampled": one.is_sampled,
                 "input": one.is_input,
             }
-            for one in shown.parameters
+            for one in overview.parameters
         ],
         "quantities": quantities,
         "findings": [
@@ -157,9 +160,9 @@ def document(
             }
             for one in run_findings(whole)
         ],
-        "joined": shown.joined,
-        "calls": list(shown.calls),
-        "updates": shown.updates,
+        "joined": overview.joined,
+        "calls": list(overview.calls),
+        "updates": overview.updates,
         "ops": whole.ops,
         "bytes": size,
     }  # fmt: skip

@@ -135,8 +135,8 @@ class _Scene:
         line = self.line
         self.findings = self.problems()
         changed = {change["command"]: change["kind"] for change in self.changes if change["command"] is not None}
-        listed = commands(self.read, self.values, self.shown_place, self.edits, changed)
-        edited = [command for command in listed if command["changed"] and command["start"] < len(line.steps)]
+        command_documents = commands(self.read, self.values, self.shown_place, self.edits, changed)
+        edited = [command for command in command_documents if command["changed"] and command["start"] < len(line.steps)]
         document: Told = {
             "format": 1,
             "revision": self.revision(revision),
@@ -149,7 +149,7 @@ class _Scene:
             "marks": self.marks(edited),
             "formulas": self.within.formulas,
             "nodes": nodes, "edges": edges, "groups": self.seen.groups(picture),
-            "commands": listed, "changes": list(self.changes), "places": room,
+            "commands": command_documents, "changes": list(self.changes), "places": room,
             "error": self.error(), "findings": self.findings,
             "warnings": [{"step": k, "message": message} for k, message in line.warnings],
             "previous": self.previous(previous),
@@ -176,22 +176,22 @@ class _Scene:
         fact = self.facts.tensors[item.tensor] if item.tensor is not None else None
         tracks: NodeTracks = {"state": self.track(ident, "state", "future"), "faint": self.track(ident, "faint", False)}
         saved: list[Chip] = []
-        written: list[Formula] = []
+        formula: list[Formula] = []
         stack = self.facts.begun_at(item.tensor) if fact is not None and fact.leaf is not None else -1
         if item.op is not None:
             tracks["saved"] = self.track(ident, "saved", "none")
             tracks["upstream"] = self.value_track(ident, "upstream")
-            saved, written = cards.saved_chips(item.op, self.facts), self.read.formula(self.facts.ops[item.op].event)
+            saved, formula = cards.saved_chips(item.op, self.facts), self.read.formula(self.facts.ops[item.op].event)
             stack = self.facts.ops[item.op].event.stack
         elif fact is not None and fact.producers.get(item.version) is not None:
             stack = self.facts.ops[fact.producers[item.version]].event.stack  # type: ignore[index]  # asked above
         node: Node = {
             "id": ident, "x": round(x, 2), "y": round(y, 2), "w": size[0], "h": size[1],
             "kind": item.kind, "role": item.role, "label": label, "sub": sub, "title": title,
-            "group": item.group, "twin": self.seen.shown[item.twin] if item.twin is not None else None,
+            "group": item.group, "twin": self.seen.place_of[item.twin] if item.twin is not None else None,
             "shape": list(fact.shape) if fact is not None else None, "dtype": fact.dtype if fact is not None else None,
             "rows": [self.row(ident, row) for row in self.seen.rows.get(ident, [])], "saved": saved, "tracks": tracks,
-            "code": self.read.code(stack), "formula": written,
+            "code": self.read.code(stack), "formula": formula,
         }  # fmt: skip
         if item.tensor in self.facts.retained:
             node["retains"] = self.retains(ident, item.tensor)
@@ -262,10 +262,10 @@ class _Scene:
 
     def far(self, group: str, inside: Sequence[str]) -> list[str]:
         """Cards that are used in a folded group and have no edge to it, by the name of their stubs in it."""
-        items, shown = self.drawing.items, self.seen.shown
-        led = {shown[link.source] for link in self.seen.borders.coming[group].values()}
+        items, place_of = self.drawing.items, self.seen.place_of
+        led = {place_of[link.source] for link in self.seen.borders.coming[group].values()}
         twins = [items[m].twin for m in inside if items[m].kind == "stub"]
-        others = dict.fromkeys(twin for twin in twins if twin and shown[twin] == twin and twin not in led)
+        others = dict.fromkeys(twin for twin in twins if twin and place_of[twin] == twin and twin not in led)
         names = [f"{self.read.head(items[twin])[0]} ↗" for twin in others]
         return names if len(names) <= MOST_FAR else [*names[:MOST_FAR], "…"]
 
@@ -286,8 +286,8 @@ class _Scene:
         matrix = self.matrices.get(link.id)
         edge: Edge = {
             "id": key,
-            "source": self.seen.shown[link.source],
-            "target": self.seen.shown[link.target],
+            "source": self.seen.place_of[link.source],
+            "target": self.seen.place_of[link.target],
             "input": link.input if single else None,
             "hands": self.hands(link) if single else None,
             "points": _rounded(picture.routes[key]) if value else back[::-1],
@@ -312,7 +312,7 @@ class _Scene:
         self, link: Link, graph: nx.MultiDiGraph, picture: choice.Picture, back: Sequence[Point]
     ) -> list[Point] | None:
         """The route of a gradient that passes through a root: it does not begin at the row of the root's own one."""
-        place = self.seen.shown[link.target]
+        place = self.seen.place_of[link.target]
         rows, (w, h), (x, y) = self.seen.rows.get(place, []), graph.nodes[place]["size"], picture.positions[place]
         on = (m.grad for *_, key in graph.out_edges(place, keys=True) for m in self.seen.merged[key])
         if (
@@ -328,7 +328,7 @@ class _Scene:
         """The name of the tensor on an edge that does not begin at its card: `w.grad`, or a result of a folded
         group."""
         name, tensor = self.facts.names.get(link.tensor), self.drawing.items[link.source].tensor
-        if self.seen.shown[link.source] in self.drawing.grouping.labels:
+        if self.seen.place_of[link.source] in self.drawing.grouping.labels:
             return name and name + self.facts.mark(link.tensor, link.version)
         return None if tensor is None or tensor == link.tensor else name
 
@@ -340,7 +340,7 @@ class _Scene:
             key = self.seen.edge_of.get(link.id)
             if link.op is None or not link.grad or link.input is None or key is None:
                 continue
-            if self.seen.shown[link.target] != link.target or len(self.seen.merged[key]) > 1:
+            if self.seen.place_of[link.target] != link.target or len(self.seen.merged[key]) > 1:
                 continue  # a folded group around the op, or one from which more than this goes to it
             event = self.facts.ops[link.op].event
             fact = self.facts.tensors[link.tensor]
@@ -359,7 +359,7 @@ class _Scene:
             item = self.drawing.items[ident]
             stack = self.facts.ops[item.op].event.stack if item.op is not None else -1
             elements.append({
-                "id": self.seen.shown[ident], "kind": item.kind, "label": self.read.head(item)[0],
+                "id": self.seen.place_of[ident], "kind": item.kind, "label": self.read.head(item)[0],
                 "code": self.read.code(stack) if stack >= 0 else None,
                 "unfold": [group for group in self.drawing.grouping.paths[item.group] if group in self.seen.folded],
             })  # fmt: skip
@@ -389,8 +389,8 @@ class _Scene:
         }  # fmt: skip
 
     def step(self, step: Step, said: str, origin: schema.Origin) -> schema.Step:
-        place = self.seen.shown.get(step.at) if step.at is not None else None
-        written: schema.Written = {"writes": "value"} if step.writes_value else {}
+        place = self.seen.place_of.get(step.at) if step.at is not None else None
+        writes: schema.Written = {"writes": "value"} if step.writes_value else {}
         return {
             "kind": step.kind,
             "phase": step.phase,
@@ -401,7 +401,7 @@ class _Scene:
             "flows": self.flows(step),
             "order": step.order,
             **self.within.step(step),
-            **written,
+            **writes,
         }
 
     def problems(self) -> list[Finding]:
@@ -421,9 +421,9 @@ class _Scene:
 
     def place_of(self, at: str | None) -> str | None:
         """The place where an element is visible; for a tensor without a card, the op that computed it."""
-        if at is not None and at not in self.seen.shown and at.removeprefix("t").isdigit():
+        if at is not None and at not in self.seen.place_of and at.removeprefix("t").isdigit():
             at = self.drawing.place(int(at.removeprefix("t")))
-        return self.seen.shown.get(at) if at is not None else None
+        return self.seen.place_of.get(at) if at is not None else None
 
     def marks(self, edited: Sequence[Command]) -> list[Mark]:
         """The marks on the timeline, also for the first inf or nan and for the commands that edits changed."""
@@ -453,8 +453,8 @@ class _Scene:
                 sign, size = _sign(stats), _size(stats)
             used = self.used(step, flow)
             matrix = self.matrices.get(flow.link.id) if used is None else used
-            written, path = sentences.flow_text(flow, matrix, self.trace) if flow.back else (None, None)
-            result.append({"edge": key, "back": flow.back, "value": vid, "text": written, "sign": sign, "size": size})
+            flow_text, path = sentences.flow_text(flow, matrix, self.trace) if flow.back else (None, None)
+            result.append({"edge": key, "back": flow.back, "value": vid, "text": flow_text, "sign": sign, "size": size})
             if path is not None:
                 result[-1]["path"] = path
             if used is not None:
@@ -501,14 +501,14 @@ class _Scene:
 
     def shown_place(self, tensor: int) -> str | None:
         place = self.drawing.place(tensor)
-        return self.seen.shown[place] if place is not None else None
+        return self.seen.place_of[place] if place is not None else None
 
     def error(self) -> Error | None:
         explained = explain(self.facts, self.drawing, self.edits)
         if explained is None:
             return None
         event = explained.event
-        node = self.seen.shown.get(explained.at) if explained.at is not None else None
+        node = self.seen.place_of.get(explained.at) if explained.at is not None else None
         return {
             "step": self.line.step_of.get(event.index, 0),
             "node": node,
@@ -527,7 +527,7 @@ class _Scene:
         old = reading(before)
         tracks: dict[str, Track[int | None]] = {}
         for (element, key), track in old.line.tracks.items():
-            if key not in ("row:value", "row:grad", "row:seed") or self.seen.shown.get(element) != element:
+            if key not in ("row:value", "row:grad", "row:seed") or self.seen.place_of.get(element) != element:
                 continue
             now = self.line.tracks.get((element, key)) or [(0, None)]
             if differ(before, track, self.trace, now):

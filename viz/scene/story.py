@@ -107,7 +107,7 @@ class _After:
         """Why a step of the recording is not in the revision after `time`; "" if it is."""
         command = self.keys[was][0]
         if command is not None and command not in self.command_ids:
-            return f"This no longer happens: you removed {self.written(command)}."
+            return f"This no longer happens: you removed {self.call_text(command)}."
         if self.before.line.steps[was].kind == "error":
             if step is not None and self.message(self.now, step) == self.message(self.before, was):
                 return ""
@@ -133,10 +133,10 @@ class _After:
     @cached_property
     def command_ids(self) -> set[str]:
         """The ids of the commands that the edits leave in the program."""
-        listed = self.edits.get("commands")
-        return {ident for ident, *_ in ran(self.before, None)} if listed is None else {str(s["id"]) for s in listed}
+        specs = self.edits.get("commands")
+        return {ident for ident, *_ in ran(self.before, None)} if specs is None else {str(s["id"]) for s in specs}
 
-    def written(self, command: str) -> str:
+    def call_text(self, command: str) -> str:
         """A command as it stands in the program, with its line."""
         one_like_it = next(one for ident, _, one in ran(self.before, None) if ident == command)
         trace = self.before.facts.trace

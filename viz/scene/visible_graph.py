@@ -35,9 +35,9 @@ VIEW_OF_SECTION = (757.0, 512.0)
 class Visible:
     """The places on the screen.
 
-    `shown` is the place of an element: its own, or that of the outermost folded group around it; `members` the elements
-    of a place; `merged` the links behind an edge, and `edge_of` the edge of a link; `rows` the rows of a card; `cells`
-    the members of each stack that is shown as one node.
+    `place_of` is the place of an element: its own, or that of the outermost folded group around it; `members` the
+    elements of a place; `merged` the links behind an edge, and `edge_of` the edge of a link; `rows` the rows of a card;
+    `cells` the members of each stack that is shown as one node.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Visible:
         self.home: dict[str | None, str | None] = {None: None}  # the outermost folded group around each group
         for group, around in grouping.within.items():
             self.home[group] = self.home[around] or (group if group in self.folded else None)
-        self.shown = {ident: self.home[item.group] or ident for ident, item in drawing.items.items()}
+        self.place_of = {ident: self.home[item.group] or ident for ident, item in drawing.items.items()}
         for stubs in drawing.stubs.values():
             within = [
                 stub
@@ -63,12 +63,12 @@ class Visible:
                 if drawing.twin(stub) is not None and not direct.isdisjoint(grouping.paths[drawing.items[stub].group])
             ]
             if len(within) <= MOST_USERS:
-                self.shown.update({stub: self.shown[drawing.items[stub].twin or stub] for stub in within})
+                self.place_of.update({stub: self.place_of[drawing.items[stub].twin or stub] for stub in within})
         stacks = members_of_stacks(grouping)
         self.cells = {stack: members for stack, members in stacks.items() if self.home[stack] == stack}
-        self.borders = Borders(drawing, self.shown)
+        self.borders = Borders(drawing, self.place_of)
         self.members: dict[str, list[str]] = defaultdict(list)
-        for ident, place in self.shown.items():
+        for ident, place in self.place_of.items():
             self.members[place].append(ident)
         self.merged: dict[str, list[Link]] = {}
         self.edge_of: dict[str, str] = {}
@@ -87,7 +87,7 @@ class Visible:
         graph = nx.MultiDiGraph(within={g: a for g, a in grouping.within.items() if self.home[g] is None})
         graph.graph.update(view=self.view, limit=self.limit, each=EACH_OF_BOXES if grouping.model else EACH)
         for ident in drawing.graph:
-            place = self.shown[ident]
+            place = self.place_of[ident]
             if place in graph:
                 continue
             if place in grouping.labels:
@@ -106,7 +106,7 @@ class Visible:
             if lines:
                 graph.nodes[place]["line"] = min(lines)
         for link in drawing.links.values():
-            a, b = self.shown[link.source], self.shown[link.target]
+            a, b = self.place_of[link.source], self.place_of[link.target]
             if a == b or "update" in (grouping.quiet.get(a), grouping.quiet.get(b)):
                 continue
             key = link.id if (a, b) == (link.source, link.target) else f"e{a}>{b}:0"
@@ -132,8 +132,8 @@ class Visible:
         of: dict[str | None, str | None] = {None: None}
         for group, around in self.drawing.grouping.within.items():
             of[group] = of[around] or (group if around in self.cells else None)
-        shown = {ident: of[item.group] or self.shown[ident] for ident, item in self.drawing.items.items()}
-        return Borders(self.drawing, shown)
+        place_of = {ident: of[item.group] or self.place_of[ident] for ident, item in self.drawing.items.items()}
+        return Borders(self.drawing, place_of)
 
     def ops(self, place: str) -> list[int]:
         """The ops in a folded group."""
@@ -189,7 +189,7 @@ class Visible:
         grouping = self.drawing.grouping
         direct: dict[str, list[str]] = defaultdict(list)
         for ident, item in self.drawing.items.items():
-            if item.group is not None and (item.twin is None or self.shown[ident] != self.shown[item.twin]):
+            if item.group is not None and (item.twin is None or self.place_of[ident] != self.place_of[item.twin]):
                 direct[item.group].append(ident)
         result: list[Group] = []
         for group, label in grouping.labels.items():
@@ -200,17 +200,17 @@ class Visible:
                 box = (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
             if box is not None:
                 members = self.members[group] if self.home[group] == group else direct[group]
-                shown: Group = {
+                entry: Group = {
                     "id": group, "label": label, "within": grouping.within[group], "members": members,
                     "folded": group in self.folded, "box": rounded(box),
                 }  # fmt: skip
                 if parts := picture.parts.get(group):
-                    shown["parts"] = [rounded(part) for part in parts]
+                    entry["parts"] = [rounded(part) for part in parts]
                 if group in grouping.loops:
-                    shown["round"] = True
+                    entry["round"] = True
                 if group in grouping.stacks:
-                    shown["stack"] = True
-                result.append(shown)
+                    entry["stack"] = True
+                result.append(entry)
         return result
 
 
