@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["show"]
 
-_shown: list[tuple[Catalogue, Running]] = []
+_servers: list[tuple[Catalogue, Running]] = []
 """The server that stays open beside a notebook or a prompt, with its programs: a further recording joins them."""
 
 
@@ -41,9 +41,9 @@ def show(
         return cell(trace, title)
     program = programs.from_trace(trace, title)
     stays = _is_interactive() if block is None else not block
-    _shown[:] = [(catalogue, running) for catalogue, running in _shown if running.is_open]
-    if stays and _shown and port is None:
-        catalogue, running = _shown[0]
+    _servers[:] = [(catalogue, running) for catalogue, running in _servers if running.is_open]
+    if stays and _servers and port is None:
+        catalogue, running = _servers[0]
         running = running.at(page(catalogue.add(program)))
     else:
         catalogue = Catalogue(programs.gallery_programs())
@@ -54,7 +54,7 @@ def show(
             server.serve(store, listening, path, browser=browser)
             return None
         running = server.start(store, listening, path)
-        _shown.append((catalogue, running))
+        _servers.append((catalogue, running))
     print(
         f"Backstep is open at {running.url}\n"
         "It stops when this Python process ends, or when you call close() on the object that show() returned.",

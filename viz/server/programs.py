@@ -157,8 +157,8 @@ def as_lesson(program: Program, lesson: comments.Lesson) -> Program:
     """The program with the title and the chapters of a lesson."""
     title = lesson.title or str(program.about["title"])
     crumbs = [*program.about["crumbs"][:-1], title]
-    listed = [{"title": part.title} for part in lesson.parts]
-    about = {**program.about, "title": title, "question": title, "crumbs": crumbs, "chapters": listed}
+    chapters = [{"title": part.title} for part in lesson.parts]
+    about = {**program.about, "title": title, "question": title, "crumbs": crumbs, "chapters": chapters}
     return replace(program, about=about, chapters=comments.chapters)
 
 

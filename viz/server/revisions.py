@@ -44,9 +44,9 @@ class Computed:
         try:
             if not library(trace):
                 return replay(trace, to_edits(trace, edits), watch)
-            asked = to_edits(trace, edits)
-            own = recomputed(trace, asked.leaves)
-            replayed = own.shown(replay(own.trace, asked, watch))
+            engine_edits = to_edits(trace, edits)
+            own = recomputed(trace, engine_edits.leaves)
+            replayed = own.page_trace(replay(own.trace, engine_edits, watch))
             return replace(replayed, meta={**replayed.meta, "recomputed": own.text})
         except Unlike as error:
             raise Problem(NOT_RECOMPUTED, "This edit cannot be computed here", f"{error} {AGAIN}") from error
@@ -136,8 +136,8 @@ def to_edits(base: Trace, edits: Mapping[str, Any]) -> Edits:
     without a place (`after` null) comes after the last event of the program.
     """
     commands_by_id = {command.id: command for command in commands(base)}
-    listed = edits.get("commands")
-    full = None if listed is None else [_full(dict(spec), commands_by_id, base) for spec in listed]
+    specs = edits.get("commands")
+    full = None if specs is None else [_full(dict(spec), commands_by_id, base) for spec in specs]
     return Edits.from_json({"leaves": edits.get("leaves") or {}, "commands": full})
 
 
@@ -167,10 +167,10 @@ def _all_gradients(first: Any, recorded: Command, base: Trace) -> list[Any]:
     event = base.events[recorded.base] if recorded.base is not None else None
     roots = event.roots[1:] if isinstance(event, BackwardStarted) else ()
     arrays = [base.value(root.gradient).array for root in roots]
-    listed = [array.tolist() for array in arrays if array is not None]
-    if len(listed) < len(arrays):
+    gradients = [array.tolist() for array in arrays if array is not None]
+    if len(gradients) < len(arrays):
         raise ValueError("the gradients of the other roots were recorded only as samples; record with a higher limit")
-    return [first, *listed]
+    return [first, *gradients]
 
 
 def label_of(edits: Mapping[str, Any]) -> str:

@@ -52,12 +52,12 @@ def _watched(
     limits: Limits, rerun: bool,
 ) -> Program:  # fmt: skip
     name = slug(script.stem)
-    shown = 0
+    generation = 0
 
     def changed(watch: Watch) -> None:
-        nonlocal shown
-        if watch.recording is not None and watch.generation != shown:
-            shown = watch.generation
+        nonlocal generation
+        if watch.recording is not None and watch.generation != generation:
+            generation = watch.generation
             say(watch.recording.unprinted)
             source = Script(script, tuple(args), module, limits)
             program = program_of(script, watch.recording, watched=True, most=most, source=source, rerun=rerun)

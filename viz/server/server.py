@@ -232,9 +232,9 @@ def _connections() -> int:
     if sys.platform == "win32":
         return SELECTABLE
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = CONNECTIONS + SPARE
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    target = CONNECTIONS + SPARE
+    if soft != resource.RLIM_INFINITY and soft < target:
+        soft = target if hard == resource.RLIM_INFINITY else min(target, hard)
         with contextlib.suppress(OSError, ValueError):  # a system with a lower limit of its own
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]

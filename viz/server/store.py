@@ -83,13 +83,13 @@ class Shelf(Protocol):
 
     long: int
 
-    def __call__(self, asked: str, make: Callable[[], Packed]) -> Packed:
+    def __call__(self, request: str, make: Callable[[], Packed]) -> Packed:
         """The result; if there is none, a process in the background makes it, and others raise Later."""
 
-    def tell(self, asked: str, replayed: int) -> None:
+    def tell(self, request: str, replayed: int) -> None:
         """Notes how many changes have been replayed for a result that is being made."""
 
-    def replayed(self, asked: str) -> int:
+    def replayed(self, request: str) -> int:
         """The number that was noted last, 0 if none was."""
 
 
@@ -391,8 +391,8 @@ class Store:
         if program.version != revision.version:  # a watched script: what would be said of it is no longer true
             raise _recorded_again(program.id)
         if self.shelf is not None and self._is_long(revision, self.shelf):
-            asked = json.dumps(["scene", revision.id, old and old.id, sorted(folds.items()), layout])
-            return self.shelf(asked, lambda: self._computed(revision, old, folds, layout))
+            request = json.dumps(["scene", revision.id, old and old.id, sorted(folds.items()), layout])
+            return self.shelf(request, lambda: self._computed(revision, old, folds, layout))
         if (far := self._elsewhere(revision, old, folds, layout)) is not None:
             return far
         return self._computed(revision, old, folds, layout)

@@ -37,13 +37,13 @@ def scene_answer(store: Store, ask: Mapping[str, Any], turn: Turn = AT_ONCE) -> 
     def answer() -> Json:
         program = store.catalogue.find(_text(ask, "program"))
         revision = _revision(store, ask)
-        shown = _shown(ask)
+        view = _view(ask)
         with AT_ONCE if revision.is_base else turn:
-            scene = _scene(store, program, revision, _previous(store, ask, revision), *shown)
+            scene = _scene(store, program, revision, _previous(store, ask, revision), *view)
         ahead = ask.get("ahead")
         if revision.is_base and program.file is not None:
             following = ahead if ahead is not None else 1 + (revision.section or 0)
-            store.ahead(store.revision(revision.program, None, section=following), *shown)
+            store.ahead(store.revision(revision.program, None, section=following), *view)
         edits = None if revision.is_base else revision.edits
         return {
             "scene": scene,
@@ -56,10 +56,10 @@ def scene_answer(store: Store, ask: Mapping[str, Any], turn: Turn = AT_ONCE) -> 
     return _safely(ask, answer)
 
 
-def _scene(store: Store, program: Program, revision: Revision, previous: Revision | None, *shown: Any) -> Packed:
+def _scene(store: Store, program: Program, revision: Revision, previous: Revision | None, *view: Any) -> Packed:
     """A scene; if only a run of the program can compute it, the Problem says so, and the page asks for that run."""
     try:
-        return store.scene(revision, previous, *shown)
+        return store.scene(revision, previous, *view)
     except Problem as problem:
         if problem.kind != NOT_RECOMPUTED or program.again is None:
             raise
@@ -84,7 +84,7 @@ def made_answer(store: Store, ask: Mapping[str, Any]) -> Json:
 
     def answer() -> Json:
         revision = _revision(store, ask)
-        store.scene(revision, _previous(store, ask, revision), *_shown(ask))
+        store.scene(revision, _previous(store, ask, revision), *_view(ask))
         return {}
 
     return outcome(answer)
@@ -154,7 +154,7 @@ def _parts(data: Any) -> Iterator[str | Packed]:
         yield json.dumps(data, separators=(",", ":"), allow_nan=False)
 
 
-def _shown(ask: Mapping[str, Any]) -> tuple[dict[str, bool], str]:
+def _view(ask: Mapping[str, Any]) -> tuple[dict[str, bool], str]:
     folds = ask.get("folds") or {}
     return {str(key): bool(folds[key]) for key in folds}, str(ask.get("layout") or "")
 

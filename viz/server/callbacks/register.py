@@ -112,9 +112,9 @@ def register_background(app: Dash, exports: Exports, background: Background) -> 
     repeats its request."""
     store = exports.store
 
-    def in_background(output: str, asked: str) -> Callable[..., Any]:
+    def in_background(output: str, trigger: str) -> Callable[..., Any]:
         decorator: Callable[..., Any] = app.callback(
-            Output(output, "data"), Input(asked, "data"), background=True, manager=background.manager, interval=POLL,
+            Output(output, "data"), Input(trigger, "data"), background=True, manager=background.manager, interval=POLL,
             cancel=[Input("gone", "data")], prevent_initial_call=True,
             on_error=lambda error: {"problem": (error if isinstance(error, Problem) else failure(error)).as_json()},
         )  # fmt: skip
@@ -126,13 +126,13 @@ def register_background(app: Dash, exports: Exports, background: Background) -> 
 
     @in_background("made-file", "later-file")
     def make_file(ask: FileAsk | None) -> Any:
-        return outcome(lambda: _written(exports, ask or {}))
+        return outcome(lambda: _file_answer(exports, ask or {}))
 
     app.server.secret_key = background.secret
     app._setup_server()  # type: ignore[no-untyped-call]  # Dash adds its callback for those who leave before the first request: here it has a shape too
 
 
-def _written(exports: Exports, ask: Any) -> Json:
+def _file_answer(exports: Exports, ask: Any) -> Json:
     exports.content(ask["ending"], _revision_of(exports.store, ask), ask.get("folds") or {})
     return {}
 
@@ -144,14 +144,14 @@ def _revision_of(store: Store, ask: Any) -> Revision:
 CALLBACKS = "/_dash-update-component"
 
 
-def asked(app: Dash) -> tuple[TypeAdapter[Any], dict[str, Callable[..., Any]]]:
+def shape_and_functions(app: Dash) -> tuple[TypeAdapter[Any], dict[str, Callable[..., Any]]]:
     """The shapes of all requests that this app's callbacks send, and the functions that answer them, by their
     output."""
-    listed = {output: one for output, one in app.callback_map.items() if "callback" in one}  # others run in the browser
-    functions = {output: inspect.unwrap(one["callback"]) for output, one in listed.items()}
+    entries = {output: one for output, one in app.callback_map.items() if "callback" in one}  # others run in browsers
+    functions = {output: inspect.unwrap(one["callback"]) for output, one in entries.items()}
     if LEFT in functions:
         functions[LEFT] = left
-    return one_of([shape_of(output, one, functions[output]) for output, one in listed.items()]), functions
+    return one_of([shape_of(output, one, functions[output]) for output, one in entries.items()]), functions
 
 
 def left(_times: int) -> None:
@@ -161,7 +161,7 @@ def left(_times: int) -> None:
 def answer_callbacks(app: Dash) -> None:
     """Replaces Dash's answer by our own. Dash would run a callback on anything that it receives, and write the JSON of
     a scene again for each visitor. Requests about jobs still go to Dash."""
-    shape, functions = asked(app)
+    shape, functions = shape_and_functions(app)
     dash = app.server.view_functions[CALLBACKS]
 
     def answer() -> Response:

@@ -209,21 +209,21 @@ def one_of(shapes: Sequence[Any]) -> TypeAdapter[Any]:
     return TypeAdapter(told_apart if shapes[1:] else union)
 
 
-def shape_of(output: str, listed: Mapping[str, Any], answer: Callable[..., Any]) -> Any:
+def shape_of(output: str, entry: Mapping[str, Any], answer: Callable[..., Any]) -> Any:
     """The shape of the request of one callback, as Dash's renderer sends it.
 
-    `listed` is the app's entry of the callback, `answer` its function, whose annotations are the types of its inputs.
+    `entry` is the app's entry of the callback, `answer` its function, whose annotations are the types of its inputs.
     Raises TypeError if an input has none.
     """
     hints = get_type_hints(answer, include_extras=True)
     names = answer.__code__.co_varnames[: answer.__code__.co_argcount]
-    sent = [*listed["inputs"], *listed["state"]]
+    sent = [*entry["inputs"], *entry["state"]]
     if not set(names) <= hints.keys() or len(names) != len(sent):
         raise TypeError(f"the callback of {output} must say which types its {len(sent)} inputs have")
     components = [_one(spec, hints[name]) for spec, name in zip(sent, names, strict=True)]
-    inputs, state = components[: len(listed["inputs"])], components[len(listed["inputs"]) :]
+    inputs, state = components[: len(entry["inputs"])], components[len(entry["inputs"]) :]
     component, _, prop = output.rpartition(".")
-    changed = list.__class_getitem__(_only(*(f"{spec['id']}.{spec['property']}" for spec in listed["inputs"])))
+    changed = list.__class_getitem__(_only(*(f"{spec['id']}.{spec['property']}" for spec in entry["inputs"])))
     return _sent({
         "output": Required[_only(output)],
         "outputs": Required[_sent({"id": Required[_only(component)], "property": Required[_only(prop)]})],

@@ -86,23 +86,23 @@ class Exports:
         kind = FORMATS[ending]
         if not kind.is_costly:
             return kind.content(self.store, revision, folds, nobody)
-        asked, shelf = json.dumps([ending, revision.id]), self.store.shelf
+        request, shelf = json.dumps([ending, revision.id]), self.store.shelf
 
         def write() -> bytes:
             if shelf is not None:
-                make = partial(kind.content, self.store, revision, folds, partial(shelf.tell, asked))
-                return shelf(asked, lambda: pack(make())).text
+                make = partial(kind.content, self.store, revision, folds, partial(shelf.tell, request))
+                return shelf(request, lambda: pack(make())).text
             try:
-                return kind.content(self.store, revision, folds, partial(self._replayed.__setitem__, asked))
+                return kind.content(self.store, revision, folds, partial(self._replayed.__setitem__, request))
             finally:
-                self._replayed.pop(asked, None)
+                self._replayed.pop(request, None)
 
         return self._flight.cached(self._files, (ending, revision.id), write)
 
     def replayed(self, ending: str, revision: Revision) -> int:
         """The number of changes that have been replayed for a costly file that is being written."""
-        asked, shelf = json.dumps([ending, revision.id]), self.store.shelf
-        return self._replayed.get(asked, 0) if shelf is None else shelf.replayed(asked)
+        request, shelf = json.dumps([ending, revision.id]), self.store.shelf
+        return self._replayed.get(request, 0) if shelf is None else shelf.replayed(request)
 
 
 def format_of(name: str) -> Format | None:

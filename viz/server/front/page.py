@@ -23,11 +23,11 @@ def _template() -> Template:
 
 def front(programs: Sequence[Program], takes_files: bool) -> str:
     """The HTML of the gallery with these programs, one's own first; it accepts files if the server does."""
-    listed = [program for program in programs if not program.about.get("hidden")]
-    ordered = sorted(listed, key=lambda program: group_of(program) != YOURS)  # stable: the rest keeps its order
+    visible = [program for program in programs if not program.about.get("hidden")]
+    ordered = sorted(visible, key=lambda program: group_of(program) != YOURS)  # stable: the rest keeps its order
     groups = [(name, [card(member) for member in members]) for name, members in groupby(ordered, key=group_of)]
     levels = list(dict.fromkeys(one["level"] for _, cards in groups for one in cards if one["level"]))
-    ships = next((program for program in listed if group_of(program) != YOURS), None)
+    ships = next((program for program in visible if group_of(program) != YOURS), None)
     return _template().render(groups=groups, levels=levels, start=ships and card(ships), takes_files=takes_files)
 
 
@@ -40,14 +40,14 @@ def group_of(program: Program) -> str:
 def card(program: Program) -> dict[str, Any]:
     """The text on the card of a program, in the words of the template."""
     about: Mapping[str, Any] = program.about
-    listed = about.get("card") or {}
+    details = about.get("card") or {}
     kind, message = wrong(about)
     return {
         "id": program.id,
         "title": about.get("title", program.id),
         "question": about.get("question", ""),
-        "learn": listed.get("learn", ""),
-        "level": listed.get("level", ""),
+        "learn": details.get("learn", ""),
+        "level": details.get("level", ""),
         "kind": kind,
         "message": message,
         "chapters": len(about.get("chapters") or []),

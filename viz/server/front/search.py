@@ -93,10 +93,10 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.lower())
 
 
-def asked(question: str) -> list[str]:
+def query_words(question: str) -> list[str]:
     """The words of a question that count, in their order; all of them if none counts.
 
-    >>> asked("Why is my gradient None?"), asked("how to do it")
+    >>> query_words("Why is my gradient None?"), query_words("how to do it")
     (['gradient', 'none'], ['how', 'to', 'do', 'it'])
     """
     words = words_of(question)
@@ -129,7 +129,7 @@ class Search:
         """The programs that answer a question, the best first; for an empty question none."""
         with self._lock:
             self._renew()
-            words = asked(question)
+            words = query_words(question)
             if not words or not self._results:
                 return {"hits": [], "instead": [], "near": False}
             instead = self._instead(words, NEAR)
@@ -142,8 +142,8 @@ class Search:
             return {"hits": self._hits(_meant(words, instead)) or rest, "instead": list(instead.items()), "near": True}
 
     def _renew(self) -> None:
-        listed = [program for program in self._programs() if not program.about.get("hidden")]
-        key = [(program.id, program.version) for program in listed]
+        programs = [program for program in self._programs() if not program.about.get("hidden")]
+        key = [(program.id, program.version) for program in programs]
         if key == self._results:
             return
         columns, places = ", ".join(FIELDS), ", ".join("?" for _ in FIELDS)
@@ -153,13 +153,13 @@ class Search:
             self._base.execute(
                 f"CREATE VIRTUAL TABLE {table} USING fts5(id UNINDEXED, {columns}, tokenize = '{tokens}')"
             )
-            rows = [(program.id, *_fields(program)) for program in listed]
+            rows = [(program.id, *_fields(program)) for program in programs]
             self._base.executemany(f"INSERT INTO {table} VALUES (?, {places})", rows)  # noqa: S608  # names of ours
             self._base.execute(f"CREATE VIRTUAL TABLE {table}_words USING fts5vocab({table}, row)")
             terms = self._base.execute(f"SELECT term FROM {table}_words")  # noqa: S608
             self._words[table] = {term for (term,) in terms}
         self._phrases = {}
-        for program in listed:
+        for program in programs:
             for phrase in _phrases(program):
                 self._phrases.setdefault(phrase, set()).add(program.id)
         self._results = key
@@ -231,7 +231,7 @@ def _phrases(program: Program) -> set[tuple[str, ...]]:
     about = program.about
     card = about.get("card") or {}
     texts = [str(text) for text in (about.get("question"), about.get("title"), *card.get("words", ())) if text]
-    return {tuple(split(text)) for text in texts for split in (words_of, asked)}
+    return {tuple(split(text)) for text in texts for split in (words_of, query_words)}
 
 
 def _meant(words: Sequence[str], instead: dict[str, str]) -> list[str]:

@@ -89,8 +89,8 @@ def reads_gzip(environ: Mapping[str, Any]) -> bool:
     (True, False)
     """
     accepted: str = environ.get("HTTP_ACCEPT_ENCODING", "")
-    for listed in accepted.lower().split(","):
-        coding, _, share = listed.replace(" ", "").partition(";q=")
+    for entry in accepted.lower().split(","):
+        coding, _, share = entry.replace(" ", "").partition(";q=")
         if coding == "gzip":
             return share.strip("0.") != "" or share == ""
     return False

@@ -59,8 +59,8 @@ class Assets:
     def __init__(self, folder: Path) -> None:
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-        listed = "".join(f"{name}\0{hashlib.sha256(data).hexdigest()}\n" for name, data in files.items())
-        self.version = hashlib.sha256(listed.encode()).hexdigest()[:12]
+        checksums = "".join(f"{name}\0{hashlib.sha256(data).hexdigest()}\n" for name, data in files.items())
+        self.version = hashlib.sha256(checksums.encode()).hexdigest()[:12]
         sent = {name: data for name, data in files.items() if not name.endswith(".mjs")}
         sent |= {name: bundle(folder / name).encode() for name in SCRIPTS}
         self._files = {name: StaticFile(name, data) for name, data in sent.items()}

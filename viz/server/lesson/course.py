@@ -80,10 +80,10 @@ def _print_slow(still_running: str) -> None:
 
 def _paths(folder: Path) -> list[Path]:
     """The scripts and trace files of a folder by their names; of a lesson and its recording beside it only one."""
-    listed = sorted(path for path in folder.iterdir() if path.suffix in (".py", SUFFIX))
-    both = [path for path in listed if path.suffix == ".py" and path.with_suffix(SUFFIX) in listed]
+    paths = sorted(path for path in folder.iterdir() if path.suffix in (".py", SUFFIX))
+    both = [path for path in paths if path.suffix == ".py" and path.with_suffix(SUFFIX) in paths]
     hidden = {path if _is_recorded(path) else path.with_suffix(SUFFIX) for path in both if _chapters(path) is not None}
-    return [path for path in listed if path not in hidden]
+    return [path for path in paths if path not in hidden]
 
 
 def _is_recorded(script: Path) -> bool:

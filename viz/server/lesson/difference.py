@@ -28,8 +28,8 @@ def difference(old: Any, new: Any) -> Difference:
         return [OBJECT, changes, gone] if changes or gone else None
     if isinstance(old, list) and isinstance(new, list):
         before = [*old[: len(new)], *[_MISSING] * (len(new) - len(old))]
-        listed = {str(i): _put(one, other) for i, (one, other) in enumerate(zip(before, new, strict=True))}
-        changes = {index: change for index, change in listed.items() if change is not None}
+        elements = {str(i): _put(one, other) for i, (one, other) in enumerate(zip(before, new, strict=True))}
+        changes = {index: change for index, change in elements.items() if change is not None}
         return [LIST, len(new), changes] if changes or len(old) != len(new) else None
     return None if type(old) is type(new) and old == new else [PUT, new]
 

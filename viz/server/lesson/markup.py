@@ -48,12 +48,12 @@ def _element(tag: str, props: Mapping[str, Any], without: Collection[str], **mor
 
 
 def _attribute(name: str, value: Any) -> str:
-    shown = RENAMED.get(name, name)
+    attribute = RENAMED.get(name, name)
     is_stated = name.startswith(("aria-", "data-"))
-    if shown is None or value is None or (value is False and not is_stated) or isinstance(value, (list, Mapping)):
+    if attribute is None or value is None or (value is False and not is_stated) or isinstance(value, (list, Mapping)):
         return f' style="{_style(value)}"' if name == "style" and isinstance(value, Mapping) else ""
     text = "" if value is True and not is_stated else str(value).lower() if isinstance(value, bool) else str(value)
-    return f' {shown}="{escape(text)}"'
+    return f' {attribute}="{escape(text)}"'
 
 
 def _style(rules: Mapping[str, Any]) -> str:

@@ -55,7 +55,7 @@ def values(text: str) -> dict[str, Any]:
 
 
 def _edits(changes: dict[str, Any], lines: tuple[int, int] | None, recorded: Reading) -> Edits:
-    listed = commands(recorded.facts.trace)
+    program_commands = commands(recorded.facts.trace)
     of_call = {name: changes[name] for name in OF_CALL if name in changes}
     leaves = {str(_leaf(name, recorded)): value for name, value in changes.items() if name not in OF_CALL}
     if not of_call:
@@ -64,14 +64,14 @@ def _edits(changes: dict[str, Any], lines: tuple[int, int] | None, recorded: Rea
         of_call["gradient"] = NONE_PASSED
     if of_call.get("create_graph"):
         of_call.setdefault("retain_graph", True)  # as in PyTorch
-    call = _call(listed, lines, recorded)
-    specs = [{**_spec(one), **(of_call if one is call else {})} for one in listed]
+    call = _call(program_commands, lines, recorded)
+    specs = [{**_spec(one), **(of_call if one is call else {})} for one in program_commands]
     return {"leaves": leaves, "commands": specs}  # type: ignore[typeddict-item]  # the names are those of OF_CALL
 
 
-def _call(listed: Sequence[Command], lines: tuple[int, int] | None, recorded: Reading) -> Command:
+def _call(program_commands: Sequence[Command], lines: tuple[int, int] | None, recorded: Reading) -> Command:
     """The first backward call in the lines, or after them; else the last one."""
-    calls = [one for one in listed if one.kind == "backward"]
+    calls = [one for one in program_commands if one.kind == "backward"]
     if not calls:
         raise ValueError("the program has no backward call to change")
     return next((one for one in calls if lines is None or _line(one, recorded) >= lines[0]), calls[-1])

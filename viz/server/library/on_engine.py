@@ -62,7 +62,7 @@ class Recomputed:
     writers: frozenset[tuple[int, int]] = frozenset()
     left_out: bool = False
 
-    def shown(self, trace: Trace) -> Trace:
+    def page_trace(self, trace: Trace) -> Trace:
         """A replay as the page shows it: unknown values as in the recording instead of zeros, and the tensors that
         PyTorch wrote as changed, not as written by the program."""
         if not self.unknown and not self.unseen:
@@ -115,7 +115,7 @@ def base_of(trace: Trace, revision: Trace) -> Trace:
     """The trace with which a revision of a recording is compared: for a replay, the recording as the engine computes
     it, if that was asked for before; for a run on the library itself, the recording."""
     outcome = _replays.get(trace) if library(trace) and not library(revision) else None
-    return outcome.shown(outcome.trace) if isinstance(outcome, Recomputed) else trace
+    return outcome.page_trace(outcome.trace) if isinstance(outcome, Recomputed) else trace
 
 
 def recomputed(trace: Trace, leaves: Mapping[int, object]) -> Recomputed:
@@ -153,7 +153,7 @@ def _measured(trace: Trace) -> Recomputed:
     again = replay(program)
     lost = _lost(trace, again)
     if lost:
-        again = replay(replace(program, events=tuple(_written(one, lost) for one in program.events)))
+        again = replay(replace(program, events=tuple(_as_write(one, lost) for one in program.events)))
     _same_events(trace, again)
     worst, rounding = 0.0, RoundingAlone(trace)
     for before, after in zip(trace.events, again.events, strict=True):
@@ -267,7 +267,7 @@ def _lost(trace: Trace, again: Trace) -> dict[int, int]:
     return lost
 
 
-def _written(event: AnyEvent, lost: Mapping[int, int]) -> AnyEvent:
+def _as_write(event: AnyEvent, lost: Mapping[int, int]) -> AnyEvent:
     """Such an event as a write of the recorded numbers."""
     if event.index not in lost or not isinstance(event, Refreshed):
         return event
@@ -282,13 +282,13 @@ def _writers(trace: Trace, tensors: frozenset[int]) -> frozenset[tuple[int, int]
             memory[event.tensor] = event.storage
         elif isinstance(event, OpCalled):
             memory.update({out.tensor: out.storage for out in event.outputs})
-    written = {memory[one] for one in tensors if one in memory}
+    storages = {memory[one] for one in tensors if one in memory}
     return frozenset(
         (out.tensor, out.version)
         for event in (trace.events if tensors else ())
         if isinstance(event, OpCalled)
         for out in event.outputs
-        if event.name == "native_batch_norm" or (event.inplace is not None and out.storage in written)
+        if event.name == "native_batch_norm" or (event.inplace is not None and out.storage in storages)
     )
 
 

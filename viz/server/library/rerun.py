@@ -89,7 +89,7 @@ class Reruns:
         self.store, self.seconds = store, seconds
         self._recordings: OrderedDict[str, Path] = OrderedDict()
         self._one, self._lock = threading.Lock(), threading.Lock()
-        self._asked = 0
+        self._newest_turn = 0
         self._stopped = 0
         """The last question that came before the program was stopped: neither it nor an earlier one is run."""
         self._is_stopped = False
@@ -98,8 +98,8 @@ class Reruns:
     def turn(self) -> int:
         """The number of a new question, which ends the run of the one before."""
         with self._lock:
-            self._asked += 1
-            turn = self._asked
+            self._newest_turn += 1
+            turn = self._newest_turn
         self._end()
         return turn
 
@@ -112,7 +112,7 @@ class Reruns:
         with self._one:
             if revision.id in self.store.again:
                 return
-            if turn != self._asked:
+            if turn != self._newest_turn:
                 raise _problem("Another edit followed this one.")
             try:
                 self._keep(revision, self._ran(revision, turn))
@@ -122,7 +122,7 @@ class Reruns:
     def stop(self) -> None:
         """End the run that goes on, also if its process has not been started yet."""
         with self._lock:
-            self._stopped = self._asked
+            self._stopped = self._newest_turn
         self._end()
 
     def _end(self) -> None:
@@ -178,7 +178,7 @@ class Reruns:
             timer.start()
             timers.append(timer)
             with self._lock:
-                self._process, self._is_stopped = process, turn != self._asked or turn <= self._stopped
+                self._process, self._is_stopped = process, turn != self._newest_turn or turn <= self._stopped
                 if self._is_stopped:
                     ended(process)
 

@@ -92,8 +92,8 @@ def _fixed(command: Command) -> tuple[Any, ...]:
 
 def _gradients(base: Trace, event: BackwardStarted, command: Command) -> Iterator[Any]:
     """One gradient per root, as nested lists."""
-    listed = [command.gradient] if len(event.roots) == 1 else command.gradient
-    for root, numbers in zip(event.roots, listed, strict=True):
+    gradients = [command.gradient] if len(event.roots) == 1 else command.gradient
+    for root, numbers in zip(event.roots, gradients, strict=True):
         value = base.value(root.gradient)
         yield None if numbers == NONE_PASSED else fitted(numbers, value.shape, value.dtype, "gradient").tolist()
 

@@ -43,8 +43,8 @@ class Shared(ABC):
         """
         if job is None or self.notes.get(f"backstep:joined:{job}") is not None:
             return
-        asked = self.notes.get(f"backstep:asked:{job}")
-        if asked is not None and not self.result_ready(asked.decode()):  # type: ignore[attr-defined]
+        key = self.notes.get(f"backstep:asked:{job}")
+        if key is not None and not self.result_ready(key.decode()):  # type: ignore[attr-defined]
             self.end(job)
 
     @abstractmethod

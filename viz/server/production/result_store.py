@@ -33,11 +33,11 @@ class _Shelf:
 
     results: Results
 
-    def tell(self, asked: str, replayed: int) -> None:
-        self.results.put(_progress_of(asked), b"%d" % replayed, KEPT)
+    def tell(self, request: str, replayed: int) -> None:
+        self.results.put(_progress_of(request), b"%d" % replayed, KEPT)
 
-    def replayed(self, asked: str) -> int:
-        return int(self.results.get(_progress_of(asked)) or 0)
+    def replayed(self, request: str) -> int:
+        return int(self.results.get(_progress_of(request)) or 0)
 
 
 class Looking(_Shelf):
@@ -46,8 +46,8 @@ class Looking(_Shelf):
     def __init__(self, results: Results, long: int) -> None:
         self.results, self.long = results, long
 
-    def __call__(self, asked: str, make: Callable[[], Packed]) -> Packed:
-        content = self.results.get(key_of(asked))
+    def __call__(self, request: str, make: Callable[[], Packed]) -> Packed:
+        content = self.results.get(key_of(request))
         if content is None:
             raise Later
         return unpacked(content)
@@ -62,23 +62,23 @@ class Making(_Shelf):
     def __init__(self, results: Results, largest: int = LARGEST) -> None:
         self.results, self.largest = results, largest
 
-    def __call__(self, asked: str, make: Callable[[], Packed]) -> Packed:
-        content = self.results.get(key_of(asked))
+    def __call__(self, request: str, make: Callable[[], Packed]) -> Packed:
+        content = self.results.get(key_of(request))
         if content is not None:
             return unpacked(content)
         result = make()
         if len(result.blocks) > self.largest:
             raise _too_large()
-        self.results.put(key_of(asked), packed(result), KEPT)
+        self.results.put(key_of(request), packed(result), KEPT)
         return result
 
 
-def key_of(asked: str) -> str:
-    return f"backstep:result:{hashlib.sha256(asked.encode()).hexdigest()}"
+def key_of(request: str) -> str:
+    return f"backstep:result:{hashlib.sha256(request.encode()).hexdigest()}"
 
 
-def _progress_of(asked: str) -> str:
-    return f"{key_of(asked)}:progress"
+def _progress_of(request: str) -> str:
+    return f"{key_of(request)}:progress"
 
 
 def packed(text: Packed) -> bytes:

@@ -28,7 +28,7 @@ class RevisionFile:
     def __init__(self, path: Path, limit: int = BYTES) -> None:
         self.path, self.limit = path, limit
         self._own = threading.local()
-        self._written = 0
+        self._writes = 0
         # One after the other: if two processes make it a WAL file together, SQLite refuses one of them without waiting.
         with place(path.parent, path.name, 1), self._file() as file:
             file.execute(
@@ -47,8 +47,8 @@ class RevisionFile:
             row = (key, revision.program, revision.version, revision.text, revision.section, time.time())
             with self._file() as file:
                 file.execute("INSERT OR REPLACE INTO revisions VALUES (?, ?, ?, ?, ?, ?)", row)
-            self._written += 1
-            if self._written % CHECKED == 0:
+            self._writes += 1
+            if self._writes % CHECKED == 0:
                 self._forget()
         return revision
 
