@@ -61,7 +61,7 @@ class Call:
         seen = None if active is None else [self.see(active, tensor) for tensor in self.inputs]
         if mode.anomaly:
             anomaly.note(node)
-        context = node.shown()
+        context = node.user_node()
         if active is not None:
             active.enter_code("forward", self.inputs)
         result: Any = ()
@@ -152,7 +152,7 @@ class Call:
             raise errors.runtime(NOT_RETURNED, node=self.node)
         return dirty, {id(t) for t in context.non_differentiable}
 
-    def output(self, tensor: Tensor, nr: int, written: bool, carries: bool, count: int) -> Tensor:
+    def output(self, tensor: Tensor, nr: int, is_inplace: bool, carries: bool, count: int) -> Tensor:
         """An output with its history: of this node, or none."""
         ours = id(tensor) in self.ours
         if not carries:
@@ -162,7 +162,7 @@ class Call:
                 return detach(tensor)
             tensor._node, tensor._nr, tensor._requires_grad = None, 0, False
             return tensor
-        if written:
+        if is_inplace:
             return self.rebased(tensor, nr, count)
         if ours:
             tensor = _alias(tensor)
@@ -194,14 +194,14 @@ class Call:
 
     def report(self, active: Any, seen: Any, outputs: list[Tensor]) -> None:
         """Tell the recording what went in, what came out, and what is kept for backward."""
-        written = next((o for o in outputs if id(o) in self.ours), None)
+        target = next((o for o in outputs if id(o) in self.ours), None)
         node = self.node if self.executable else None
-        onto_base = written is not None and written._view is not None and self.executable
+        onto_base = target is not None and target._view is not None and self.executable
         saved = [self.saved_tensor(value, outputs) for value, _ in self.node.saved_entries if value is not None]
         needed = tuple(place in self.node.places for place in range(len(self.node.needs_input_grad)))
-        active.custom(self.cls.__name__, seen, outputs, node, written, saved, needed)
-        if onto_base and written is not None:
-            report_joint(active, written, self.cls.__name__)
+        active.custom(self.cls.__name__, seen, outputs, node, target, saved, needed)
+        if onto_base and target is not None:
+            report_joint(active, target, self.cls.__name__)
 
     @staticmethod
     def saved_tensor(value: Any, outputs: list[Tensor]) -> Any:

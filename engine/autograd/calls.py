@@ -61,10 +61,10 @@ def backward(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
                 "use `grad_tensors`."
             )
-    roots = _listed(tensors)
-    wanted = None if inputs is None else _inputs(inputs, "backward", roots)
+    roots = _as_list(tensors)
+    targets = None if inputs is None else _inputs(inputs, "backward", roots)
     keep = create_graph if retain_graph is None else retain_graph
-    call("backward", roots, grad_tensors, keep, create_graph, wanted, accumulate=True)
+    call("backward", roots, grad_tensors, keep, create_graph, targets, accumulate=True)
 
 
 def grad(
@@ -88,15 +88,15 @@ def grad(
         )
     if not only_inputs:
         warnings.warn(ONLY_INPUTS, FutureWarning, stacklevel=2)
-    wanted = _inputs(inputs, "grad")
+    targets = _inputs(inputs, "grad")
     keep = create_graph if retain_graph is None else retain_graph
-    roots = _listed(outputs)
+    roots = _as_list(outputs)
     if is_grads_batched:
-        batched = _batched(roots, wanted, grad_outputs, keep, create_graph, allow_unused, materialize_grads)
+        batched = _batched(roots, targets, grad_outputs, keep, create_graph, allow_unused, materialize_grads)
         return dict(zip(inputs, batched, strict=True)) if isinstance(inputs, dict) else batched
-    gradients = call("grad", roots, grad_outputs, keep, create_graph, wanted, accumulate=False)
+    gradients = call("grad", roots, grad_outputs, keep, create_graph, targets, accumulate=False)
     results: list[Tensor | None] = []
-    for position, (tensor, gradient) in enumerate(zip(wanted, gradients, strict=True)):
+    for position, (tensor, gradient) in enumerate(zip(targets, gradients, strict=True)):
         if gradient is None and materialize_grads:
             if isinstance(tensor, GradientEdge):
                 raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
@@ -112,12 +112,12 @@ def grad(
 
 
 def _batched(
-    roots: list[Any], wanted: list[Any], gradients: Any, keep: bool, create_graph: bool, allow_unused: Any, zeros: bool
+    roots: list[Any], targets: list[Any], gradients: Any, keep: bool, create_graph: bool, allow_unused: Any, zeros: bool
 ) -> tuple[Tensor | None, ...]:
     """One backward per row of the gradients; the results stacked."""
-    listed = _as_sequence(gradients) or [None] * len(roots)
+    batches = _as_sequence(gradients) or [None] * len(roots)
     counts = set()
-    for position, (root, gradient) in enumerate(zip(roots, listed, strict=False)):
+    for position, (root, gradient) in enumerate(zip(roots, batches, strict=False)):
         if gradient is None:
             _implicit(root)
             continue
@@ -134,7 +134,7 @@ def _batched(
             )
         counts.add(gradient._array.shape[0])
     if len(counts) > 1:
-        sizes = [g._array.shape[0] for g in listed if g is not None]
+        sizes = [g._array.shape[0] for g in batches if g is not None]
         raise ValueError(
             f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the "
             "mapped dimension"
@@ -142,27 +142,27 @@ def _batched(
     count = counts.pop() if counts else 1
     rows = []
     for row in range(count):
-        weights = [None if g is None else select(g, 0, row) for g in listed]
+        weights = [None if g is None else select(g, 0, row) for g in batches]
         last = row + 1 == count
-        rows.append(grad(roots, wanted, weights, keep or not last, create_graph, True, allow_unused, False, zeros))
-    return tuple(_stacked([row[i] for row in rows]) for i in range(len(wanted)))
+        rows.append(grad(roots, targets, weights, keep or not last, create_graph, True, allow_unused, False, zeros))
+    return tuple(_stacked([row[i] for row in rows]) for i in range(len(targets)))
 
 
 def _inputs(inputs: Any, function: str, roots: Sequence[Any] = ()) -> list[Any]:
     """The `inputs` argument as a list; one that is empty raises torch's error."""
     if type(inputs) is dict:
-        listed = list(inputs.values())
+        targets = list(inputs.values())
     elif isinstance(inputs, Mapping):
         raise TypeError(
             f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are "
             "not supported."
         )
     else:
-        listed = _listed(inputs)
-    if not listed:
+        targets = _as_list(inputs)
+    if not targets:
         tensors = tuple(r for r in roots if isinstance(r, Tensor))
         raise errors.runtime(f"`inputs` argument to `{function}()` cannot be empty.", tensors=tensors)
-    return listed
+    return targets
 
 
 def call(
@@ -188,10 +188,10 @@ def call(
     if active is not None:
         passed = _as_sequence(gradients) or [None] * len(roots)
         places = [place for place, root in enumerate(roots) if isinstance(root, Tensor)]
-        asked = None if inputs is None else [t for t in inputs if isinstance(t, Tensor)]
+        tensors = None if inputs is None else [t for t in inputs if isinstance(t, Tensor)]
         number = active.start(
-            function, [roots[i] for i in places], [seeds[i]._array for i in places], [passed[i] for i in places], asked,
-            keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting, anomaly=mode.anomaly,
+            function, [roots[i] for i in places], [seeds[i]._array for i in places], [passed[i] for i in places],
+            tensors, keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting, anomaly=mode.anomaly,
         )  # fmt: skip
     completed, results = False, []
     try:
@@ -267,7 +267,7 @@ def _refused(
     active.end(number, False, outer)
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return [value] if isinstance(value, (Tensor, GradientEdge)) else list(value)
 
 
@@ -291,16 +291,16 @@ class _Edge:
 
 def _gradients(roots: list[Tensor], gradients: Any) -> list[Tensor]:
     """One gradient per root, checked as torch checks them."""
-    listed = _as_sequence(gradients) or [None] * len(roots)
+    weights = _as_sequence(gradients) or [None] * len(roots)
     roots = [_Edge(root) if isinstance(root, GradientEdge) else root for root in roots]
     for root in roots:
         if not isinstance(root, (Tensor, _Edge)):
             raise AssertionError("Expected output to be a torch.Tensor")
-    if len(listed) != len(roots):
-        wanting = tuple(roots[len(listed) :]) or tuple(roots)
-        raise errors.runtime(f"got {len(roots)} tensors and {len(listed)} gradients", tensors=wanting)
+    if len(weights) != len(roots):
+        wanting = tuple(roots[len(weights) :]) or tuple(roots)
+        raise errors.runtime(f"got {len(roots)} tensors and {len(weights)} gradients", tensors=wanting)
     seeds = []
-    for position, (root, gradient) in enumerate(zip(roots, listed, strict=True)):
+    for position, (root, gradient) in enumerate(zip(roots, weights, strict=True)):
         if gradient is None:
             seeds.append(_implicit(root))
             continue

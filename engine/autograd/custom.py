@@ -54,7 +54,7 @@ class CustomNode(Node):
         """`FBackward` for the Function F."""
         return self.cls._node_name or str(self.cls._backward_cls.__name__)
 
-    def shown(self) -> Any:
+    def user_node(self) -> Any:
         """The face of this node: one as long as somebody holds it."""
         face = None if self.face is None else self.face()
         if face is None:
@@ -119,7 +119,7 @@ class CustomNode(Node):
             active.enter_code("backward", [g for nr, g in enumerate(arguments) if nr not in self.others], node=self)
         cotangents: Any = None
         try:
-            cotangents = self.cls._run_backward(self.shown(), arguments)
+            cotangents = self.cls._run_backward(self.user_node(), arguments)
             cotangents = cotangents if isinstance(cotangents, tuple) else (cotangents,)
         except Exception as error:
             if getattr(error, "place", None) is None:  # whatever the user's backward raises, it is at this node

@@ -251,9 +251,9 @@ def _before_write(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return set_tangent
 
 
-def _carry(written: Tensor, tangent: Tensor) -> None:
+def _carry(target: Tensor, tangent: Tensor) -> None:
     """Give a written tensor its tangent: into the one that it has, as that is written too."""
-    earlier = tangent_of(written)
+    earlier = tangent_of(target)
     if earlier is not None and earlier is not tangent:
         level, mode.dual = mode.dual, None
         active, slot.active = slot.active, None
@@ -261,7 +261,7 @@ def _carry(written: Tensor, tangent: Tensor) -> None:
             tangent = apply_inplace(copy.op, (earlier, tangent), {})
         finally:
             mode.dual, slot.active = level, active
-    written._tangent = (mode.dual, tangent)
+    target._tangent = (mode.dual, tangent)
 
 
 def _hidden(base: Tensor) -> Tensor | None:
@@ -278,12 +278,12 @@ def _whole(base: Tensor) -> Tensor:
     return tensor_of(xp.zeros_like(base._array)) if tangent is None else tangent
 
 
-def _share(base: Tensor, written: Tensor, tangent: Tensor) -> None:
+def _share(base: Tensor, target: Tensor, tangent: Tensor) -> None:
     """Give each view of a storage that was written its part of the tangent."""
     hidden = _hidden(base) is not None
     for reference in base._storage.views or () if base._shared is not None else ():
         part = reference()
-        if part is None or part is written or part._view is None or part._view.base is not base:
+        if part is None or part is target or part._view is None or part._view.base is not base:
             continue
         if not hidden or tangent_of(part) is not None:
             _carry(part, take_slice(tangent, part._view.path))
@@ -302,9 +302,9 @@ def _push_function(
             tangent = tensor_of(xp.zeros_like(value._array))
         moves.append(tangent)
     if not node.saved_entries:
-        node.keep(node.shown().saved_for_forward)
+        node.keep(node.user_node().saved_for_forward)
     versions = [None if g is None else g._storage.version for g in moves]
-    result = cls.jvp(node.shown(), *moves)
+    result = cls.jvp(node.user_node(), *moves)
     results = result if isinstance(result, tuple) else (result,)
     for nr, tangent in enumerate(results):
         if tangent is not None and not isinstance(tangent, Tensor):
@@ -315,14 +315,14 @@ def _push_function(
             f"{len(outputs)} but got {len(results)})"
         )
     places = {id(value): place for place, value in enumerate(args) if isinstance(value, Tensor)}
-    written = {id(value) for value in dirty}
+    dirty_ids = {id(value) for value in dirty}
     for out, tangent in zip(outputs, results, strict=True):
         if not isinstance(out, Tensor):
             continue
-        if id(out) in written and tangent_of(out) is not None:
+        if id(out) in dirty_ids and tangent_of(out) is not None:
             place = places[id(out)]
             _need_written(tangent, moves[place], versions[place])
-        elif id(out) not in written:
+        elif id(out) not in dirty_ids:
             _need_view(out, tangent, args)
         if tangent is not None:
             _need_size(out, tangent)

@@ -249,8 +249,8 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
             outputs = function(ctx, *args, **kwargs)
         if not mode.enabled or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             return outputs
-        listed = outputs if isinstance(outputs, tuple) else (outputs,)
-        errors = tuple(None if o is None else Error.apply(o.detach().requires_grad_(), TWICE) for o in listed)
+        values = outputs if isinstance(outputs, tuple) else (outputs,)
+        errors = tuple(None if o is None else Error.apply(o.detach().requires_grad_(), TWICE) for o in values)
         return errors if isinstance(outputs, tuple) else errors[0]
 
     return wrapper

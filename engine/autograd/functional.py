@@ -83,7 +83,7 @@ class _Task:
     def __init__(self, name: str, create_graph: bool, strict: bool) -> None:
         self.name, self.create_graph, self.strict = name, create_graph, strict
 
-    def listed(self, value: Any, what: str) -> tuple[bool, tuple[Tensor, ...]]:
+    def tensors(self, value: Any, what: str) -> tuple[bool, tuple[Tensor, ...]]:
         """Whether a tuple was given, and its tensors; raises TypeError for anything else."""
         several = isinstance(value, tuple)
         values: tuple[Any, ...] = value if several else (value,)
@@ -98,7 +98,7 @@ class _Task:
 
     def begun(self, inputs: Any) -> tuple[bool, tuple[Tensor, ...]]:
         """Whether a tuple of inputs was given, and the points to differentiate at."""
-        several, values = self.listed(inputs, "inputs")
+        several, values = self.tensors(inputs, "inputs")
         return several, self.points(values)
 
     def points(self, inputs: tuple[Tensor, ...], need: bool = True) -> tuple[Tensor, ...]:
@@ -109,7 +109,7 @@ class _Task:
 
     def called(self, func: Callable[..., Any], points: tuple[Tensor, ...]) -> tuple[bool, tuple[Tensor, ...]]:
         """What the user's function returns."""
-        several, outputs = self.listed(func(*points), "outputs of the user-provided function")
+        several, outputs = self.tensors(func(*points), "outputs of the user-provided function")
         self.need_grad(outputs, "outputs")
         return several, outputs
 
@@ -130,7 +130,7 @@ class _Task:
             if len(like) != 1 or like[0].numel() != 1:
                 raise errors.runtime(f"The vector v can only be None if {side} a single Tensor with a single element.")
             return None
-        points = self.points(self.listed(v, "v")[1], need=False)
+        points = self.points(self.tensors(v, "v")[1], need=False)
         if len(points) != len(like):
             raise errors.runtime(
                 f"v is a tuple of invalid length: should be {len(like)} but got {len(points)}."
@@ -186,11 +186,11 @@ def _pulled(
     keep: bool | None = None,
 ) -> Any:  # fmt: skip
     """autograd.grad of the outputs that require grad; None for all where none does."""
-    pairs = zip(outputs, weights or (None,) * len(outputs), strict=True)
-    wanted = [(out, weight) for out, weight in pairs if out is not None and out.requires_grad]
-    if not wanted:
+    every = zip(outputs, weights or (None,) * len(outputs), strict=True)
+    pairs = [(out, weight) for out, weight in every if out is not None and out.requires_grad]
+    if not pairs:
         return (None,) * len(inputs)
-    roots, seeds = (tuple(column) for column in zip(*wanted, strict=True))
+    roots, seeds = (tuple(column) for column in zip(*pairs, strict=True))
     return grad(roots, tuple(inputs), seeds, keep, graph, allow_unused=True)
 
 
@@ -269,8 +269,8 @@ def jacobian(
         if vectorize and strict:
             raise errors.runtime(BATCHED_STRICT)
         table = [_rows(task, number, output, points) for number, output in enumerate(outputs)]
-        shown = [task.released(row, several_inputs) for row in table]
-    return tuple(shown) if several else shown[0]
+        jacobians = [task.released(row, several_inputs) for row in table]
+    return tuple(jacobians) if several else jacobians[0]
 
 
 def _check_forward(create_graph: bool, strict: bool, vectorize: bool) -> None:
@@ -323,7 +323,7 @@ def hessian(
             [ 0., 12.]])
     """
     task = _Task("hessian", create_graph, strict)
-    several, values = task.listed(inputs, "inputs")
+    several, values = task.tensors(inputs, "inputs")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 

@@ -44,16 +44,16 @@ class GradcheckError(RuntimeError):
     """The two do not agree."""
 
 
-def _listed(value: Any) -> tuple[Any, ...]:
+def _as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
 def _differentiable(outputs: Any) -> list[Tensor]:
-    return [o for o in _listed(outputs) if isinstance(o, Tensor) and o.requires_grad]
+    return [o for o in _as_tuple(outputs) if isinstance(o, Tensor) and o.requires_grad]
 
 
 def _floats(outputs: Any) -> list[Tensor]:
-    return [o for o in _listed(outputs) if isinstance(o, Tensor) and o.is_floating_point()]
+    return [o for o in _as_tuple(outputs) if isinstance(o, Tensor) and o.is_floating_point()]
 
 
 def numerical_jacobian(function: Callable[..., Any], inputs: Sequence[Any], place: int, eps: float) -> list[Any]:
@@ -116,7 +116,7 @@ class _Check:
     """One call of gradcheck."""
 
     def __init__(self, func: Callable[..., Any], inputs: Any, eps: float, atol: float, rtol: float) -> None:
-        self.func, self.values = func, _listed(inputs)
+        self.func, self.values = func, _as_tuple(inputs)
         self.eps, self.atol, self.rtol = eps, atol, rtol
         self.places = [i for i, v in enumerate(self.values) if isinstance(v, Tensor) and v.requires_grad]
         self.targets: list[Tensor] = [self.values[i] for i in self.places]
@@ -135,13 +135,13 @@ class _Check:
 
     def numerical(self, outputs: Any) -> list[list[Any]]:
         """A matrix per input and differentiable output."""
-        wanted = [nr for nr, out in enumerate(_floats(outputs)) if out.requires_grad]
+        numbers = [nr for nr, out in enumerate(_floats(outputs)) if out.requires_grad]
         matrices = [numerical_jacobian(self.func, self.values, place, self.eps) for place in self.places]
-        if not wanted:
+        if not numbers:
             if any((matrix != 0).any() for column in matrices for matrix in column):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
             return []
-        return [[column[nr] for nr in wanted] for column in matrices]
+        return [[column[nr] for nr in numbers] for column in matrices]
 
     def backward(self, outputs: Any, dtypes: bool, nondeterminism: float) -> None:
         """Compare the rules' matrices with those by small steps."""
@@ -298,13 +298,13 @@ def gradgradcheck(
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
-    seeds = _listed(inputs)
+    seeds = _as_tuple(inputs)
     outputs = _differentiable(func(*seeds))
     if grad_outputs is None:
         draws = xp.random.default_rng(0)
         weights = [tensor_of(draws.standard_normal(o._array.shape), requires_grad=True) for o in outputs]
     else:
-        weights = list(_listed(grad_outputs))
+        weights = list(_as_tuple(grad_outputs))
     places = [i for i, v in enumerate(seeds) if isinstance(v, Tensor) and v.requires_grad]
 
     def slopes(*values: Any) -> tuple[Tensor, ...]:

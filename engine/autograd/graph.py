@@ -71,12 +71,12 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     edge = gradient_edge(tensor)
     if not tensor.requires_grad or edge is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return GradientEdge(edge[0].shown(), edge[1])
+    return GradientEdge(edge[0].user_node(), edge[1])
 
 
-def inner_node(shown: Any) -> Any:
+def inner_node(node: Any) -> Any:
     """The engine's node behind what the user holds."""
-    return getattr(shown, "_own_node", shown)
+    return getattr(node, "_own_node", node)
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
@@ -94,7 +94,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
         if slot.active is not None:
             slot.active.before_write(one)
         if not one.is_inference():
-            one._storage.written()
+            one._storage.count_write()
 
 
 class saved_tensors_hooks:
@@ -270,7 +270,7 @@ class _CopyOnWrite:
         self.table, self.tensor, self.copied = table, tensor, False
         self.storage, self.version = tensor._storage, tensor._storage.version
 
-    def written(self) -> None:
+    def copy_tensor(self) -> None:
         """Keep a copy from now on."""
         if not self.copied:
             self.tensor, self.copied = clone(detach(self.tensor)), True  # ops, which a replay does again
@@ -304,7 +304,7 @@ class _Table:
         for reference in self.saved_by_storage.pop(id(storage), ()):
             entry = reference()
             if entry is not None and entry.storage is storage:
-                entry.written()
+                entry.copy_tensor()
 
 
 class _Allowed:

@@ -36,6 +36,6 @@ def _add(tensor: Tensor, gradient: Any, create_graph: bool, retained: bool) -> N
         if active is not None:
             active.before_write(present)
         present._array += gradient
-        present._storage.written()
+        present._storage.count_write()
     if active is not None:
         active.accumulate(tensor, tensor._grad, earlier, gradient._array if create_graph else gradient, retained)

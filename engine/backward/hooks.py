@@ -30,7 +30,7 @@ class Hooks:
         self.graph = graph
         self.passed = passed
 
-    def shown(self, gradient: Any) -> Any:
+    def tensor(self, gradient: Any) -> Any:
         """A gradient as the user's hook sees it."""
         return gradient if gradient is None or self.graph else as_tensor(gradient, self.passed)
 
@@ -47,7 +47,7 @@ class Hooks:
     ) -> Any:
         """The gradient after the hooks of one tensor: output `nr` of `node`, or a leaf."""
         for hook in tuple(hooks.values()):
-            result = ran(hook, "tensor", (self.shown(gradient),), tensor=tensor, node=node, nr=nr)
+            result = ran(hook, "tensor", (self.tensor(gradient),), tensor=tensor, node=node, nr=nr)
             if result is None:
                 continue
             self.check(hook, result, gradient)
@@ -62,7 +62,7 @@ class Hooks:
         into."""
         current = list(grads)
         for hook in tuple(hooks.values()):
-            arguments = (tuple(self.shown(g) for g in current),)
+            arguments = (tuple(self.tensor(g) for g in current),)
             result = ran(hook, "before", arguments, tensor=leaf, node=None if leaf is not None else node)
             if result is not None:
                 current = self.taken(hook, result, current, node, "before", leaf)
@@ -73,9 +73,9 @@ class Hooks:
     ) -> list[Any]:
         """The cotangents after the hooks that run after a node; `leaf` is the tensor that it accumulated into."""
         current = list(cotangents)
-        arguments = tuple(self.shown(g) for g in upstream)
+        arguments = tuple(self.tensor(g) for g in upstream)
         for hook in tuple(hooks.values()):
-            passed = (tuple(self.shown(c) for c in current), arguments)
+            passed = (tuple(self.tensor(c) for c in current), arguments)
             result = ran(hook, "after", passed, tensor=leaf, node=None if leaf is not None else node)
             if result is not None:
                 current = self.taken(hook, result, current, node, "after", None)

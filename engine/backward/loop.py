@@ -62,12 +62,12 @@ def _run(
     """The same, on the current stack."""
     nodes = [node for node, _ in roots]
     waiting = count_dependencies(nodes)
-    wanted = None if captures is None else leading_to({node for node, _ in captures}, nodes)
+    route = None if captures is None else leading_to({node for node, _ in captures}, nodes)
     taken: dict[Capture, Any] = {}
     if captures is not None:
         taken = dict.fromkeys(captures)
     owned = {} if create_graph else {id(gradient._array): gradient for gradient in gradients}
-    run = _Run(waiting, wanted, taken, captures is None or accumulate, keep, create_graph, owned)
+    run = _Run(waiting, route, taken, captures is None or accumulate, keep, create_graph, owned)
     before = mode.enabled
     mode.turn(create_graph and not mode.inference)
     run.root = nodes[0] if len(nodes) == 1 else None
@@ -90,18 +90,18 @@ def _run(
     finally:
         mode.turn(before)
         reentrancy.leave(outer)
-    return [run.hooks.shown(taken[c]) for c in captures] if captures is not None else []
+    return [run.hooks.tensor(taken[c]) for c in captures] if captures is not None else []
 
 
 class _Run:
     """The state of one backward pass."""
 
     def __init__(
-        self, waiting: Any, wanted: Any, taken: Any, accumulate: bool, keep: bool, create_graph: bool, passed: Any
+        self, waiting: Any, route: Any, taken: Any, accumulate: bool, keep: bool, create_graph: bool, passed: Any
     ) -> None:
         self.waiting = waiting
         self.arrived: dict[Any, Any] = {}
-        self.wanted = wanted
+        self.route = route
         self.taken = taken
         self.accumulate = accumulate
         self.keep = keep
@@ -113,7 +113,7 @@ class _Run:
 
     def will_run(self, node: Any) -> bool:
         """Whether a node takes part in this pass."""
-        return node in self.waiting and (self.wanted is None or node in self.wanted)
+        return node in self.waiting and (self.route is None or node in self.route)
 
     def deliver(self, node: Any, nr: int, gradient: Any) -> None:
         """Add a contribution to the gradient that has arrived so far for output `nr` of `node`: one value, or a list
@@ -144,9 +144,9 @@ class _Run:
     def drain(self) -> None:
         """Run ready nodes until there are none.  A node costs little more than its rules: rare cases are handled
         elsewhere."""
-        ready, waiting, arrived, wanted, active = self.ready, self.waiting, self.arrived, self.wanted, slot.active
+        ready, waiting, arrived, route, active = self.ready, self.waiting, self.arrived, self.route, slot.active
         special = self.create_graph or mode.anomaly
-        asked = {node for node, _ in self.taken} if self.taken else None
+        capture_nodes = {node for node, _ in self.taken} if self.taken else None
         keep, deliver, sums, add = self.keep, self.deliver, self.sums, xp.add
         following: Any = None  # the only ready node, with its gradient: it need not queue
         handed: Any = None
@@ -158,13 +158,13 @@ class _Run:
                 upstream = arrived.pop(node, None)
             else:
                 break
-            if wanted is not None and node not in wanted:
+            if route is not None and node not in route:
                 if node is self.root:
                     self.pass_by(node, upstream)
                 continue
             if upstream is None:
                 cotangents: Any = self.undefined(node)
-            elif node.more is not None or special or (asked is not None and node in asked):
+            elif node.more is not None or special or (capture_nodes is not None and node in capture_nodes):
                 if type(node) is AccumulateGrad:
                     self.arrive(node, upstream)
                     continue
@@ -179,10 +179,10 @@ class _Run:
                     raise
                 freed = plan.frees and not keep
                 if active is not None and (
-                    wanted is not None or not active.plain_vjp(node, upstream, cotangents, cotangents, freed)
+                    route is not None or not active.plain_vjp(node, upstream, cotangents, cotangents, freed)
                 ):
                     fitted = self.fitted(node, cotangents)
-                    if wanted is not None or not active.plain_vjp(node, upstream, cotangents, fitted, freed):
+                    if route is not None or not active.plain_vjp(node, upstream, cotangents, fitted, freed):
                         self.report(active, node, [upstream], cotangents, fitted, freed)
                     cotangents = fitted
                 if freed:
@@ -257,7 +257,7 @@ class _Run:
         goes_on = (
             self.accumulate  # backward(inputs=...) runs the nodes of its inputs too, as torch does
             or not self.taken
-            or any(target in self.wanted for target in node.targets if target is not None)
+            or any(target in self.route for target in node.targets if target is not None)
         )
         if self.taken and goes_on:  # torch's order: requested gradients are taken before hooks see them
             self.capture(node, upstream)
@@ -267,22 +267,22 @@ class _Run:
             self.capture(node, upstream)
             return (None,) * len(node.targets)
         cotangents = self.vjp(node, upstream)
-        if self.wanted is not None and node.own is None:  # cotangents that nobody needs are not computed
+        if self.route is not None and node.own is None:  # cotangents that nobody needs are not computed
             pairs = zip(node.targets, cotangents, strict=True)
-            cotangents = [cotangent if target in self.wanted else None for target, cotangent in pairs]
+            cotangents = [cotangent if target in self.route else None for target, cotangent in pairs]
         if mode.anomaly:
             anomaly.check(node, cotangents)
         freed = False if self.keep else node.free()
         if node.more is not None and node.more.get("post_hooks"):
-            cotangents = self.hooks.after(node.more["post_hooks"], cotangents, _listed(node, upstream), node)
+            cotangents = self.hooks.after(node.more["post_hooks"], cotangents, _per_output(node, upstream), node)
         if slot.active is not None:
             fitted = self.fitted(node, cotangents)
-            self.report(slot.active, node, _listed(node, upstream), cotangents, fitted, freed)
+            self.report(slot.active, node, _per_output(node, upstream), cotangents, fitted, freed)
         return cotangents
 
     def capture(self, node: Any, upstream: Any) -> None:
         """Take the gradients that were requested at this node."""
-        for nr, gradient in enumerate(_listed(node, upstream)):
+        for nr, gradient in enumerate(_per_output(node, upstream)):
             if (node, nr) in self.taken:
                 self.taken[node, nr] = gradient
 
@@ -290,7 +290,7 @@ class _Run:
         """Run the rules of a node on its saved values, or the node's own code."""
         if node.own is not None:
             return node.own(upstream, self)
-        if all(gradient is None for gradient in _listed(node, upstream)):
+        if all(gradient is None for gradient in _per_output(node, upstream)):
             if node.saved is None:
                 raise node.freed()
             node.check_versions()
@@ -312,8 +312,8 @@ class _Run:
         node.check_versions()
         values = [unpack_saved(node, v) for v in node.saved]
         cotangents = [None] * len(node.op.places)
-        for edge, rule, wanted in node.plan.calls:
-            cotangents[edge] = rule(upstream, *[values[i] for i in wanted])
+        for edge, rule, places in node.plan.calls:
+            cotangents[edge] = rule(upstream, *[values[i] for i in places])
         if node.op.traits.fused:
             carry = [v for name, v in zip(node.plan.names, values, strict=True) if name not in NUMBERED]
             cotangents = [_hung(cotangent, carry, node.op.traits.fused == "zeros") for cotangent in cotangents]
@@ -336,7 +336,7 @@ class _Run:
 
     def before(self, node: Any, upstream: Any, runs: bool = True) -> Any:
         """Tensor hooks, retained gradients and, if the node runs, its prehooks, in torch's order."""
-        grads, more, hooks = _listed(node, upstream), node.more, self.hooks
+        grads, more, hooks = _per_output(node, upstream), node.more, self.hooks
         for nr, (registered, reference) in more.get("tensor_hooks", {}).items():
             grads[nr] = hooks.of_tensor(registered, grads[nr], reference(), node, nr)
         for nr, reference in more.get("retain", {}).items():
@@ -377,8 +377,8 @@ class _Run:
         """The arrays of the cotangents, summed over broadcast dimensions; None for those that nobody needs."""
         arrays: list[Any] = []
         for edge, (target, cotangent) in enumerate(zip(node.targets, cotangents, strict=True)):
-            asked = node.own is not None or self.wanted is None or target in self.wanted  # torch computes nothing else
-            if target is None or cotangent is None or not asked:
+            is_needed = node.own is not None or self.route is None or target in self.route  # torch computes no others
+            if target is None or cotangent is None or not is_needed:
                 arrays.append(None)
                 continue
             array = cotangent._array if self.create_graph else cotangent
@@ -416,8 +416,8 @@ def run_alone(node: Node, grads: tuple[Any, ...]) -> Any:
         arguments = [run.hooks.inner(gradient) for gradient in grads]
         cotangents = run.vjp(node, arguments if node.metas is not None else arguments[0])
         result = [None if target is None else c for c, target in zip(cotangents, node.targets, strict=True)]
-    shown = tuple(Hooks(mode.enabled).shown(cotangent) for cotangent in result)
-    return shown[0] if len(shown) == 1 else shown
+    tensors = tuple(Hooks(mode.enabled).tensor(cotangent) for cotangent in result)
+    return tensors[0] if len(tensors) == 1 else tensors
 
 
 Node.called = run_alone  # bound here, where the loop is known
@@ -431,6 +431,6 @@ def _hung(cotangent: Any, values: Sequence[Any], zeros: bool) -> Any:
     return cotangent
 
 
-def _listed(node: Any, upstream: Any) -> list[Any]:
+def _per_output(node: Any, upstream: Any) -> list[Any]:
     """The upstream gradients as a list, one per output."""
     return upstream if node.metas is not None else [upstream]

@@ -84,7 +84,7 @@ class OneCycleLR(_WithMomentum):
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `last_epoch`; sets the momentum too."""
-        self._asked()
+        self._warn_outside_step()
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
@@ -185,7 +185,7 @@ class CyclicLR(_WithMomentum):
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `last_epoch`; sets the momentum too."""
-        self._asked()
+        self._warn_outside_step()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
         part = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
@@ -244,7 +244,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `T_cur` of the round that runs."""
-        self._asked()
+        self._warn_outside_step()
         wave = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base - self.eta_min) * wave / 2 for base in self.base_lrs]
 

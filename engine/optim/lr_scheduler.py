@@ -50,7 +50,7 @@ class LambdaLR(ByLambda):
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `last_epoch`."""
-        self._asked()
+        self._warn_outside_step()
         return [base * fn(self.last_epoch) for fn, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]
 
 
@@ -75,7 +75,7 @@ class MultiplicativeLR(ByLambda):
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `last_epoch`."""
-        self._asked()
+        self._warn_outside_step()
         if self._is_initial:
             return values_of(self.optimizer, "lr")
         return [lr * fn(self.last_epoch) for fn, lr in zip(self.lr_lambdas, self._lrs(), strict=True)]
@@ -100,7 +100,7 @@ class StepLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `last_epoch`."""
-        self._asked()
+        self._warn_outside_step()
         if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
             return values_of(self.optimizer, "lr")
         return [lr * self.gamma for lr in self._lrs()]
@@ -128,7 +128,7 @@ class MultiStepLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `last_epoch`."""
-        self._asked()
+        self._warn_outside_step()
         if self.last_epoch not in self.milestones:
             return values_of(self.optimizer, "lr")
         return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._lrs()]
@@ -159,7 +159,7 @@ class ConstantLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `last_epoch`."""
-        self._asked()
+        self._warn_outside_step()
         if self.last_epoch == 0:
             return [lr * self.factor for lr in self._lrs()]
         if self.last_epoch != self.total_iters:
@@ -198,7 +198,7 @@ class LinearLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `last_epoch`."""
-        self._asked()
+        self._warn_outside_step()
         if self.last_epoch == 0:
             return [lr * self.start_factor for lr in self._lrs()]
         if self._is_initial or self.last_epoch > self.total_iters:
@@ -231,7 +231,7 @@ class ExponentialLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `last_epoch`."""
-        self._asked()
+        self._warn_outside_step()
         if self._is_initial:
             return values_of(self.optimizer, "lr")
         return [lr * self.gamma for lr in self._lrs()]
@@ -259,7 +259,7 @@ class PolynomialLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `last_epoch`."""
-        self._asked()
+        self._warn_outside_step()
         if self._is_initial or self.last_epoch > self.total_iters:
             return values_of(self.optimizer, "lr")
         left = 1.0 - self.last_epoch / self.total_iters
@@ -290,7 +290,7 @@ class CosineAnnealingLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates at `last_epoch`."""
-        self._asked()
+        self._warn_outside_step()
         low, span = self.eta_min, self.T_max
         if self._is_initial:
             return values_of(self.optimizer, "lr")

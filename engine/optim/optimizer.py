@@ -135,9 +135,9 @@ class Optimizer:
                 "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
                 "will change between runs. Please use a list instead."
             )
-        listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
-        names = [pair[0] for pair in listed if isinstance(pair, tuple)]
-        params = [p[1] if isinstance(p, tuple) else p for p in listed]
+        entries = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+        names = [pair[0] for pair in entries if isinstance(pair, tuple)]
+        params = [p[1] if isinstance(p, tuple) else p for p in entries]
         param_group["params"] = params
         if names:
             if len(names) != len(params):

@@ -132,7 +132,7 @@ class LRScheduler:
         """The learning rates as the groups have them."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
-    def _asked(self) -> None:
+    def _warn_outside_step(self) -> None:
         """Warn where the user, not a step, asks for the rates to be computed."""
         if not self._get_lr_called_within_step:
             warnings.warn(OUTSIDE, UserWarning, stacklevel=3)

@@ -262,7 +262,7 @@ class SWALR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The rates at this epoch; that of the start is found from the present one."""
-        self._asked()
+        self._warn_outside_step()
         step = self._step_count - 1
         if self.anneal_epochs == 0:
             step = max(1, step)

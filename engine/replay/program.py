@@ -71,16 +71,16 @@ class Edits:
 
     def as_json(self) -> dict[str, Any]:
         """The edits as JSON, the form in which the browser holds them."""
-        listed = None if self.commands is None else [_command_json(c) for c in self.commands]
-        return {"leaves": {str(k): v for k, v in self.leaves.items()}, "commands": listed}
+        entries = None if self.commands is None else [_command_json(c) for c in self.commands]
+        return {"leaves": {str(k): v for k, v in self.leaves.items()}, "commands": entries}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Edits:
         """Edits from JSON.  Raises ValueError that says what was expected and found."""
         try:
             leaves = {int(k): v for k, v in (data.get("leaves") or {}).items()}
-            listed = data.get("commands")
-            commands = None if listed is None else tuple(_command_from(c) for c in listed)
+            entries = data.get("commands")
+            commands = None if entries is None else tuple(_command_from(c) for c in entries)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 f"edits should be {{leaves, commands}} as in docs/scene-format.md; found {error!r}"
@@ -112,22 +112,22 @@ def given_numbers(trace: Trace, leaves: Mapping[int, Any]) -> dict[int, OpCalled
     in its place.  Raises ValueError for what is no leaf of the program.
     """
     created = {event.tensor for event in trace.events if isinstance(event, LeafCreated)}
-    wanted = leaves.keys() - created
+    tensors = leaves.keys() - created
     makers: dict[int, OpCalled] = {}
-    asked = set()
-    for event in trace.events if wanted else ():
+    with_grad = set()
+    for event in trace.events if tensors else ():
         if isinstance(event, OpCalled):
             for out in event.outputs:
                 makers.setdefault(out.tensor, event)
         elif isinstance(event, FlagChanged) and event.flag == "requires_grad" and event.value:
-            asked.add(event.tensor)
-    for tensor in sorted(wanted):
+            with_grad.add(event.tensor)
+    for tensor in sorted(tensors):
         name, op = trace.names.get(tensor, f"tensor {tensor}"), makers.get(tensor)
         if op is None:
             raise ValueError(
                 f"only the values of a leaf can be edited, and the program makes no tensor with the number {tensor}"
             )
-        if tensor not in asked or op.node is not None or op.call is not None:
+        if tensor not in with_grad or op.node is not None or op.call is not None:
             what = f"only the values of a leaf can be edited, and {name} is computed by {op.name}"
             raise ValueError(f"{what}: edit a leaf from which it is computed")
         if len(op.outputs) > 1:
@@ -135,7 +135,7 @@ def given_numbers(trace: Trace, leaves: Mapping[int, Any]) -> dict[int, OpCalled
                 f"only the values of a leaf can be edited, and {name} is one of {len(op.outputs)} results of {op.name}"
             )
             raise ValueError(f"{what}: write {name}.clone().requires_grad_() in the program, and run it again")
-    return {tensor: makers[tensor] for tensor in wanted}
+    return {tensor: makers[tensor] for tensor in tensors}
 
 
 def gradient_tensors(trace: Trace) -> dict[int, int]:

@@ -201,14 +201,14 @@ class StandIns:
         Another is asked where this one `goes_elsewhere` than in the recording (or is new): there it has no blocks.
         """
         own = [block for block in self.blocks.of_call.get(-1 if call is None else call, ()) if block.is_hook]
-        listed = [(block, False) for block in own]
+        pairs = [(block, False) for block in own]
         if goes_elsewhere:
             places = {block.place for block in own} | self.passed.get(-1 if call is None else call, set())
             for other, blocks in self.blocks.of_call.items():
                 if other != call:
-                    listed += [(b, True) for b in blocks if b.is_hook and not places & {b.place, b.place[1:]}]
+                    pairs += [(b, True) for b in blocks if b.is_hook and not places & {b.place, b.place[1:]}]
                     places |= {b.place for b in blocks}
-        return listed
+        return pairs
 
     def hook(self, block: Block, borrowed: bool) -> Callable[..., Any]:
         """What stands for a hook, wherever it stands."""

@@ -59,7 +59,7 @@ def _torchs(name: str) -> str:
     return name.removesuffix("_sizes") + "_sym_sizes" if name.endswith("_sizes") else name
 
 
-def listed(node: Node) -> list[str]:
+def attribute_names(node: Node) -> list[str]:
     """The names that dir() lists for a node."""
     tensors, others = names(node)
     saved_names = [f"_saved_{name}" for name in (*tensors, *others)] + [f"_raw_saved_{name}" for name in tensors]
@@ -83,7 +83,7 @@ def attribute(node: Node, name: str) -> Any:
         if key not in plan.names:
             return None
         node.check_versions()
-        return _shown(node, node.saved[plan.names.index(key)])
+        return _tensor(node, node.saved[plan.names.index(key)])
     if key in others and not raw:
         own = key.removesuffix("_sym_sizes") + "_sizes" if key.endswith("_sym_sizes") else key
         if own in node.statics or own in plan.op.statics:
@@ -94,7 +94,7 @@ def attribute(node: Node, name: str) -> Any:
     raise AttributeError(f"{node.name()!r} object has no attribute {name!r}")
 
 
-def _shown(node: Node, value: Any) -> Any:
+def _tensor(node: Node, value: Any) -> Any:
     """A saved value as a tensor; a number as one without dimensions."""
     if isinstance(value, (bool, int, float)):
         return tensor_of(xp.asarray(value))
@@ -102,4 +102,4 @@ def _shown(node: Node, value: Any) -> Any:
     return tuple(unpacked) if isinstance(unpacked, list) else unpacked
 
 
-Node.look, Node.listed = attribute, listed  # bound here: these know Tensor
+Node.look, Node.attribute_names = attribute, attribute_names  # bound here: these know Tensor

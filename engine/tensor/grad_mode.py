@@ -30,13 +30,13 @@ _counting = threading.Lock()
 
 
 class _Mode(threading.local):
-    """Ops read `enabled`; `asked` is the user's setting, which has no effect in inference mode.  It is set by `turn`,
+    """Ops read `enabled`; `setting` is the user's, which has no effect in inference mode.  It is set by `turn`,
     which counts the threads in which it is off.  `packing` has the pairs of hooks for saved tensors, innermost last,
     and whether a recording leaves them out; `packing_refused` is the reason if there may be none.
     """
 
     enabled: bool = True
-    asked: bool = False
+    setting: bool = False
     legacy_broadcasting: bool = False
     inference = False
     anomaly = False
@@ -64,7 +64,7 @@ def is_grad_enabled() -> bool:
     >>> is_grad_enabled()
     True
     """
-    return mode.asked if mode.inference else mode.enabled
+    return mode.setting if mode.inference else mode.enabled
 
 
 def is_inference_mode_enabled() -> bool:
@@ -80,7 +80,7 @@ def is_inference_mode_enabled() -> bool:
 
 
 def _switch(enabled: bool) -> None:
-    mode.asked = enabled
+    mode.setting = enabled
     enabled = enabled and not mode.inference
     if mode.enabled != enabled:
         mode.turn(enabled)
@@ -116,20 +116,20 @@ class _Decorator:
             generator = function(*args, **kwargs)
             try:
                 with self.clone():
-                    shown = generator.send(None)
+                    item = generator.send(None)
                 while True:
                     try:
-                        sent = yield shown
+                        sent = yield item
                     except GeneratorExit:
                         with self.clone():
                             generator.close()
                         raise
                     except BaseException as error:  # noqa: BLE001 whatever is thrown in is for the generator
                         with self.clone():
-                            shown = generator.throw(error)
+                            item = generator.throw(error)
                     else:
                         with self.clone():
-                            shown = generator.send(sent)
+                            item = generator.send(sent)
             except StopIteration as end:
                 return end.value
 
@@ -177,7 +177,7 @@ class set_grad_enabled(_Decorator):
 class _Fixed(_Decorator):
     """no_grad and enable_grad: the mode is switched when the block is entered, not when the object is created."""
 
-    wanted = True
+    setting = True
 
     def __new__(cls, orig_func: Callable[..., Any] | None = None) -> Any:
         self = super().__new__(cls)
@@ -185,7 +185,7 @@ class _Fixed(_Decorator):
 
     def __enter__(self) -> None:
         self.prev = is_grad_enabled()
-        _switch(self.wanted)
+        _switch(self.setting)
 
     def __exit__(self, *_: object) -> None:
         _switch(self.prev)
@@ -202,7 +202,7 @@ class no_grad(_Fixed):
     False
     """
 
-    wanted = False
+    setting = False
 
 
 class enable_grad(_Fixed):
@@ -217,7 +217,7 @@ class enable_grad(_Fixed):
     True
     """
 
-    wanted = True
+    setting = True
 
 
 class inference_mode(_Decorator):

@@ -116,7 +116,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
         target._array[...] = result
     else:
         writer(*arrays, **statics)
-    target._storage.written()
+    target._storage.count_write()
     if node is not None:
         _attach(node, (before, *inputs[1:]), arrays if arrays is not sources else None, target)
     if active is not None:
@@ -307,7 +307,7 @@ class CopySlices(Node):
         return self.look(name)
 
     def __dir__(self) -> list[str]:
-        return self.listed()
+        return self.attribute_names()
 
     def name(self) -> str:
         """torch's name of this node."""

@@ -108,7 +108,7 @@ class Node(_Rare):
     more: dict[str, Any] | None
     look: ClassVar[Callable[[Node, str], Any]]
     """The value of `_saved_...`, and the names for dir(): set by `engine.tensor.attributes`, which knows Tensors."""
-    listed: ClassVar[Callable[[Node], list[str]]]
+    attribute_names: ClassVar[Callable[[Node], list[str]]]
     called: ClassVar[Callable[[Node, tuple[Any, ...]], Any]]
     """Runs the rules of a node alone: set by `engine.backward.loop`, which knows the loop."""
 
@@ -127,10 +127,11 @@ class Node(_Rare):
         """The nodes that receive the cotangents, `(None, 0)` where no gradient is needed, as in torch."""
         numbers = self.numbers or (0,) * len(self.targets)
         return tuple(
-            (None if target is None else target.shown(), nr) for target, nr in zip(self.targets, numbers, strict=True)
+            (None if target is None else target.user_node(), nr)
+            for target, nr in zip(self.targets, numbers, strict=True)
         )
 
-    def shown(self) -> Any:
+    def user_node(self) -> Any:
         """The node as the user sees it: only now does it get a class of its own name."""
         if type(self) is Node:
             self.__class__ = _kind(self.name().rpartition("::")[2])
@@ -169,8 +170,8 @@ class Node(_Rare):
 
     @property
     def _input_metadata(self) -> list[InputMetadata]:
-        listed: list[Any] = [(self.shape, self.dtype)] if self.metas is None else self.metas
-        return [InputMetadata(shape, dtype) for shape, dtype in listed]
+        metas: list[Any] = [(self.shape, self.dtype)] if self.metas is None else self.metas
+        return [InputMetadata(shape, dtype) for shape, dtype in metas]
 
     def meta(self, nr: int) -> tuple[Any, Any]:
         """(shape, dtype) of output `nr`."""
@@ -190,10 +191,10 @@ class Node(_Rare):
     def freed(self) -> RuntimeError:
         """torch's error for a node that ran before and whose saved tensors were freed."""
         shapes = [shape for shape, _ in self.metas] if self.metas else [self.shape or ()]
-        shown = " and ".join(str(list(shape)) for shape in shapes)
+        text = " and ".join(str(list(shape)) for shape in shapes)
         return errors.runtime(
             FREED,
-            f"Backstep: {self.name()}, whose output has the shape {shown}, needs the tensors that it saved in forward, "
+            f"Backstep: {self.name()}, whose output has the shape {text}, needs the tensors that it saved in forward, "
             "but an earlier backward has freed them. "
             "Pass retain_graph=True to the earlier call, or compute the forward again.",
             node=self,
@@ -230,8 +231,8 @@ def changed_message(value: Any, maker: str | None, version: int, expected: int) 
     view = getattr(value, "_view", None)
     if maker and view is not None and view.base._requires_grad and view.path[-1][2] is None:
         maker = "AsStrided"  # torch creates a new node for a view when it finds its base changed
-    shown = SUFFIX.sub(r"\1", maker or "")
-    origin = f", which is output {value._nr} of {shown}," if maker else ""
+    name = SUFFIX.sub(r"\1", maker or "")
+    origin = f", which is output {value._nr} of {name}," if maker else ""
     return (
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{dtype_of(value._array).legacy} {list(value._array.shape)}]{origin} is at version {version}; expected "
@@ -247,7 +248,7 @@ def _kind(name: str) -> type[Node]:
     """The class of nodes of a name, so that `type(y.grad_fn).__name__` is torch's; they have torch's `_saved_...` too.
     Node itself, which the loop reads, does not: attributes of a class with a `__getattr__` are slower.
     """
-    own = {"__getattr__": Node.look, "__dir__": Node.listed, "__doc__": Node.__doc__}
+    own = {"__getattr__": Node.look, "__dir__": Node.attribute_names, "__doc__": Node.__doc__}
     return type(name, (Node,), {"__slots__": (), "__module__": "builtins", **own})
 
 
@@ -283,7 +284,7 @@ class AccumulateGrad:
     extras = Node.extras
     metadata = Node.metadata
     meta = Node.meta
-    shown = Node.shown
+    user_node = Node.user_node
     register_hook = Node.register_hook
     register_prehook = Node.register_prehook
     _sequence_nr = Node._sequence_nr

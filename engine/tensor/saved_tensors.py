@@ -29,7 +29,7 @@ def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
     plan = node.plan
     arity = len(args)
     saved: list[Any] = []
-    written = False
+    needs_versions = False
     for place in plan.pick:
         if place < 0:
             saved.append(_sizes(args[~place]))
@@ -37,30 +37,30 @@ def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
             value = args[place]
             if isinstance(value, Tensor):
                 if value._shared is not None and value._shared.version:
-                    written = True
+                    needs_versions = True
                 if promoted is not None and promoted[place] is not value._array:
                     value = Promoted(value, promoted[place].dtype)
             elif type(value) is list or type(value) is tuple:
                 value = list(value)
-                written = True
+                needs_versions = True
             saved.append(value)
         elif place == arity:
             if "results" in plan.names:
                 saved.append([_saved_result(out) for out in outputs])
-                written = True
+                needs_versions = True
             else:
                 saved.append(_saved_result(outputs[0]))
                 if outputs[0]._shared.version:
-                    written = True
+                    needs_versions = True
         elif place <= arity + len(node.statics):
             saved.append(list(node.statics.values())[place - arity - 1])
         else:
             out = outputs[place - arity - 1 - len(node.statics)]
             saved.append(_saved_result(out))
             if out._shared.version:
-                written = True
+                needs_versions = True
     node.saved = tuple(saved)
-    if written:
+    if needs_versions:
         node.versions = tuple(saved_version(saved[p]) for p in plan.tensors)
 
 
@@ -155,30 +155,30 @@ class Packed:
         self, node: Node | None, value: Any, pack: Any, unpack: Any, quiet: bool = False, place: int = 0
     ) -> None:
         with unrecorded() if type(value) is Promoted else nullcontext():
-            shown = unpack_saved(node, value)
+            tensor = unpack_saved(node, value)
         self._shared = None
         self.unpack = unpack
         self.place, self.sequence = place, None if quiet or node is None else node.sequence_nr
         own = type(value) is SavedResult
-        self._node, self._nr, self.requires = (None if own else shown._node), shown._nr, shown._requires_grad
-        self.accumulator = accumulator(shown) if self.requires and shown._node is None else None
+        self._node, self._nr, self.requires = (None if own else tensor._node), tensor._nr, tensor._requires_grad
+        self.accumulator = accumulator(tensor) if self.requires and tensor._node is None else None
         enabled = mode.enabled
         mode.turn(False)
-        version = shown._version
+        version = tensor._version
         noted, mode.packing = mode.packing, ()
         active = None if self.sequence is None else slot.active
         if active is not None:
-            active.enter_code("pack", (shown,), node=node, nr=place, source="saved")
+            active.enter_code("pack", (tensor,), node=node, nr=place, source="saved")
         completed = False
         try:
-            self.payload = pack(shown)
+            self.payload = pack(tensor)
             completed = True
         finally:
             if active is not None:
                 active.leave_code(None, completed)
             mode.turn(enabled)
             mode.packing = noted
-        if shown._version != version:
+        if tensor._version != version:
             raise errors.runtime(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
                 "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please open "

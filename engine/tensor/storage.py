@@ -55,7 +55,7 @@ class Storage:
         memory = self.memory
         return self.version + self.unseen + (0 if memory is None else memory.writes - self.counted)
 
-    def written(self) -> None:
+    def count_write(self) -> None:
         """The elements were written through this: one more version."""
         self.version += 1
         if self.memory is not None:

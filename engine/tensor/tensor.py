@@ -199,7 +199,7 @@ class Tensor:
         'MulBackward0'
         """
         refresh_view(self)
-        return None if self._node is None else self._node.shown()
+        return None if self._node is None else self._node.user_node()
 
     @property
     def output_nr(self) -> int:
@@ -238,24 +238,24 @@ class Tensor:
         raise RuntimeError("requires_grad must be a bool")
 
     @requires_grad.setter
-    def requires_grad(self, wanted: bool) -> None:
-        if not isinstance(wanted, bool):
+    def requires_grad(self, flag: bool) -> None:
+        if not isinstance(flag, bool):
             raise errors.runtime("requires_grad must be a bool", tensors=(self,))
         if self._node is not None:
-            if wanted:
+            if flag:
                 return
             raise errors.runtime(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
                 "a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
                 tensors=(self,),
             )
-        if wanted and not mode.inference and self.is_inference():
+        if flag and not mode.inference and self.is_inference():
             raise errors.runtime("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-        if wanted and self._array.dtype.kind != "f":
+        if flag and self._array.dtype.kind != "f":
             raise errors.runtime("only Tensors of floating point dtype can require gradients", tensors=(self,))
-        if slot.active is not None and self._requires_grad != wanted:
-            slot.active.event("flag", slot.active.see(self)[0], "requires_grad", bool(wanted))
-        self._requires_grad = bool(wanted)
+        if slot.active is not None and self._requires_grad != flag:
+            slot.active.event("flag", slot.active.see(self)[0], "requires_grad", bool(flag))
+        self._requires_grad = bool(flag)
         if self._view is not None:
             self._view.lent = False
         for reference in self._shared.views or () if self._shared is not None else ():

@@ -97,7 +97,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """The function once more, with a graph, and backward through it."""
-        if current.run is not None and current.run.wanted is not None:
+        if current.run is not None and current.run.route is not None:
             raise RuntimeError(NOT_WHOLE)
         inputs = list(ctx.inputs)
         for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
@@ -132,8 +132,8 @@ def checkpoint_sequential(
     if use_reentrant is None:
         warnings.warn(UNSAID.replace("checkpoint:", "checkpoint.checkpoint_sequential:", 1), UserWarning, stacklevel=2)
         use_reentrant = True
-    listed = list(functions.children()) if isinstance(functions, Sequential) else list(functions)
-    size = len(listed) // segments
+    stages = list(functions.children()) if isinstance(functions, Sequential) else list(functions)
+    size = len(stages) // segments
 
     def chain(part: Sequence[Callable[..., Any]]) -> Callable[[Any], Any]:
         def run(value: Any) -> Any:
@@ -146,6 +146,6 @@ def checkpoint_sequential(
     done = 0
     for start in range(0, size * (segments - 1), size):
         done = start + size
-        part = chain(listed[start:done])
+        part = chain(stages[start:done])
         input = checkpoint(part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state)
-    return chain(listed[done:])(input)
+    return chain(stages[done:])(input)

@@ -89,15 +89,15 @@ class RandomSampler(Sampler):
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
-        size, wanted = len(self.data_source), self.num_samples
-        while self.replacement and wanted > 0:  # as many at once as torch: `num_samples` may stand for no end
+        size, rest = len(self.data_source), self.num_samples
+        while self.replacement and rest > 0:  # as many at once as torch: `num_samples` may stand for no end
             with unrecorded():
-                drawn: list[int] = draws.randint(0, size, (min(wanted, 32),), generator=self.generator).tolist()
-            wanted -= len(drawn)
+                drawn: list[int] = draws.randint(0, size, (min(rest, 32),), generator=self.generator).tolist()
+            rest -= len(drawn)
             yield from drawn
-        while wanted > 0:
-            part = shuffled(size, self.generator)[:wanted]
-            wanted -= len(part)
+        while rest > 0:
+            part = shuffled(size, self.generator)[:rest]
+            rest -= len(part)
             yield from part
 
     def __len__(self) -> int:
