@@ -211,9 +211,9 @@ class Fresh:
                 fresh.made((view,))
 
             def custom(
-                self, name: str, seen: Any, outputs: Any, node: Any, written: Any, saved: Any, given: Any
+                self, name: str, seen: Any, outputs: Any, node: Any, target: Any, saved: Any, given: Any
             ) -> None:
-                super().custom(name, seen, outputs, node, written, saved, given)
+                super().custom(name, seen, outputs, node, target, saved, given)
                 fresh.made(outputs)
 
             def enter_code(self, *given: Any, **more: Any) -> None:

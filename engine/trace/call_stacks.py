@@ -149,11 +149,11 @@ class CallStacks:
             code = frame.f_code
             mark = id(code)
             try:
-                wanted = users[mark]
+                is_user_code = users[mark]
             except KeyError:
                 self.codes[mark] = code
-                wanted = users[mark] = is_users(code.co_filename)
-            if wanted:
+                is_user_code = users[mark] = is_users(code.co_filename)
+            if is_user_code:
                 key.append(mark)
                 key.append(frame.f_lasti)
             if frame is base:

@@ -55,7 +55,7 @@ from .events import (
     damaged_value,
 )
 from .log import Recording, in_full, written_out
-from .loops import written
+from .loops import literal
 from .messages import message_of, notes_of
 from .module_names import best_name
 from .source import Places
@@ -169,7 +169,7 @@ def _loop_variable(entry: Any) -> LoopVariable:
     if isinstance(entry, LoopVariable):
         return entry
     depth, line, name, value = entry
-    return LoopVariable(depth, line, name, written(value))
+    return LoopVariable(depth, line, name, literal(value))
 
 
 def _without_folders(event: AnyEvent, places: Places) -> AnyEvent:
@@ -345,8 +345,8 @@ class _Reader:
                 self.requires[out.tensor] = False
             elif inplace is None:
                 self.makers.drop(out.tensor)
-        written = None if inplace is None else self.tensors[inplace]
-        self.latest = OpCalled(at, stack, name, inputs, dict(statics or {}), tuple(outputs), record, written, call)
+        target = None if inplace is None else self.tensors[inplace]
+        self.latest = OpCalled(at, stack, name, inputs, dict(statics or {}), tuple(outputs), record, target, call)
         return self.latest
 
     def shared(self, storage: int, inputs: Any) -> int | None:
@@ -361,13 +361,13 @@ class _Reader:
 
     def joint(self, at: int, stack: int, refs: Any, statics: Any, results: Any, sequence: int, call: Any) -> AnyEvent:
         """A base was written through a view: its new history runs the write's own node on the view's part."""
-        written, inner = self.latest, self.inner
-        if written is None or inner is None:
+        write, inner = self.latest, self.inner
+        if write is None or inner is None:
             raise ValueError("a base is written by the write of a view, which comes before")
         tensor, version = refs[0]
         base = Input("self", self.tensors[tensor], version)
-        source = written.inputs[0]
-        others = written.inputs[1:]
+        source = write.inputs[0]
+        others = write.inputs[1:]
         inputs = (base, Input("source", source.tensor, source.version), *others)
         before = self.edge(base)
         ((tensor, version, value, requires, storage),) = written_out(results)
@@ -478,8 +478,8 @@ class _Reader:
     def start(self, at: int, stack: int, call: int, function: str, roots: Any, inputs: Any, keep: bool,
               graph: bool, legacy: bool, anomaly: bool) -> AnyEvent:  # fmt: skip
         starts = tuple(Root(self.tensors[t], v, g is None, None if g is None else self.tensors[g]) for t, v, g in roots)
-        asked = None if inputs is None else tuple(self.tensors[t] for t in inputs)
-        return BackwardStarted(at, stack, call, function, starts, asked, bool(keep), bool(graph), legacy, anomaly)
+        targets = None if inputs is None else tuple(self.tensors[t] for t in inputs)
+        return BackwardStarted(at, stack, call, function, starts, targets, bool(keep), bool(graph), legacy, anomaly)
 
     def vjp(self, at: int, stack: int, call: int, sequence: int, upstream: Any, cotangents: Any, unsummed: Any,
             freed: bool) -> AnyEvent:  # fmt: skip
@@ -584,8 +584,8 @@ class _Reader:
             record = NodeRecord(self.nodes[sequence], op.node_name, len(self.nodes) - 1, names, edges, ())
             self.makers_of(outputs, record.node)
         self.latest = self.inner = None  # the write of a base that comes next cannot be read either
-        written = None if inplace is None else self.tensors[inplace]
-        return OpCalled(at, stack, f"torch::{name}", inputs, self.unseen, outputs, record, written, call)
+        target = None if inplace is None else self.tensors[inplace]
+        return OpCalled(at, stack, f"torch::{name}", inputs, self.unseen, outputs, record, target, call)
 
     def made_anyhow(self, tensor: int, version: int, value: int, requires: bool, storage: int) -> Output:
         """A tensor that an event makes."""

@@ -161,10 +161,10 @@ def variable_value(frame: Any, name: str) -> Any:
     return value if kind is int or kind is str or kind is bool or (kind is float and value == value) else None
 
 
-def written(value: Any) -> str | None:
+def literal(value: Any) -> str | None:
     """A number or a short text as Python writes it; None if it is too long.
 
-    >>> written(5), written(0.1), written("a"), written(None)
+    >>> literal(5), literal(0.1), literal("a"), literal(None)
     ('5', '0.1', "'a'", None)
     """
     too_long = value is None or (type(value) is str and len(value) > MOST_TEXT)

@@ -190,11 +190,11 @@ class Recorder:
         )
 
     def custom(
-        self, name: str, seen: Any, outputs: Any, node: Any, written: Any, saved: Any, tensors: tuple[bool, ...]
+        self, name: str, seen: Any, outputs: Any, node: Any, target: Any, saved: Any, tensors: tuple[bool, ...]
     ) -> None:
-        """A custom Function ran: `seen` are its inputs as returned by `see`, `written` the one that it wrote in place,
+        """A custom Function ran: `seen` are its inputs as returned by `see`, `target` the one that it wrote in place,
         `saved` its saved tensors, `tensors` says which of its arguments are tensors."""
-        results = tuple([self.tensors.result(out, written) for out in outputs])
+        results = tuple([self.tensors.result(out, target) for out in outputs])
         values = tuple([(t._id, t._value) if self.knows(t) else (None, self.store.add_copy(t._array)) for t in saved])
         sequence, needs = (-1, 0) if node is None else (node.sequence_nr, 1)
         statics: dict[str, Any] = {"function": name, "saved": values}
@@ -205,7 +205,7 @@ class Recorder:
         self.log.append(
             (
                 "op", self.stack(3), "custom_function", ((("list",), *seen),), statics, results, sequence, needs,
-                None if written is None else written._id, self.call,
+                None if target is None else target._id, self.call,
             )
         )  # fmt: skip
 

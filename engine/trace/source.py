@@ -149,7 +149,7 @@ class File:
         lines[0] = lines[0][col:]
         return "\n".join(lines)
 
-    def written(self, node: ast.AST) -> str:
+    def text_of(self, node: ast.AST) -> str:
         """The text of a node on one line."""
         return collapse(self.cut(self.span(node)))
 
@@ -237,7 +237,7 @@ class Places:
         """Read the text of a file; returns its name in frames."""
         name = self._names.get(filename)
         if name is None:
-            name = self._shown(filename)
+            name = self._name_of(filename)
             stem, ending = os.path.splitext(name)
             number = 2
             while name in self._files:
@@ -256,7 +256,7 @@ class Places:
                 text = text.replace(folder.rstrip(os.sep) + os.sep, name)
         return text
 
-    def _shown(self, filename: str) -> str:
+    def _name_of(self, filename: str) -> str:
         if filename.startswith("<"):
             return filename
         path = os.path.abspath(filename)
@@ -310,7 +310,7 @@ class Sources:
             fields = ("left", "right", "operand", "target", "value")
             read += [part for f in fields if isinstance(part := getattr(node, f, None), ast.AST)]
         flat = [e for n in read for e in (n.elts if isinstance(n, (ast.List, ast.Tuple)) else [n])]
-        return tuple(file.written(n) for n in flat if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)))
+        return tuple(file.text_of(n) for n in flat if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)))
 
     def argument_name(self, outer: Frame, inner: Frame, name: str) -> str | None:
         """What the call at `outer` passes as the parameter `name` of the function that `inner` is in: `images` of
@@ -369,8 +369,8 @@ class Sources:
         tests = [node.test for node in ast.walk(above) if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert))]
         tests += [test for node in ast.walk(above) if isinstance(node, ast.comprehension) for test in node.ifs]
         inner = [node for test in tests for node in ast.walk(test)]
-        asked = any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in inner)
-        return None if asked else used
+        has_check = any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in inner)
+        return None if has_check else used
 
 
 def first_name(node: ast.AST) -> str | None:

@@ -107,10 +107,10 @@ class ValueStore:
         Linear in the number of values, and in the elements of those that are copied.
         """
         shared = self._shared()
-        written = self._held_elsewhere(shared)
+        owners = self._held_elsewhere(shared)
         for number in shared:
             owner = owner_of(array_of(self.values[number]))
-            if owner is not None and id(owner) in written:
+            if owner is not None and id(owner) in owners:
                 self.preserve(number)
 
     def _shared(self) -> list[int]:

@@ -215,7 +215,7 @@ class _Climb:
                     key = above.keys[above.values.index(node)]
                     if not isinstance(key, ast.Constant):
                         return None
-                    self.suffix = f"[{file.written(key)}]{self.suffix}"
+                    self.suffix = f"[{file.text_of(key)}]{self.suffix}"
                     node = above
                 case ast.ListComp(elt=element) if element is node and self.counted is None:
                     self.count(file, above)
@@ -235,11 +235,11 @@ class _Climb:
         if isinstance(target, (ast.Tuple, ast.List)) and not self.suffix:
             simple = not any(isinstance(e, ast.Starred) for e in target.elts)
             return [
-                None if isinstance(e, (ast.Tuple, ast.List)) or not simple else file.written(e) for e in target.elts
+                None if isinstance(e, (ast.Tuple, ast.List)) or not simple else file.text_of(e) for e in target.elts
             ]
         if isinstance(target, ast.Name) and target.id == "_":
             return [None]
-        return [file.written(target) + self.suffix]
+        return [file.text_of(target) + self.suffix]
 
     def picked(self, above: ast.AST, number: int) -> ast.AST:
         """One of several results is taken: `autograd.grad(z, x)[0]`."""
@@ -429,7 +429,7 @@ class Naming:
         )
         is_call = any(isinstance(node, ast.Call) for node in ast.walk(of))
         if (is_key or isinstance(of, (ast.Name, ast.Attribute))) and not is_call:
-            name, earlier_name = self.sources.file(frames[-1].file).written(of), self.names.get(tensor)
+            name, earlier_name = self.sources.file(frames[-1].file).text_of(of), self.names.get(tensor)
             if earlier_name is None or name.startswith((f"{earlier_name}.", f"{earlier_name}[")):
                 self.name(tensor, name)
 

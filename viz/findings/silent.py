@@ -261,7 +261,7 @@ class _Search:
             node = sources.node(frame) if frame is not None else None
             if frame is None or not isinstance(node, ast.Attribute) or node.attr != "grad":
                 continue
-            name = sources.file(frame.file).written(node.value)
+            name = sources.file(frame.file).text_of(node.value)
             if name in names:
                 continue
             names.add(name)

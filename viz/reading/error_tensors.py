@@ -134,7 +134,7 @@ def _in_line(facts: Facts, event: ErrorRaised) -> Iterator[tuple[str, int]]:
     ]  # fmt: skip
     newest = {name: tensor for tensor, name in sorted(facts.trace.names.items()) if _is_before(facts, tensor, event)}
     for node in sorted(inside, key=lambda one: (one.lineno, one.col_offset, -(one.end_col_offset or 0))):
-        tensor, around = newest.get(file.written(node)), file.above[node]
+        tensor, around = newest.get(file.text_of(node)), file.above[node]
         if tensor is not None:
             yield around.attr if isinstance(around, ast.Attribute) else "", tensor
 

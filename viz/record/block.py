@@ -145,7 +145,7 @@ def streamed(path: Path, chosen: Selection, frame: FrameType, folder: str = "") 
         try:
             stream.finish({})
         except Exception as fault:  # noqa: BLE001 ours: the program goes on as without us
-            _say(f"the recording ends after {stream.written:,} events: {type(fault).__name__}: {fault}")
+            _say(f"the recording ends after {stream.event_count:,} events: {type(fault).__name__}: {fault}")
         trace.__dict__["_load"] = functools.partial(open_trace, path.absolute())
 
 

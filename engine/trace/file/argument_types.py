@@ -32,7 +32,7 @@ def _number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number, np.bool_))
 
 
-def _listed(item: Check, length: int | None = None) -> Check:
+def _sequence(item: Check, length: int | None = None) -> Check:
     def check(value: Any) -> bool:
         fits = isinstance(value, (tuple, list)) and len(value) <= MOST_LISTED and length in (None, len(value))
         return fits and all(map(item, value))
@@ -60,15 +60,15 @@ def _is_numpys(value: Any) -> bool:
     return isinstance(value, np.dtype) and value.name in ELEMENT_TYPES
 
 
-_sizes = _listed(_whole)
+_sizes = _sequence(_whole)
 _TYPES: dict[str, Check] = {
     "int": _whole, "float": _number, "bool": lambda value: isinstance(value, bool), "None": _is_none,
     "str": lambda value: isinstance(value, str) and len(value) <= MOST_NAME,
-    "Sizes": _sizes, "tuple[int, ...]": _sizes, "tuple[int, int]": _listed(_whole, 2),
-    "tuple[float | None, ...]": _listed(_either(_number, _is_none)),
+    "Sizes": _sizes, "tuple[int, ...]": _sizes, "tuple[int, int]": _sequence(_whole, 2),
+    "tuple[float | None, ...]": _sequence(_either(_number, _is_none)),
     "dtype": lambda value: isinstance(value, array.dtype) or _is_numpys(value),
-    "path": _listed(_is_step),
-    "arguments": _listed(_either(_number, _is_none, _listed(_either(_number, _is_none)))),
+    "path": _sequence(_is_step),
+    "arguments": _sequence(_either(_number, _is_none, _sequence(_either(_number, _is_none)))),
 }  # fmt: skip
 _BY_NAME = {
     "alpha": "float", "arguments": "arguments",
@@ -77,7 +77,7 @@ _BY_NAME = {
 }  # fmt: skip
 """The types of arguments whose annotations leave them open."""
 _OPEN = ("Any", "tuple[Any, ...]")
-_CUSTOM: dict[str, Check] = {"function": _TYPES["str"], "tensors": _listed(_TYPES["bool"])}
+_CUSTOM: dict[str, Check] = {"function": _TYPES["str"], "tensors": _sequence(_TYPES["bool"])}
 """The arguments of a call of a custom Function."""
 
 

@@ -124,11 +124,11 @@ def _heads(source: Database) -> Callable[[int], Head | None]:
 
     @functools.lru_cache(maxsize=64)
     def block(number: int) -> dict[int, Head]:
-        asked = (
+        query = (
             "SELECT tensor_values.id, dtype, shape FROM tensor_values JOIN contents ON contents.id = content "
             "WHERE tensor_values.id >= ? AND tensor_values.id < ?"
         )
-        heads = source.all(asked, (number * 1024, (number + 1) * 1024))
+        heads = source.all(query, (number * 1024, (number + 1) * 1024))
         return {value: (read_shape(shape), str(dtype)) for value, dtype, shape in heads}
 
     return lambda value: block(value // 1024).get(value)

@@ -69,7 +69,7 @@ def check_header(name: str) -> None:
         raise TraceFileError(f"{name!r} is empty: expected a trace file. Record the program again.")
     if not head.startswith(b"SQLite format 3\0") or len(head) < 100:
         raise TraceFileError(
-            f"{name!r} is not a trace: expected a SQLite file, but it begins with {_shown(head[:12])}. "
+            f"{name!r} is not a trace: expected a SQLite file, but it begins with {_as_text(head[:12])}. "
             "Traces are written by trace.save(path); a script is recorded with `backstep run`."
         )
     if head[18:20] != b"\1\1":
@@ -83,10 +83,10 @@ def check_header(name: str) -> None:
         )
 
 
-def _shown(head: bytes) -> str:
+def _as_text(head: bytes) -> str:
     """The beginning of a file as one would read it: as text where it is text.
 
-    >>> _shown(b"import torch"), _shown(bytes([0, 1]))
+    >>> _as_text(b"import torch"), _as_text(bytes([0, 1]))
     ('“import torch”', 'the bytes 00 01')
     """
     text = head.decode("latin-1").strip()

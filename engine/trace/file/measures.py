@@ -125,13 +125,13 @@ class Meter:
             if event.inplace is not None and self._numbers:
                 for out in event.outputs:
                     if out.tensor in self._numbers:
-                        self._written(event.index, out.tensor, out.value)
+                        self._new_value(event.index, out.tensor, out.value)
         elif isinstance(event, Accumulated):
             if not event.retained:
                 self._gradient(event.index, event.tensor, self._value(event.after))
         elif isinstance(event, Refreshed):
             if event.tensor in self._numbers:
-                self._written(event.index, event.tensor, event.value)
+                self._new_value(event.index, event.tensor, event.value)
         elif isinstance(event, BackwardStarted) and event.roots:
             number = self._current(event.roots[0].tensor, event.index)
             root = None if number is None else self._value(number)
@@ -167,7 +167,7 @@ class Meter:
         zeros = float("nan") if value.damaged else stats["zeros"]
         self._note("gradients", event, tensor, stats["norm"], zeros, wrong, largest, stats["mean"])
 
-    def _written(self, event: int, tensor: int, number: int) -> None:
+    def _new_value(self, event: int, tensor: int, number: int) -> None:
         """A leaf has a new value: part of the update that its next gradient ends.
 
         What writes the same again, as a trainer does when it moves a trained model, is not its last part.
@@ -199,7 +199,7 @@ class Meter:
 
 
 def _no_rows() -> dict[str, list[array[Any]]]:
-    return {name: [array("q" if column in WHOLE else "d") for column in listed] for name, listed in COLUMNS.items()}
+    return {name: [array("q" if column in WHOLE else "d") for column in columns] for name, columns in COLUMNS.items()}
 
 
 def joined(parts: Sequence[Measures]) -> Measures:
@@ -251,16 +251,16 @@ def columns_of(measures: Measures) -> dict[str, np.ndarray]:
     """The columns of all tables, by names such as `gradients.norm`; little-endian, 8 bytes each."""
     return {
         f"{table}.{name}": getattr(getattr(measures, table), name).astype(_dtype(name))
-        for table, listed in COLUMNS.items()
-        for name in listed
+        for table, columns in COLUMNS.items()
+        for name in columns
     }
 
 
 def from_columns(texts: Mapping[str, bytes]) -> Measures:
     """The tables of the bytes of their columns.  Raises KeyError or ValueError where they are not of one."""
     columns = {
-        table: [np.frombuffer(texts[f"{table}.{name}"], _dtype(name)) for name in listed]
-        for table, listed in COLUMNS.items()
+        table: [np.frombuffer(texts[f"{table}.{name}"], _dtype(name)) for name in names]
+        for table, names in COLUMNS.items()
     }
     if any(len({len(column) for column in table}) > 1 for table in columns.values()):
         raise ValueError("the columns of a table are not equally long")
@@ -273,8 +273,8 @@ def _dtype(column: str) -> str:
 
 def fit(measures: Measures, events: int, tensors: int) -> bool:
     """Whether the tables are of so many events and tensors, in their order, and count what can be counted."""
-    for name, listed in COLUMNS.items():
-        table = {column: getattr(getattr(measures, name), column) for column in listed}
+    for name, columns in COLUMNS.items():
+        table = {column: getattr(getattr(measures, name), column) for column in columns}
         if len({len(column) for column in table.values()}) != 1 or (np.diff(table["event"]) < 0).any():
             return False
         if not (_are_below(table["event"], events) and _are_below(table.get("tensor", table["event"][:0]), tensors)):

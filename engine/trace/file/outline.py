@@ -311,8 +311,8 @@ def rows_of(block: Outline, number: int) -> Iterator[tuple[str, bytes]]:
         yield prefix + name, zlib.compress(column.tobytes(), LEVEL)
     loops = [[at, [[one.depth, one.line, one.name, one.text] for one in variables]] for at, variables in block.loops]
     lists = {name: getattr(block, name) for name in LISTS} | {"loops": loops}
-    for name, listed in lists.items():
-        yield prefix + name, zlib.compress(json.dumps(listed, separators=(",", ":")).encode(), LEVEL)
+    for name, entries in lists.items():
+        yield prefix + name, zlib.compress(json.dumps(entries, separators=(",", ":")).encode(), LEVEL)
 
 
 def outline_in_file(trace: Trace) -> Outline | None:
@@ -414,7 +414,7 @@ def _fits(outline: Outline, stacks: int, values: int) -> bool:
     """Whether all parts of an outline agree, for a file with this many stacks and values."""
     events, tensors, changes = len(outline.kinds), len(outline.born), outline.changes
     columns = [getattr(changes, name) for name in changes.__slots__]
-    listed = [at for name in LISTS for at, *_ in getattr(outline, name)]
+    places = [at for name in LISTS for at, *_ in getattr(outline, name)]
     kinds = outline.kinds & (RECORDED - 1)
     return (
         len(outline.stacks) == events
@@ -428,7 +428,7 @@ def _fits(outline: Outline, stacks: int, values: int) -> bool:
         and _within(changes.second[changes.what == VALUE], 0, values)
         and _within(changes.first[changes.what == GRAD], NOBODY, tensors)
         and bool((np.diff(changes.tensor) >= 0).all())
-        and all(0 <= at < events for at in listed)
+        and all(0 <= at < events for at in places)
         and all(_is_in_order(getattr(outline, name)) for name in LISTS)
     )
 

@@ -112,7 +112,7 @@ class Stream:
         self.cut: Cut | None = None
         self.failure: BaseException | None = None
         self.missing: list[str] = []  # sentences about what a fault of ours has cost
-        self.written = 0
+        self.event_count = 0
         self._reader = _Reader(recorder.recording, Dispensable(FACTS, self._lose, CannotWrite))
         self._texts: dict[str, str] = {}
         parts = ("a name", "a value", "a number of the run view")
@@ -125,7 +125,7 @@ class Stream:
         self._ops = 0
         self._begun = self._reported_at = time.monotonic()
         self._budget, self._holding = Budget(whole, selection), Holding()
-        self._written: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
+        self._contents: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
         # a value that it is, and where the file has it
         self._goal = 0
         self._current = Current()
@@ -173,7 +173,7 @@ class Stream:
         """Let `finish` write only what it has already begun; may be called by a signal's handler."""
         self._stopped = True
 
-    def finish(self, meta: dict[str, Any], progress: Callable[[int, int], None] = lambda written, of: None) -> None:
+    def finish(self, meta: dict[str, Any], progress: Callable[[int, int], None] = lambda count, of: None) -> None:
         """Stop recording and write the rest; `progress` hears about once a second how many events are written.
 
         Returns the missing part, if there is one. Raises an error of our own that came up on the way.
@@ -217,7 +217,7 @@ class Stream:
     def _unwritable(self, error: CannotWrite) -> Cut:
         if _identity(self.path) != self._file:
             return Cut("gone", 0)
-        return Cut("unwritable", self.written, None, error.reason)
+        return Cut("unwritable", self.event_count, None, error.reason)
 
     def _is_unwritable(self) -> bool:
         return self.cut is not None and self.cut.kind in ("unwritable", "gone")
@@ -233,11 +233,11 @@ class Stream:
         while not (self._write(INTERVAL) and (self._is_over() or self._done == len(self.recorder.log))):
             # What `_write` was about may be less than all: it goes on where the thread stopped in the middle.
             if self._stopped:
-                self.cut = Cut("stopped", self.written, len(self.recorder.log))
+                self.cut = Cut("stopped", self.event_count, len(self.recorder.log))
                 return
             if time.monotonic() - reported >= TELL_EVERY:
                 reported = time.monotonic()
-                progress(self.written, len(self.recorder.log))
+                progress(self.event_count, len(self.recorder.log))
 
     def _run(self) -> None:
         pause = SOON
@@ -298,8 +298,8 @@ class Stream:
                 if self._writer.is_block_due:
                     self._writer.block(self._meter.take())
                 self._writer.flush()
-                self.written = self._done
-                self._written.clear()
+                self.event_count = self._done
+                self._contents.clear()
                 self.recorder.forget(self._done)
                 self._holding.let_go(self.recorder.values, self.recorder.store.compared)
             except CannotWrite as error:
@@ -326,12 +326,12 @@ class Stream:
 
     def _mind_limit(self) -> None:
         if self._reached():
-            self._end(Cut("limit", self.written, None, self._reached()))
+            self._end(Cut("limit", self.event_count, None, self._reached()))
 
     def _mind_memory(self) -> None:
         bytes_in_use = self._holding.bytes + self._done * EVENT_BYTES
         if bytes_in_use > self.memory:
-            self._end(Cut("memory", self.written, None, f"it takes {_in_words(bytes_in_use)} of memory"))
+            self._end(Cut("memory", self.event_count, None, f"it takes {_in_words(bytes_in_use)} of memory"))
         elif bytes_in_use > WARN_AT * self.memory and not self._warned:
             self._warned = True
             text = f"the recording takes {_in_words(bytes_in_use)} of memory. At {_in_words(self.memory)} it will stop"
@@ -344,7 +344,7 @@ class Stream:
         except OSError:  # its folder is gone: the next write says so
             return
         if free < min(RESERVE, self._writer.bytes):
-            self._end(Cut("disk", self.written, None, f"its disk has only {_in_words(free)} left"))
+            self._end(Cut("disk", self.event_count, None, f"its disk has only {_in_words(free)} left"))
 
     def _drain(self, seconds: float = float("inf")) -> bool:
         """Write the entries appended since the last call, for about this many seconds; returns whether they are all
@@ -398,7 +398,7 @@ class Stream:
         is_whole = self._budget.is_whole(values[number], is_made_again)
         while True:
             entry = values[number]
-            earlier, content = self._written.get((id(entry), is_whole), (number, -1))
+            earlier, content = self._contents.get((id(entry), is_whole), (number, -1))
             if content >= 0 and values[earlier] is entry:
                 self._writer.again(content)
                 return
@@ -406,7 +406,7 @@ class Stream:
             if values[number] is entry:
                 break
         content = self._writer.value(taken) if isinstance(taken, Value) else self._writer.elements(*taken)
-        self._written[id(entry), is_whole] = number, content
+        self._contents[id(entry), is_whole] = number, content
 
     def _take(self, entry: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
         with self._values:

@@ -79,8 +79,8 @@ _OUTLINE = "CREATE TABLE outline (key TEXT PRIMARY KEY, data BLOB NOT NULL);\n"
 def tables(schema: int) -> str:
     """The SQL of a schema's tables: from 2 on each row ends with a checksum of its other columns, from 3 on there is an
     outline."""
-    listed = _TABLES + (_OUTLINE if schema >= 3 else "")
-    return listed if schema == 1 else re.sub(r"\n?\);\n", ", sum INTEGER NOT NULL);\n", listed)
+    sql = _TABLES + (_OUTLINE if schema >= 3 else "")
+    return sql if schema == 1 else re.sub(r"\n?\);\n", ", sum INTEGER NOT NULL);\n", sql)
 
 
 def checksum(*columns: Any) -> int:
@@ -238,12 +238,12 @@ class Writer:
         """Append a call stack, outermost frame first."""
         number = self._counts["stacks"]
         shared = in_common(self._frames, frames) if number % RESTART else 0
-        listed = [[f.file, f.function, f.line, f.end_line, f.col, f.end_col] for f in frames[shared:]]
+        entries = [[f.file, f.function, f.line, f.end_line, f.col, f.end_col] for f in frames[shared:]]
         self._frames, self._framed = frames, self._framed + len(frames)
-        if self._framed > MOST_FRAMES or len(listed) > MOST_DEEP or number >= MOST_STACKS:
+        if self._framed > MOST_FRAMES or len(entries) > MOST_DEEP or number >= MOST_STACKS:
             most = f"at most {MOST_DEEP:,} in one, {MOST_FRAMES:,} in all, and {MOST_STACKS:,} stacks can be read"
             raise CannotWrite(self.path, f"call stack {number + 1:,} has {len(frames):,} frames; {most}", SMALLER)
-        row = (number, dumps([shared, *listed]))
+        row = (number, dumps([shared, *entries]))
         self._execute("INSERT INTO stacks VALUES (?, ?, ?)", (*row, checksum(*row)))
         self._counts["stacks"] += 1
 
@@ -523,8 +523,8 @@ def tally(path: str | os.PathLike[str]) -> dict[str, int]:
     check_header(name)
     source = _File(name)
     counts: dict[str, int] = dict(source.all("SELECT kind, count(*) FROM events GROUP BY kind"))
-    asked = "SELECT count(*) FROM events WHERE kind = 'OpCalled' AND json_type(fields, '$.node') = 'object'"
-    return {**counts, "nodes": source.all(asked)[0][0]}
+    query = "SELECT count(*) FROM events WHERE kind = 'OpCalled' AND json_type(fields, '$.node') = 'object'"
+    return {**counts, "nodes": source.all(query)[0][0]}
 
 
 MOST_NAME = 4096
@@ -686,19 +686,19 @@ class _Stacks:
         self._count = 0
 
     def _read(self, row: Row) -> tuple[Frame, ...]:
-        listed = parsed(row[1], "frames")
-        if not isinstance(listed, list) or len(listed) < self._is_shared:
-            raise Malformed(f"a list of frames is expected, found {str(listed)[:80]!r}")
-        shared = listed.pop(0) if self._is_shared else 0
+        entries = parsed(row[1], "frames")
+        if not isinstance(entries, list) or len(entries) < self._is_shared:
+            raise Malformed(f"a list of frames is expected, found {str(entries)[:80]!r}")
+        shared = entries.pop(0) if self._is_shared else 0
         if shared and self._before is None:
             return self._lose(row[0])
         before = self._before or ()
         if type(shared) is not int or not 0 <= shared <= len(before):
             raise Malformed(f"{str(shared)[:80]} frames of the stack before, which has {len(before)}")
-        self._count += shared + len(listed)
+        self._count += shared + len(entries)
         if self._count > MOST_FRAMES:
             raise Malformed(f"the stacks have more than {MOST_FRAMES:,} frames")
-        self._before = before[:shared] + tuple(map(self._frame, listed))
+        self._before = before[:shared] + tuple(map(self._frame, entries))
         return self._before
 
     def _lose(self, _: int) -> tuple[Frame, ...]:

@@ -77,14 +77,16 @@ def test_program_that_is_far_ahead_waits(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(stream, "_write", write)
     assert stream._catch_up() and set(paces) == {stream._caught_up.wait}  # at each of several writes, on a busy machine
-    assert stream.recorder.pace is None and stream._caught_up.is_set() and stream.written == len(stream.recorder.log)
+    assert (
+        stream.recorder.pace is None and stream._caught_up.is_set() and stream.event_count == len(stream.recorder.log)
+    )
     stream.finish({})
 
 
 def test_writing_that_is_stopped_says_how_much_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "INTERVAL", 0.0)
     stream, _ = stream_of(tmp_path / "t", 200)
-    while not stream.written:
+    while not stream.event_count:
         stream._write(0.0)
     stream.stop()
     stream.finish({"script": "s.py"})

@@ -105,4 +105,4 @@ def _targets(sources: Sources, frame: Frame) -> list[str]:
     if not isinstance(above, ast.Assign):
         return []
     flat = [part for target in above.targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
-    return [file.written(part) for part in flat if isinstance(part, (ast.Name, ast.Attribute))]
+    return [file.text_of(part) for part in flat if isinstance(part, (ast.Name, ast.Attribute))]
