@@ -76,8 +76,8 @@ def main(argv: list[str]) -> int:
     """Run a script; the exit status that Python would give."""
     report, ended, path, flags, life, name, script, *args = argv
     _end_with_the_starting_process(int(life))
-    asked = json.loads(flags)
-    as_torch, limits = asked["as_torch"], asked["limits"]
+    options = json.loads(flags)
+    as_torch, limits = options["as_torch"], options["limits"]
     filename = os.path.abspath(script)
     folder = os.getcwd() if name else os.path.dirname(os.path.realpath(script))
     places = Places(os.path.dirname(filename))
@@ -92,12 +92,12 @@ def main(argv: list[str]) -> int:
         stream = Stream(
             recorder, path, places, (script, *args), say=_say, selection=selection,
             most=Most(limits["max_ops"], limits["max_bytes"]),
-            tell=_tell if asked["tells"] and _is_terminal() else None,
+            tell=_tell if options["tells"] and _is_terminal() else None,
         )  # fmt: skip
     except CannotWrite as error:  # nothing has run yet, and nothing will
         _write({"refused": str(error)}, report)
         return 2
-    changes = Changes.read(asked["changes"]) if asked["changes"] else None
+    changes = Changes.read(options["changes"]) if options["changes"] else None
     typed = NoInput()
     if changes is not None:
         sys.stdin = typed.as_text()
@@ -106,7 +106,7 @@ def main(argv: list[str]) -> int:
     outcome = _Outcome(recorder, as_torch, arrival)
     atexit.register(outcome.at_exit)  # the first to be registered is the last to run
     try:
-        code = _read(filename, asked["on_torch"])
+        code = _read(filename, options["on_torch"])
     except Exception as error:  # noqa: BLE001 SyntaxError, what null bytes or a wrong encoding raise
         places.add(filename)
         outcome.unreadable(error)
@@ -153,8 +153,8 @@ def _is_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def _progress(written: int, of: int) -> None:
-    _say(f"writing the recording: {written:,} of {of:,} events; press Ctrl-C to stop here.")
+def _progress(count: int, of: int) -> None:
+    _say(f"writing the recording: {count:,} of {of:,} events; press Ctrl-C to stop here.")
 
 
 def _end_with_the_starting_process(life: int) -> None:

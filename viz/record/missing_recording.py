@@ -112,8 +112,8 @@ def exited(script: str, status: int, said: str, file: str, line: int) -> str:
     if not status:
         return ""
     where = f" in line {line}" + (f" of {file}" if file != script else "") if line else ""
-    shown = one_line(said, 160)
-    message = f" and the message “{shown}”" if shown else ""
+    words = one_line(said, 160)
+    message = f" and the message “{words}”" if words else ""
     return f"{script} exited{where} with status {status}{message}."
 
 
@@ -152,8 +152,8 @@ def ended(meta: Mapping[str, Any]) -> str:
     """
     said = []
     match meta:
-        case {"cut": {"kind": str(kind), "written": int(written), "of": int() | None as of, "reason": str(reason)}}:
-            said.append(cut(kind, written, of, one_line(reason, 160)))
+        case {"cut": {"kind": str(kind), "written": int(count), "of": int() | None as of, "reason": str(reason)}}:
+            said.append(cut(kind, count, of, one_line(reason, 160)))
         case {"incomplete": True}:
             said.append(
                 "The recording was cut off: its script was killed or is still running. "

@@ -39,9 +39,9 @@ def note_prints(recorder: Recorder) -> None:
 
 def _noting(write: Callable[[str], Any], name: str, prints: Prints) -> Callable[[str], Any]:
     def noting(text: str) -> Any:
-        written = write(text)
+        result = write(text)
         prints.wrote(name, text, sys._getframe().f_back)  # None in what Python calls at its exit
-        return written
+        return result
 
     return noting
 

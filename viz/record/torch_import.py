@@ -103,11 +103,11 @@ def explain_missing(error: BaseException, as_torch: bool) -> str | None:
     if known_reason is not None:
         return f"Backstep: the engine has no {shown_name(full, as_torch)}, asked for{_line(error)}: {known_reason}."
     near = difflib.get_close_matches(name.rpartition(".")[2], names, 1, 0.6)
-    shown = shown_name(full, as_torch)
+    label = shown_name(full, as_torch)
     remedy = f"The nearest name is {near[0]!r}; {LIST}." if near else f"There is no similar name; {LIST}."
     if {"nn", "optim"} & set(full.split(".")[:2]) and not near:
         remedy = BY_HAND
-    return f"Backstep: the engine has no {shown}, asked for{_line(error)}. {remedy}"
+    return f"Backstep: the engine has no {label}, asked for{_line(error)}. {remedy}"
 
 
 def shown_name(full: str, as_torch: bool) -> str:
@@ -128,11 +128,11 @@ def _missing(error: BaseException) -> tuple[str, str, list[str]] | None:
         above = sys.modules.get(error.name.rpartition(".")[0])
         return (rest or top, top if rest else "", _public(above) if above else [])
     if isinstance(error, ImportError) and error.name:
-        asked = re.match(r"cannot import name '(\w+)'", message_of(error))
+        match = re.match(r"cannot import name '(\w+)'", message_of(error))
         module = sys.modules.get(error.name)
-        if asked is None or error.name.partition(".")[0] not in ("torch", "engine"):
+        if match is None or error.name.partition(".")[0] not in ("torch", "engine"):
             return None
-        return asked[1], error.name, _public(module)
+        return match[1], error.name, _public(module)
     if isinstance(error, AttributeError) and error.name:
         thing = error.obj
         if isinstance(thing, ModuleType):

@@ -80,7 +80,7 @@ class Backward:
         self.wholes: dict[int, Sent] = {}  # by the large tensor whose elements were sent, in whatever shape
         self.sums: Sums | None = None
         self.kept_gradients: dict[int, int] = {}  # by tensor that retains its gradient: the value of that
-        self.asked: list[Any] = []  # the inputs of the call that runs,
+        self.inputs: list[Any] = []  # the inputs of the call that runs,
         self.gradient_count = 0  # and how many gradients were passed to it
         self.running: Node | None = None  # whose code of the user's runs
         self.nodes_run: set[int] = set()
@@ -146,16 +146,16 @@ class Backward:
             if gradient.dtype is not root.dtype:
                 gradient = gradient.to(root.dtype)
             roots.append((state.number, self.receive(gradient), source))
-        self.asked, self.gradient_count = [t for t in inputs or () if isinstance(t, torch.Tensor)], len(gradients)
-        asked = [tensors.see(t, stack).number for t in self.asked]
+        self.inputs, self.gradient_count = [t for t in inputs or () if isinstance(t, torch.Tensor)], len(gradients)
+        numbers = [tensors.see(t, stack).number for t in self.inputs]
         self.call = self.recorder.call = self.recorder.calls
         self.recorder.calls += 1
         self.keep, self.create, self.watch.forward.grad_enabled = keep, create, create
         anomaly = torch.is_anomaly_enabled()
         self.log.append(
             (
-                "made", stack, entries.start, self.call, function, tuple(roots), tuple(asked) if inputs else None, keep,
-                create, anomaly,
+                "made", stack, entries.start, self.call, function, tuple(roots), tuple(numbers) if inputs else None,
+                keep, create, anomaly,
             )
         )  # fmt: skip
 
@@ -170,7 +170,7 @@ class Backward:
             results = tuple(None if g is None else self.tensors.see(g, self.stack, "grad").number for g in out)
         self.log.append(("made", -1, entries.end, self.call, error is None, results))
         self.averaged()
-        forward, self.asked = self.watch.forward, []
+        forward, self.inputs = self.watch.forward, []
         self.call, self.keep, self.create, self.recorder.call, self.stack, forward.grad_enabled = outer
         if self.call is None:
             self.sent.clear()
@@ -195,8 +195,8 @@ class Backward:
 
     def refuses(self, outputs: Any) -> bool:
         """Whether torch refused the call before it began."""
-        asked = self.asked and not all(t.requires_grad for t in self.asked)
-        return not self.nodes_run and (asked or self.gradient_count != len(outputs))
+        any_constant = self.inputs and not all(t.requires_grad for t in self.inputs)
+        return not self.nodes_run and (any_constant or self.gradient_count != len(outputs))
 
     def raised(self, error: BaseException, note: str, call: int | None, node: int | None) -> None:
         """Record an error."""
@@ -208,9 +208,9 @@ class Backward:
         """Record a call whose arguments torch refused before it began."""
         outer = self.call, self.keep, self.create, self.recorder.call, self.stack, self.watch.forward.grad_enabled
         passed = gradients if isinstance(gradients, (list, tuple)) else [gradients]
-        listed = outputs if isinstance(outputs, (list, tuple)) else [outputs]
-        self.begin(function, listed, [g if isinstance(g, torch.Tensor) else None for g in passed], (), keep, create)
-        self.end(listed, (), error, outer, is_refused=True)
+        roots = outputs if isinstance(outputs, (list, tuple)) else [outputs]
+        self.begin(function, roots, [g if isinstance(g, torch.Tensor) else None for g in passed], (), keep, create)
+        self.end(roots, (), error, outer, is_refused=True)
 
     # -- gradients -------------------------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ class Changes:
 
     @classmethod
     def read(cls, path: str) -> Self:
-        """The changes in a file that `written` wrote."""
+        """The changes in a file that `write` has written."""
         plan = json.loads(Path(path).read_text("utf-8"))
         return cls(*({int(number): one for number, one in plan[part].items()} for part in ("leaves", "calls")))
 
@@ -80,10 +80,10 @@ class Changes:
     def gradients(self, roots: Any, passed: Any, gradients: list[Any]) -> list[Any]:
         """The gradients of a call as tensors."""
         torch: Any = sys.modules["torch"]
-        listed = list(roots) if isinstance(roots, (list, tuple)) else [roots]
-        before = list(passed) if isinstance(passed, (list, tuple)) else [passed] * len(listed)
+        tensors = list(roots) if isinstance(roots, (list, tuple)) else [roots]
+        before = list(passed) if isinstance(passed, (list, tuple)) else [passed] * len(tensors)
         seeds = []
-        for root, own, numbers in zip(listed, before, gradients, strict=True):
+        for root, own, numbers in zip(tensors, before, gradients, strict=True):
             one = None if numbers is None else torch.tensor(numbers, dtype=root.dtype, device=root.device)
             if one is not None:
                 self.passed[id(one)] = one, own
@@ -91,6 +91,6 @@ class Changes:
         return seeds
 
 
-def written(path: Path, leaves: Mapping[int, Any], calls: Mapping[int, Mapping[str, Any]]) -> None:
+def write(path: Path, leaves: Mapping[int, Any], calls: Mapping[int, Mapping[str, Any]]) -> None:
     """Write changes to a file, for the process in which the program runs."""
     path.write_text(json.dumps({"leaves": leaves, "calls": calls}), "utf-8")

@@ -79,8 +79,8 @@ def op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, 
     rules = {} if same is None else reader.ops[same.op].rules
     differentiable = [one for one in inputs if one.name.partition("[")[0] in rules] or inputs
     record = None if node is None else node_record(reader, node, inputs, outputs, differentiable)
-    written = None if inplace is None else tensors[inplace]
-    return OpCalled(at, stack, name, inputs, attrs, outputs, record, written, during)
+    target = None if inplace is None else tensors[inplace]
+    return OpCalled(at, stack, name, inputs, attrs, outputs, record, target, during)
 
 
 def counterpart_of(
@@ -145,8 +145,8 @@ def hidden(reader: Any, at: int, stack: int, name: str, refs: Sequence[tuple[str
     inputs = tuple(Input(argument, reader.tensors[number], version) for argument, number, version in refs)
     outputs = tuple(output(reader, one) for one in results)
     record = None if node is None else node_record(reader, node, inputs, outputs)
-    written = None if inplace is None else reader.tensors[inplace]
-    return OpCalled(at, stack, f"torch::{name}", inputs, attrs, outputs, record, written, during)
+    target = None if inplace is None else reader.tensors[inplace]
+    return OpCalled(at, stack, f"torch::{name}", inputs, attrs, outputs, record, target, during)
 
 
 def joint(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, Any]], steps: Any,
@@ -311,8 +311,8 @@ def start(reader: Any, at: int, stack: int, call: int, function: str, roots: Any
           graph: bool, anomaly: bool) -> AnyEvent:  # fmt: skip
     tensors = reader.tensors
     starts = tuple(Root(tensors[t], v, s is None, None if s in (None, EDITED) else tensors[s]) for t, v, s in roots)
-    asked = None if inputs is None else tuple(tensors[t] for t in inputs)
-    return BackwardStarted(at, stack, call, function, starts, asked, keep, graph, anomaly=anomaly)
+    ends = None if inputs is None else tuple(tensors[t] for t in inputs)
+    return BackwardStarted(at, stack, call, function, starts, ends, keep, graph, anomaly=anomaly)
 
 
 def vjp(reader: Any, at: int, stack: int, call: int, node: int, upstream: Any, cotangents: Any, unsummed: Any,

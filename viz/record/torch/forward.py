@@ -31,13 +31,13 @@ UNSEEN = "it ran before the recording, in another thread, or where the recorder 
 class Waiting:
     """An op that has run; autograd makes its node only after it has returned."""
 
-    __slots__ = ("arguments", "base", "call", "during", "enabled", "outs", "place", "stack", "targets", "written")
+    __slots__ = ("arguments", "base", "call", "during", "enabled", "outs", "place", "stack", "targets", "write")
     call: Call
     stack: int
     arguments: list[tuple[str, Any]]
     base: TensorState | None
     """The tensor whose memory the results share, if they are views."""
-    written: tuple[TensorState, Any] | None
+    write: tuple[TensorState, Any] | None
     """The tensor that it wrote, and the base of that tensor if it is a view."""
     enabled: bool
     during: int | None
@@ -142,7 +142,7 @@ class Forward:
         waiting = Waiting()
         waiting.call, waiting.stack, waiting.enabled, waiting.during = call, stack, enabled, self.watch.backward.call
         waiting.arguments = arguments = []
-        waiting.written = None
+        waiting.write = None
         waiting.targets = []
         first: TensorState | None = None
         for name, value in call.bound(args, kwargs):
@@ -157,7 +157,7 @@ class Forward:
                 if call.strided:
                     argument.strides, argument.offset = value.stride(), value.storage_offset()
                 if writes:
-                    waiting.written = state, (value._base if value._is_view() else None)
+                    waiting.write = state, (value._base if value._is_view() else None)
             elif type(value) in (list, tuple) and any(isinstance(one, torch.Tensor) for one in value):
                 argument = []
                 for one in value:
@@ -165,7 +165,7 @@ class Forward:
                         state = tensors.see(one, stack)
                         argument.append(TensorArgument(state, one))
                         if name in call.writes:
-                            waiting.written = state, (one._base if one._is_view() else None)
+                            waiting.write = state, (one._base if one._is_view() else None)
                             waiting.targets.append((len(argument) - 1, one))
                     else:
                         argument.append(one)
@@ -220,10 +220,10 @@ class Forward:
             one.call, one.stack, one.enabled, one.during = waiting.call, waiting.stack, waiting.enabled, waiting.during
             one.base, one.place, one.targets = None, waiting.place, []
             one.arguments = [(name, nth(value, place)) for name, value in waiting.arguments]
-            written = [tensor for at, tensor in waiting.targets if at == place]
-            one.outs = [self.result(tensor, one) for tensor in written or [out[place]]]
-            one.written = (one.outs[0][0], None) if written else None
-            for tensor, (state, _, _) in zip(written, one.outs, strict=False):
+            tensors = [tensor for at, tensor in waiting.targets if at == place]
+            one.outs = [self.result(tensor, one) for tensor in tensors or [out[place]]]
+            one.write = (one.outs[0][0], None) if tensors else None
+            for tensor, (state, _, _) in zip(tensors, one.outs, strict=False):
                 if version_of(tensor) - state.offset == state.version:  # torch did not count the write
                     state.offset -= 1
             self.pending.append(one)
@@ -341,7 +341,7 @@ class Forward:
 
     def record(self, waiting: Waiting) -> None:
         """An op and its results, with the node that autograd made for it."""
-        written = waiting.written
+        write = waiting.write
         results: list[tuple[int, int, int, bool, int, int | None]] = []
         fn = None
         places: dict[int, int] = {}
@@ -355,13 +355,13 @@ class Forward:
                     fn = fn or grad_fn_of(out)
                     if len(waiting.outs) > 1:
                         places[out.output_nr] = len(results)
-            elif written is not None and written[1] is not None:  # a view that the program has let go of
-                state.version, state.requires = version_of(written[1]) - state.offset, requires_of(written[1])
-            elif written is not None and not is_new:
+            elif write is not None and write[1] is not None:  # a view that the program has let go of
+                state.version, state.requires = version_of(write[1]) - state.offset, requires_of(write[1])
+            elif write is not None and not is_new:
                 state.version += 1
             view_of = waiting.base.number if waiting.base is not None and is_new else None
             results.append((state.number, state.version, value, state.requires, state.storage, view_of))
-        part, base = (None, None) if written is None else written
+        part, base = (None, None) if write is None else write
         joins = base is not None and waiting.enabled and requires_of(base) and self.is_new(grad_fn_of(base))
         record = None
         if fn is not None and not joins and self.is_new(fn):

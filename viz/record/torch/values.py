@@ -29,7 +29,7 @@ FEW = 16
 """Elements that are quicker read one by one."""
 MANY = 1 << 16
 """Elements that numpy copies faster than torch."""
-numel, listed, numpy_of = torch._C.TensorBase.numel, torch._C.TensorBase.tolist, torch._C.TensorBase.numpy
+numel, list_of, numpy_of = torch._C.TensorBase.numel, torch._C.TensorBase.tolist, torch._C.TensorBase.numpy
 """torch's own, which `patches` may have replaced on Tensor."""
 
 
@@ -90,7 +90,7 @@ def plain_value_of(tensor: Any, limit: int) -> Any:
         if tensor.is_cuda and torch.cuda.is_current_stream_capturing():  # a CUDA graph is made: nothing runs yet
             return unknown(tensor)
         if 0 < size <= FEW and size <= limit:
-            return np.array(listed(tensor), kind)
+            return np.array(list_of(tensor), kind)
         if tensor.is_neg():  # its memory has the elements with the other sign
             tensor = tensor.detach().resolve_neg()
         if dtype in WIDER:

@@ -24,7 +24,7 @@ from viz.record.compare_command import Script
 from viz.record.limits import Limits
 from viz.record.place import place_of
 from viz.record.runner import GRACE, Recording, ScriptError, check_script, find_module, own_folder, run_script
-from viz.record.torch.changes import written
+from viz.record.torch.changes import write
 from viz.run.run import Run
 from viz.server.library.run_changes import Cannot, by_call, by_number, call_arguments, difference_elsewhere, leaf_values
 from viz.server.revisions import to_edits
@@ -145,7 +145,7 @@ class Reruns:
             raise Cannot("These edits would not change a run of the program.")
         folder = own_folder()
         plan, target = folder / "changes.json", folder / f"{script.path.stem}.backstep"
-        written(plan, by_number(run, leaves), by_call(run, calls))
+        write(plan, by_number(run, leaves), by_call(run, calls))
         try:
             recording = self._process_of(program, plan, target, run, turn)
             whole = open_trace(str(target))
