@@ -129,8 +129,8 @@ def _other_leaf(
     if not isinstance(mine, OpCalled) or not isinstance(its, OpCalled):
         return ""
     op = REGISTRY.get(mine.name)
-    written = int(op is not None and op.traits.replaces)  # an input that the op overwrites does not count
-    for first, second in list(zip(mine.inputs, its.inputs, strict=False))[written:]:
+    start = int(op is not None and op.traits.replaces)  # an input that the op overwrites does not count
+    for first, second in list(zip(mine.inputs, its.inputs, strict=False))[start:]:
         left, right = leaves[0].get(_tensor_number(first)), leaves[1].get(_tensor_number(second))
         if left is None or right is None or (left.version, right.version) != (first.version, second.version):
             continue

@@ -74,7 +74,7 @@ def _unnamed(facts: Facts, event: ErrorRaised, message: Message) -> tuple[int, .
         of = None if named is None or message.kind not in OF_VIEWS else base(facts, named)
         return () if named is None else (named,) if of is None else (named, of)
     if message.kind == "none-used":
-        return tuple(tensor for asked, tensor in _in_line(facts, event) if asked == "grad")
+        return tuple(tensor for attribute, tensor in _in_line(facts, event) if attribute == "grad")
     return _operands(facts, event) if message.kind in OF_ARGUMENTS else ()
 
 
@@ -94,8 +94,8 @@ def _of_call(facts: Facts, call: BackwardStarted, message: Message) -> tuple[int
         return tuple(roots[int(message.parts["gradients"]) :])
     if message.kind == "constant-input":
         return tuple(t for t in inputs if t in facts.tensors and not asks(facts, t, call.index))
-    listed = inputs if message.kind in OF_INPUTS else roots
-    return tuple(listed[at : at + 1])
+    tensors = inputs if message.kind in OF_INPUTS else roots
+    return tuple(tensors[at : at + 1])
 
 
 def _saved(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
@@ -106,9 +106,9 @@ def _saved(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
         return ()
     saved = [one.tensor for one in maker.node.saved if one.tensor is not None]
     for write in reversed(facts.ops):
-        written = write.event.inplace
-        if written is not None and maker.index < write.event.index < event.index:
-            changed = next((t for t in saved if shares(facts, t, written)), None)
+        target = write.event.inplace
+        if target is not None and maker.index < write.event.index < event.index:
+            changed = next((t for t in saved if shares(facts, t, target)), None)
             if changed is not None:
                 return (changed,)
     return ()

@@ -79,9 +79,9 @@ NO_OP: Mapping[int, int | None] = {}
 class TensorFact:
     """A tensor: its origin, and the value and the op of each version of it (None: it began as a leaf).
 
-    `requires_grad`: whether it ever did; `asked`: whether the program said so with `requires_grad_()`; `flags` are the
-    changes of it.  `since` has the event that began each version, `replaced` the versions that `x.data = y`
-    gave it, `data_sources` the tensor and its version from which a version comes through `.data`.
+    `requires_grad`: whether it ever did; `was_switched_on`: whether the program said so with `requires_grad_()`;
+    `flags` are the changes of it.  `since` has the event that began each version, `replaced` the versions that
+    `x.data = y` gave it, `data_sources` the tensor and its version from which a version comes through `.data`.
     """
 
     tensor: int
@@ -93,7 +93,7 @@ class TensorFact:
     event: int
     values: dict[int, int] = field(default_factory=dict)
     producers: dict[int, int | None] = field(default_factory=dict)
-    asked: bool = False
+    was_switched_on: bool = False
     since: dict[int, int] = field(default_factory=dict)
     flags: list[FlagChanged] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
@@ -194,8 +194,8 @@ class Facts:
         """The leaves of one section of a run for which the other sections have an entry: `updated` before it since
         their gradient arrived, `taught` by a gradient in any of them."""
         match self.trace.meta.get("section"):  # a file may say anything
-            case {**said} if isinstance(listed := said.get(what), (list, tuple)):
-                return frozenset(one for one in listed if type(one) is int)
+            case {**said} if isinstance(numbers := said.get(what), (list, tuple)):
+                return frozenset(one for one in numbers if type(one) is int)
         return frozenset()
 
     @property
@@ -243,8 +243,8 @@ class Facts:
         begun = fact.replaced[fresh - 1] if fresh else fact.first
         writers = self.writers.get(self.storages.get(tensor, -1), [])
         place = bisect_right(writers, version, key=itemgetter(0))
-        written, op = writers[place - 1] if place else (begun, -1)
-        return op if written > begun and (own is None or op > own) else own
+        last_write, op = writers[place - 1] if place else (begun, -1)
+        return op if last_write > begun and (own is None or op > own) else own
 
     def following(self, event: int) -> Iterator[AnyEvent]:
         """The events after an event, one at a time."""
@@ -330,7 +330,7 @@ def collect(trace: Trace) -> Facts:
     facts = Facts(trace)
     facts.own = own_code(trace.events)
     running: list[CallFact] = []
-    written: dict[int, int] = {}  # x -> `x.data`, written to and not yet refreshed
+    data_tensors: dict[int, int] = {}  # x -> `x.data`, written to and not yet refreshed
     for event in trace.events:
         if event.stack not in facts.frames and 0 <= event.stack < len(trace.stacks) and trace.stacks[event.stack]:
             facts.frames[event.stack] = _whole(trace, trace.stacks[event.stack][-1])
@@ -338,7 +338,7 @@ def collect(trace: Trace) -> Facts:
             case OpCalled() if event.index not in facts.own.hidden:
                 _add_op(facts, event, running[-1] if running else None)
                 if event.inplace in facts.behind:
-                    written[facts.behind[event.inplace]] = event.inplace
+                    data_tensors[facts.behind[event.inplace]] = event.inplace
             case LeafCreated():
                 _add_leaf(facts, event)
                 if running and event.tensor not in facts.own.created:
@@ -348,8 +348,8 @@ def collect(trace: Trace) -> Facts:
                 fact.hold(event.version, event.value, event.index)
                 if isinstance(event, DataSet):
                     fact.replaced.append(event.version)
-                    written[event.tensor] = event.source
-                if source := facts.tensors.get(written.pop(event.tensor, -1)):
+                    data_tensors[event.tensor] = event.source
+                if source := facts.tensors.get(data_tensors.pop(event.tensor, -1)):
                     fact.data_sources[event.version] = source.tensor, source.last
             case FlagChanged(flag="requires_grad") if event.tensor in facts.tensors:
                 _add_flag(facts, facts.tensors[event.tensor], event)
@@ -418,7 +418,7 @@ def _leaf_versions(fact: TensorFact) -> range:
     if not fact.requires_grad:
         return NO_VERSION
     stop = sys.maxsize if fact.recorded is None else fact.recorded
-    if fact.asked or (fact.leaf is not None and fact.leaf.requires_grad):
+    if fact.was_switched_on or (fact.leaf is not None and fact.leaf.requires_grad):
         return range(stop)
     return NO_VERSION if fact.differentiable is None else range(fact.differentiable, stop)
 
@@ -450,8 +450,8 @@ def _whole(trace: Trace, frame: Frame) -> Frame:
         return frame  # a comparison, or a statement that continues on the next line
     if not isinstance(statement, ast.Assign) or statement.end_col_offset is None:
         return frame
-    written = lines[0].strip().encode()[: statement.end_col_offset].decode()
-    return replace(frame, end_col=frame.col + len(written))
+    code = lines[0].strip().encode()[: statement.end_col_offset].decode()
+    return replace(frame, end_col=frame.col + len(code))
 
 
 def _failing(facts: Facts, event: ErrorRaised) -> Frame | None:
@@ -486,7 +486,7 @@ def _add_leaf(facts: Facts, event: LeafCreated) -> None:
 def _add_flag(facts: Facts, fact: TensorFact, event: FlagChanged) -> None:
     """The program switches `requires_grad`; a tensor that is frozen before its first use never required a gradient."""
     fact.flags.append(event)
-    fact.asked |= event.value
+    fact.was_switched_on |= event.value
     unused = fact.leaf is not None and all((event.tensor, version) not in facts.uses for version in fact.values)
     fact.requires_grad = event.value if unused else fact.requires_grad or event.value
 

@@ -26,10 +26,10 @@ def formulas(facts: Facts, event: OpCalled) -> list[Document]:
     tensors = {i.tensor for i in event.inputs if i.tensor is not None} | {o.tensor for o in event.outputs}
     shapes = {t: facts.tensors[t].shape for t in tensors if t in facts.tensors}
     symbolic = formulas_of(event, shapes, _names(facts, event), facts.letters)
-    wanted = asked(facts, event)
-    read = [f for key, f in symbolic.items() if key in wanted]
+    calls = calls_by_input(facts, event)
+    read = [f for key, f in symbolic.items() if key in calls]
     alike = {f.text: [one for one in read if one.text == f.text] for f in read}
-    return [_document(each, [wanted[f.input] for f in each]) for each in alike.values()]
+    return [_document(each, [calls[f.input] for f in each]) for each in alike.values()]
 
 
 def called(facts: Facts, event: OpCalled, key: str) -> str:
@@ -58,7 +58,7 @@ def _document(alike: list[Formula], calls: list[tuple[int, ...] | None]) -> Docu
     return document
 
 
-def asked(facts: Facts, event: OpCalled) -> dict[str, tuple[int, ...] | None]:
+def calls_by_input(facts: Facts, event: OpCalled) -> dict[str, tuple[int, ...] | None]:
     """The inputs of an op whose gradient was requested; with the backward calls, if not all of them that ran its
     rule."""
     assert event.node is not None
@@ -83,12 +83,12 @@ def call_key(facts: Facts, event: OpCalled) -> tuple[Any, ...]:
     """A key that is equal for two calls with equal formulas: the same op, names, shapes, numbers and requested
     inputs."""
     names = _names(facts, event)
-    shown = tuple(
+    operands = tuple(
         (i.name, names.get(i.tensor), facts.tensors[i.tensor].shape)
         if i.tensor is not None and i.tensor in facts.tensors
         else (i.name, i.scalar)
         for i in event.inputs
     )
     results = tuple((names.get(o.tensor), o.shape) for o in event.outputs)
-    wanted = tuple(asked(facts, event).items()) if event.node is not None else ()
-    return event.name, repr(sorted(event.attrs.items())), shown, results, wanted
+    calls = tuple(calls_by_input(facts, event).items()) if event.node is not None else ()
+    return event.name, repr(sorted(event.attrs.items())), operands, results, calls

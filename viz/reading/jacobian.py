@@ -28,14 +28,14 @@ def arguments(facts: Facts, event: OpCalled, rule_values: Mapping[int, int] | No
         return None
     values: dict[str, Any] = dict.fromkeys(op.inputs)
     for argument in event.inputs:
-        name, _, listed = argument.name.partition("[")
+        name, _, bracket = argument.name.partition("[")
         value: Any = argument.scalar
         if argument.tensor is not None:
             index = rule_values.get(argument.tensor, facts.value(argument.tensor, argument.version))
             value = trace.value(index).array if index is not None else None
             if value is None:
                 return None
-        if listed:
+        if bracket:
             values[name] = [*(values[name] or ()), value]
         else:
             values[name] = value
@@ -54,19 +54,19 @@ def pull(event: OpCalled, name: str, arguments: dict[str, Any], upstream: np.nda
     op = REGISTRY.get(event.name)
     if op is None or not is_whole(event.attrs.get("writer")):
         return None  # the user's own code, or a write whose own rule is run on a part
-    plain, _, listed = name.partition("[")
+    plain, _, bracket = name.partition("[")
     rule = op.rules.get(plain)
     if rule is None:
         return None
-    asked = inspect.signature(rule).parameters
-    if "grads" in asked:
+    parameters = inspect.signature(rule).parameters
+    if "grads" in parameters:
         return None
     values = {**arguments, "grad": upstream}
     with np.errstate(all="ignore"):
-        cotangents = rule(*(values[key] for key in asked))
+        cotangents = rule(*(values[key] for key in parameters))
     shape = arguments[f"{plain}_sizes"]
-    if listed:
-        position = int(listed[:-1])
+    if bracket:
+        position = int(bracket[:-1])
         cotangents, shape = cotangents[position], shape[position]
     return summed(np.asarray(cotangents), tuple(shape))
 
@@ -105,9 +105,9 @@ def jacobian(
     values = arguments(facts, event, rule_values)
     if values is None or any(v is None for v in values["results"]):
         return None
-    plain, _, listed = name.partition("[")
+    plain, _, bracket = name.partition("[")
     sizes = values[f"{plain}_sizes"]
-    columns = text.size(sizes[int(listed[:-1])] if listed else sizes)
+    columns = text.size(sizes[int(bracket[:-1])] if bracket else sizes)
     if rows * columns > limit:
         return None
     matrix = np.zeros((rows, columns))

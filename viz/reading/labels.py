@@ -57,11 +57,11 @@ def label(event: OpCalled) -> str:
             sign += "="
         if factor:
             return f"{sign} {factor.rstrip()}"
-        shown = [(i, n) for i, n in numbers if n is not None][:1]
-        for position, value in shown:
-            written = text.scalar(value)
+        constants = [(i, n) for i, n in numbers if n is not None][:1]
+        for position, value in constants:
+            constant = text.scalar(value)
             first = position == (1 if form.operands == "reversed" else 0)  # rsub(x, 1) is 1 - x
-            return f"{written} {sign}" if first and form.operands != "commuting" else f"{sign} {written}"
+            return f"{constant} {sign}" if first and form.operands != "commuting" else f"{sign} {constant}"
         return sign
     words = [name]
     if form.shows_shape and event.outputs:

@@ -49,10 +49,10 @@ def number(value: Any) -> str:
     least, most = PLAIN
     if value == int(value) and abs(value) < most:
         return str(int(value))
-    shown = float(f"{value:.{_digits(value)}g}")
-    if abs(shown) >= least and abs(value) < most:
-        return f"{shown:.8f}".rstrip("0").rstrip(".")
-    mantissa, exponent = f"{shown:.4e}".split("e")
+    decimal = float(f"{value:.{_digits(value)}g}")
+    if abs(decimal) >= least and abs(value) < most:
+        return f"{decimal:.8f}".rstrip("0").rstrip(".")
+    mantissa, exponent = f"{decimal:.4e}".split("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
@@ -89,18 +89,18 @@ def result(terms: Iterable[Sequence[float]], value: float) -> str:
     >>> result([(2.0, 3.0)], 6.0), result([(1 / 3, 3.0)], 1.0)
     ('= 6', '≈ 1')
     """
-    written = number(value)
+    numeral = number(value)
     with np.errstate(all="ignore"):
         products = [np.prod([np.float64(number(factor)) for factor in term]) for term in terms]
-        left, right = float(np.sum(products)), float(written)
+        left, right = float(np.sum(products)), float(numeral)
         size = float(np.sum(np.abs(products)))
     if not (math.isfinite(left) and math.isfinite(right)):
-        return f"{'=' if left == right or (left != left and right != right) else '≈'} {written}"
-    mantissa = written.lstrip("-").split("e")[0].replace(".", "").lstrip("0")
+        return f"{'=' if left == right or (left != left and right != right) else '≈'} {numeral}"
+    mantissa = numeral.lstrip("-").split("e")[0].replace(".", "").lstrip("0")
     digits = max(DIGITS, len(mantissa))
     least = min(abs(left), abs(right))
     half = 0.5 * 10.0 ** (math.floor(math.log10(least)) - digits + 1) if least else 0.0
-    return f"{'=' if abs(left - right) <= half + NOISE * size else '≈'} {written}"
+    return f"{'=' if abs(left - right) <= half + NOISE * size else '≈'} {numeral}"
 
 
 def scalar(value: Scalar | None) -> str:
@@ -152,9 +152,9 @@ def brief(value: Value) -> str:
         return f"{shape(value.shape)}, {DAMAGED}" if value.shape else DAMAGED  # the shape may be lost too
     array = value.array_up_to(SMALL)
     if array is not None:
-        written = _few(array.tobytes(), array.dtype, array.shape)
-        if written is not None:
-            return written
+        content = _few(array.tobytes(), array.dtype, array.shape)
+        if content is not None:
+            return content
     if value.dtype == "bool":
         return f"{shape(value.shape)}, {truths(value)}"
     return f"{shape(value.shape)}, norm {number(norm(value.stats))}"

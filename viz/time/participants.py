@@ -15,12 +15,12 @@ def participants(
     latest: Mapping[int, str],
     ops: set[int],
     leaves: set[int],
-    asked: Sequence[int],
+    inputs: Sequence[int],
     roots: Sequence[str],
 ) -> dict[str, State | Literal[""]]:
     """The initial state of each element that takes part in the call (empty: it only stays visible).  `latest` has the
-    newest card of each tensor by now; `ops` run; the call begins at the cards `roots` and ends at `leaves`; `asked` has
-    the requested tensors, at which it may end before a leaf.  Cost: linear in the links of the ops.
+    newest card of each tensor by now; `ops` run; the call begins at the cards `roots` and ends at `leaves`; `inputs`
+    has the requested tensors, at which it may end before a leaf.  Cost: linear in the links of the ops.
     """
     part: dict[str, State | Literal[""]] = {}
     came = set(roots)
@@ -46,5 +46,5 @@ def participants(
         card = latest.get(leaf)
         if card is not None:
             part[card] = "waiting"
-    part.update((card, "waiting") for one in asked if (card := latest.get(one)) in part)
+    part.update((card, "waiting") for one in inputs if (card := latest.get(one)) in part)
     return part

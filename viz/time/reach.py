@@ -65,14 +65,14 @@ def _only_to(
     """
     inputs = set(event.inputs or ())
     makers = {behind(facts, t, event.index) for t in inputs}
-    wanted: set[int] = set()
+    path: set[int] = set()
     for op in sorted(missing):  # an op's inputs were computed before it
         for edge in edges(facts, op):
             following = op_behind(facts, edge)
-            if edge.leaf in inputs or (following is not None and (following in wanted or following in makers)):
-                wanted.add(op)
-    counts = dict.fromkeys(sorted(wanted), 0)
-    for op in wanted:
+            if edge.leaf in inputs or (following is not None and (following in path or following in makers)):
+                path.add(op)
+    counts = dict.fromkeys(sorted(path), 0)
+    for op in path:
         for edge in edges(facts, op):
             following = op_behind(facts, edge)
             if following in counts and following is not None:

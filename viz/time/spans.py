@@ -174,8 +174,8 @@ def writes(drawing: Drawing, step: Step) -> int | None:
     leaves = facts.holding(event.inplace, event.index)
     if leaves:
         return leaves[-1]
-    written = facts.behind.get(event.inplace, facts.owner.get(event.inplace, event.inplace))
-    return written if written in facts.tensors and facts.tensors[written].requires_grad else None
+    tensor = facts.behind.get(event.inplace, facts.owner.get(event.inplace, event.inplace))
+    return tensor if tensor in facts.tensors and facts.tensors[tensor].requires_grad else None
 
 
 def _visible(spans: Sequence[Span]) -> list[Span]:

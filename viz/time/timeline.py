@@ -219,13 +219,13 @@ class _Player:
             self.write_grad(event, fact.writes_grad, leaves, event.outputs[0].value, written_name(event))
             return
         self.rest()
-        written = event.inplace is not None and (
+        is_write = event.inplace is not None and (
             event.inplace in self.facts.behind
             or event.outputs[0].version in self.facts.tensors[event.inplace].leaf_versions
         )  # for a write to `.data`, the card of its tensor, whose version does not count the write
         cards = [self.drawing.cards.get((o.tensor, o.version)) for o in event.outputs]
         at = self.facts.ops[index].id
-        step = self.step("write" if written else "forward", event, at, written_name(event), index)
+        step = self.step("write" if is_write else "forward", event, at, written_name(event), index)
         done = self.now
         self.exists(at, done)
         if event.node is not None and event.node.saved:

@@ -131,8 +131,8 @@ def _is_factor(matrix: np.ndarray) -> bool:
 
 def _factor(value: float) -> str:
     """The number, in brackets if its sign would follow another sign."""
-    written = text.number(value)
-    return f"({written})" if written.startswith("-") else written
+    numeral = text.number(value)
+    return f"({numeral})" if numeral.startswith("-") else numeral
 
 
 def place(flat: int, shape: tuple[int, ...]) -> str:

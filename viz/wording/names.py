@@ -30,7 +30,7 @@ def value(trace: Trace, index: int | None) -> str:
     return "nothing" if index is None else text.brief(trace.value(index))
 
 
-def written(event: OpCalled, facts: Facts, operand: Callable[[Input, Facts], str] | None = None) -> str:
+def op_expression(event: OpCalled, facts: Facts, operand: Callable[[Input, Facts], str] | None = None) -> str:
     """The expression of an op, with names and small values: `x × 2`, `sum(z, dim=1)`, `a[0]`.
 
     `operand` writes one tensor; the default is `_operand`.
@@ -147,7 +147,7 @@ def made_by(op: int, facts: Facts) -> str | None:
             unknown.append(argument)
         return name or unnamed(argument.tensor, facts)
 
-    expression = written(facts.ops[op].event, facts, operand)
+    expression = op_expression(facts.ops[op].event, facts, operand)
     return expression if len(expression) <= SHORT and not unknown else None
 
 

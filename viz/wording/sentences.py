@@ -33,7 +33,7 @@ from ..reading.labels import written_name
 from ..reading.own_code import Ran
 from ..reading.source_text import source
 from ..time.steps import Flow, Step
-from .names import called, closed, made_by, saved_name, unnamed, value, written
+from .names import called, closed, made_by, op_expression, saved_name, unnamed, value
 
 MOST_RESULTS = 3
 """The most results of one op that are written out; of more, the first ones and the number of the others."""
@@ -95,11 +95,11 @@ def _forward(event: OpCalled, facts: Facts) -> str:
     name = facts.names.get(out.tensor)
     if event.inplace is not None:
         what = called(event.inplace, facts, expression_of(event.inplace, facts))
-        return f"{written(event, facts)} changes {what} in place; it now holds {result}."
+        return f"{op_expression(event, facts)} changes {what} in place; it now holds {result}."
     note = ""
     if event.node is not None and event.node.saved:
         note = f" {event.node.name} saves {text.join(_each([saved_name(s, event, facts) for s in event.node.saved]))}."
-    expression = written(event, facts)
+    expression = op_expression(event, facts)
     if event.attrs.get("function") == "Error":
         what = called(event.inputs[0].tensor, facts, result)
         return f"The op that computed {what} cannot be differentiated: its node only raises an error."
@@ -273,9 +273,9 @@ def _computed(ops: Sequence[OpCalled], facts: Facts) -> str:
     """`runs 2 ops: gradient × 10 = [10 0] and exp(x) = [1 1]`; "" without ops."""
     if not ops:
         return ""
-    listed = [f"{written(op, facts)} = {value(facts.trace, op.outputs[0].value)}" for op in ops[:MOST_OPS]]
+    results = [f"{op_expression(op, facts)} = {value(facts.trace, op.outputs[0].value)}" for op in ops[:MOST_OPS]]
     more = [f"{len(ops) - MOST_OPS} more"] if len(ops) > MOST_OPS else []
-    return f"runs {len(ops)} op{'s' * (len(ops) > 1)}: {text.join([*listed, *more])}"
+    return f"runs {len(ops)} op{'s' * (len(ops) > 1)}: {text.join([*results, *more])}"
 
 
 def _accumulated(event: Accumulated, facts: Facts, mark: str) -> str:

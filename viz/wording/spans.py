@@ -133,8 +133,8 @@ class _Ways:
         if not results:
             return f"{name} runs {ops}."
         if not taken:
-            return f"{name} gives {self.listed(results)}."
-        return f"{name} turns {self.listed(taken)} into {self.listed(results)}."
+            return f"{name} gives {self.text_of(results)}."
+        return f"{name} turns {self.text_of(taken)} into {self.text_of(results)}."
 
     def crossing(self, span: Span) -> tuple[list[int], list[int]]:
         """The tensors, without parameters, that a span takes from earlier steps and that it leaves to later ones."""
@@ -166,7 +166,7 @@ class _Ways:
         leaf = self.facts.tensors[argument.tensor].leaf is not None
         return argument.version in self.facts.tensors[argument.tensor].leaf_versions or (leaf and "." in name)
 
-    def listed(self, tensors: Sequence[int]) -> str:
+    def text_of(self, tensors: Sequence[int]) -> str:
         if len(tensors) > MOST:
             return f"{len(tensors)} tensors"
         return text.join([self.described(tensor) for tensor in tensors])
@@ -311,10 +311,10 @@ class _Ways:
     def write(self, span: Span) -> str:
         """The effect of a statement on leaves: an update of their values, or of their `.grad`."""
         events, steps = self.facts.trace.events, [self.line.steps[k] for k in self.steps(span)]
-        written = [(leaf, step) for step in steps if (leaf := writes(self.drawing, step)) is not None]
+        changes = [(leaf, step) for step in steps if (leaf := writes(self.drawing, step)) is not None]
         name = short(span.label)
-        leaves = list(dict.fromkeys(leaf for leaf, _ in written))
-        done = {self.change(events[step.event], step) for _, step in written}
+        leaves = list(dict.fromkeys(leaf for leaf, _ in changes))
+        done = {self.change(events[step.event], step) for _, step in changes}
         if not leaves:
             return f"{name} runs {text.count(len(steps), 'op')}."
         if done <= {"updates"}:
