@@ -50,8 +50,8 @@ def begins_folded(drawing: Drawing, above: int = FOLD_ABOVE) -> list[frozenset[s
         frozenset(group for group in grouping.labels if depth[group] > most or group in closed) - rooted
         for most in range(level, -1, -1)
     ]
-    shown = grouping.stacks - hidden
-    return list(dict.fromkeys(way for folded in ways for way in (folded - _at(shown, folded, grouping), folded)))
+    stacks = grouping.stacks - hidden
+    return list(dict.fromkeys(way for folded in ways for way in (folded - _at(stacks, folded, grouping), folded)))
 
 
 def _around_roots(drawing: Drawing) -> frozenset[str]:
@@ -131,11 +131,11 @@ def told_of(facts: Facts, drawing: Drawing) -> set[str]:
         if item.twin is not None or item.tensor is None:
             continue
         fact = facts.tensors[item.tensor]
-        wanted = item.role in ("leaf", "root") and fact.requires_grad
+        is_subject = item.role in ("leaf", "root") and fact.requires_grad
         path = grouping.paths[item.group]
         if not grouping.library.isdisjoint(path):
             continue
-        if wanted or (item.tensor in facts.retained and alike.every.isdisjoint(path)):
+        if is_subject or (item.tensor in facts.retained and alike.every.isdisjoint(path)):
             groups.update(path)
     return groups
 
@@ -144,14 +144,14 @@ class Borders:
     """The links into each visible place and out of it, one per tensor, in the order of the program; and those by which
     gradients come back."""
 
-    def __init__(self, drawing: Drawing, shown: Mapping[str, str]) -> None:
+    def __init__(self, drawing: Drawing, places: Mapping[str, str]) -> None:
         self.facts = drawing.facts
         self.coming: dict[str, dict[int, Link]] = defaultdict(dict)
         self.going: dict[str, dict[int, Link]] = defaultdict(dict)
         self.back: dict[str, dict[int, Link]] = defaultdict(dict)
         quiet = drawing.grouping.quiet
         for link in drawing.links.values():
-            source, target = shown[link.source], shown[link.target]
+            source, target = places[link.source], places[link.target]
             if "update" in (quiet.get(source), quiet.get(target)):
                 continue  # the link that an optimiser writes to a parameter leads nowhere
             if source != target and link.value:

@@ -138,8 +138,8 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
         )
     for op in drawn:
         ident = op.id
-        shown: Role = "inner" if any(o.requires_grad for o in op.event.outputs) else "constant"
-        drawing.items[ident] = Item(ident, "op", shown, op=op.index, group=grouping.of.get(op.index))
+        op_role: Role = "inner" if any(o.requires_grad for o in op.event.outputs) else "constant"
+        drawing.items[ident] = Item(ident, "op", op_role, op=op.index, group=grouping.of.get(op.index))
     _writes(drawing)
     _link_data(drawing)
     stubs = _stubs(facts, grouping, drawing)
@@ -421,9 +421,9 @@ def _histories(drawing: Drawing) -> None:
     Such a write changes the values and not the history.
     """
     facts, cards = drawing.facts, drawing.cards
-    asked = {drawing.items[link.source].twin or link.source for link in drawing.links.values() if link.grad}
-    asked |= {card for root in facts.roots if (card := drawing.card(root)) is not None}
-    todo = [key for key, card in cards.items() if card in asked]
+    places = {drawing.items[link.source].twin or link.source for link in drawing.links.values() if link.grad}
+    places |= {card for root in facts.roots if (card := drawing.card(root)) is not None}
+    todo = [key for key, card in cards.items() if card in places]
     while todo:
         tensor, version = todo.pop()
         card, producer = cards[tensor, version], facts.tensors[tensor].history.get(version)

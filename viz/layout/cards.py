@@ -211,15 +211,15 @@ def saved_chips(op: int, facts: Facts) -> list[Chip]:
     chips: list[Chip] = []
     for saved in record.saved:
         if saved.tensor is None:
-            shown = text.scalar(saved.scalar)
+            content = text.scalar(saved.scalar)
         else:
-            shown = facts.names.get(saved.tensor) or _saved_expression(saved.tensor, facts)
+            content = facts.names.get(saved.tensor) or _saved_expression(saved.tensor, facts)
             whole = saved.value is not None and facts.trace.value(saved.value).dtype.startswith("int")
             result = "indices" if whole else "result"  # for max and the poolings: where the largest elements were
-            shown = shown or (
+            content = content or (
                 result if saved.name.startswith("result") else input_place(facts.ops[op].event, saved.name)
             )
-        chips.append({"name": saved.name, "text": f"saved {shown}", "bytes": saved.bytes})
+        chips.append({"name": saved.name, "text": f"saved {content}", "bytes": saved.bytes})
     if len(chips) > MOST_CHIPS:
         total = sum(chip["bytes"] for chip in chips)
         return [{"name": "saved", "text": f"saved {len(chips)} values", "bytes": total}]
@@ -236,8 +236,8 @@ def input_place(event: OpCalled, name: str) -> str:
 
 
 def _saved_expression(tensor: int, facts: Facts) -> str:
-    written = expression_of(tensor, facts)
-    return written if len(written) <= SHORT else ""
+    expression = expression_of(tensor, facts)
+    return expression if len(expression) <= SHORT else ""
 
 
 def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
@@ -296,9 +296,9 @@ def expression_of(tensor: int, facts: Facts) -> str:
     if facts.errors and _is_in_module(facts.ops[op].event, facts):
         return ""  # a step of `net(x)`, which failed
     frame = facts.frames.get(facts.ops[op].event.stack)
-    written = source(facts.trace, frame, NAME + 1) if frame is not None else ""
+    expression = source(facts.trace, frame, NAME + 1) if frame is not None else ""
     try:
-        ast.parse(written, mode="eval")
+        ast.parse(expression, mode="eval")
     except (SyntaxError, ValueError):
         return ""  # a statement, or an expression that was cut
-    return written if 0 < len(written) <= NAME else ""
+    return expression if 0 < len(expression) <= NAME else ""

@@ -27,7 +27,7 @@ from .layered.ranked_graph import Ranked
 from .sheet import HEAD, PAD, Point
 from .simple import LayoutRefused
 
-__all__ = ["NAMES", "Anchors", "LayoutRefused", "Picture", "Point", "layout", "positions", "routes", "shown"]
+__all__ = ["NAMES", "Anchors", "LayoutRefused", "Picture", "Point", "layout", "picture_of", "positions", "routes"]
 
 log = logging.getLogger("backstep")
 
@@ -87,7 +87,7 @@ def _structure(graph: nx.DiGraph) -> Hashable:
     )  # fmt: skip
 
 
-def shown(graph: nx.DiGraph, name: str = "layered") -> tuple[Picture, str | None]:
+def picture_of(graph: nx.DiGraph, name: str = "layered") -> tuple[Picture, str | None]:
     """As `layout`, for any graph and any name; and if another layout had to be used, the reason.
 
     The last fallback cannot fail: a graph in plain rows is better than an error.

@@ -65,10 +65,10 @@ def _heights(graph: Ranked, layers: list[list[int]] | None) -> list[float]:
         for upper, lower in pairwise(layer):
             drawing.add_edge(upper, lower, style="invis", weight="1")  # such an edge keeps the order; one of 0 does not
     drawing.layout(prog="dot")
-    wanted = [-_height(drawing, node) for node in range(len(graph.ranks))]
+    heights = [-_height(drawing, node) for node in range(len(graph.ranks))]
     if layers is None:
-        layers = [sorted(layer, key=lambda n: wanted[n]) for layer in graph.layers]
-    return separated(graph, layers, wanted)
+        layers = [sorted(layer, key=lambda n: heights[n]) for layer in graph.layers]
+    return separated(graph, layers, heights)
 
 
 def _climb(graph: Ranked, places: list[float]) -> float:

@@ -83,21 +83,21 @@ class Sheet:
             gaps = [LANE_GAP if self.is_way(a) and self.is_way(b) else GAP for a, b in pairwise(nodes)]
             apart = [down[a] + gap + up[b] for (a, b), gap in zip(pairwise(nodes), gaps, strict=True)]
             here = [place for place, i in enumerate(nodes) if i in grown]
-            wanted = [y[i] for i in nodes]
-            levels = spread([wanted[place] for place in here], [sum(apart[a:b]) for a, b in pairwise(here)])
+            heights = [y[i] for i in nodes]
+            levels = spread([heights[place] for place in here], [sum(apart[a:b]) for a, b in pairwise(here)])
             for place, level in zip(here, levels, strict=True):
-                wanted[place] = level
+                heights[place] = level
             for place in range(here[0], 0, -1):
-                wanted[place - 1] = min(wanted[place - 1], wanted[place] - apart[place - 1])
+                heights[place - 1] = min(heights[place - 1], heights[place] - apart[place - 1])
             for place in range(here[-1] + 1, len(nodes)):
-                wanted[place] = max(wanted[place], wanted[place - 1] + apart[place - 1])
+                heights[place] = max(heights[place], heights[place - 1] + apart[place - 1])
             for before, after in pairwise(here):
                 inner = range(before + 1, after)
                 for place in inner:
-                    wanted[place] = max(wanted[place], wanted[place - 1] + apart[place - 1])
+                    heights[place] = max(heights[place], heights[place - 1] + apart[place - 1])
                 for place in reversed(inner):
-                    wanted[place] = min(wanted[place], wanted[place + 1] - apart[place])
-            for i, level in zip(nodes, wanted, strict=True):
+                    heights[place] = min(heights[place], heights[place + 1] - apart[place])
+            for i, level in zip(nodes, heights, strict=True):
                 y[i] = level + (high[i] / 2 - up[i])
 
     def columns(self, sizes: list[Size], y: list[float], part: Sequence[int]) -> dict[int, Point]:

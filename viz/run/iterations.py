@@ -488,7 +488,7 @@ def _with_gaps(trace: Trace, outline: Outline, rounds: Sequence[Section]) -> Ite
             begin -= 1
         yield replace(one, end=begin)
         kind: SectionKind = "between" if number + 1 < len(rounds) else "after"
-        yield Section(kind, _written(trace, int(outline.stacks[begin]), one), begin, until, one.around)
+        yield Section(kind, _name_after(trace, int(outline.stacks[begin]), one), begin, until, one.around)
 
 
 def _belongs(outline: Outline, event: int) -> bool:
@@ -496,7 +496,7 @@ def _belongs(outline: Outline, event: int) -> bool:
     return KINDS[outline.kinds[event] & (RECORDED - 1)] in (LeafCreated, GroupEntered, ModeChanged)
 
 
-def _written(trace: Trace, stack: int, before: Section) -> str:
+def _name_after(trace: Trace, stack: int, before: Section) -> str:
     """The name of the code after an iteration: the text of the line that runs it."""
     frames = _frames(trace, stack)
     depth = min(before.loop[0] if before.loop else 0, len(frames) - 1)

@@ -143,27 +143,27 @@ def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures
 
     values = {name: np.full((len(in_order), len(columns)), np.nan) for name in (*QUANTITIES, "mean")}
     there = place[rows.of(cells.tensor)], np.searchsorted(columns, cells.section)
-    shown = np.isin(cells.section, columns)
+    mask = np.isin(cells.section, columns)
     sizes = np.array([_size(rows.shapes[row]) for row in in_order])
     for name in ("norm", "nonfinite", "largest", "mean", "zeros"):
-        values[name][there[0][shown], there[1][shown]] = getattr(gradients, name)[cells.index[shown]]
+        values[name][there[0][mask], there[1][mask]] = getattr(gradients, name)[cells.index[mask]]
     values["zeros"] /= sizes[:, None]
 
     # An update after a loop that adds up gradients belongs to the last column of that loop.
     where = np.searchsorted(columns, _section_of(starts, updates.event), side="right") - 1
-    shown = (where >= 0) & np.isin(updates.tensor, cells.tensor)
-    there = place[rows.of(updates.tensor[shown])], where[shown]
-    np.fmax.at(values["ratio"], there, updates.ratio[shown])
-    sampled = set(place[rows.of(updates.tensor[shown & (updates.sampled > 0)])].tolist())
+    mask = (where >= 0) & np.isin(updates.tensor, cells.tensor)
+    there = place[rows.of(updates.tensor[mask])], where[mask]
+    np.fmax.at(values["ratio"], there, updates.ratio[mask])
+    sampled = set(place[rows.of(updates.tensor[mask & (updates.sampled > 0)])].tolist())
 
-    updated = len(np.unique(where[shown]))
+    updated = len(np.unique(where[mask]))
     roots = measures.losses
     losses = dict(zip(_section_of(starts, roots.event[::-1]).tolist(), roots.loss[::-1].tolist(), strict=True))
     loss, rooted = _curve(
         {number: losses[one] for number, one in enumerate(columns.tolist()) if one in losses}, len(columns)
     )
     before = upstream(trace, first, {tensor: int(place[row]) for tensor, row in rows.of_all().items()})
-    inputs, unheld = _roles(outline, rows, updates.tensor[shown].tolist())
+    inputs, unheld = _roles(outline, rows, updates.tensor[mask].tolist())
     return Overview(
         labels=tuple(sections[section].name for section in columns.tolist()),
         first=tuple(columns.tolist()),
@@ -344,15 +344,15 @@ def _root_names(trace: Trace, outline: Outline) -> dict[int, str]:
     sources = Sources(trace.files)
     named = [(event, trace.names.get(roots[0], "")) for event, roots in outline.calls if roots]
     calls = [(event, int(outline.stacks[event]), name) for event, name in named]
-    written: dict[int, str] = {}
+    operand_names: dict[int, str] = {}
     for stack in {stack for _, stack, _ in calls if 0 <= stack < len(trace.stacks)}:
         frames = trace.stacks[stack]
         operands = sources.operands(frames[-1]) if frames else ()
-        written[stack] = next(filter(str.isidentifier, operands), "")
+        operand_names[stack] = next(filter(str.isidentifier, operands), "")
     synonyms: dict[str, set[str]] = {}
     for _, stack, name in calls:
-        synonyms.setdefault(name, set()).add(written.get(stack, ""))
-    return {e: written.get(stack, "") or name if len(synonyms[name]) > 1 else name for e, stack, name in calls}
+        synonyms.setdefault(name, set()).add(operand_names.get(stack, ""))
+    return {e: operand_names.get(stack, "") or name if len(synonyms[name]) > 1 else name for e, stack, name in calls}
 
 
 def _by_name(
@@ -378,11 +378,11 @@ def _by_name(
     others = [*mains[1:], *filter(str.isidentifier, further)]
     if not others or len(mains) > 1 + MOST_OTHERS or not all(map(str.isidentifier, mains)):
         return "loss", {column: loss for column, (_, loss) in first.items()}, {}
-    shown = {
+    curves = {
         name: np.array([values[name].get(column, np.nan) for column in range(len(columns))])
         for name in others[:MOST_OTHERS]
     }
-    return mains[0], values[mains[0]], shown
+    return mains[0], values[mains[0]], curves
 
 
 class _Rows:

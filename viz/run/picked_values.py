@@ -34,7 +34,7 @@ class Picked(Sequence[Value]):
         result = self._by_number.get(number)
         if result is None:
             for one, value in self._together(number):
-                if one not in self._by_number and one in self._wanted:
+                if one not in self._by_number and one in self._number_set:
                     self._by_number[one] = value if _is_small(value) else WithoutElements(value, self._values, one)
             result = self._by_number[number]
         return result
@@ -49,7 +49,7 @@ class Picked(Sequence[Value]):
         return [(number, self._values[number])]
 
     @cached_property
-    def _wanted(self) -> frozenset[int] | range:
+    def _number_set(self) -> frozenset[int] | range:
         return self.numbers if isinstance(self.numbers, range) else frozenset(self.numbers)
 
 

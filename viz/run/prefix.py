@@ -56,17 +56,17 @@ def left_out(trace: Trace, file: Trace | None = None) -> str:
     """
     if "of" not in trace.meta:
         return ""
-    shown, had, failed = len(trace.events), trace.meta["of"], trace.meta.get("failed")
+    count, had, failed = len(trace.events), trace.meta["of"], trace.meta.get("failed")
     ended = f" It ends with an error, {failed.rstrip('.')}." if failed else ""
-    if file is not None and shown == len(file.events):
+    if file is not None and count == len(file.events):
         return (
-            f"This file has only the first {shown:,} of the {had:,} events of a long recording: it was exported from a "
+            f"This file has only the first {count:,} of the {had:,} events of a long recording: it was exported from a "
             f"page that showed no more.{ended} To see the rest, record the program again."
         )
-    more = had if failed else min(5 * shown, had)
+    more = had if failed else min(5 * count, had)
     what = "the error" if failed else "more"
     return (
-        f"This is a long recording: only the first {shown:,} of its {had:,} events are shown.{ended} To see {what}, "
+        f"This is a long recording: only the first {count:,} of its {had:,} events are shown.{ended} To see {what}, "
         f"start Backstep with `--events {more}`, which takes longer, or run fewer iterations. An export from this page "
         "contains only the events shown."
     )

@@ -161,8 +161,8 @@ def _leaf(trace: Trace, outline: Outline, start: int, tensor: int, grad: int | N
     changed = outline.last_change(tensor, VALUE, start)
     if changed is not None:
         version, value = version if changed[0] == NOBODY else changed[0], changed[1]
-    asked = outline.last_change(tensor, REQUIRES, start)
-    return Leaf(event, version, value, requires if asked is None else bool(asked[0]), grad)
+    switch = outline.last_change(tensor, REQUIRES, start)
+    return Leaf(event, version, value, requires if switch is None else bool(switch[0]), grad)
 
 
 def number_before(trace: Trace, outline: Outline, tensor: int, event: int) -> int | None:

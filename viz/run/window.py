@@ -136,7 +136,7 @@ class _Cut:
         """For a write that names the storage of an earlier gradient: the storage that stood for it until then."""
         self.first = self._first_versions()
         self.waiting = dict(state.leaves)
-        self.listed = set[tuple[str, str, int]]()
+        self.first_steps = set[tuple[str, str, int]]()
         self.index = 0
         self.passed = 0
         self.carried: dict[int, int] = {}
@@ -366,8 +366,8 @@ class _Cut:
 
     def group(self, event: GroupEntered) -> AnyEvent:
         key = event.name, event.kind, event.stack
-        tensors = event.tensors if event.tensors or key in self.listed else tensors_of_step(self.state, event)
-        self.listed.add(key)
+        tensors = event.tensors if event.tensors or key in self.first_steps else tensors_of_step(self.state, event)
+        self.first_steps.add(key)
         return replace(event, tensors=tuple(None if one is None else self.tensors.get(one) for one in tensors))
 
 

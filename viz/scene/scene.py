@@ -128,7 +128,7 @@ class _Scene:
         self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None, room: list[schema.Place]
     ) -> Told:
         graph = self.seen.graph()
-        picture, note = choice.shown(graph, self.layout_name)
+        picture, note = choice.picture_of(graph, self.layout_name)
         nodes = [self.node(ident, graph, picture) for ident in graph]
         self.wire(len(graph))
         edges = [self.edge(key, graph, picture) for *_, key in graph.edges(keys=True)]

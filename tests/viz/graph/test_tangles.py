@@ -185,7 +185,7 @@ def test_a_graph_with_a_cycle_is_shown_in_rows_with_the_reason(name: str) -> Non
     graph = nx.MultiDiGraph([("a", "b"), ("b", "c"), ("c", "a")])
     graph.graph["within"] = {"g": None}
     nx.set_node_attributes(graph, "g", "group")
-    placed, note = choice.shown(graph, name)
+    placed, note = choice.picture_of(graph, name)
     assert set(placed.positions) == {"a", "b", "c"}
     assert set(placed.routes) == set(placed.back) == set(graph.edges(keys=True)) or set(placed.routes) == {0}
     if name.startswith("layered") or name == "multipartite":
@@ -199,7 +199,7 @@ def test_groups_that_cannot_be_drawn_apart_are_left_out() -> None:
         graph.add_node(node, group=group)
     graph.add_edge("a", "b", key="ab")
     graph.add_edge("b", "c", key="bc")
-    placed, note = choice.shown(graph)
+    placed, note = choice.picture_of(graph)
     assert note == "The groups of this graph cannot be drawn apart, so it is drawn without them."
     assert not placed.boxes and placed.positions["a"][0] < placed.positions["b"][0] < placed.positions["c"][0]
 
@@ -212,7 +212,7 @@ def test_a_layout_that_breaks_is_no_error(monkeypatch: pytest.MonkeyPatch) -> No
         raise RuntimeError("no more memory")
 
     monkeypatch.setattr(views, "picture_for_view", broken)
-    placed, note = choice.shown(graph)
+    placed, note = choice.picture_of(graph)
     assert note is not None and "rows" in note
     assert set(placed.positions) == {"a", "b"} and set(placed.routes) == {"ab"}
 

@@ -51,15 +51,15 @@ def straighten(graph: Ranked, layers: list[list[int]]) -> list[float]:
     lanes = graph.lanes
     for turn in range(STRAIGHTENINGS):
         for layer in layers if turn % 2 == 0 else reversed(layers):
-            wanted = []
+            centres = []
             for node in layer:
                 total = weight = 0.0
                 for other in (*before.get(node, ()), *after.get(node, ())):
                     pull = 1.0 + 3.0 * (node in lanes) + 3.0 * (other in lanes and node in lanes)
                     total += pull * y[other]
                     weight += pull
-                wanted.append(total / weight if weight else y[node])
+                centres.append(total / weight if weight else y[node])
             gaps = [graph.distance(a, b) for a, b in pairwise(layer)]
-            for node, place in zip(layer, spread(wanted, gaps), strict=True):
+            for node, place in zip(layer, spread(centres, gaps), strict=True):
                 y[node] = place
     return y

@@ -311,8 +311,8 @@ class _Layered:
         """A part of the outermost group, broken into lines if it is too wide, or as the plan says."""
         if not self.plan.lines and not math.isfinite(limit):
             return piece
-        wanted = {v: self.plan.lines[v][1] for v in piece.at if v in self.plan.lines}
-        line = self.with_use(lines.numbers(piece, self.size, limit, wanted))
+        earlier = {v: self.plan.lines[v][1] for v in piece.at if v in self.plan.lines}
+        line = self.with_use(lines.numbers(piece, self.size, limit, earlier))
         self.lines.update({v: (row, line.get(v, 0)) for v in piece.at})
         return self.stacked(line) if line else piece
 

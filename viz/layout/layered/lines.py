@@ -38,29 +38,29 @@ ROOM = 9.0
 
 
 def numbers(
-    piece: Piece, size: Callable[[Hashable], Size], limit: float, wanted: Mapping[Hashable, int]
+    piece: Piece, size: Callable[[Hashable], Size], limit: float, earlier: Mapping[Hashable, int]
 ) -> dict[Hashable, int]:
     """The line of each node, with as few lines as fit into `limit`, or as narrow as possible; empty for one line.
 
-    `wanted` are the lines of nodes in a picture that this one should resemble.
+    `earlier` are the lines of nodes in a picture that this one should resemble.
     """
     boxes = {node: _box(centre, size(node)) for node, centre in piece.at.items()}
     columns = _columns(boxes.values(), [box for one in piece.boxes.values() for box in one])
-    ends = _as_wanted(columns, boxes, wanted) if wanted else _breaks(piece, columns, limit)
+    ends = _as_earlier(columns, boxes, earlier) if earlier else _breaks(piece, columns, limit)
     if len(ends) < 2:
         return {}
     rights = [columns[end][1] for end in ends[:-1]]
     return {node: bisect_left(rights, x) for node, (x, _) in piece.at.items()}
 
 
-def _as_wanted(columns: Sequence[Point], boxes: Mapping[Hashable, Box], wanted: Mapping[Hashable, int]) -> list[int]:
+def _as_earlier(columns: Sequence[Point], boxes: Mapping[Hashable, Box], earlier: Mapping[Hashable, int]) -> list[int]:
     """The last columns of lines with the same contents as before; a group that was cut is, if folded, in its first."""
     rights = [right for _, right in columns]
     line: dict[int, int] = {}
     for node, box in boxes.items():
-        if node in wanted:
+        if node in earlier:
             column = bisect_left(rights, (box[0] + box[2]) / 2)
-            line[column] = min(line.get(column, wanted[node]), wanted[node])
+            line[column] = min(line.get(column, earlier[node]), earlier[node])
     ends, last = [], None
     for column in range(len(columns)):
         now = max(line.get(column, -1), last if last is not None else -1)

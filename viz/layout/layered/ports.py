@@ -105,15 +105,15 @@ class Ports:
 
     def levels(self, own: Own) -> dict[int, float]:
         """The group's own ports, at the heights of the vertices that they lead to, if there is room."""
-        wanted: dict[str, dict[int, list[float]]] = {"in": defaultdict(list), "out": defaultdict(list)}
+        sides: dict[str, dict[int, list[float]]] = {"in": defaultdict(list), "out": defaultdict(list)}
         for (key, u, v, origin), (a, b) in own:
             way = self.sheet.way(a, origin, b)
             if u is None:
-                wanted["in"][a].append(self.y[way[0]] if way else sum(self.left(key, b, origin)) / 2)
+                sides["in"][a].append(self.y[way[0]] if way else sum(self.left(key, b, origin)) / 2)
             if v is None:
-                wanted["out"][b].append(self.comes(a, origin, b))
+                sides["out"][b].append(self.comes(a, origin, b))
         result: dict[int, float] = {}
-        for side in filter(None, wanted.values()):
+        for side in filter(None, sides.values()):
             levels = {port: sum(heights) / len(heights) for port, heights in side.items()}
             ports = sorted(levels, key=lambda port: (levels[port], self.y[port]))
             gaps = [LANE + LANE_GAP] * (len(ports) - 1)

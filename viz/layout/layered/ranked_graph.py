@@ -166,8 +166,8 @@ def _parts(count: int, after: Mapping[int, Sequence[int]]) -> list[list[int]]:
     return list(parts.values())
 
 
-def spread(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
-    """The positions nearest to `wanted` (least squares) in this order, with neighbours at least `gaps` apart.
+def spread(targets: Sequence[float], gaps: Sequence[float]) -> list[float]:
+    """The positions nearest to `targets` (least squares) in this order, with neighbours at least `gaps` apart.
 
     Pool-adjacent-violators: linear, exact.
 
@@ -178,7 +178,7 @@ def spread(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
     for gap in gaps:
         offsets.append(offsets[-1] + gap)
     pools: list[list[float]] = []
-    for place, offset in zip(wanted, offsets, strict=True):
+    for place, offset in zip(targets, offsets, strict=True):
         pools.append([place - offset, 1.0])
         while len(pools) > 1 and pools[-2][0] >= pools[-1][0]:
             total, n = pools.pop()
@@ -188,12 +188,12 @@ def spread(wanted: Sequence[float], gaps: Sequence[float]) -> list[float]:
     return [place + offset for place, offset in zip(places, offsets, strict=True)]
 
 
-def separated(graph: Ranked, layers: Sequence[Sequence[int]], wanted: Sequence[float]) -> list[float]:
-    """Positions as near to `wanted` as the order within each rank and the sizes allow."""
-    positions = list(wanted)
+def separated(graph: Ranked, layers: Sequence[Sequence[int]], targets: Sequence[float]) -> list[float]:
+    """Positions as near to `targets` as the order within each rank and the sizes allow."""
+    positions = list(targets)
     for layer in layers:
         gaps = [graph.distance(a, b) for a, b in pairwise(layer)]
-        for node, y in zip(layer, spread([wanted[n] for n in layer], gaps), strict=True):
+        for node, y in zip(layer, spread([targets[n] for n in layer], gaps), strict=True):
             positions[node] = y
     return positions
 
