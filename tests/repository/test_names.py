@@ -35,7 +35,10 @@ OTHERS = {
     "deltaY": ("a wheel event", ("assets/js",)),
 }
 
-PARTICIPLES = {"born", "found", "given", "held", "kept", "known", "made", "placed", "told"}
+PARTICIPLES = {
+    "asked", "born", "found", "given", "held", "kept", "known", "listed", "made", "placed", "shown", "told", "wanted",
+    "written",
+}  # fmt: skip
 """They say how a value came about, and not what it is: write `gradients` or `nodes`."""
 IN_FILES = {
     ("born", "engine/trace/file/outline.py"),
@@ -43,6 +46,8 @@ IN_FILES = {
     ("held", "engine/trace/file/outline.py"),
     ("kept", "assets/js/panels/inspector/inspector.mjs"),
     ("known", "engine/ops/attention.py"),
+    ("written", "engine/trace/file/streaming.py"),
+    ("written", "viz/record/missing_recording.py"),
 }
 """Fields, an op's input and a state of saved tensors, by which trace files and scenes have them."""
 BOUND = re.compile(
