@@ -63,8 +63,8 @@ def question(text: str, choices: Sequence[str], right: int, why: str = "") -> Qu
     """
     if choices and not 1 <= right <= len(choices):
         raise ValueError(f"the right choice is one of 1 to {len(choices)}, not {right}")
-    asked: Question = {"text": text, "choices": [{"text": c, "right": i == right} for i, c in enumerate(choices, 1)]}
-    return {**asked, "why": why} if why else asked
+    content: Question = {"text": text, "choices": [{"text": c, "right": i == right} for i, c in enumerate(choices, 1)]}
+    return {**content, "why": why} if why else content
 
 
 def read_chapter(entry: Mapping[str, Any]) -> Chapter:
@@ -73,9 +73,9 @@ def read_chapter(entry: Mapping[str, Any]) -> Chapter:
     step, select, tries = about.pop("step", None), tuple(about.pop("select", ())), tuple(about.pop("tries", ()))
     if step is not None and step["kind"] not in KINDS:
         raise ValueError(f"a step is one of {', '.join(sorted(KINDS))}, not {step['kind']!r}")
-    ask = about.pop("ask", None)
-    asked = question(ask["question"], ask.get("choices", ()), ask.get("right", 0), ask.get("why", "")) if ask else None
-    return Chapter(**about, step=StepRef(**step) if step else None, select=select, tries=tries, ask=asked)
+    of = about.pop("ask", None)
+    ask = question(of["question"], of.get("choices", ()), of.get("right", 0), of.get("why", "")) if of else None
+    return Chapter(**about, step=StepRef(**step) if step else None, select=select, tries=tries, ask=ask)
 
 
 def find_line(source: str, name: str) -> int | None:

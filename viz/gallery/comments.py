@@ -65,8 +65,8 @@ class Part:
     def ask(self) -> Question | None:
         if not self.question:
             return None
-        asked: Question = {"text": self.question, "choices": self.choices}
-        return {**asked, "why": "\n".join(self.why)} if self.why else asked
+        content: Question = {"text": self.question, "choices": self.choices}
+        return {**content, "why": "\n".join(self.why)} if self.why else content
 
 
 @dataclass(frozen=True)
