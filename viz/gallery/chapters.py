@@ -73,8 +73,10 @@ def read_chapter(entry: Mapping[str, Any]) -> Chapter:
     step, select, tries = about.pop("step", None), tuple(about.pop("select", ())), tuple(about.pop("tries", ()))
     if step is not None and step["kind"] not in KINDS:
         raise ValueError(f"a step is one of {', '.join(sorted(KINDS))}, not {step['kind']!r}")
-    of = about.pop("ask", None)
-    ask = question(of["question"], of.get("choices", ()), of.get("right", 0), of.get("why", "")) if of else None
+    words = about.pop("ask", None)
+    ask = None
+    if words:
+        ask = question(words["question"], words.get("choices", ()), words.get("right", 0), words.get("why", ""))
     return Chapter(**about, step=StepRef(**step) if step else None, select=select, tries=tries, ask=ask)
 
 
