@@ -39,7 +39,11 @@ def lab(tmp_path: Path) -> Iterator[str]:
     book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
     (tmp_path / "book.ipynb").write_text(json.dumps(book))
     path = os.pathsep.join([str(ROOT), str(ROOT / "viz" / "public"), os.environ.get("PYTHONPATH", "")])
-    own = {name: str(tmp_path / ".jupyter") for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
+    settings = tmp_path / ".jupyter"
+    own = {name: str(settings) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
+    # Dash comes with an extension, for which JupyterLab would ask to be built: a dialog over the cells.
+    (settings / "labconfig").mkdir(parents=True)
+    (settings / "labconfig" / "page_config.json").write_text(json.dumps({"buildCheck": False, "buildAvailable": False}))
     process = subprocess.Popen(
         [sys.executable, "-m", "jupyterlab", *ARGUMENTS, f"--ServerApp.root_dir={tmp_path}"],
         stderr=subprocess.PIPE, text=True, env={**os.environ, **own, "PYTHONPATH": path},
@@ -62,7 +66,7 @@ def lab(tmp_path: Path) -> Iterator[str]:
 
 
 def run(cell: Any) -> None:
-    """Runs a cell, by keys: the dialog below would close a menu.  Those before the kernel is ready are lost."""
+    """Runs a cell, by keys.  Those before the kernel is ready are lost."""
     from playwright.sync_api import TimeoutError
 
     for _ in range(6):
@@ -79,9 +83,8 @@ def test_cell_in_jupyterlab_has_the_player_and_the_saved_notebook_keeps_it(lab: 
     page.set_default_timeout(2 * SETTLE)
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    # "Build Recommended", of an extension that comes with Dash; while it comes and goes it has its buttons alone.
-    dialog = page.locator("dialog.jp-Dialog")
-    page.add_locator_handler(dialog, lambda: dialog.get_by_role("button", name="Cancel").click())
+    # Others of JupyterLab's own have other buttons; all of them close with this key.
+    page.add_locator_handler(page.locator("dialog.jp-Dialog"), lambda: page.keyboard.press("Escape"))
     page.goto(f"{lab}/lab/tree/book.ipynb")
     page.locator(".jp-Notebook .jp-CodeCell").nth(1).wait_for()
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(state="attached")
