@@ -730,6 +730,8 @@ class Section(TypedDict):
     """Its number, from 0."""
     count: int
     """How many the run has."""
+    iterations: int
+    """How many of them are iterations."""
     kind: Literal["before", "iteration", "between", "after"]
     """An iteration, or the part before the first, between two, or after the last."""
     label: str

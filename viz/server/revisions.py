@@ -124,6 +124,7 @@ def section_of(run: Run, number: int) -> Section | None:
     section = run.sections[number]
     return {
         "at": number, "count": len(names), "kind": section.kind, "label": section.label,
+        "iterations": sum(one.kind == "iteration" for one in run.sections),
         "around": list(section.around), "before": names[number - 1] if number else None,
         "after": names[number + 1] if number + 1 < len(names) else None,
     }  # fmt: skip

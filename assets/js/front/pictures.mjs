@@ -82,7 +82,7 @@ export class Pictures {
     this.draw(place, film, stillOf(film.scene));
     place.dataset.drawn = "yes";
     const { steps, section } = film.scene;
-    first(".card-steps", card).textContent = section ? `${section.count.toLocaleString("en")} iterations` : `${steps.length} steps`;
+    first(".card-steps", card).textContent = section ? `${section.iterations.toLocaleString("en")} iterations` : `${steps.length} steps`;
   }
 
   draw(place, film, t) {

@@ -198,6 +198,8 @@ export interface Section {
   at: number;
   /** How many the run has. */
   count: number;
+  /** How many of them are iterations. */
+  iterations: number;
   /** An iteration, or the part before the first, between two, or after the last. */
   kind: "before" | "iteration" | "between" | "after";
   /** `step = 57`. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { sectionsOf, sectionAt, hoverText, tracksOf } from "../../../assets/js/panels/run/sections.mjs";
+import { countText, sectionsOf, sectionAt, hoverText, tracksOf } from "../../../assets/js/panels/run/sections.mjs";
 
 const run = {
   labels: ["step = 0", "step = 1", "step = 2 to step = 3", "step = 4"], first: [0, 1, 2, 5], last: [0, 1, 4, 5],
@@ -44,4 +44,10 @@ test("a section is told by its name, its numbers and what is wrong there", () =>
   assert.equal(hoverText(run, section, 2), "evaluate(): loss nan · learning rate 0.1", "the one beside it by its own name");
   assert.equal(hoverText(null, section, 4), "section 5 of 6");
   assert.deepEqual(sectionsOf(run.findings), [1, 5]);
+});
+
+test("the number of sections says how many are iterations", () => {
+  assert.equal(countText({ ...section, iterations: 4 }), "4 iterations, and 2 parts of the run before, between or after them");
+  assert.equal(countText({ ...section, iterations: 5 }), "5 iterations, and 1 part of the run before, between or after them");
+  assert.equal(countText({ ...section, count: 4194, iterations: 4194 }), "4,194 iterations");
 });

@@ -95,7 +95,8 @@ def test_a_long_section_is_cut_and_read_once_however_small_the_caches(
     first = store.scene(revision, None, {}, "").json()
     store.scene(revision, None, {group["id"]: True for group in first["groups"]}, "")
     store.details(revision, first["nodes"][0]["id"])
-    assert first["section"]["count"] == 10 and (len(cut), len(read)) == (1, 1)
+    assert (first["section"]["count"], first["section"]["iterations"]) == (10, 10)
+    assert (len(cut), len(read)) == (1, 1)
 
 
 def test_a_recording_without_iterations_is_the_same_trace_each_time(recording: Path) -> None:

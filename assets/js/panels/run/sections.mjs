@@ -60,6 +60,13 @@ function trackOf(place, values, least, all = values) {
 /** The sections that findings lead to, each once. @type {(findings: RunFinding[]) => number[]} */
 export const sectionsOf = (findings) => [...new Set(findings.map(({ section }) => section))].sort((a, b) => a - b);
 
+/** How many sections there are of which kind: an evaluation between two epochs is one as well. @type {(section: Section) => string} */
+export function countText({ count, iterations }) {
+  const counted = (size, one) => `${size.toLocaleString("en")} ${one}${size === 1 ? "" : "s"}`;
+  const parts = count - iterations;
+  return counted(iterations, "iteration") + (parts ? `, and ${counted(parts, "part")} of the run before, between or after them` : "");
+}
+
 /**
  * What is said of a section: its name, its losses, the norm of its gradients, the learning rate, and what is wrong there.
  * @type {(run: RunOverview | null, section: Section, at: number) => string}

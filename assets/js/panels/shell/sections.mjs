@@ -1,5 +1,6 @@
 // Which section of a long run is shown, and the way to the others: ‹ step = 57, 58 of 100 ›.
 import { byId, fill, h } from "../../page/dom.mjs";
+import { countText } from "../run/sections.mjs";
 
 export class Sections {
   /**
@@ -23,7 +24,7 @@ export class Sections {
     });
     fill(place, this.way(-1, before, "‹", "Previous"),
       h("span.section", {}, around.length ? h("span.around", {}, `${around.join(" · ")} · `) : null, h("b", {}, label)),
-      h("span.count", {}, input, ` of ${count}`), this.way(1, after, "›", "Next"), this.beside());
+      h("span.count", { title: countText(section) }, input, ` of ${count}`), this.way(1, after, "›", "Next"), this.beside());
   }
 
   /** Whether each number stands beside what it was in the section before. */
