@@ -29,6 +29,7 @@ const MOVED = 4; // px from which on a press is a drag
 const GAP = 4;
 const QUIET = new Set(["zero", "none", "set"]); // what the program itself does is told beside its segment
 const NONE = ["None", "\u2205"]; // an emptied gradient is no zero; the sign where the word has no room
+const SPACE = 10; // between two of these words
 const GLYPHS = { zero: "0", set: "=", error: "!", edit: "\u270e", warning: "!" };
 
 export class Lane {
@@ -547,7 +548,7 @@ export class Lane {
       context.lineTo(x - 4, top + 7);
       context.fillStyle = colour;
       context.fill();
-      const sign = mark.kind === "none" ? NONE.find((one) => this.ruler.widthOf(plain, one) <= this.x(1) - this.x(0)) ?? NONE.at(-1) : GLYPHS[mark.kind] ?? "";
+      const sign = mark.kind === "none" ? NONE.find((one) => this.ruler.widthOf(plain, one) + SPACE <= this.x(1) - this.x(0)) ?? NONE.at(-1) : GLYPHS[mark.kind] ?? "";
       writer(context)(sign, x, top + 14, QUIET.has(mark.kind) ? plain : strong, colour, "center");
     }
     this.paintPrints(context, taken);
