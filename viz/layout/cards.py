@@ -259,7 +259,8 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
         fact.leaf.source if fact.leaf is not None and fact.leaf.source not in ("seen", "edited") else ""
     )
     if not label:
-        label = expression_of(item.tensor, facts) or _kind(fact)
+        call = call_of(fact, facts) if item.role == "root" else ""
+        label = expression_of(item.tensor, facts) or call or _kind(fact)
     label += facts.mark(item.tensor, item.version)
     role = {"leaf": "leaf", "root": "root", "constant": "constant", "inner": ""}[item.role]
     if item.kind == "stub":
@@ -268,6 +269,16 @@ def head(item: Item, drawing: Drawing) -> tuple[str, str, str]:
     sub = f"{size} · {role}" if role else size
     grad = "requires grad" if fact.requires_grad else "no grad"
     return label, sub, f"{label}: {size}, {fact.dtype}, {grad}"
+
+
+def call_of(fact: TensorFact, facts: Facts) -> str:
+    """`mse_loss(…)`: the op that made a tensor whose expression is too long; "" for one that is written as a sign."""
+    op = fact.producers.get(fact.first)
+    if op is None:
+        return ""
+    event = facts.ops[op].event
+    form = labels.presentation(event)
+    return "" if form.sign or form.indexing else f"{labels.written_name(event)}(…)"
 
 
 def _kind(fact: TensorFact) -> str:

@@ -420,6 +420,20 @@ def test_a_root_without_a_name_is_called_by_its_expression() -> None:
     assert root["label"] == "Product.apply(x, y).sum()"
 
 
+@pytest.mark.parametrize(
+    ("expression", "label"),
+    [
+        ("torch.nn.functional.mse_loss(2 * weights + 3, torch.zeros(2))", "mse_loss(…)"),
+        ("(torch.tanh(weights) * torch.sigmoid(weights) + weights).mean()", "mean(…)"),
+        ("(torch.tanh(weights) * torch.sigmoid(weights) + weights)[0]", "number"),
+    ],
+)
+def test_a_root_of_a_long_expression_is_called_by_its_op(expression: str, label: str, tmp_path: Path) -> None:
+    source = "import engine as torch\nweights = torch.ones(2, requires_grad=True)\n"
+    found = scene(recorded(f"{source}({expression}).backward()\n", tmp_path))
+    assert [one["label"] for one in found["nodes"] if one["role"] == "root"] == [label]
+
+
 def test_numbers_of_float32_are_written_with_the_digits_that_they_have() -> None:
     with engine.record() as trace:
         x = engine.tensor([0.1, 1e-4, 3.3003], requires_grad=True)
