@@ -72,18 +72,13 @@ class Binder:
         self._parts: dict[tuple[object, ...], _Element] = {}
         self._climbs: dict[int, tuple[Sequence[Frame], _Climb, list[str | None] | None]] = {}  # by the id of the frames
 
-    def bound_names(self, frames: Sequence[Frame], outputs: int = 1) -> tuple[str | None, ...]:
-        """A name per output for a result computed at `frames` (outermost first), None if it is not bound to a variable.
+    def binding(self, frames: Sequence[Frame], outputs: int) -> Binding | None:
+        """The names of the results of an op at `frames` (outermost first); None if they are not bound to variables.
 
         >>> frame = Frame("a.py", "<module>", 1, 1, 4, 9)
-        >>> Binder(Sources({"a.py": "z = 2 * x"})).bound_names([frame])
+        >>> Binder(Sources({"a.py": "z = 2 * x"})).binding([frame], 1).names
         ('z',)
         """
-        binding = self.binding(frames, outputs)
-        return (None,) * outputs if binding is None else self.numbered(binding).names
-
-    def binding(self, frames: Sequence[Frame], outputs: int = 1) -> Binding | None:
-        """As `bound_names`, with a flag that says whether the name is certainly that of this tensor."""
         climb, names = self._climbed(frames)
         self._forget(frames)
         if names is None:

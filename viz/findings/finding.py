@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
 
 from ..schema.values import FindingKind
 
 Kind = FindingKind
-KINDS: tuple[Kind, ...] = get_args(Kind)
 NONFINITE_GRADIENT: frozenset[Kind] = frozenset({"nan-gradient", "inf-gradient"})
 NONFINITE: frozenset[Kind] = NONFINITE_GRADIENT | {"nan", "inf"}
 EXPLODING: frozenset[Kind] = frozenset({"growth", "divergence"})

@@ -27,7 +27,7 @@ from .layered.ranked_graph import Ranked
 from .sheet import HEAD, PAD, Point
 from .simple import LayoutRefused
 
-__all__ = ["NAMES", "Anchors", "LayoutRefused", "Picture", "Point", "layout", "picture_of", "positions", "routes"]
+__all__ = ["NAMES", "Anchors", "LayoutRefused", "Picture", "Point", "layout", "picture_of", "positions"]
 
 log = logging.getLogger("backstep")
 
@@ -124,11 +124,6 @@ def positions(graph: nx.DiGraph, name: str = "layered") -> dict[Hashable, Point]
     (0.0, 0.0)
     """
     return layout(graph, name).positions
-
-
-def routes(graph: nx.DiGraph, name: str = "layered") -> dict[Hashable, list[Point]]:
-    """The points that each edge passes, by edge."""
-    return layout(graph, name).routes
 
 
 def _enclose(graph: nx.DiGraph, picture: Picture) -> None:

@@ -35,7 +35,6 @@ from ..wording import sentences
 from ..wording.spans import said, short
 
 T = TypeVar("T")
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

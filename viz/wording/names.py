@@ -74,13 +74,8 @@ def closed(operand: str) -> str:
 
 
 def _operand(argument: Input, facts: Facts) -> str:
-    """As `_short`, but a tensor without a name and with many elements is written as a short expression."""
+    """The name of a tensor, its value or a short expression for it, or the op that computed it; a number as it is."""
     return _named(argument, facts) or _by_its_op(argument.tensor, facts) or unnamed(argument.tensor, facts)
-
-
-def _short(argument: Input, facts: Facts) -> str:
-    """The name of a tensor, its value if that is short, or the op that computed it; a number as it is."""
-    return _named(argument, facts) or unnamed(argument.tensor, facts)
 
 
 def _named(argument: Input, facts: Facts) -> str | None:

@@ -1,7 +1,7 @@
 """Symbols: the values on which a rule runs to say what it computes.
 
 An op applied to a symbol is not computed but noted, so that running a rule once gives the expression of its result.
-`engine/formula/simplify.py` strikes out of it what is obvious, `evaluate` computes it.
+`engine/formula/simplify.py` then simplifies it.
 """
 
 from __future__ import annotations
@@ -10,10 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
-from ...arrays.array import as_array
-from ..op import HANDLERS, REGISTRY, Op, call_kernel
+from ..op import HANDLERS, REGISTRY, Op
 from ..result_shapes import Sizes, shape_of_result
 
 Number = bool | int | float
@@ -120,20 +117,6 @@ def shape_of(op: Op, inputs: tuple[Any, ...], attrs: Mapping[str, Any]) -> Sizes
 def is_call(x: Any, name: str) -> bool:
     """Whether `x` is an expression of that op."""
     return isinstance(x, Symbol) and x.op is not None and x.op.name == name
-
-
-def evaluate(x: Any, values: Mapping[str, Any]) -> Any:
-    """What an expression is for given values of its names."""
-    if isinstance(x, (list, tuple)):
-        return [evaluate(item, values) for item in x]
-    if not isinstance(x, Symbol):
-        return x
-    if x.op is None:
-        return values[x.name]
-    inputs = tuple(evaluate(item, values) for item in x.inputs)
-    if not x.op.lists and all(isinstance(v, (int, float)) for v in inputs):
-        inputs = tuple(np.asarray(v, dtype="float64") for v in inputs)
-    return as_array(call_kernel(x.op, inputs, x.attrs))
 
 
 def mentions(x: Any) -> Iterator[Op]:

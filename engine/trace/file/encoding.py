@@ -23,7 +23,7 @@ import numpy as np
 from ...arrays import array
 from ...arrays.element_types import ELEMENT_TYPES, NAMED, name_of
 from ...ops.op import REGISTRY, Op
-from ..events import AnyEvent, Event, GroupEntered, LoopVariable, OpCalled, Trace, Value, VjpRun
+from ..events import AnyEvent, Event, GroupEntered, LoopVariable, OpCalled, VjpRun
 
 KINDS: dict[str, type] = {kind.__name__: kind for kind in typing.get_args(AnyEvent)}
 """The events by the name that the file uses."""
@@ -250,16 +250,10 @@ def event_text(event: Event) -> str:
     return text
 
 
-def event_fields(event: Event) -> dict[str, Any]:
-    """The fields of an event in the form of a file."""
-    fields: dict[str, Any] = json.loads(event_text(event))
-    return fields
-
-
 def events_from(lengths: Mapping[str, int]) -> Callable[[str, int, int, Any], AnyEvent]:
     """A function that reads the events of a file with this many `values` and `stacks`.
 
-    It checks types, bounds and lists, makes the event from which `event_fields` was made, and raises Malformed with the
+    It checks types, bounds and lists, makes the event whose `event_text` was read, and raises Malformed with the
     name of a field that does not fit.
     """
     stacks = lengths.get("stacks", MOST)
@@ -501,31 +495,3 @@ def _scalar(data: Any) -> Any:
 
 
 # -- equality ---------------------------------------------------------------------------------------------------------
-
-
-def values_equal(a: Value, b: Value) -> bool:
-    """Whether two values are the same, bit for bit (nan equals nan of the same bits)."""
-    if (a.shape, a.dtype, a.array is None, a.damaged) != (b.shape, b.dtype, b.array is None, b.damaged):
-        return False
-    first, second = (a.sample, b.sample) if a.array is None or b.array is None else (a.array, b.array)
-    return np.asarray(first).tobytes() == np.asarray(second).tobytes()
-
-
-def traces_equal(a: Trace, b: Trace) -> bool:
-    """Whether two traces are equal: events, stacks, files, names, and values bit for bit.
-
-    Static arguments are compared in their written form, so that arrays and nan among them compare too.
-    """
-    if len(a.events) != len(b.events) or len(a.values) != len(b.values):
-        return False
-    plain: Mapping[str, tuple[Any, Any]] = {
-        "stacks": (tuple(a.stacks), tuple(b.stacks)), "files": (dict(a.files), dict(b.files)),
-        "names": (dict(a.names), dict(b.names)), "argv": (tuple(a.argv), tuple(b.argv)),
-        "meta": (encode(dict(a.meta)), encode(dict(b.meta))),
-    }  # fmt: skip
-    return (
-        all(first == second for first, second in plain.values())
-        and all(type(x) is type(y) and (x.index, x.stack) == (y.index, y.stack) and event_text(x) == event_text(y)
-                for x, y in zip(a.events, b.events, strict=True))
-        and all(values_equal(x, y) for x, y in zip(a.values, b.values, strict=True))
-    )  # fmt: skip

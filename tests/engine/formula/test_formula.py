@@ -17,12 +17,14 @@ from engine.formula.formula import MOST, Formula, formulas, formulas_of
 from engine.formula.printer import Printer
 from engine.formula.simplify import simplified
 from engine.formula.styles import TEX, TEXT
-from engine.ops.notation.symbol import Symbol, Undecided, evaluate, noted, shown_number
+from engine.ops.notation.symbol import Symbol, Undecided, noted, shown_number
 from engine.ops.op import REGISTRY, call_kernel
 from engine.trace.events import LeafCreated, OpCalled
 from tests.batches import batches
 from tests.lines import lines_of
 from tests.samples import SAMPLES
+
+from .evaluation import evaluate
 
 RNG = np.random.default_rng(7)
 

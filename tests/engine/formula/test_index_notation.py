@@ -14,9 +14,10 @@ from engine.formula.formula import _Call
 from engine.formula.printer import Printer
 from engine.formula.styles import Style
 from engine.ops.notation.expression_text import ATOM, SUM, NoIndices
-from engine.ops.notation.symbol import Symbol, evaluate, mentions, noted, wants_indices
+from engine.ops.notation.symbol import Symbol, mentions, noted, wants_indices
 from engine.ops.op import REGISTRY
 from tests.batches import batches
+from tests.engine.formula.evaluation import evaluate
 from tests.engine.formula.test_formula import OPS, by_rule, calls, described, given, some
 
 CODE = Style(

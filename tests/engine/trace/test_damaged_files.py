@@ -22,10 +22,7 @@ from engine.trace.file.consistency import open_checked
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.encoding import (
     Malformed,
-    event_fields,
     events_from,
-    traces_equal,
-    values_equal,
 )
 from engine.trace.file.tracefile import (
     CannotWrite,
@@ -40,6 +37,7 @@ from viz.reading.text import brief
 from viz.reading.values import as_json
 from viz.server.programs import harmed, unchecked
 
+from .equality import event_fields, traces_equal, values_equal
 from .sample_traces import every_kind, sample_trace, sample_values
 
 tr: Any = importlib.import_module("engine.trace.events")  # `engine.trace` is the sum of a diagonal, as in torch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -75,11 +75,17 @@ def ran(text: str) -> tuple[list[tuple[str, tuple[Frame, ...]]], Places]:
     return [(kind, places.stack(key, codes)) for kind, key in log], places
 
 
+def bound(binder: Binder, frames: Sequence[Frame], outputs: int = 1) -> tuple[str | None, ...]:
+    """A name per output of an op at `frames`, None if it is not bound to a variable."""
+    binding = binder.binding(frames, outputs)
+    return (None,) * outputs if binding is None else binder.numbered(binding).names
+
+
 def names(text: str) -> list[str | None]:
     """The name bound to each result, in the order in which they were made."""
     happened, places = ran(text)
     binder = Binder(Sources(places.files))
-    return [binder.bound_names(frames)[0] for _, frames in happened]
+    return [bound(binder, frames)[0] for _, frames in happened]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +140,7 @@ def test_name_is_that_of_the_variable(text: str, expected: list[str | None]) -> 
 
 def test_more_results_than_a_value_has_parts_have_no_name() -> None:
     binder, frame = Binder(Sources({"a": "y = attend(x)[0]"})), Frame("a", "<module>", 1, 1, 4, 13)
-    assert [binder.bound_names([frame]) for _ in range(4)] == [("y",), (None,), (None,), (None,)]
+    assert [bound(binder, [frame]) for _ in range(4)] == [("y",), (None,), (None,), (None,)]
     attend, x = engine.nn.MultiheadAttention(4, 2), engine.ones(3, 1, 4)
     with engine.record() as trace:
         y = attend(x, x, x)[0]
@@ -145,8 +151,8 @@ def test_more_results_than_a_value_has_parts_have_no_name() -> None:
 def test_name_of_several_outputs_follows_the_unpacking() -> None:
     frame = Frame("a", "<module>", 1, 1, 7, 15)
     binder = Binder(Sources({"a": "v, i = x.max(1)"}))
-    assert binder.bound_names([frame], 2) == ("v", "i")
-    assert Binder(Sources({"a": "rrrr = x.max(1)"})).bound_names([frame], 2) == ("rrrr[0]", "rrrr[1]")
+    assert bound(binder, [frame], 2) == ("v", "i")
+    assert bound(Binder(Sources({"a": "rrrr = x.max(1)"})), [frame], 2) == ("rrrr[0]", "rrrr[1]")
 
 
 def test_name_does_not_pass_through_functions_of_the_engine() -> None:
@@ -155,13 +161,13 @@ def test_name_does_not_pass_through_functions_of_the_engine() -> None:
     inner = Frame("a", "<lambda>", 2, 2, 40, 45)
     sources = Sources({"a": text})
     assert sources.call_text(inner) == "v * 2" and sources.call_text(outer).endswith("x)")
-    assert Binder(sources).binding([outer, inner]) is None
+    assert Binder(sources).binding([outer, inner], 1) is None
 
 
 def test_binding_is_exact_only_where_the_tensor_is_surely_the_same() -> None:
     happened, places = ran("def f(v):\n    return v * 2\ny = f(x)\nz = x * 2\nw = (x * 2).to(1)")
     binder = Binder(Sources(places.files))
-    assert [(b.names, b.exact) for _, frames in happened if (b := binder.binding(frames))] == [
+    assert [(b.names, b.exact) for _, frames in happened if (b := binder.binding(frames, 1))] == [
         (("y",), False), (("z",), True), (("w",), False), (("w",), True),
     ]  # fmt: skip
 
@@ -267,7 +273,7 @@ def test_text_that_does_not_parse_has_lines_but_no_names() -> None:
     sources = Sources({"a": "y = = 2\n"})
     frame = Frame("a", "<module>", 1, 1, 4, 7)
     assert sources.node(frame) is None and sources.call_text(frame) == "= 2"
-    assert Binder(sources).bound_names([frame]) == (None,)
+    assert bound(Binder(sources), [frame]) == (None,)
     assert Sources({}).call_text(frame) == "" and File("").nodes == {}
 
 

@@ -16,7 +16,6 @@ from engine.arrays.session import slot
 from engine.trace.events import OpCalled, Trace
 from engine.trace.file import streaming
 from engine.trace.file.database import TraceFileError
-from engine.trace.file.encoding import traces_equal
 from engine.trace.file.streaming import Stream
 from engine.trace.file.tracefile import Writer, open_trace, save
 from engine.trace.log_reader import read
@@ -25,6 +24,8 @@ from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz import gallery
 from viz.server.programs import record_source
+
+from .equality import traces_equal
 
 PROGRAMS = gallery.gallery()
 TEXT = """

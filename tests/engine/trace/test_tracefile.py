@@ -35,13 +35,10 @@ from engine.trace.file.encoding import (
     Opaque,
     decode,
     encode,
-    event_fields,
     event_text,
     events_from,
     from_bytes,
     parsed,
-    traces_equal,
-    values_equal,
 )
 from engine.trace.file.tracefile import (
     SCHEMA,
@@ -54,6 +51,7 @@ from engine.trace.file.tracefile import (
 )
 from engine.trace.log_reader import value_of
 
+from .equality import event_fields, traces_equal, values_equal
 from .sample_traces import every_kind, rows, sample_trace
 
 tr: Any = importlib.import_module("engine.trace.events")  # `engine.trace` is the sum of a diagonal, as in torch

@@ -13,8 +13,8 @@ import pytest
 import engine as torch
 from engine.trace.events import Accumulated, Damaged, OpCalled, Trace
 from engine.trace.file.database import TraceFileError
-from engine.trace.file.encoding import event_fields, values_equal
 from engine.trace.file.outline import outline_in_file
+from tests.engine.trace.equality import event_fields, values_equal
 from viz.run.run import Run
 from viz.scene.run_overview import document, in_iterations
 

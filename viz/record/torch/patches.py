@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from .watch import Watch
 
 MISSING = object()
-Undo = tuple[Any, str, Any]
 
 
 class UnwrappedGetter:
