@@ -355,9 +355,9 @@ class Sources:
 
     def met_unasked(self, frame: Frame) -> str | None:
         """The text of the gradient in the expression at a frame, `x.grad`, if the code around it does not check that
-        there is one; else None.  Example: `x.grad.zero_()`, which raises an error if there is none.
+        there is one; else None.  Example: `0.1 * x.grad`, which raises an error if there is none.
 
-        >>> Sources({"a.py": "x.grad.zero_()"}).met_unasked(Frame("a.py", "<module>", 1, 1, 0, 14))
+        >>> Sources({"a.py": "x -= 0.1 * x.grad"}).met_unasked(Frame("a.py", "<module>", 1, 1, 5, 17))
         'x.grad'
         """
         used = next((text for text in self.operands(frame) if text.endswith(".grad")), None)
