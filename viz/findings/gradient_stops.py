@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from engine.ops.op import CUSTOM
 from engine.trace.events import Edge, Frame, NodeRecord, OpCalled, VjpRun
-from engine.trace.source import File, Sources
+from engine.trace.source import File
 
 from ..reading.facts import Facts, is_for_a_gradient
 
@@ -108,11 +108,10 @@ def _node(op: OpCalled) -> NodeRecord:
 
 def _read(facts: Facts, function: str, position: int | None) -> Written:
     """Reads the class of a Function, if the files of the trace have exactly one of its name."""
-    sources = Sources(facts.trace.files)
     classes = [
         (name, file, node)
         for name in facts.trace.files
-        for file in (sources.file(name),)
+        for file in (facts.sources.file(name),)
         for node in file.above
         if isinstance(node, ast.ClassDef) and node.name == function and _method(node, "backward") is not None
     ]

@@ -24,7 +24,6 @@ from engine.trace.events import (
     WarningGiven,
 )
 from engine.trace.messages import warning_kind
-from engine.trace.source import Sources
 
 from ..reading import labels, text
 from ..reading.facts import Facts
@@ -253,7 +252,7 @@ class _Search:
     def inner(self) -> Iterator[Finding]:
         """The program read `.grad` of a tensor that is not a leaf: for each name the first time."""
         names: set[str] = set()
-        sources = Sources(self.trace.files)
+        sources = self.facts.sources
         for event in self.trace.events:
             if not isinstance(event, WarningGiven) or warning_kind(event) != "grad-of-inner":
                 continue

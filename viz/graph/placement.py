@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.trace.source import Sources
-
 from ..reading.facts import Facts
 from .gradient_free import is_owned
 from .groups import Grouping
@@ -123,6 +121,6 @@ def _was_before(facts: Facts, grouping: Grouping, tensor: int, version: int, gro
     if group in grouping.callers and not fact.requires_grad:
         calls = [f for f in frames[:-1] if (f.line, f.col, f.end_line, f.end_col) == grouping.callers[group]]
         if fact.leaf is not None and fact.leaf.source == "DataLoader":  # known only where it is used first
-            return all(name in Sources(facts.trace.files).operands(f) for f in calls)
+            return all(name in facts.sources.operands(f) for f in calls)
         return not calls
     return False

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 
 from engine.trace.events import BackwardStarted, ErrorRaised
 from engine.trace.messages import ErrorKind, Message, read_error
-from engine.trace.source import Sources
 
 from .facts import Facts
 
@@ -125,7 +124,7 @@ def _in_line(facts: Facts, event: ErrorRaised) -> Iterator[tuple[str, int]]:
     frame = facts.failing[event.index]
     if frame is None:
         return
-    file = Sources(facts.trace.files).file(frame.file)
+    file = facts.sources.file(frame.file)
     inside = [
         node for node in file.above
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))

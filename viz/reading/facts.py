@@ -36,6 +36,7 @@ from engine.trace.events import (
     VjpRun,
 )
 from engine.trace.messages import places_of
+from engine.trace.source import Sources
 
 from .own_code import OwnCode, own_code
 from .source_text import lines_of, source
@@ -206,6 +207,11 @@ class Facts:
             case {"carried": [*pairs]}:
                 return {one[0]: one[1] for one in pairs if len(one) == 2 and type(one[0]) is type(one[1]) is int}
         return {}
+
+    @cached_property
+    def sources(self) -> Sources:
+        """The program's files, each parsed once, when it is first asked for."""
+        return Sources(self.trace.files)
 
     @cached_property
     def letters(self) -> frozenset[str]:

@@ -171,6 +171,8 @@ EVENT = 2_000
 """Bytes of an event with the values that it names, without their elements."""
 READ = 4_500
 """Bytes of the data that is computed from an event."""
+PARSED = 50
+"""Bytes of the syntax tree of a program, by character."""
 
 
 def weight(trace: Trace) -> int:
@@ -186,7 +188,7 @@ def weight(trace: Trace) -> int:
 
 
 def _weight(trace: Trace, _reading: Reading) -> int:
-    return weight(trace) + READ * len(trace.events)
+    return weight(trace) + READ * len(trace.events) + PARSED * sum(map(len, trace.files.values()))
 
 
 _readings: Lru[Trace, Reading] = Lru(*READINGS, _weight)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.trace import source
 from engine.trace.events import LeafCreated
 from tests.parity.helpers.recordings import recorded_here
+from viz.graph.graph import draw
+from viz.graph.groups import groups
+from viz.reading.facts import collect
 from viz.scene.reading import reading
 
 pytestmark = pytest.mark.parity
@@ -128,3 +133,19 @@ def test_a_batch_stands_outside_of_the_calls_that_receive_it_under_its_name_ther
     calls = set(drawing.grouping.callers)
     outside = {i.tensor for i in drawing.items.values() if calls.isdisjoint(drawing.grouping.paths[i.group])}
     assert {tensor for tensor in loaded if trace.names.get(tensor) in ("images", "labels")} <= outside
+
+
+def test_a_long_program_is_parsed_once_however_many_batches_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = TRAINING.format(call="net(images)", before="pass") + "#" * source.MOST_KEPT
+    facts = collect(recorded_here(long, tmp_path))
+    parse, texts = source.syntax_tree, []
+
+    def counted(text: str) -> ast.Module:
+        texts.append(text)
+        return parse(text)
+
+    monkeypatch.setattr(source, "syntax_tree", counted)
+    draw(facts, groups(facts))
+    assert len(texts) == 1

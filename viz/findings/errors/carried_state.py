@@ -87,7 +87,7 @@ def _described(case: Case, tensor: int, maker: int, user: OpCalled) -> Carried |
 def _passed_on(case: Case, maker: int, user: OpCalled) -> tuple[str, Frame | None]:
     """The outermost name that is bound by a call which computes the tensor and passed to a call which uses it, such as
     `self.state` in `out, self.state = self.rnn(x, self.state)`; and the call that uses it.  `maker` is a call stack."""
-    sources, stacks = Sources(case.facts.trace.files), case.facts.trace.stacks
+    sources, stacks = case.facts.sources, case.facts.trace.stacks
     if not (0 <= maker < len(stacks) and 0 <= user.stack < len(stacks)):
         return "", None
     bound = {name for frame in stacks[maker] for name in _targets(sources, frame)}

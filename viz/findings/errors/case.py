@@ -10,7 +10,6 @@ from typing import Any
 
 from engine.trace.events import ErrorRaised, OpCalled, VjpRun
 from engine.trace.messages import Message, read_error
-from engine.trace.source import Sources
 
 from ...graph.graph import Drawing
 from ...reading.error_tensors import base, error_tensors
@@ -92,7 +91,7 @@ class Case:
 
     def _call(self, stack: int) -> ast.Call | None:
         frame = self.facts.frames.get(stack)
-        node = Sources(self.facts.trace.files).node(frame) if frame is not None else None
+        node = self.facts.sources.node(frame) if frame is not None else None
         return node if isinstance(node, ast.Call) else None
 
     @property

@@ -18,7 +18,6 @@ from engine.trace.events import (
     OpCalled,
     Refreshed,
 )
-from engine.trace.source import Sources
 
 from ...reading import text
 from ...reading.facts import Facts
@@ -187,10 +186,9 @@ class _Search:
 
 def _clips(facts: Facts) -> frozenset[int]:
     """The stack numbers whose innermost line of the program calls a function that clips gradients."""
-    files = {name: source for name, source in facts.trace.files.items() if "clip_grad" in source}
-    sources, stacks = Sources(files), set()
+    files, stacks = {name for name, text in facts.trace.files.items() if "clip_grad" in text}, set()
     for stack, frame in facts.frames.items():
-        node = sources.node(frame) if frame.file in files else None
+        node = facts.sources.node(frame) if frame.file in files else None
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if name in CLIPS:
