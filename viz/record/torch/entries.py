@@ -78,7 +78,7 @@ def op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, 
     outputs = tuple(output(reader, one) for one in results)
     rules = {} if same is None else reader.ops[same.op].rules
     differentiable = [one for one in inputs if one.name.partition("[")[0] in rules] or inputs
-    record = None if node is None else node_record(reader, node, inputs, outputs, differentiable)
+    record = None if node is None else node_record(reader, node, inputs, differentiable, outputs)
     target = None if inplace is None else tensors[inplace]
     return OpCalled(at, stack, name, inputs, attrs, outputs, record, target, during)
 
@@ -144,7 +144,7 @@ def hidden(reader: Any, at: int, stack: int, name: str, refs: Sequence[tuple[str
     """An op that torch did not report: it has the name of its node, if it has one."""
     inputs = tuple(Input(argument, reader.tensors[number], version) for argument, number, version in refs)
     outputs = tuple(output(reader, one) for one in results)
-    record = None if node is None else node_record(reader, node, inputs, outputs)
+    record = None if node is None else node_record(reader, node, inputs, inputs, outputs)
     target = None if inplace is None else reader.tensors[inplace]
     return OpCalled(at, stack, f"torch::{name}", inputs, attrs, outputs, record, target, during)
 
@@ -164,7 +164,8 @@ def joint(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[st
         others = [given_input(reader, name, value) for name, value in same.inputs[1:]]
         name, attrs = "copy_slices", {"path": path, "writer": same.op}
     outputs = (output(reader, result),)
-    record = node_record(reader, node, [*inputs, *others], outputs)
+    sources = [*inputs, *others]
+    record = node_record(reader, node, sources, sources, outputs)
     operands = (*inputs, source, *others)
     return OpCalled(at, stack, name, operands, attrs, outputs, record, outputs[0].tensor, during)
 
@@ -175,7 +176,7 @@ def retaken(reader: Any, at: int, stack: int, steps: Any, base: tuple[int, int],
     path = path_of(reader.ops, steps)
     inputs = (Input("self", reader.tensors[base[0]], base[1]),)
     outputs = (output(reader, result),)
-    record = node_record(reader, node, inputs, outputs)
+    record = node_record(reader, node, inputs, inputs, outputs)
     name, attrs = (f"torch::{record.name}", {}) if path is None else ("as_strided.path", {"path": path})
     return OpCalled(at, stack, name, inputs, attrs, outputs, record, None, during)
 
@@ -203,7 +204,7 @@ def custom(reader: Any, at: int, stack: int, refs: Any, attrs: dict[str, Any], r
     """A custom Function ran."""
     inputs = tuple(Input(argument, reader.tensors[number], version) for argument, number, version in refs)
     outputs = tuple(output(reader, one) for one in results)
-    record = None if node is None else node_record(reader, node, inputs, outputs)
+    record = None if node is None else node_record(reader, node, inputs, inputs, outputs)
     return OpCalled(at, stack, "custom_function", inputs, attrs, outputs, record, None, during)
 
 
@@ -228,21 +229,19 @@ def output(reader: Any, result: Result) -> Output:
 
 
 def node_record(
-    reader: Any, node: Any, inputs: Sequence[Input], outputs: Sequence[Output], differentiable: Sequence[Input] = ()
+    reader: Any, node: Any, inputs: Sequence[Input], differentiable: Sequence[Input], outputs: Sequence[Output]
 ) -> NodeRecord:
-    """The node of an op, with an input of the op behind each of its edges: one of the differentiable ones, if they are
-    known."""
+    """The node of an op, with one of its differentiable inputs for each edge; all inputs, if these are not known."""
     key, name, edges, saved = node
     links = tuple(edge_of(reader, edge) for edge in edges)
-    sources = differentiable or inputs
-    while len(links) > len(sources) and links[-1] is None:
+    while len(links) > len(differentiable) and links[-1] is None:
         links = links[:-1]  # of arguments that the call was not given
     number = reader.nodes[key]
     for nr, out in enumerate(outputs):
         if out.requires_grad:
             reader.makers[out.tensor] = (number, nr)
-    names = behind(reader, sources, links)
-    return NodeRecord(number, name, len(reader.nodes) - 1, names, links, saved_of(reader, saved, inputs, outputs))
+    names = behind(reader, differentiable, links)
+    return NodeRecord(number, name, len(reader.nodes) - 1, names, links, saved_of(reader, saved, inputs))
 
 
 def edge_of(reader: Any, edge: Any) -> Edge | None:
@@ -255,29 +254,24 @@ def edge_of(reader: Any, edge: Any) -> Edge | None:
 def behind(reader: Any, inputs: Sequence[Input], edges: Sequence[Edge | None]) -> tuple[str, ...]:
     """The name of the input that each edge leads to: the one whose tensor comes from there, else the next one in
     order."""
-    left = list(inputs)
-    names = []
+    rest, names = list(inputs), []
     for edge in edges:
-        match = next((one for one in left if is_from(reader, one, edge)), None)
-        if match is None:
-            match = left[0] if left else None
-        if match is not None:
-            left = left[left.index(match) + 1 :] if edge is not None or len(left) > 1 else left[1:]
-        names.append(inputs[-1].name if match is None and inputs else "" if match is None else match.name)
+        place = next((nr for nr, one in enumerate(rest) if edge is not None and is_from(reader, one, edge)), 0)
+        names.append(rest[place].name if rest else inputs[-1].name if inputs else "")
+        rest = rest[place + 1 :]
     return tuple(names)
 
 
-def is_from(reader: Any, source: Input, edge: Edge | None) -> bool:
+def is_from(reader: Any, source: Input, edge: Edge) -> bool:
+    """Whether the tensor of an input comes from where an edge leads."""
     if source.tensor is None:
-        return False
-    if edge is None:
         return False
     if edge.leaf is not None:
         return edge.leaf == source.tensor
     return bool(reader.makers.get(source.tensor) == (edge.node, edge.output_nr))
 
 
-def saved_of(reader: Any, saved: Any, inputs: Sequence[Input], outputs: Sequence[Output]) -> tuple[Saved, ...]:
+def saved_of(reader: Any, saved: Any, inputs: Sequence[Input]) -> tuple[Saved, ...]:
     """The saved tensors, (name, value, tensor, bytes), in the order of the inputs, results after them."""
     order = {one.name: place for place, one in enumerate(inputs)}
     numbers = {one.name: one.scalar for one in inputs if one.tensor is None}
