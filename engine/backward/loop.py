@@ -42,8 +42,8 @@ def run_backward(
     *,
     keep: bool,
     create_graph: bool,
-    captures: Sequence[Capture] | None = None,
-    accumulate: bool = True,
+    captures: Sequence[Capture] | None,
+    accumulate: bool,
 ) -> list[Any]:
     """Send `gradients` from the `roots` (node, output number) through the graph.
 

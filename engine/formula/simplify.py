@@ -131,7 +131,7 @@ def _neg(a: Any) -> Any:
     return _negative(a)
 
 
-def _unless_same(a: Any, size: Sizes = (), **_: Any) -> Any:
+def _unless_same(a: Any, size: Sizes, **_: Any) -> Any:
     return a if isinstance(a, Symbol) and a.shape == tuple(size) else None
 
 

@@ -42,7 +42,7 @@ DEPRECATED = (
 )
 
 
-def check_inplace(tensor: Tensor, needs: bool = True) -> None:
+def check_inplace(tensor: Tensor, needs: bool) -> None:
     """Raise torch's error if `tensor` may not be written while gradients are recorded.
 
     `needs`: whether any tensor in the write requires grad.

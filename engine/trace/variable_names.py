@@ -352,7 +352,7 @@ class Naming:
     `guard` is entered for the names of each event: a fault that it swallows costs no others.
     """
 
-    def __init__(self, sources: Sources, guard: AbstractContextManager[Any] = _NO_GUARD) -> None:
+    def __init__(self, sources: Sources, guard: AbstractContextManager[Any]) -> None:
         self.sources, self.guard = sources, guard
         self.binder = Binder(sources)
         self.names = Texts()

@@ -333,7 +333,7 @@ def _only_module(scope: Scope) -> str:
     return calls[0] if len(calls) == 1 else ""
 
 
-def prune(top: Scope, always: AbstractSet[str] = frozenset()) -> None:
+def prune(top: Scope, always: AbstractSet[str]) -> None:
     """Drop groups of fewer than two ops, except those in `always`, and groups that contain everything: a box around all
     says nothing."""
     for scope in inner_first(top):

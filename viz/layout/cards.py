@@ -122,7 +122,7 @@ def rows(item: Item, drawing: Drawing) -> list[RowSize]:
     return [{"key": key, "label": label, "rows": high, "cols": wide} for key, label in keys]
 
 
-def card_size(label: str, sub: str, card_rows: Sequence[RowSize], zoom: float = 1.0) -> Size:
+def card_size(label: str, sub: str, card_rows: Sequence[RowSize], zoom: float) -> Size:
     """The natural size of a tensor card; with a `zoom` below 1, the size in which its text fits at that zoom too.
 
     Name and shape fit at the least zoom of a whole graph as well.
@@ -170,7 +170,7 @@ def under(card_rows: Sequence[RowSize]) -> float:
     return WIRES if wired else HALO
 
 
-def op_size(label: str, sub: str, saved: bool, zoom: float = 1.0) -> Size:
+def op_size(label: str, sub: str, saved: bool, zoom: float) -> Size:
     """The natural size of an op; `zoom` as in `card_size`."""
     longest = grown(zoom) * max(len(label), len(sub))
     wide = GROWN * text.width(sub, "sub") + 17  # wide letters, as in MmBackward0
@@ -183,7 +183,7 @@ def op_anchors() -> Anchors:
     return Anchors(-OP_SHIFT, OP_SHIFT, -OP_SHIFT, OP_SHIFT)
 
 
-def stub_size(label: str, zoom: float = 1.0) -> Size:
+def stub_size(label: str, zoom: float) -> Size:
     """The natural size of a further use of a leaf; `zoom` as in `card_size`."""
     name = max(1.15 * grown(zoom), GROWN_NAME) * text.width(label)
     return max(96, round(name + 42)), 38

@@ -220,7 +220,7 @@ def join(parts: Sequence[str]) -> str:
     return ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
-def one_line(source: str, limit: int = 60) -> str:
+def one_line(source: str, limit: int) -> str:
     """Source text with its white space collapsed, cut where it is long.
 
     >>> one_line("z.backward([[1, 0]],\\n           retain_graph=True)")

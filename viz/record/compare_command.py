@@ -50,7 +50,7 @@ def has_torch() -> bool:
     return importlib.util.find_spec("torch") is not None
 
 
-def on_both(script: Path, args: Sequence[str], folder: Path, quiet: bool = False) -> Compared:
+def on_both(script: Path, args: Sequence[str], folder: Path) -> Compared:
     """Run a script on the engine and on PyTorch, each in a process of its own; the recordings are left in `folder`.
 
     Raises CannotCompare without PyTorch, ScriptError without a script.
@@ -60,7 +60,7 @@ def on_both(script: Path, args: Sequence[str], folder: Path, quiet: bool = False
     names = ENGINE, f"PyTorch {importlib.metadata.version('torch')}"
     recordings = tuple(
         run_script(
-            script, args, as_torch=not on_torch, on_torch=on_torch, quiet=quiet,
+            script, args, as_torch=not on_torch, on_torch=on_torch,
             trace_path=folder / f"{script.stem}-{'torch' if on_torch else 'engine'}{SUFFIX}",
         )
         for on_torch in (False, True)

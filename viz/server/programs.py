@@ -112,9 +112,9 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def from_trace(trace: Trace, title: str = "trace", name: str | None = None) -> Program:
+def from_trace(trace: Trace, title: str = "trace") -> Program:
     """A trace in memory."""
-    return with_lesson(Program(name or slug(title), about_script(title), lambda: trace), trace)
+    return with_lesson(Program(slug(title), about_script(title), lambda: trace), trace)
 
 
 def from_files(

@@ -90,9 +90,9 @@ class Timeline:
         elif track[-1][1] != value:
             track.append((step, value))
 
-    def at(self, element: str, key: str, step: float, default: Any = None) -> Any:
-        """The value of a track at a time."""
-        result = default
+    def at(self, element: str, key: str, step: float) -> Any:
+        """The value of a track at a time; None before its first one."""
+        result = None
         for k, value in self.tracks.get((element, key), ()):
             if k > step:
                 break

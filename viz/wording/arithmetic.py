@@ -59,7 +59,7 @@ def forward_lines(facts: Facts, event: OpCalled) -> list[Line]:
     ]
 
 
-def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun, rule_values: Mapping[int, int] | None = None) -> list[Line]:
+def vjp_lines(facts: Facts, op: OpCalled, event: VjpRun, rule_values: Mapping[int, int] | None) -> list[Line]:
     """Upstream gradient, local derivatives, and the cotangent of each input as sums of products.
 
     `rule_values` has the values that the rule received instead of those of the forward pass.

@@ -12,7 +12,7 @@ from ...arrays.element_types import name_of
 from ...ops.op import CUSTOM
 from ..events import Accumulated, AnyEvent, CodeEntered, CodeLeft, OpCalled, Value, VjpRun
 from ..summary import SAMPLE, OnFile, Summary, sample_of, statistics
-from .iterations import ALL, Iterations, Selection
+from .iterations import Iterations, Selection
 
 WHOLE = 256 * 2**20
 """Bytes of values that are always written whole: as many as some 20,000 events of a small network have."""
@@ -29,7 +29,7 @@ class Budget:
     values written past the recorder, results of the program's own code.
     """
 
-    def __init__(self, whole: int = WHOLE, selection: Selection = ALL) -> None:
+    def __init__(self, whole: int, selection: Selection) -> None:
         self.left = whole if selection.is_all else 2**62
         self.selection, self.iterations = selection, Iterations()
         self.is_kept = selection.keeps(0)

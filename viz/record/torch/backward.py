@@ -282,7 +282,7 @@ class Backward:
                 ("made", -1, entries.accumulate, self.call, state.number, grad.number, before, value, grad.value, True)
             )
 
-    def held_gradient(self, grad: Any, value: int | None = None) -> TensorState:
+    def held_gradient(self, grad: Any, value: int | None) -> TensorState:
         """A tensor that is the `.grad` of another one, with its current value."""
         tensors = self.tensors
         state = tensors.find(grad)

@@ -74,7 +74,7 @@ class Tensors:
 
     def __init__(
         self, recorder: Recorder, reached: Callable[[Any], tuple[str, str | None]],
-        change: Callable[[Any], None] | None = None,
+        change: Callable[[Any], None] | None,
     ) -> None:  # fmt: skip
         self.recorder, self.reached, self.change = recorder, reached, change
         self.log, self.values, self.limit = recorder.log, recorder.store.values, recorder.limit
@@ -140,7 +140,7 @@ class Tensors:
         """The facts about a tensor; None if the recording has not met it."""
         return self.states.get(id(tensor))
 
-    def see(self, tensor: Any, stack: int, source: str | None = None, name: str | None = None) -> TensorState:
+    def see(self, tensor: Any, stack: int, source: str | None = None) -> TensorState:
         """A tensor that is used now, in its current version: recorded if the trace does not know it."""
         state = self.states.get(id(tensor))
         if state is not None:
@@ -150,6 +150,7 @@ class Tensors:
             if requires_of(tensor) is not state.requires:
                 self.flag(state, tensor, stack)
             return state
+        name = None
         if source is None and type(tensor) is torch.nn.Parameter:
             source, name = self.reached(tensor)
         elif source is None:

@@ -25,8 +25,7 @@ WHOLE = FORMATS["html"], FORMATS["backstep"]
 
 
 def export(
-    source: str, output: Path, most: int | None = None, as_torch: bool = False, look: Look | None = None,
-    iteration: int | None = None,
+    source: str, output: Path, most: int | None, as_torch: bool, look: Look | None, iteration: int | None
 ) -> int:  # fmt: skip
     """Writes a file in the format of `output`'s suffix; the status is 0, or 2 with a line that says what to change.
 

@@ -98,7 +98,7 @@ def window(size: str) -> tuple[int, int]:
     return int(width), int(height)
 
 
-def painted(store: Store, program: str, kind: str, look: Look, section: int | None = None) -> bytes:
+def painted(store: Store, program: str, kind: str, look: Look, section: int | None) -> bytes:
     """A picture or a film of a program, or of a section of its run.
 
     Raises Problem if no browser is found or if it paints nothing, and ValueError for a look that cannot be painted.

@@ -21,7 +21,7 @@ Change = tuple[str, Json]
 """The id of a command, and its changes."""
 
 
-def foreseen(scene: Mapping[str, Any], most: int = MOST, pairs: int = MOST_PAIRS) -> list[Json]:
+def foreseen(scene: Mapping[str, Any], pairs: int = MOST_PAIRS) -> list[Json]:
     """The edits of a recorded scene whose replays go into a lesson.
 
     First come the fix of an error that ends the program and the proposals of its chapters. Then come changes of the
@@ -33,7 +33,7 @@ def foreseen(scene: Mapping[str, Any], most: int = MOST, pairs: int = MOST_PAIRS
     calls = [list(_changes(scene, command)) for command in scene["commands"] if command["kind"] == "backward"]
     singles = [change for turn in zip_longest(*calls) for change in turn if change is not None]
     specs = [_spec(command) for command in scene["commands"]]
-    changes = (*((one,) for one in singles[:most]), *islice(_pairs(singles), pairs))
+    changes = (*((one,) for one in singles[:MOST]), *islice(_pairs(singles), pairs))
     edits = [
         *([fix] if fix else []), *(one["edits"] for one in proposals if "edits" in one),
         *({"leaves": {}, "commands": _changed(specs, one)} for one in changes),

@@ -38,12 +38,12 @@ class Cell:
         Path(path).write_text(self.html, "utf-8")
 
 
-def cell(trace: Trace, title: str = "trace", height: int = HEIGHT) -> Cell:
+def cell(trace: Trace, title: str) -> Cell:
     """The player of a recording, for a notebook."""
     program = programs.from_trace(trace, title)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they come from replays that nobody has asked for yet
-        return Cell(lesson(Store(Catalogue([program]), Computed()), program.id), height)
+        return Cell(lesson(Store(Catalogue([program]), Computed()), program.id))
 
 
 def register(shell: Any) -> None:

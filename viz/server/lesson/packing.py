@@ -46,7 +46,7 @@ class Lesson:
         programs = {program: self.program(program, also, section)}
         return {"opens": program, "programs": {**programs, **({other: self.program(other)} if other else {})}}
 
-    def opening(self, program: str, section: int | None = None) -> Json:
+    def opening(self, program: str, section: int | None) -> Json:
         """Only one section of a program, as it opens."""
         revision = self.store.revision(program, None, section=section)
         base = _shared(self.store.scene(revision, None, {}, "").json())
