@@ -360,7 +360,7 @@ def _main(options: argparse.Namespace) -> int:
 
 
 def _mistaken(options: argparse.Namespace) -> str:
-    """What is wrong with the path that was given, before anything is started for it; "" if nothing is."""
+    """The problem with the path on the command line, before anything is started for it; "" if there is none."""
     if options.command in ("run", "record"):
         if options.module is not None:
             return _mistaken_module(options)
@@ -393,7 +393,7 @@ def _mistaken_trace(file: Path) -> str:
 
 
 def _mistaken_module(options: argparse.Namespace) -> str:
-    """What is wrong with `-m`; else `options` have the file, its arguments, and the module's whole name."""
+    """The problem with `-m`; if it is "", `options` have the file, its arguments, and the module's whole name."""
     from viz.record.runner import ScriptError, find_module  # only where a module is to be run
 
     if not options.module:

@@ -52,7 +52,7 @@ CLASSES: tuple[tuple[str, type], ...] = (
 """Whose members have a table of their own, beside Tensor and Trace."""
 NODES = "torch.autograd.graph.Node"
 NODE = ("metadata", "name", "next_functions", "register_hook", "register_prehook")
-"""What torch's nodes have too; the rest is the engine's."""
+"""Attributes that torch's nodes have too; the others are the engine's."""
 EVENTS = "Events of a trace"
 SAID: Mapping[str, str] = {
     "__version__": "The PyTorch version that the engine follows, and Backstep's own version; compares as a version.",
@@ -80,7 +80,7 @@ SAID: Mapping[str, str] = {
     "retains_grad": "Whether backward fills in `.grad` of this non-leaf tensor.",
     "type_as": "The tensor in the dtype of another.",
 }
-"""What is said of names whose docstring is that of a number's class, or that have none."""
+"""The text for names whose docstring is that of a number's class, or that have none."""
 
 
 def page() -> str:
@@ -218,7 +218,7 @@ def command_line() -> str:
 
 
 def own() -> str:
-    """What is Backstep's own: recording, replaying, showing."""
+    """Backstep's own functions: recording, replaying, showing."""
     named = [(f"backstep.{name}", getattr(backstep, name)) for name in backstep.__all__ if name != "engine"]
     named += [("record", engine.record), ("replay", engine.replay), ("viz.show", viz.show)]
     methods = [(f"Trace.{name}", thing) for name, thing in attributes(Trace) if about(name, thing)]

@@ -47,7 +47,7 @@ class Type:
     alias: str = ""
     generic: bool = False
     values: tuple[tuple[str, str], ...] = ()
-    """Of a choice of texts: each with its meaning, where these are told."""
+    """For a choice of texts: each with its meaning, if it has one."""
 
 
 def types(module: str) -> dict[str, Type]:

@@ -1,4 +1,4 @@
-"""What the pages that are made from the code share."""
+"""Functions that the pages made from the code share."""
 
 from __future__ import annotations
 

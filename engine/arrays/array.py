@@ -198,7 +198,7 @@ def cuda_is_available() -> bool:
 
 
 def cuda_name() -> str:
-    """What the GPU in use is called."""
+    """The name of the GPU in use."""
     return str(cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode())
 
 

@@ -17,7 +17,7 @@ C_NAMES = {
     "float16": "c10::Half", "float32": "float", "float64": "double", "uint8": "unsigned char", "int8": "signed char",
     "int16": "short int", "int32": "int", "int64": "long int", "bool": "bool",
 }  # fmt: skip
-"""What torch says of the dtypes where it speaks C++."""
+"""Torch's names of the dtypes in messages from C++."""
 
 
 @dataclass(slots=True)

@@ -59,7 +59,7 @@ def reserve(kind: type, *names: str) -> None:
 
 
 class unrecorded:
-    """What runs inside is no part of a recording: the making of a layer's parameters, the counting of steps.
+    """Code inside is not part of a recording: the making of a layer's parameters, the counting of steps.
 
     What is made inside becomes part of it when it is used outside, with the values that it has then.
     """

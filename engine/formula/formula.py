@@ -24,7 +24,7 @@ from .simplify import simplified
 from .styles import TEX, TEXT, Style
 
 Given = Sizes | Scalar | None
-"""What an input was: the shape of a tensor, a number, or nothing."""
+"""An input: the shape of a tensor, a number, or nothing."""
 
 LONGEST = 260
 """Characters up to which a formula is written out; a longer one is named, as nobody reads it."""
@@ -88,7 +88,7 @@ def formulas_of(
 
 
 def called(event: OpCalled, names: Mapping[int, str], taken: Collection[str] = ()) -> dict[str, str]:
-    """What each tensor input of a recorded call, and each result, is called in its formulas, by its key."""
+    """The names of each tensor input and each result of a recorded call in its formulas, by key."""
     names_by_key = {i.name: names[i.tensor] for i in event.inputs if i.tensor is not None and i.tensor in names}
     for nr, out in enumerate(event.outputs):
         # `h = h @ U`: two values need two letters
@@ -127,7 +127,7 @@ class _Call:
         for name in op.inputs:
             self.values[name], self.values[f"{name}_sizes"] = self.symbol_of(name)
         self.cotangents: dict[str, Any] = {}
-        """What the rules that were run gave."""
+        """The results of the rules that were run."""
 
     def symbol_of(self, name: str) -> tuple[Any, Any]:
         """The symbol (number, list) and the sizes of an input."""
@@ -165,7 +165,7 @@ class _Call:
         return Formula(target, text, tex, symbol, terms, printer.words)
 
     def role(self, key: str) -> str:
-        """What a result is that has no name of its own and is not the one that the op is called for."""
+        """The meaning of a result that has no name of its own and is not the one that the op is called for."""
         nr = key.removeprefix("result[").removesuffix("]")
         roles = self.op.presentation.roles
         return roles[int(nr)] if nr.isdecimal() and int(nr) < len(roles) else ""
@@ -213,7 +213,7 @@ class _Call:
 
 
 def _labels(letters: Mapping[str, str]) -> dict[str, tuple[str, bool]]:
-    """What each symbol is called, and whether with a bar (gradients)."""
+    """The name of each symbol, and whether it has a bar (gradients)."""
     labels = {key: (letter, False) for key, letter in letters.items()}
     results = {key: letter for key, letter in letters.items() if key.partition("[")[0] == "result"}
     return labels | {key.replace("result", "grad"): (letter, True) for key, letter in results.items()}

@@ -165,4 +165,4 @@ _SIMPLER: dict[Op, Callable[..., Any]] = {
         (t, _turned), (transpose, _transposed_back),
     )
 }  # fmt: skip
-"""What each op becomes that has a simpler form, of its inputs and static arguments; None: it has none here."""
+"""A simpler form of an op, from its inputs and static arguments; None if it has none here."""

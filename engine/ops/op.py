@@ -36,10 +36,9 @@ Rule = Callable[..., Any]
 Handler = Callable[["Op", tuple[Any, ...], dict[str, Any]], Any]
 
 HANDLERS: dict[type, Handler] = {}
-"""What an op does with a kind of value: Tensors record themselves, symbols become expressions; arrays are the "
-"default."""
+"""How an op treats a kind of value: Tensors record themselves, symbols become expressions; arrays are the default."""
 IDENTITY = (lambda grad: grad).__code__.co_code
-"""What the rule of an addition is: it need not be called."""
+"""The rule of an addition: it need not be called."""
 NUMBERED = {f"result{nr}": nr for nr in range(4)}
 """The saved names of single outputs."""
 REGISTRY: dict[str, Op] = {}
@@ -48,7 +47,7 @@ REGISTRY: dict[str, Op] = {}
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What else is to be said of an op.
+    """Further properties of an op.
 
     `promote` brings the arguments to one dtype before the kernel; `node` is torch's name of the node where it is not
     the op's own (`PowBackward0`); `view` ops share the storage of their first input; `differentiable` are the outputs
@@ -175,7 +174,7 @@ class OpFunction(Protocol):
     __qualname__: str
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the op gives for its inputs and static arguments."""
+        """The result of the op for its inputs and static arguments."""
 
 
 def op(
@@ -386,7 +385,7 @@ def _compiled(
 
 
 def _called(rule: Rule, number: int) -> str:
-    """What is called for a rule, as `by_hand` chooses, without the frame in between."""
+    """The function that is called for a rule, as `by_hand` chooses, without the frame in between."""
     return (
         f"(hand{number} if type(grad) is ndarray and grad.ndim else rule{number})"
         if rule in BY_HAND
@@ -424,7 +423,7 @@ CUSTOM = Op(
     "custom_function", _unknown, PLAIN, NOTHING_KNOWN, {}, ("input",), frozenset({"input"}), {}, "", 1, ("input",),
     inspect.signature(_unknown),
 )  # fmt: skip
-"""What stands for any custom Function; not one of the registry."""
+"""Stands for any custom Function; not in the registry."""
 
 
 def call_kernel(op: Op, inputs: tuple[Array, ...], attrs: Mapping[str, Any]) -> Any:

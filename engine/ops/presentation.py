@@ -22,9 +22,9 @@ Operands = Literal["infix", "commuting", "reversed", "prefix"]
 """Where a sign stands: between two operands, of which a number comes second in any case ("commuting"), which change
 places ("reversed"), or before the only one."""
 Writer = Callable[[Any, Any, Sequence[Places | None]], Printed]
-"""Of (printer, expression, indices of each input; None: of whole tensors), what is written."""
+"""From (printer, expression, indices of each input; None for whole tensors) to the text."""
 IndexForm = Callable[[Any, Any, Places], Printed]
-"""Of (printer, expression, indices of the place asked for), what stands there; raises NoIndices where that is long."""
+"""From (printer, expression, indices of an element) to the text of that element; raises NoIndices if it is long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +86,11 @@ elementwise = functools.partial(Presentation, elementwise=True, shape=broadcast)
 """The presentation of an op that works element by element."""
 
 REARRANGED = Presentation(rearranges=True)
-"""Of views and copies that are called by their names."""
+"""For views and copies, which are called by their names."""
 DRAWN = Presentation(random=True)
-"""Of random draws."""
+"""For random draws."""
 PICKED = Presentation(letters="yk", roles=("", "the result indices: where along the dimension each value was found"))
-"""Of ops that give values along a dimension, and where they were found."""
+"""For ops that return values along a dimension, and their positions."""
 PICKED_IN_WINDOWS = Presentation(
     letters="yk", roles=("", "the position of each window's largest, counted row by row in its plane")
 )

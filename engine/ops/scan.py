@@ -114,7 +114,7 @@ def _running_slope(grad: Any, result1: Any, self_sizes: Sizes, dim: int) -> Any:
 
 
 RUNNING = (0,)
-"""Of (values, indices) the values carry gradient."""
+"""Of the results (values, indices), only the values carry a gradient."""
 cummax = op(
     "cummax", _running_extreme(xp.maximum, lambda x, top: x >= top), Traits(differentiable=RUNNING),
     PICKED,

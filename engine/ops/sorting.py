@@ -19,7 +19,7 @@ from .reduction import even_share, raised, scatter_sum
 from .shape import Sizes
 
 VALUES = (0,)
-"""Of (values, indices) the values carry gradient."""
+"""Of the results (values, indices), only the values carry a gradient."""
 
 
 def _order(self: Array, descending: bool = False) -> Array:

@@ -100,7 +100,7 @@ dist = op(
 )  # fmt: skip
 
 TINY = 1e-7
-"""What torch adds to a norm before it divides by it."""
+"""Torch adds this to a norm before it divides by it."""
 
 
 def _others(rank: int, dim: int) -> tuple[int, ...]:

@@ -56,7 +56,7 @@ class Commands:
             self.set_gradient(command)
 
     def write(self, event: OpCalled, leaf: int | None) -> None:
-        """What the program wrote into a gradient.  Where there is none now, Python raises, unless the program asked."""
+        """Write into a gradient as the program did.  Python raises if there is none, unless the program checks."""
         target = self.run.tensor(leaf)._grad if leaf is not None else None
         if target is not None and event.inplace is not None:
             self.live[event.inplace] = target
@@ -71,7 +71,7 @@ class Commands:
             raise Stopped from error
 
     def zero(self, command: Command) -> None:
-        """What a command does that the program does not have: as `zero_grad()` it passes over what has no gradient."""
+        """Zero a gradient for a command that an edit added; like `zero_grad()`, without one it does nothing."""
         leaf = self.run.tensor(needed(command.leaf, "leaf"))
         if leaf._grad is None:
             return

@@ -25,7 +25,7 @@ class Stopped(Exception):
 
 
 class Run:
-    """What the parts of a replay share."""
+    """The state that the parts of a replay share."""
 
     def __init__(self, base: Trace, edits: Edits) -> None:
         self.base = base
@@ -59,7 +59,7 @@ class Run:
         return read(self.recorder.recording, self.base.argv, meta, base=self.base, seeds=self.seeds)
 
     def pin(self, stack: int, until: int) -> None:
-        """What runs next is recorded with a stack of the recording, and with what loops held up to event `until`."""
+        """Record the next ops with a stack of the recording, and with the variables of loops up to event `until`."""
         turns, start, stacks = self._turns, self._turned, self.recorder.stacks
         while self._turned < len(turns) and turns[self._turned].index <= until:
             self._turned += 1
@@ -77,7 +77,7 @@ class Run:
     # -- what the program meets -------------------------------------------------------------------------------------
 
     def name(self, number: int) -> str:
-        """What the program calls a tensor, for an error."""
+        """The program's name of a tensor, for an error."""
         return self.base.names.get(number, f"tensor {number}")
 
     def array(self, index: int | None) -> Any:
@@ -100,7 +100,7 @@ class Run:
         return tensor
 
     def met(self, number: int, at: int) -> Tensor | None:
-        """What the program meets at event `at` where it met `number`: for a gradient, what its tensor holds by now."""
+        """The tensor at event `at` in place of `number` in the recording; for a gradient, the one that is there now."""
         leaf = self.holders.holder(number, at)
         if leaf is not None and leaf in self.live:
             return self.live[leaf]._grad

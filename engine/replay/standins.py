@@ -25,7 +25,7 @@ from .user_code import Block
 
 
 class Interpreter(Protocol):
-    """What does again the events of a trace."""
+    """Runs the events of a trace again."""
 
     def block(self, block: Block, tensors: Sequence[Tensor | None]) -> None:
         """Do again what code of the user's did, with other tensors in the place of those that it was given."""
@@ -43,7 +43,7 @@ class StandIns:
         self.call: int | None = None
         """The backward call of the recording that is run again; None for a new one."""
         self.tensors_by_place: dict[int, Tensor] = {}
-        """What the Function saved whose backward runs, by its place."""
+        """The saved values of the Function whose backward runs, by position."""
         self.ran: set[Block] = set()
 
     # -- custom Functions -----------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ class StandIns:
         return result
 
     def saved(self, event: OpCalled, outputs: Sequence[Tensor]) -> list[Tensor]:
-        """What forward saved: inputs, outputs, and what else it computed."""
+        """The values that forward saved: inputs, outputs, and others that it computed."""
         numbers = {out.tensor: tensor for out, tensor in zip(event.outputs, outputs, strict=True)}
         values = []
         for item in event.node.saved if event.node is not None else ():
@@ -106,7 +106,7 @@ class StandIns:
         return values
 
     def cotangents(self, event: OpCalled, ctx: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
-        """What backward makes of these upstream gradients."""
+        """The cotangents that backward computes from these upstream gradients."""
         record = self.runner(event)
         if record is None:
             return (None,) * len(event.inputs)
@@ -211,7 +211,7 @@ class StandIns:
         return pairs
 
     def hook(self, block: Block, borrowed: bool) -> Callable[..., Any]:
-        """What stands for a hook, wherever it stands."""
+        """A function that stands for a hook, wherever it is registered."""
 
         def hook(*arguments: Any) -> Any:
             flat = [one for part in arguments for one in (part if isinstance(part, tuple) else (part,))]
@@ -253,7 +253,7 @@ class StandIns:
         return None if number is None else self.run.live[number]
 
     def error(self, block: Block) -> BaseException:
-        """What a block raised, or what was raised for what it returned."""
+        """The error that a block raised, or that its result caused."""
         events, call = self.run.base.events, block.entered.call
         after = block.left.index if block.left is not None else len(events)
         raised = next((e for e in events[after:] if isinstance(e, ErrorRaised) and e.call == call), None)

@@ -24,7 +24,7 @@ class Block:
 
     @property
     def place(self) -> tuple[str, int | None, int | None, int]:
-        """What the code belongs to: the same for every call of a hook."""
+        """The owner of the code: the same for every call of a hook."""
         entered = self.entered
         return entered.place, entered.tensor, entered.node, entered.nr
 

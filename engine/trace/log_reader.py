@@ -64,7 +64,7 @@ from .variable_names import tensor_names
 
 JOINT = "copy_slices"
 FACTS = "facts about an event"
-"""What a recording loses if an entry of its log cannot be read."""
+"""The part of a recording that is lost if an entry of its log cannot be read."""
 
 
 class Dispensable:
@@ -281,7 +281,7 @@ class _Reader:
         return {self.tensors[tensor]: name for tensor, name in calls if tensor in self.tensors}
 
     def called_since(self) -> dict[int, str]:
-        """Those of `called` that are new since the last call of this method."""
+        """The entries of `called` that are new since the last call of this method."""
         names = self.recording.names
         while names.renamed:
             self.renamed.add(names.renamed.popleft())
@@ -562,12 +562,12 @@ class _Reader:
 
     @property
     def unread_meta(self) -> dict[str, Any]:
-        """What a trace says of itself if an event of it was not seen."""
+        """The `meta` of a trace if one of its events could not be read."""
         return {"unread": True} if self.facts.fault else {}
 
     @property
     def unseen(self) -> dict[str, Any]:
-        """What an op that could not be read has instead of its arguments."""
+        """The static arguments of an op whose arguments could not be read."""
         return {"not_seen": f"Backstep itself has failed in reading it ({self.facts.fault})"}
 
     def unread_op(self, at: int, stack: int, name: str, refs: Any, statics: Any, results: Any, sequence: int,

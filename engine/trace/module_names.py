@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Living(Generic[T]):
-    """What is noted about objects, by their identity: each entry goes with its object.
+    """Notes about objects, by their identity: each entry is dropped with its object.
 
     >>> class Module: ...
     >>> module, names = Module(), Living[str]()

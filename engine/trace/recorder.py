@@ -44,7 +44,7 @@ class Recorder:
         self.pace: Callable[[], object] | None = None
         """Called after an op if the recording is written to a file meanwhile and the writing cannot keep up."""
         self.meta: dict[str, Any] = {}
-        """What is said of the recording as a whole, beside how its program ended."""
+        """The `meta` of the recording, without how its program ended."""
         self.until: Callable[[int, int, int], Trace] | None = None
         """Reads the recording up to an entry, a value and a stack from the file that it is written to meanwhile."""
         self.forgotten = 0  # entries of the log that are written, and not here any more,

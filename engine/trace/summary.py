@@ -15,7 +15,7 @@ SAMPLE = 64
 
 
 class Summary:
-    """What is kept of an array over the limit: statistics and at most 64 elements, taken with an even stride.
+    """A summary of an array over the limit: statistics and at most 64 elements, taken with an even stride.
 
     The statistics are worked out when they are first asked for, when many wait, or just before the array is written,
     which is sooner done than a copy: till then the array itself is held.  `of` is the summary of an array that has the
@@ -38,7 +38,7 @@ class Summary:
 
     @property
     def base(self) -> Any:
-        """What has the memory of its elements, as an array's `base`: the array while it waits, None afterwards."""
+        """The owner of its memory, like an array's `base`: the array while it waits, None afterwards."""
         return self._elements.data
 
     @property
@@ -85,7 +85,7 @@ class _Elements:
 
 
 class OnFile:
-    """What a recorder has in place of an array that is written and that nobody else has any more."""
+    """Stands for an array that is in the file and that nobody else holds."""
 
     __slots__ = ("dtype", "shape", "size")
     base = None

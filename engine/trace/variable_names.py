@@ -514,7 +514,7 @@ class Naming:
         self.loaded.difference_update(tensors)
 
     def name_outside(self, frames: tuple[Frame, ...], name: str) -> str:
-        """What a batch is called where it came from its loader: `images` of `net(images)`, not the `x` of `forward`."""
+        """The name of a batch where it came from its loader: `images` of `net(images)`, not the `x` of `forward`."""
         for outer, inner in zip(frames[-2::-1], frames[:0:-1], strict=False):
             earlier = self.sources.argument_name(outer, inner, name)
             if earlier is None:

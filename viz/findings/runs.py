@@ -156,7 +156,7 @@ def _longest(run: Overview, rows: Sequence[int]) -> list[int]:
 
 
 def _along(run: Overview, rows: Sequence[int]) -> RunFinding | None:
-    """What the gradients of weight matrices that lie behind each other show."""
+    """The finding that the gradients of weight matrices in a row show."""
     sizes = np.sqrt([run.parameters[row].size for row in rows])[:, None]
     with np.errstate(all="ignore"):
         logs = np.log10(run.rows["norm"][rows] / sizes)
@@ -418,7 +418,7 @@ def _names(run: Overview, rows: Sequence[int]) -> str:
 
 
 def _parameters(run: Overview) -> list[Parameter]:
-    """What is to be learnt: not the inputs whose gradients the program asks for."""
+    """The parameters that learn: not the inputs whose gradients the program asks for."""
     return [one for one in run.parameters if not one.is_input]
 
 

@@ -218,7 +218,7 @@ def _is_between(facts: Facts, grouping: Grouping, tensor: int, version: int) -> 
 
 
 def _drop_data_results(facts: Facts, cards: dict[tuple[int, int], Role]) -> None:
-    """Of `x.data = x.data - …` and `x.data -= …`, the result is drawn on the next card of x only."""
+    """The result of `x.data = x.data - …` and `x.data -= …` is drawn on the next card of x only."""
     for tensor, fact in facts.tensors.items():
         for version, source in fact.data_sources.items():
             if (tensor, version) not in cards or facts.uses.get(source) or cards.get(source) != "constant":

@@ -166,7 +166,7 @@ def _stack_of(run: list[int | Scope], within: Scope, tree: Tree, name: str = "")
 
 
 def _series(member: int | Scope, tree: Tree) -> tuple[object, ...] | None:
-    """What equal groups have in common: the loop, the function or the module (for `blocks.3` the class, and the list
+    """The key that equal groups share: the loop, the function or the module (for `blocks.3` the class, and the list
     `blocks` that holds it), and the ops in them; None for an op or a group that stands alone."""
     if isinstance(member, int) or member.part not in ("", "module") or member.key[0] not in ("loop", "call", "module"):
         return None

@@ -83,7 +83,7 @@ class Scope:
 
     @property
     def value(self) -> str | None:
-        """What the variable of the loop is in this iteration, where that says more than its number."""
+        """The variable of the loop in this iteration, if it says more than its number."""
         return None if self.loop is None or self.loop.variable == NAMELESS else self.text
 
     @property

@@ -48,7 +48,7 @@ def imports(text: str) -> Imports:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a trace has: forward ops, ops that are differentiable here, backward calls, tensors that no op computed."""
+    """Counts of a trace: forward ops, ops that are differentiable here, backward calls, tensors that no op computed."""
 
     ops: int
     nodes: int

@@ -411,7 +411,7 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
 
 
 def _told_at(outline: Outline) -> dict[int, tuple[LoopVariable, ...]]:
-    """What is told of loops' variables, by the next event with a stack: one without, as the note of a write that was
+    """The variables of loops, by the next event with a stack: one without, as the note of a write that was
     not seen, may have come between."""
     own = np.flatnonzero(outline.stacks >= 0)
     told_at: dict[int, tuple[LoopVariable, ...]] = {}

@@ -90,7 +90,7 @@ class Overview:
     calls: tuple[int, ...] = ()
     """The numbers of the backward calls, if each of them is one column."""
     root: str = "loss"
-    """What `loss` is called: by its name in the program if there are others."""
+    """The name of `loss`: its name in the program if there are others."""
     others: Mapping[str, np.ndarray] = field(default_factory=dict)
     """The roots of further backward calls in the columns, as of a GAN, by their names; nan where there is none."""
     about_gradients: bool = False

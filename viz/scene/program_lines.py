@@ -75,7 +75,7 @@ def _order(norm: float) -> tuple[bool, float]:
 
 
 def prints(read: Reading) -> list[Print]:
-    """What the program printed, with the time and the line of each print.  Cost: linear in the text."""
+    """The program's prints, with the time and the line of each.  Cost: linear in the text."""
     room = MOST_PRINTED
     result: list[Print] = []
     for step, event in read.line.prints:

@@ -16,17 +16,17 @@ class Head(TypedDict):
     name: str
     """The name in the program, or of the node."""
     label: str
-    """What kind of thing it is."""
+    """The kind of the element, in words."""
     code: Code | None
     """The line that made it."""
     shape: list[int] | None
-    """Of a tensor or of an op's first result."""
+    """The shape of a tensor, or of an op's first result."""
     dtype: str | None
-    """Of a tensor or of an op's first result."""
+    """The dtype of a tensor, or of an op's first result."""
     device: str
     """`cpu` or `cuda`."""
     sequence_nr: int | None
-    """Of the node: the higher number runs first in backward."""
+    """The sequence number of the node: the higher one runs first in backward."""
     about: str
     """For an op that only the library of the program has: a sentence of its documentation there; else empty."""
 
@@ -150,7 +150,7 @@ class Series(TypedDict):
     """The results of the same code, or the gradients of a leaf, if there are three or more."""
 
     title: str
-    """What is measured."""
+    """The name of the measure."""
     kind: Literal["norm", "size"]
     """`norm` of gradients, or `size` of numbers."""
     of: int
@@ -167,25 +167,25 @@ class Details(TypedDict):
     element: ElementId
     """The element that was asked for."""
     kind: Literal["tensor", "op", "group"]
-    """What it is; of a stub, the tensor."""
+    """The kind of the element; a stub counts as its tensor."""
     head: Head
     formula: list[Formula]
-    """Of this call, from the rule itself."""
+    """The formulas of this call, from the rule itself."""
     moments: list[Moment]
     """In the order of their steps."""
     ledger: list[Entry]
-    """Of leaves."""
+    """The accumulations into a leaf."""
     saved: list[SavedValue]
-    """Of ops."""
+    """The saved values of an op."""
     values: list[Value]
-    """With its own numbering, not that of the scene."""
+    """The values, numbered on their own, not as in the scene."""
     figures: list[Figure]
-    """Of values with more than one element."""
+    """A figure for each value with more than one element."""
     check: Check | None
-    """Of ops whose rule can be compared; else null."""
+    """For ops whose rule can be compared; else null."""
     compared: Comparison | None
-    """Of ops of a program that ran on another library, if the engine has the op; else null."""
+    """For ops of a program that ran on another library, if the engine has the op; else null."""
     jacobian: Matrix | None
-    """Of ops, where it is small enough; else null."""
+    """For ops, if it is small enough; else null."""
     through: Series | None
     """Null if there are fewer than three points."""

@@ -14,9 +14,9 @@ class CommandSpec(TypedDict):
     """A command in edits."""
 
     id: str
-    """As a command's in the scene; a new one has a name of its own."""
+    """The id of the command in the scene; a new one has its own."""
     kind: Literal["backward", "zero", "set"]
-    """What it does."""
+    """The kind of the command."""
     after: int | None
     """The event that it follows, -1 for the start; null: after all."""
     root: int | None

@@ -29,16 +29,16 @@ RunFindingKind = Literal[
 
 
 class RunFinding(TypedDict):
-    """Something that is wrong with a run, with the place that shows it."""
+    """A problem of a run, with the place that shows it."""
 
     kind: RunFindingKind
-    """What it is about."""
+    """The kind of the problem."""
     label: str
-    """What is wrong, in few words."""
+    """The problem, in few words."""
     why: str
-    """With the numbers of this run."""
+    """The cause, with the numbers of this run."""
     fix: str
-    """What usually helps."""
+    """The usual remedy."""
     section: int
     """The section to which it leads."""
     parameter: str | None
@@ -103,7 +103,7 @@ class RunOverview(TypedDict):
     loss: list[Num | None]
     """The value from which the first backward call of each column starts; null where that has another name."""
     root: str
-    """What `loss` is called: "loss", or its name in the program if there are others."""
+    """The name of `loss`: "loss", or its name in the program if there are others."""
     others: list[RunRoot]
     """The roots of further backward calls, as of a GAN; empty if all columns have one."""
     total: list[Num | None]
@@ -115,7 +115,7 @@ class RunOverview(TypedDict):
     quantities: Quantities
     """Their numbers."""
     findings: list[RunFinding]
-    """What these numbers show to be wrong, the worst first."""
+    """The problems that these numbers show, the worst first."""
     joined: int
     """The most iterations that are one column, of which it has the largest numbers and the last loss."""
     calls: list[int]
@@ -129,7 +129,7 @@ class RunOverview(TypedDict):
 
 
 class RunGraphs(TypedDict):
-    """What is asked for after the overview, because it takes longer."""
+    """The second part of an overview, which takes longer to compute."""
 
     findings: list[RunFinding]
-    """What the graphs of the first iterations show to be wrong."""
+    """The problems that the graphs of the first iterations show."""

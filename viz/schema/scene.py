@@ -81,11 +81,11 @@ class NodeTracks(TypedDict):
     faint: Track[bool]
     """Whether it takes no part in the running backward call."""
     saved: NotRequired[Track[Saved]]
-    """Of ops."""
+    """The state of an op's saved tensors."""
     upstream: NotRequired[Track[ValueId | None]]
-    """Of ops, and of folded groups: the gradient that comes to it in backward."""
+    """The gradient that an op or a folded group receives in backward."""
     norm: NotRequired[Track[Num | None]]
-    """Of folded groups: the norm of the gradients of all its results together."""
+    """The norm of the gradients of all results of a folded group together."""
 
 
 DerivedKind = Literal[
@@ -113,12 +113,12 @@ class Row(RowSize):
     track: Track[ValueId | None]
     """The value that it shows; null if there is none."""
     call: NotRequired[Track[int | None]]
-    """Of a seed: which backward call."""
+    """The backward call that starts with a seed."""
     derived: NotRequired[Track[Derived | None]]
-    """Of a seed, unless it is always null: the origin of the gradient that backward starts with, if the program did not
-    pass it."""
+    """For a seed, unless it is always null: the origin of the gradient that backward starts with, if the program did
+    not pass it."""
     until: NotRequired[int]
-    """Of the gradient of an older version: from this time on `.grad` stands on a newer version's card, and this one
+    """For the gradient of an older version: from this time on `.grad` stands on a newer version's card, and this one
     shows a past gradient."""
 
 
@@ -126,13 +126,13 @@ class Dot(TypedDict):
     """A parameter in a folded group, drawn as a dot."""
 
     id: ElementId
-    """Of its card."""
+    """The id of its card."""
     name: str
-    """As it is called in the group: `attn.qkv.weight`."""
+    """Its name in the group: `attn.qkv.weight`."""
     shape: list[int]
     """The sizes of its dimensions."""
     norm: Track[Num | None]
-    """Of its `.grad`; null if there is none."""
+    """The norm of its `.grad`; null if there is none."""
     shared: NotRequired[Literal[True]]
     """Present if several modules use it."""
 
@@ -141,7 +141,7 @@ class Cell(TypedDict):
     """A member of a stack, drawn as a cell of its strip."""
 
     id: ElementId
-    """Of its group, which can be unfolded."""
+    """The id of its group, which can be unfolded."""
     label: str
     """Its name: `blocks.3`, `t = 4`."""
     norm: Track[Num | None]
@@ -171,33 +171,33 @@ class Node(TypedDict):
     group: ElementId | None
     """The innermost group around it."""
     twin: ElementId | None
-    """Of a stub: the node that it stands for."""
+    """The node that a stub stands for."""
     shape: list[int] | None
-    """Of tensors and stubs."""
+    """The shape of a tensor or a stub."""
     dtype: str | None
-    """Of tensors and stubs."""
+    """The dtype of a tensor or a stub."""
     rows: list[Row]
-    """Of tensors; else empty."""
+    """The rows of a tensor's card; else empty."""
     saved: list[Chip]
-    """Of ops: the chips inside the pill; else empty."""
+    """The chips inside an op's pill; else empty."""
     formula: list[Formula]
-    """Of ops: the gradient per differentiable input of this call; else empty."""
+    """The gradient per differentiable input of an op's call; else empty."""
     dots: NotRequired[list[Dot]]
-    """Of folded groups with parameters, in the order of the program."""
+    """The parameters in a folded group, in the order of the program."""
     cells: NotRequired[list[Cell]]
-    """Of a stack: the equal groups that it stands for, in the order of the program."""
+    """The equal groups that a stack stands for, in the order of the program."""
     quiet: NotRequired[Literal["data", "update", "aside"]]
-    """Of folded groups beside a model: its data, an optimiser's step, or code that receives no gradient."""
+    """The kind of a folded group beside a model: its data, an optimiser's step, or code that receives no gradient."""
     tracks: NodeTracks
     code: Code | None
-    """Of a tensor, the line that made it; null if no line of the recording did, as for a parameter."""
+    """The line that made a tensor; null if no line of the recording did, as for a parameter."""
     retains: NotRequired[Literal["kept", "unheld", "unreached"]]
-    """Of a tensor on which `retain_grad()` was called: its effect. `unheld`: the program no longer holds the tensor
+    """The effect of `retain_grad()` on a tensor. `unheld`: the program no longer holds the tensor
     when a call reaches it. `unreached`: no call reaches it."""
 
 
 class EdgeTracks(TypedDict):
-    """What an edge is over time."""
+    """The states of an edge over time."""
 
     state: Track[EdgeState]
     faint: Track[bool]
@@ -235,7 +235,7 @@ class Edge(TypedDict):
     before it), `points` are those of `back`, and nothing is drawn at rest."""
     tracks: EdgeTracks
     wiring: list[Wire] | None
-    """Of edges into an op of small tensors: from cell to cell; the target cell is one of the op's output."""
+    """For edges into an op of small tensors: from cell to cell; the target cell is one of the op's output."""
 
 
 class Group(TypedDict):
@@ -271,7 +271,7 @@ class Flow(TypedDict):
     value: ValueId | None
     """Null for a sum that is recorded nowhere."""
     text: str | None
-    """Of a gradient: `2 · 1 = 2` of one element, else `[2 0]`."""
+    """The numbers of a gradient: `2 · 1 = 2` for one element, else `[2 0]`."""
     path: NotRequired[str]
     """`2 · 1 = 2` if a gradient of several elements takes a single path: true for its cells, written on its wire."""
     sign: Literal[-1, 0, 1] | None
@@ -316,23 +316,23 @@ Origin = TypedDict(
     "Origin",
     {
         "code": Annotated[Code | None, "The expression; of a VJP that of the *forward* op."],
-        "from": Annotated[Code | None, "Of backward steps, and of errors: the call that runs."],
+        "from": Annotated[Code | None, "For backward steps and errors: the call that runs."],
     },
 )
 """Where a step stands in the program."""
 
 
 class InGroup(TypedDict):
-    """What a folded group hides of the rule of a step."""
+    """The gradients of a step that a folded group hides."""
 
     within: NotRequired[WithinGroup]
-    """Of a rule that runs in a folded group."""
+    """For a rule that runs in a folded group."""
     sends: NotRequired[list[Sent]]
-    """Of a rule, if a folded group hides it or a receiver: the gradients it sends to each."""
+    """The gradients that a rule sends to each receiver, if a folded group hides one of them or the rule."""
 
 
 class Written(TypedDict):
-    """What a write changes, where that is not the gradient."""
+    """The change that a write makes, if it is not one of the gradient."""
 
     writes: NotRequired[Literal["value"]]
     """For `x.data = y`, after which x has new values and its old gradient."""
@@ -434,7 +434,7 @@ class Mark(TypedDict):
     """Where on the timeline it stands."""
     kind: MarkKind
     label: str
-    """What it says, in few words."""
+    """Its text, in few words."""
 
 
 ChangeKind = Literal["edited", "removed", "added", "moved"]
@@ -463,7 +463,7 @@ class Command(TypedDict):
     roots: list[ElementId]
     """Where a backward call starts."""
     shape: list[int] | None
-    """Of the first root's seed gradient."""
+    """The shape of the first root's seed gradient."""
     gradient: ValueId | None
     """The first root's seed gradient."""
     implicit: bool
@@ -509,7 +509,7 @@ class Fix(TypedDict):
     """The smallest remedy of an error."""
 
     text: str
-    """What to write instead."""
+    """The code to write instead."""
     edits: Edits | None
     """Null where edits cannot make it."""
 
@@ -524,14 +524,14 @@ class Error(TypedDict):
     type: str
     """The name of the exception's class."""
     message: str
-    """As PyTorch words it."""
+    """The message, in PyTorch's words."""
     note: str
     """The note that Backstep added to the exception."""
     why: str
     """Its cause, with this run's names and lines."""
     fix: Fix
     traceback: str
-    """As Python prints it."""
+    """The traceback that Python prints."""
 
 
 class Finding(TypedDict):
@@ -543,9 +543,9 @@ class Finding(TypedDict):
     at: ElementId | None
     """The element at which it is shown; null if it has no position in the graph."""
     label: str
-    """What is wrong, in few words."""
+    """The problem, in few words."""
     why: str
-    """With the numbers of this run."""
+    """The cause, with the numbers of this run."""
     fix: str
     """A fix; empty if none is known."""
 
@@ -574,7 +574,7 @@ class Revision(TypedDict):
     id: str
     """A hash of the recording and the edits."""
     number: int
-    """Which of the session's revisions it is; the browser counts."""
+    """Its number in the session; the browser counts."""
     label: str
     """`as recorded`, `gradient edited` …"""
     base: str | None
@@ -639,7 +639,7 @@ class Gone(TypedDict):
 
 
 class Other(TypedDict):
-    """Of a mistake, its corrected program; of that, the mistake."""
+    """The corrected program of a mistake; for that program, the mistake."""
 
     id: str
     """Its name in addresses."""
@@ -651,7 +651,7 @@ class Other(TypedDict):
 
 
 class About(TypedDict):
-    """What is known of a program without its recording."""
+    """A program without its recording."""
 
     id: str
     """Its name in addresses."""
@@ -668,7 +668,7 @@ class About(TypedDict):
     left_out: NotRequired[str]
     """For a long recording: the part that is shown, and how to see more; else empty."""
     says: NotRequired[str | None]
-    """Of a mistake: its message."""
+    """The message of a mistake."""
     silence: NotRequired[str | None]
     """For a mistake without a message: the problem."""
     other: NotRequired[Other | None]
@@ -693,7 +693,7 @@ class HiddenGroup(TypedDict):
     """A group inside of a folded one."""
 
     id: ElementId
-    """As in `nodes`."""
+    """The id, as in `nodes`."""
     label: str
     """The name of the module, function or iteration."""
     within: ElementId | None
@@ -764,7 +764,7 @@ class Scene(TypedDict):
     """In the order in which they were printed."""
     marks: list[Mark]
     formulas: list[list[Formula]]
-    """Those of the ops in folded groups, each once."""
+    """The formulas of the ops in folded groups, each once."""
     nodes: list[Node]
     edges: list[Edge]
     groups: list[Group]

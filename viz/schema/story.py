@@ -1,4 +1,4 @@
-"""What a story asks its readers."""
+"""The questions that a story asks its readers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Question(TypedDict):
     choices: list[Choice]
     """The answers that are offered; none for an open question."""
     why: NotRequired[str]
-    """What is said once the move has shown the answer."""
+    """The text that follows when the move has shown the answer."""
 
 
 class Try(TypedDict):

@@ -1,4 +1,4 @@
-"""What scenes and details are made of: numbers, tracks, positions in the program, values, formulas."""
+"""The parts of scenes and details: numbers, tracks, positions in the program, values, formulas."""
 
 from __future__ import annotations
 
@@ -93,11 +93,11 @@ class Stats(TypedDict):
     """Statistics of all elements; null where the file's bytes are damaged, all but `size`."""
 
     min: Num | None
-    """Of the finite elements, as `max` and `mean`; 0 where there are none."""
+    """The smallest finite element, 0 if there is none."""
     max: Num | None
     """The largest finite element, 0 if there is none."""
     mean: Num | None
-    """The mean of the finite elements, 0 where there are none."""
+    """The mean of the finite elements, 0 if there are none."""
     norm: Num | None
     """The norm of all elements, as torch has it: nan or inf where one is."""
     nan: int | None
@@ -116,11 +116,11 @@ class Value(TypedDict):
     shape: list[int]
     """The sizes of the dimensions."""
     dtype: str
-    """As PyTorch names it, without `torch.`."""
+    """PyTorch's name of it, without `torch.`."""
     data: list[Num] | None
     """All elements, row by row: of a scene up to 16, of details up to 4,096; null where there are more."""
     strip: list[Num] | None
-    """Of more than 16 elements at most 64 samples, if a card shows it as a heat strip; else null."""
+    """At most 64 samples of more than 16 elements, if a card shows the value as a heat strip; else null."""
     stats: Stats
     damaged: NotRequired[Literal[True]]
     """Present if the file's bytes differ from those that were saved."""
@@ -145,12 +145,12 @@ class Formula(TypedDict):
 
 
 class Chip(TypedDict):
-    """Something that an op saved, or all of it, as the chip inside of the op shows it."""
+    """The chip inside of an op: a saved tensor, or all of them."""
 
     name: str
     """The field of the node that holds it, or `saved` for all of them."""
     text: str
-    """What it shows: `saved x`."""
+    """The text on it: `saved x`."""
     bytes: int
     """Memory that it keeps, in bytes."""
 
@@ -164,11 +164,11 @@ RowKey = Literal[
 
 
 class RowSize(TypedDict):
-    """A row of a tensor's card, without what stands in it."""
+    """A row of a tensor's card, without its content."""
 
     key: RowKey
     label: str
-    """What stands over it; that of the value is not shown."""
+    """The text over the row; the value's is not shown."""
     rows: int
     """Lines of cells, and `cols` cells in each: those of the matrix, but a row or a column of more than eight elements
     stands in two lines.  Both are 0 for a heat strip, of a tensor with more than 16 elements."""
@@ -184,11 +184,11 @@ class Line(TypedDict):
     """A line of arithmetic."""
 
     label: str
-    """What the numbers are."""
+    """The name of the numbers."""
     cells: list[str]
     """The numbers or terms as text."""
     total: str | None
-    """What the cells come to, with its sign: `= 6`, or `≈ 0.3333` where the factors as written give another last
+    """The result of the cells, with its sign: `= 6`, or `≈ 0.3333` where the factors as written give another last
     digit."""
     tone: Tone
     cols: NotRequired[int]

@@ -156,7 +156,7 @@ RunPart = Literal["overview", "graphs"]
 
 
 class Pure(Protocol):
-    """What the store computes with: the pure side of the app, handed in so that tests can count and replace it."""
+    """The pure side of the app, with which the store computes; tests can count and replace it."""
 
     def replay(self, trace: Trace, edits: Mapping[str, Any]) -> Trace: ...
 

@@ -23,7 +23,7 @@ export interface Scene {
   prints: Print[];
   /** A sign on the timeline at a step. */
   marks: Mark[];
-  /** Those of the ops in folded groups, each once. */
+  /** The formulas of the ops in folded groups, each once. */
   formulas: Formula[][];
   /** A tensor, an op, a stub or a folded group. */
   nodes: Node[];
@@ -70,7 +70,7 @@ export interface Scene {
 export interface Revision {
   /** A hash of the recording and the edits. */
   id: string;
-  /** Which of the session's revisions it is; the browser counts. */
+  /** Its number in the session; the browser counts. */
   number: number;
   /** `as recorded`, `gradient edited` … */
   label: string;
@@ -111,7 +111,7 @@ export interface Program {
   note?: string;
   /** For a long recording: the part that is shown, and how to see more; else empty. */
   left_out?: string;
-  /** Of a mistake: its message. */
+  /** The message of a mistake. */
   says?: string | null;
   /** For a mistake without a message: the problem. */
   silence?: string | null;
@@ -132,7 +132,7 @@ export interface Program {
   files: File[];
 }
 
-/** Of a mistake, its corrected program; of that, the mistake. */
+/** The corrected program of a mistake; for that program, the mistake. */
 export interface Other {
   /** Its name in addresses. */
   id: string;
@@ -216,11 +216,11 @@ export interface Section {
 export interface Step {
   /** The expression; of a VJP that of the *forward* op. */
   code: Code | null;
-  /** Of backward steps, and of errors: the call that runs. */
+  /** For backward steps and errors: the call that runs. */
   from: Code | null;
-  /** Of a rule that runs in a folded group. */
+  /** For a rule that runs in a folded group. */
   within?: WithinGroup;
-  /** Of a rule, if a folded group hides it or a receiver: the gradients it sends to each. */
+  /** The gradients that a rule sends to each receiver, if a folded group hides one of them or the rule. */
   sends?: Sent[];
   /** For `x.data = y`, after which x has new values and its old gradient. */
   writes?: "value";
@@ -281,7 +281,7 @@ export interface Flow {
   back: boolean;
   /** Null for a sum that is recorded nowhere. */
   value: ValueId | null;
-  /** Of a gradient: `2 · 1 = 2` of one element, else `[2 0]`. */
+  /** The numbers of a gradient: `2 · 1 = 2` for one element, else `[2 0]`. */
   text: string | null;
   /** `2 · 1 = 2` if a gradient of several elements takes a single path: true for its cells, written on its wire. */
   path?: string;
@@ -376,7 +376,7 @@ export interface Mark {
   step: number;
   /** The meaning of a mark. */
   kind: MarkKind;
-  /** What it says, in few words. */
+  /** Its text, in few words. */
   label: string;
 }
 
@@ -418,31 +418,31 @@ export interface Node {
   title: string;
   /** The innermost group around it. */
   group: ElementId | null;
-  /** Of a stub: the node that it stands for. */
+  /** The node that a stub stands for. */
   twin: ElementId | null;
-  /** Of tensors and stubs. */
+  /** The shape of a tensor or a stub. */
   shape: number[] | null;
-  /** Of tensors and stubs. */
+  /** The dtype of a tensor or a stub. */
   dtype: string | null;
-  /** Of tensors; else empty. */
+  /** The rows of a tensor's card; else empty. */
   rows: Row[];
-  /** Of ops: the chips inside the pill; else empty. */
+  /** The chips inside an op's pill; else empty. */
   saved: Chip[];
-  /** Of ops: the gradient per differentiable input of this call; else empty. */
+  /** The gradient per differentiable input of an op's call; else empty. */
   formula: Formula[];
-  /** Of folded groups with parameters, in the order of the program. */
+  /** The parameters in a folded group, in the order of the program. */
   dots?: Dot[];
-  /** Of a stack: the equal groups that it stands for, in the order of the program. */
+  /** The equal groups that a stack stands for, in the order of the program. */
   cells?: Cell[];
-  /** Of folded groups beside a model: its data, an optimiser's step, or code that receives no gradient. */
+  /** The kind of a folded group beside a model: its data, an optimiser's step, or code that receives no gradient. */
   quiet?: "data" | "update" | "aside";
   /** The states of a node over time. */
   tracks: NodeTracks;
-  /** Of a tensor, the line that made it; null if no line of the recording did, as for a parameter. */
+  /** The line that made a tensor; null if no line of the recording did, as for a parameter. */
   code: Code | null;
   /**
-   * Of a tensor on which `retain_grad()` was called: its effect. `unheld`: the program no longer holds the tensor when
-   * a call reaches it. `unreached`: no call reaches it.
+   * The effect of `retain_grad()` on a tensor. `unheld`: the program no longer holds the tensor when a call reaches it.
+   * `unreached`: no call reaches it.
    */
   retains?: "kept" | "unheld" | "unreached";
 }
@@ -467,7 +467,7 @@ export type Role =
 export interface Row {
   /** The content of a row of a card. */
   key: RowKey;
-  /** What stands over it; that of the value is not shown. */
+  /** The text over the row; the value's is not shown. */
   label: string;
   /**
    * Lines of cells, and `cols` cells in each: those of the matrix, but a row or a column of more than eight elements
@@ -478,16 +478,16 @@ export interface Row {
   cols: number;
   /** The value that it shows; null if there is none. */
   track: Track<ValueId | null>;
-  /** Of a seed: which backward call. */
+  /** The backward call that starts with a seed. */
   call?: Track<number | null>;
   /**
-   * Of a seed, unless it is always null: the origin of the gradient that backward starts with, if the program did not
+   * For a seed, unless it is always null: the origin of the gradient that backward starts with, if the program did not
    * pass it.
    */
   derived?: Track<Derived | null>;
   /**
-   * Of the gradient of an older version: from this time on `.grad` stands on a newer version's card, and this one shows
-   * a past gradient.
+   * For the gradient of an older version: from this time on `.grad` stands on a newer version's card, and this one
+   * shows a past gradient.
    */
   until?: number;
 }
@@ -512,13 +512,13 @@ export type DerivedKind =
 
 /** A parameter in a folded group, drawn as a dot. */
 export interface Dot {
-  /** Of its card. */
+  /** The id of its card. */
   id: ElementId;
-  /** As it is called in the group: `attn.qkv.weight`. */
+  /** Its name in the group: `attn.qkv.weight`. */
   name: string;
   /** The sizes of its dimensions. */
   shape: number[];
-  /** Of its `.grad`; null if there is none. */
+  /** The norm of its `.grad`; null if there is none. */
   norm: Track<Num | null>;
   /** Present if several modules use it. */
   shared?: true;
@@ -526,7 +526,7 @@ export interface Dot {
 
 /** A member of a stack, drawn as a cell of its strip. */
 export interface Cell {
-  /** Of its group, which can be unfolded. */
+  /** The id of its group, which can be unfolded. */
   id: ElementId;
   /** Its name: `blocks.3`, `t = 4`. */
   label: string;
@@ -540,11 +540,11 @@ export interface NodeTracks {
   state: Track<State>;
   /** Whether it takes no part in the running backward call. */
   faint: Track<boolean>;
-  /** Of ops. */
+  /** The state of an op's saved tensors. */
   saved?: Track<Saved>;
-  /** Of ops, and of folded groups: the gradient that comes to it in backward. */
+  /** The gradient that an op or a folded group receives in backward. */
   upstream?: Track<ValueId | null>;
-  /** Of folded groups: the norm of the gradients of all its results together. */
+  /** The norm of the gradients of all results of a folded group together. */
   norm?: Track<Num | null>;
 }
 
@@ -594,13 +594,13 @@ export interface Edge {
    * it), `points` are those of `back`, and nothing is drawn at rest.
    */
   value: boolean;
-  /** What an edge is over time. */
+  /** The states of an edge over time. */
   tracks: EdgeTracks;
-  /** Of edges into an op of small tensors: from cell to cell; the target cell is one of the op's output. */
+  /** For edges into an op of small tensors: from cell to cell; the target cell is one of the op's output. */
   wiring: Wire[] | null;
 }
 
-/** What an edge is over time. */
+/** The states of an edge over time. */
 export interface EdgeTracks {
   /** What an edge is doing. */
   state: Track<EdgeState>;
@@ -671,7 +671,7 @@ export interface Command {
   root: ElementId | null;
   /** Where a backward call starts. */
   roots: ElementId[];
-  /** Of the first root's seed gradient. */
+  /** The shape of the first root's seed gradient. */
   shape: number[] | null;
   /** The first root's seed gradient. */
   gradient: ValueId | null;
@@ -724,7 +724,7 @@ export interface Error {
   node: ElementId | null;
   /** The name of the exception's class. */
   type: string;
-  /** As PyTorch words it. */
+  /** The message, in PyTorch's words. */
   message: string;
   /** The note that Backstep added to the exception. */
   note: string;
@@ -732,13 +732,13 @@ export interface Error {
   why: string;
   /** The smallest remedy of an error. */
   fix: Fix;
-  /** As Python prints it. */
+  /** The traceback that Python prints. */
   traceback: string;
 }
 
 /** The smallest remedy of an error. */
 export interface Fix {
-  /** What to write instead. */
+  /** The code to write instead. */
   text: string;
   /** Null where edits cannot make it. */
   edits: Edits | null;
@@ -752,9 +752,9 @@ export interface Finding {
   step: number;
   /** The element at which it is shown; null if it has no position in the graph. */
   at: ElementId | null;
-  /** What is wrong, in few words. */
+  /** The problem, in few words. */
   label: string;
-  /** With the numbers of this run. */
+  /** The cause, with the numbers of this run. */
   why: string;
   /** A fix; empty if none is known. */
   fix: string;
@@ -780,7 +780,7 @@ export interface HiddenElements {
 
 /** A group inside of a folded one. */
 export interface HiddenGroup {
-  /** As in `nodes`. */
+  /** The id, as in `nodes`. */
   id: ElementId;
   /** The name of the module, function or iteration. */
   label: string;
@@ -796,7 +796,7 @@ export interface Question {
   text: string;
   /** The answers that are offered; none for an open question. */
   choices: Choice[];
-  /** What is said once the move has shown the answer. */
+  /** The text that follows when the move has shown the answer. */
   why?: string;
 }
 
@@ -936,11 +936,11 @@ export type RowKey =
 /** A value over time: pairs `(k, value)`, ascending in `k`, the first at 0; each holds up to the next. */
 export type Track<T> = [number, T][];
 
-/** Something that an op saved, or all of it, as the chip inside of the op shows it. */
+/** The chip inside of an op: a saved tensor, or all of them. */
 export interface Chip {
   /** The field of the node that holds it, or `saved` for all of them. */
   name: string;
-  /** What it shows: `saved x`. */
+  /** The text on it: `saved x`. */
   text: string;
   /** Memory that it keeps, in bytes. */
   bytes: number;
@@ -956,11 +956,11 @@ export type Box = [number, number, number, number];
 export interface Value {
   /** The sizes of the dimensions. */
   shape: number[];
-  /** As PyTorch names it, without `torch.`. */
+  /** PyTorch's name of it, without `torch.`. */
   dtype: string;
   /** All elements, row by row: of a scene up to 16, of details up to 4,096; null where there are more. */
   data: Num[] | null;
-  /** Of more than 16 elements at most 64 samples, if a card shows it as a heat strip; else null. */
+  /** At most 64 samples of more than 16 elements, if a card shows the value as a heat strip; else null. */
   strip: Num[] | null;
   /** Statistics of all elements; null where the file's bytes are damaged, all but `size`. */
   stats: Stats;
@@ -970,11 +970,11 @@ export interface Value {
 
 /** Statistics of all elements; null where the file's bytes are damaged, all but `size`. */
 export interface Stats {
-  /** Of the finite elements, as `max` and `mean`; 0 where there are none. */
+  /** The smallest finite element, 0 if there is none. */
   min: Num | null;
   /** The largest finite element, 0 if there is none. */
   max: Num | null;
-  /** The mean of the finite elements, 0 where there are none. */
+  /** The mean of the finite elements, 0 if there are none. */
   mean: Num | null;
   /** The norm of all elements, as torch has it: nan or inf where one is. */
   norm: Num | null;
@@ -1001,9 +1001,9 @@ export type NestedNumbers = any;
 
 /** A command in edits. */
 export interface CommandSpec {
-  /** As a command's in the scene; a new one has a name of its own. */
+  /** The id of the command in the scene; a new one has its own. */
   id: string;
-  /** What it does. */
+  /** The kind of the command. */
   kind: "backward" | "zero" | "set";
   /** The event that it follows, -1 for the start; null: after all. */
   after: number | null;
@@ -1030,27 +1030,27 @@ export interface Details {
   revision: string;
   /** The element that was asked for. */
   element: ElementId;
-  /** What it is; of a stub, the tensor. */
+  /** The kind of the element; a stub counts as its tensor. */
   kind: "tensor" | "op" | "group";
   /** The description of an element. */
   head: Head;
-  /** Of this call, from the rule itself. */
+  /** The formulas of this call, from the rule itself. */
   formula: Formula[];
   /** In the order of their steps. */
   moments: Moment[];
-  /** Of leaves. */
+  /** The accumulations into a leaf. */
   ledger: Entry[];
-  /** Of ops. */
+  /** The saved values of an op. */
   saved: SavedValue[];
-  /** With its own numbering, not that of the scene. */
+  /** The values, numbered on their own, not as in the scene. */
   values: Value[];
-  /** Of values with more than one element. */
+  /** A figure for each value with more than one element. */
   figures: Figure[];
-  /** Of ops whose rule can be compared; else null. */
+  /** For ops whose rule can be compared; else null. */
   check: Check | null;
-  /** Of ops of a program that ran on another library, if the engine has the op; else null. */
+  /** For ops of a program that ran on another library, if the engine has the op; else null. */
   compared: Comparison | null;
-  /** Of ops, where it is small enough; else null. */
+  /** For ops, if it is small enough; else null. */
   jacobian: Matrix | null;
   /** Null if there are fewer than three points. */
   through: Series | null;
@@ -1060,17 +1060,17 @@ export interface Details {
 export interface Head {
   /** The name in the program, or of the node. */
   name: string;
-  /** What kind of thing it is. */
+  /** The kind of the element, in words. */
   label: string;
   /** The line that made it. */
   code: Code | null;
-  /** Of a tensor or of an op's first result. */
+  /** The shape of a tensor, or of an op's first result. */
   shape: number[] | null;
-  /** Of a tensor or of an op's first result. */
+  /** The dtype of a tensor, or of an op's first result. */
   dtype: string | null;
   /** `cpu` or `cuda`. */
   device: string;
-  /** Of the node: the higher number runs first in backward. */
+  /** The sequence number of the node: the higher one runs first in backward. */
   sequence_nr: number | null;
   /** For an op that only the library of the program has: a sentence of its documentation there; else empty. */
   about: string;
@@ -1174,7 +1174,7 @@ export interface Matrix {
 
 /** The results of the same code, or the gradients of a leaf, if there are three or more. */
 export interface Series {
-  /** What is measured. */
+  /** The name of the measure. */
   title: string;
   /** `norm` of gradients, or `size` of numbers. */
   kind: "norm" | "size";
@@ -1210,7 +1210,7 @@ export interface RunOverview {
   last: number[];
   /** The value from which the first backward call of each column starts; null where that has another name. */
   loss: (Num | null)[];
-  /** What `loss` is called: "loss", or its name in the program if there are others. */
+  /** The name of `loss`: "loss", or its name in the program if there are others. */
   root: string;
   /** The roots of further backward calls, as of a GAN; empty if all columns have one. */
   others: RunRoot[];
@@ -1222,7 +1222,7 @@ export interface RunOverview {
   parameters: RunParameter[];
   /** Their numbers. */
   quantities: Quantities;
-  /** What these numbers show to be wrong, the worst first. */
+  /** The problems that these numbers show, the worst first. */
   findings: RunFinding[];
   /** The most iterations that are one column, of which it has the largest numbers and the last loss. */
   joined: number;
@@ -1275,15 +1275,15 @@ export interface Quantities {
   largest: ((number | null)[])[];
 }
 
-/** Something that is wrong with a run, with the place that shows it. */
+/** A problem of a run, with the place that shows it. */
 export interface RunFinding {
-  /** What it is about. */
+  /** The kind of the problem. */
   kind: RunFindingKind;
-  /** What is wrong, in few words. */
+  /** The problem, in few words. */
   label: string;
-  /** With the numbers of this run. */
+  /** The cause, with the numbers of this run. */
   why: string;
-  /** What usually helps. */
+  /** The usual remedy. */
   fix: string;
   /** The section to which it leads. */
   section: number;
@@ -1312,8 +1312,8 @@ export type RunFindingKind =
   | "iteration" // what else the graph of an iteration shows: the first op that gives nan, dead units
 ;
 
-/** What is asked for after the overview, because it takes longer. */
+/** The second part of an overview, which takes longer to compute. */
 export interface RunGraphs {
-  /** What the graphs of the first iterations show to be wrong. */
+  /** The problems that the graphs of the first iterations show. */
   findings: RunFinding[];
 }

@@ -185,7 +185,7 @@ CALLS = {
 INDENT = "    "
 ONE = "Shapes: (*) -> (*)."
 TWO = "Shapes: (*), (*) -> (*), broadcast.  Raises RuntimeError where they do not{}."
-"""What is said of functions of one tensor and of two, element by element; the second with its other errors."""
+"""The shapes of functions of one tensor and of two, element by element; the second with its other errors."""
 
 
 def with_example(doc: str, name: str, plain: str = "", shapes: str = ONE, source: str = "") -> str:

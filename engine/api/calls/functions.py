@@ -112,19 +112,19 @@ Function = Callable[..., Any]
 Check = Callable[..., None]
 
 FUNCTIONS: dict[str, Function] = {}
-"""What is a function and a method: filled by the lines below."""
+"""The names that are both functions and methods: filled by the lines below."""
 WRITERS: dict[str, OpFunction] = {}
 """Ops that have an in-place form, by the name of the function."""
 ANGLES = frozenset(
     ["angle", "arccos", "arcsin", "arctan", "arctan2", "acos", "asin", "atan", "atan2", "cos", "sin", "tan"]
 )
-"""What takes or gives an angle."""
+"""Functions that take or return an angle."""
 WRONG: dict[Check, str] = {
     need_float: "NotImplementedError for integers", need_whole: "NotImplementedError for floats",
 }  # fmt: skip
-"""What is raised by what looks at dtypes."""
+"""The errors of functions that look at dtypes."""
 CHECKED: dict[str, tuple[Check, str]] = {}
-"""Of these, the ones that take some dtypes alone: what looks at them, and torch's name of the kernel."""
+"""Functions that take only some dtypes: which check refuses the others, and torch's name of the kernel."""
 
 
 def _named(function: Function, name: str, shapes: str = ONE) -> Function:
@@ -135,12 +135,12 @@ def _named(function: Function, name: str, shapes: str = ONE) -> Function:
 
 
 def _one(check: Check | None) -> str:
-    """What is told of a function of one tensor."""
+    """The shapes and errors of a function of one tensor."""
     return ONE if check is None else f"{ONE}  Raises {WRONG[check]}."
 
 
 def _two(check: Check | None) -> str:
-    """What is told of a function of two tensors."""
+    """The shapes and errors of a function of two tensors."""
     return TWO.format("" if check is None else f", {WRONG[check]}")
 
 

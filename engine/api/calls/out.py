@@ -179,7 +179,7 @@ LINALG_WITH_OUT = (
     "matmul", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve",
     "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vecdot", "vector_norm",
 )  # fmt: skip
-"""Of torch.linalg."""
+"""The functions of torch.linalg with `out`."""
 
 
 def offer(scope: dict[str, Any], names: tuple[str, ...]) -> None:

@@ -28,7 +28,7 @@ DISPATCHED = (
 )  # fmt: skip
 """Functions that Python names otherwise in torch when it refuses their arguments."""
 NAMES = {"logsigmoid": "log_sigmoid"}
-"""What torch calls a function in its messages, where that is not its name."""
+"""Torch's name of a function in its messages, if it differs from the function's own."""
 
 
 def offer(scope: dict[str, Any], place: str = "") -> None:

@@ -18,13 +18,13 @@ from ...arrays.array import device, dtype, xp
 from ...tensor.tensor import Tensor, tensor_of
 
 NEW = "dtype:dt?= layout:any?= device:dev?= pin_memory:b= requires_grad:b="
-"""What functions take that make tensors: `+new` in a signature."""
+"""The arguments of functions that create tensors: `+new` in a signature."""
 KINDS = {
     "T": "Tensor", "Ts": "tuple of Tensors", "n": "Number", "i": "int", "I": "int", "f": "float", "b": "bool",
     "s": "str", "is": "tuple of ints", "fs": "tuple of floats", "ns": "tuple of Scalars", "dt": "torch.dtype",
     "dev": "torch.device", "g": "torch.Generator", "any": "object",
 }  # fmt: skip
-"""What torch calls a kind of argument: where another is given, it is said to be missing."""
+"""Torch's name of a kind of argument, for messages about one of another kind."""
 SPELLINGS = {"axis": "dim", "keepdims": "keepdim", "a": "input", "x": "input", "x1": "input", "x2": "other"}
 """numpy's names of arguments, taken for torch's."""
 NUMBERS_FOR_TENSORS = frozenset(
@@ -184,7 +184,7 @@ class Signature:
         return TypeError("invalid keyword arguments")
 
     def beside(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-        """What was given, and this form: for the message of a function that has no other."""
+        """The arguments of the call, and this form: for the message of a function that has no other."""
         by_name = {p.name: p for p in self.parameters}
         strangers = [key for key in kwargs if key not in by_name or key in ("input", "out")]
         if strangers:
@@ -231,7 +231,7 @@ def _as_int(value: Any, parameter: Parameter) -> Any:
 
 
 def type_name(value: Any) -> str:
-    """What torch calls the type of a value: those written in C have their module's name in front."""
+    """Torch's name of the type of a value: those written in C have their module's name in front."""
     kind = type(value)
     if isinstance(value, (xp.generic, xp.ndarray)):
         return f"numpy.{kind.__name__.removesuffix('_')}"
@@ -242,7 +242,7 @@ OWN = {
     "Generator": "torch._C.Generator", "device": "torch.device", "dtype": "torch.dtype", "layout": "torch.layout",
     "memory_format": "torch.memory_format",
 }  # fmt: skip
-"""What torch calls those of its types that Python knows by a longer name."""
+"""Torch's names of those of its types that Python knows by a longer name."""
 
 
 def _misfit(name: str, parameter: Parameter, value: Any, place: int | None, args: tuple[Any, ...]) -> TypeError:

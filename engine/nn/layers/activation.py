@@ -313,7 +313,7 @@ class Softmax(_AlongDim):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape, summing to 1 along `dim`."""
+        """A tensor of the same shape, summing to 1 along `dim`."""
         return F.softmax(input, self.dim, _stacklevel=5)
 
 
@@ -328,7 +328,7 @@ class Softmin(_AlongDim):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape, summing to 1 along `dim`."""
+        """A tensor of the same shape, summing to 1 along `dim`."""
         return F.softmin(input, self.dim, _stacklevel=5)
 
 
@@ -343,7 +343,7 @@ class LogSoftmax(_AlongDim):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape."""
+        """A tensor of the same shape."""
         return F.log_softmax(input, self.dim, _stacklevel=5)
 
 
@@ -359,7 +359,7 @@ class Softmax2d(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape; raises ValueError where that is not 3 or 4 dimensions."""
+        """A tensor of the same shape; raises ValueError where that is not 3 or 4 dimensions."""
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
         return F.softmax(input, -3, _stacklevel=5)

@@ -106,7 +106,7 @@ class _Forward(_Conv):
         return tuple(side for n in reversed(whole) for side in (n // 2, n - n // 2))
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (batch, in_channels, ...) to (batch, out_channels, ...); the batch may be missing."""
+        """From shape (batch, in_channels, ...) to (batch, out_channels, ...); the batch may be missing."""
         return self._conv_forward(input, self.weight, self.bias)
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -176,7 +176,7 @@ class _Transposed(_Conv):
         )  # fmt: skip
 
     def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
-        """Of shape (batch, in_channels, ...) to (batch, out_channels, ...), of size `output_size` where several fit."""
+        """From shape (batch, in_channels, ...) to (batch, out_channels, ...); `output_size` chooses among several."""
         function = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.dims - 1]
         extra = self.output_padding if output_size is None else self._extra(input, list(output_size))
         return function(input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation)

@@ -26,7 +26,7 @@ class PairwiseDistance(Module):
         self.keepdim = keepdim
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """Of shape (..., size) to (...)."""
+        """From shape (..., size) to (...)."""
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
 

@@ -31,7 +31,7 @@ class Dropout(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape; in evaluation the input itself."""
+        """A tensor of the same shape; in evaluation the input itself."""
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
@@ -46,7 +46,7 @@ class Dropout1d(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape."""
+        """A tensor of the same shape."""
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
@@ -62,7 +62,7 @@ class Dropout2d(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape."""
+        """A tensor of the same shape."""
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
@@ -78,7 +78,7 @@ class Dropout3d(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape."""
+        """A tensor of the same shape."""
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
@@ -93,7 +93,7 @@ class AlphaDropout(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape."""
+        """A tensor of the same shape."""
         return F.alpha_dropout(input, self.p, self.training)
 
 
@@ -109,5 +109,5 @@ class FeatureAlphaDropout(_Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape."""
+        """A tensor of the same shape."""
         return F.feature_alpha_dropout(input, self.p, self.training)

@@ -103,7 +103,7 @@ class Fold(Module):
         self.stride = stride
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (batch, channels * kernel, windows) to (batch, channels, *output_size)."""
+        """From shape (batch, channels * kernel, windows) to (batch, channels, *output_size)."""
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:
@@ -131,7 +131,7 @@ class Unfold(Module):
         self.stride = stride
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (batch, channels, height, width) to (batch, channels * kernel, windows)."""
+        """From shape (batch, channels, height, width) to (batch, channels * kernel, windows)."""
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:
@@ -153,7 +153,7 @@ class PixelShuffle(Module):
         self.upscale_factor = upscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (..., c * r * r, h, w) to (..., c, h * r, w * r)."""
+        """From shape (..., c * r * r, h, w) to (..., c, h * r, w * r)."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
     def extra_repr(self) -> str:
@@ -175,7 +175,7 @@ class PixelUnshuffle(Module):
         self.downscale_factor = downscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (..., c, h * r, w * r) to (..., c * r * r, h, w)."""
+        """From shape (..., c, h * r, w * r) to (..., c * r * r, h, w)."""
         return F.pixel_unshuffle(input, self.downscale_factor)
 
     def extra_repr(self) -> str:
@@ -197,7 +197,7 @@ class ChannelShuffle(Module):
         self.groups = groups
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape."""
+        """A tensor of the same shape."""
         return F.channel_shuffle(input, self.groups)
 
     def extra_repr(self) -> str:
@@ -230,7 +230,7 @@ class Upsample(Module):
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (batch, channels, ...) to the new size."""
+        """From shape (batch, channels, ...) to the new size."""
         return F.interpolate(
             input, self.size, self.scale_factor, self.mode, self.align_corners,
             recompute_scale_factor=self.recompute_scale_factor,

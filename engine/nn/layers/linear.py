@@ -62,7 +62,7 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (..., in_features) to (..., out_features)."""
+        """From shape (..., in_features) to (..., out_features)."""
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -103,7 +103,7 @@ class Bilinear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        """Of shapes (..., in1_features) and (..., in2_features) to (..., out_features)."""
+        """From shapes (..., in1_features) and (..., in2_features) to (..., out_features)."""
         out: Tensor = F.bilinear(input1, input2, self.weight, self.bias)
         return out
 

@@ -71,7 +71,7 @@ class CTCLoss(_Loss):
         self.zero_infinity = zero_infinity
 
     def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
-        """Of log-probabilities (steps, batch, classes), the sequences, and how long each is."""
+        """The loss of log-probabilities (steps, batch, classes), the sequences, and how long each is."""
         return F.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )
@@ -88,7 +88,7 @@ class L1Loss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of two tensors of one shape."""
+        """The loss of two tensors of one shape."""
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
@@ -102,7 +102,7 @@ class MSELoss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of two tensors of one shape."""
+        """The loss of two tensors of one shape."""
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
@@ -123,7 +123,7 @@ class SmoothL1Loss(_Loss):
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of two tensors of one shape."""
+        """The loss of two tensors of one shape."""
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
@@ -145,7 +145,7 @@ class HuberLoss(_Loss):
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of two tensors of one shape."""
+        """The loss of two tensors of one shape."""
         return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
@@ -168,7 +168,7 @@ class NLLLoss(_WeightedLoss):
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of log-probabilities (batch, classes, ...) and classes (batch, ...)."""
+        """The loss of log-probabilities (batch, classes, ...) and classes (batch, ...)."""
         return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
@@ -192,7 +192,7 @@ class CrossEntropyLoss(_WeightedLoss):
         self.label_smoothing = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of scores (batch, classes, ...) and classes (batch, ...)."""
+        """The loss of scores (batch, classes, ...) and classes (batch, ...)."""
         return F.cross_entropy(
             input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction,
             label_smoothing=self.label_smoothing,
@@ -219,7 +219,7 @@ class PoissonNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
-        """Of (the logarithms of) rates and counts."""
+        """The loss of (the logarithms of) rates and counts."""
         return F.poisson_nll_loss(
             log_input, target, log_input=self.log_input, full=self.full, eps=self.eps, reduction=self.reduction
         )
@@ -242,7 +242,7 @@ class GaussianNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, input: Tensor, target: Tensor, var: Any) -> Tensor:
-        """Of means, targets and variances."""
+        """The loss of means, targets and variances."""
         return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
 
 
@@ -264,7 +264,7 @@ class KLDivLoss(_Loss):
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of log-probabilities and probabilities."""
+        """The loss of log-probabilities and probabilities."""
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
@@ -279,7 +279,7 @@ class BCELoss(_WeightedLoss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of two tensors of numbers between 0 and 1."""
+        """The loss of two tensors of numbers between 0 and 1."""
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
@@ -301,7 +301,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of scores and numbers between 0 and 1."""
+        """The loss of scores and numbers between 0 and 1."""
         return F.binary_cross_entropy_with_logits(
             input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
         )
@@ -318,7 +318,7 @@ class SoftMarginLoss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of scores and targets 1 or -1."""
+        """The loss of scores and targets 1 or -1."""
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
@@ -333,7 +333,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of scores (batch, classes) and numbers 0 or 1."""
+        """The loss of scores (batch, classes) and numbers 0 or 1."""
         return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
 
 
@@ -362,7 +362,7 @@ class HingeEmbeddingLoss(_WithMargin):
         super().__init__(margin, size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of distances and targets 1 or -1."""
+        """The loss of distances and targets 1 or -1."""
         return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
 
 
@@ -377,7 +377,7 @@ class CosineEmbeddingLoss(_WithMargin):
     """
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """Of vectors (batch, size) and targets 1 or -1."""
+        """The loss of vectors (batch, size) and targets 1 or -1."""
         return F.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
 
 
@@ -392,7 +392,7 @@ class MarginRankingLoss(_WithMargin):
     """
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """Of two tensors of scores and targets 1 or -1."""
+        """The loss of two tensors of scores and targets 1 or -1."""
         return F.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
 
 
@@ -420,7 +420,7 @@ class MultiMarginLoss(_WeightedLoss):
         self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of scores (batch, classes) and classes (batch)."""
+        """The loss of scores (batch, classes) and classes (batch)."""
         return F.multi_margin_loss(
             input, target, p=self.p, margin=self.margin, weight=self.weight, reduction=self.reduction
         )
@@ -437,7 +437,7 @@ class MultiLabelMarginLoss(_Loss):
     """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Of scores (batch, classes) and classes (batch, classes), which end with -1."""
+        """The loss of scores (batch, classes) and classes (batch, classes), which end with -1."""
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
 
@@ -463,7 +463,7 @@ class TripletMarginLoss(_WithMargin):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """Of three tensors of vectors (batch, size)."""
+        """The loss of three tensors of vectors (batch, size)."""
         return F.triplet_margin_loss(
             anchor, positive, negative, margin=self.margin, p=self.p, eps=self.eps, swap=self.swap,
             reduction=self.reduction,
@@ -491,7 +491,7 @@ class TripletMarginWithDistanceLoss(_WithMargin):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """Of three tensors of vectors (batch, size)."""
+        """The loss of three tensors of vectors (batch, size)."""
         return F.triplet_margin_with_distance_loss(
             anchor, positive, negative, distance_function=self.distance_function, margin=self.margin, swap=self.swap,
             reduction=self.reduction,

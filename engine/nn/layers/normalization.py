@@ -104,7 +104,7 @@ class _BatchNorm(_WithStatistics):
         self._begin(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape; raises ValueError for another number of dimensions."""
+        """A tensor of the same shape; raises ValueError for another number of dimensions."""
         if input.dim() not in self.dims:
             raise ValueError(f"expected {self.dims_named} input (got {input.dim()}D input)")
         factor = 0.0 if self.momentum is None else self.momentum
@@ -172,7 +172,7 @@ class _InstanceNorm(_WithStatistics):
         self._begin(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape; the batch may be missing."""
+        """A tensor of the same shape; the batch may be missing."""
         alone = self.dims + 1
         if input.dim() not in (alone, alone + 1):
             raise ValueError(f"expected {alone}D or {alone + 1}D input (got {input.dim()}D input)")
@@ -269,7 +269,7 @@ class LayerNorm(_Affine):
             self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the same shape."""
+        """A tensor of the same shape."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
@@ -306,7 +306,7 @@ class GroupNorm(_Affine):
             self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (batch, channels, ...), the same."""
+        """A tensor of the same shape, (batch, channels, ...)."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
@@ -341,7 +341,7 @@ class RMSNorm(_Affine):
             self.reset_parameters()
 
     def forward(self, x: Tensor) -> Tensor:
-        """Of the same shape."""
+        """A tensor of the same shape."""
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
@@ -367,7 +367,7 @@ class LocalResponseNorm(Module):
         self.k = k
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (batch, channels, ...), the same."""
+        """A tensor of the same shape, (batch, channels, ...)."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:

@@ -49,7 +49,7 @@ class _MaxPool(Module):
         self.ceil_mode = ceil_mode
 
     def forward(self, input: Tensor) -> Any:
-        """Of shape (batch, channels, ...) to fewer places."""
+        """From shape (batch, channels, ...) to fewer places."""
         return type(self).function(
             input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode,
             return_indices=self.return_indices,
@@ -187,7 +187,7 @@ class _AvgPool(Module):
         self.divisor_override = divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (batch, channels, ...) to fewer places."""
+        """From shape (batch, channels, ...) to fewer places."""
         out: Tensor = type(self).function(
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
             self.divisor_override,
@@ -216,7 +216,7 @@ class AvgPool1d(_AvgPool):
         super().__init__(each(kernel_size, 1), each(stride, 1), each(padding, 1), ceil_mode, count_include_pad)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (batch, channels, length) to a shorter one."""
+        """From shape (batch, channels, length) to a shorter one."""
         return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
 
@@ -259,7 +259,7 @@ class _LPPool(Module):
         self.ceil_mode = ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (batch, channels, ...) to fewer places."""
+        """From shape (batch, channels, ...) to fewer places."""
         out: Tensor = type(self).function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
         return out
 
@@ -320,7 +320,7 @@ class _AdaptiveMaxPool(Module):
         self.return_indices = return_indices
 
     def forward(self, input: Tensor) -> Any:
-        """Of shape (batch, channels, ...) to (batch, channels, *output_size)."""
+        """From shape (batch, channels, ...) to (batch, channels, *output_size)."""
         return type(self).function(input, self.output_size, self.return_indices)
 
     def extra_repr(self) -> str:
@@ -376,7 +376,7 @@ class _AdaptiveAvgPool(Module):
         self.output_size = output_size
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (batch, channels, ...) to (batch, channels, *output_size)."""
+        """From shape (batch, channels, ...) to (batch, channels, *output_size)."""
         out: Tensor = type(self).function(input, self.output_size)
         return out
 

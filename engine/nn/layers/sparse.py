@@ -94,7 +94,7 @@ class Embedding(_Table):
         self._begin(num_embeddings, embedding_dim, padding_idx, _weight, _freeze, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (...) of numbers to (..., embedding_dim)."""
+        """From shape (...) of numbers to (..., embedding_dim)."""
         return F.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
@@ -137,7 +137,7 @@ class EmbeddingBag(_Table):
         self._begin(num_embeddings, embedding_dim, padding_idx, _weight, False, device, dtype)
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
-        """Of shape (bags, numbers), or (numbers,) with the offset of each bag, to (bags, embedding_dim)."""
+        """From shape (bags, numbers), or (numbers,) with the offset of each bag, to (bags, embedding_dim)."""
         return F.embedding_bag(
             input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode,
             self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx,

@@ -120,7 +120,7 @@ class TransformerEncoderLayer(_Layer):
     def forward(
         self, src: Tensor, src_mask: Maybe = None, src_key_padding_mask: Maybe = None, is_causal: bool = False
     ) -> Tensor:
-        """Of the same shape: (steps, batch, size), with `batch_first` (batch, steps, size)."""
+        """A tensor of the same shape: (steps, batch, size), with `batch_first` (batch, steps, size)."""
         other = None if src_mask is None else src_mask.dtype
         padding = as_added(src_key_padding_mask, "src_key_padding_mask", src.dtype, other, "src_mask")
         mask = as_added(src_mask, "src_mask", src.dtype)
@@ -160,7 +160,7 @@ class TransformerDecoderLayer(_Layer):
         tgt_key_padding_mask: Maybe = None, memory_key_padding_mask: Maybe = None, tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
-        """Of the shape of `tgt`."""
+        """A tensor of the shape of `tgt`."""
 
         def to_itself(x: Any) -> Any:
             out = self.self_attn(x, x, x, key_padding_mask=tgt_key_padding_mask, need_weights=False,
@@ -237,7 +237,7 @@ class TransformerEncoder(Module):
     def forward(
         self, src: Tensor, mask: Maybe = None, src_key_padding_mask: Maybe = None, is_causal: bool | None = None
     ) -> Tensor:
-        """Of the same shape."""
+        """A tensor of the same shape."""
         other = None if mask is None else mask.dtype
         padding = as_added(src_key_padding_mask, "src_key_padding_mask", src.dtype, other, "mask")
         mask = as_added(mask, "mask", src.dtype)
@@ -272,7 +272,7 @@ class TransformerDecoder(Module):
         tgt_key_padding_mask: Maybe = None, memory_key_padding_mask: Maybe = None, tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
-        """Of the shape of `tgt`."""
+        """A tensor of the shape of `tgt`."""
         causal = _is_causal(tgt_mask, tgt_is_causal, _steps(tgt, self.layers[0].self_attn.batch_first))
         out: Any = tgt
         for layer in self.layers:
@@ -335,7 +335,7 @@ class Transformer(Module):
         memory_key_padding_mask: Maybe = None, src_is_causal: bool | None = None, tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
-        """Of the shape of `tgt`."""
+        """A tensor of the shape of `tgt`."""
         batch = 0 if self.batch_first else 1
         if src.dim() == 3 and src.size(batch) != tgt.size(batch):
             raise errors.runtime("the batch number of src and tgt must be equal")

@@ -59,7 +59,7 @@ class BasePruningMethod(ABC):
 
     @abstractmethod
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Of the importance of each element, and the mask so far: 1 for what is kept."""
+        """The new mask, from the importance of each element and the mask so far: 1 for elements that are kept."""
 
     def apply_mask(self, module: Module) -> Tensor:
         """The parameter of the module, with 0 where the mask has it."""

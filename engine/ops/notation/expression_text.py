@@ -1,4 +1,4 @@
-"""What a writer of formulas gives, and the words of the signs that several of them use."""
+"""The result of a writer of formulas, and the words of the signs that several of them use."""
 
 from __future__ import annotations
 

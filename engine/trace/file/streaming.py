@@ -425,7 +425,7 @@ class Stream:
                 return value
 
     def _set_goal(self) -> None:
-        """What is there now is written next: stacks and files, and then the events, each behind the values it names.
+        """Set what to write next: stacks and files, and then the events, each after the values it names.
 
         Values come with their event and not before: so what is written of them depends on the events alone.
         """

@@ -90,7 +90,7 @@ def checksum(*columns: Any) -> int:
 
 @functools.cache
 def _expected(schema: int) -> frozenset[tuple[Any, ...]]:
-    """What sqlite_master says of a file with these tables and nothing else."""
+    """The content of sqlite_master in a file with these tables and nothing else."""
     with contextlib.closing(sqlite3.connect(":memory:")) as db:
         db.executescript(tables(schema))
         return frozenset(db.execute(_MASTER))
@@ -555,7 +555,7 @@ class _File(Database):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.lost: list[str] = []
-        """What could not be read since its row does not fit its checksum, in words."""
+        """The parts that could not be read since their rows do not fit their checksums, in words."""
         self.schema = self._schema()
         """Its version."""
         self.sum = "" if self.schema == 1 else ", sum"
@@ -735,7 +735,7 @@ _DAMAGED = -1
 
 
 def digest_of(dtype: str, shape: str, whole: int, stats: str | None, raw: bytes) -> bytes:
-    """What tells one content from all others, and a damaged one from what it was."""
+    """A digest of a content, which differs for any other, and for a damaged one."""
     marked = bool(whole) if whole in (0, 1) else whole
     digest = hashlib.blake2b(f"{dtype}|{shape}|{marked}|{stats}|".encode(), digest_size=16)
     digest.update(raw)

@@ -449,7 +449,7 @@ def _saved_changed(case: Case) -> Answer:
 
 
 def _carried_over(case: Case) -> Carried | None:
-    """What links the graph of the failing call to that of the first backward call of the program."""
+    """The tensor that links the graph of the failing call to that of the program's first backward call."""
     before = (call for call in case.facts.calls.values() if case.call is not None and call.start < case.call.start)
     earlier = min(before, key=lambda call: call.start, default=None)
     return carried(case, earlier) if earlier is not None else None

@@ -46,7 +46,7 @@ def unused_clips(facts: Facts) -> list[Finding]:
 
 @dataclass(slots=True)
 class _Search:
-    """What is known of the gradients at an event."""
+    """The state of the gradients at an event."""
 
     facts: Facts
     clips: frozenset[int] = frozenset()
@@ -146,7 +146,7 @@ class _Search:
         return None
 
     def at_end(self) -> list[Finding]:
-        """Of an iteration that begins by clearing gradients, so does the next one."""
+        """The finding at the end of the trace: an iteration that began by clearing gradients is followed by another."""
         if not self.changed or not self.changed.keys() <= self.cleared.keys():
             return []
         return [self.too_late(self.cleared[next(iter(self.changed))])]

@@ -1,4 +1,4 @@
-"""What is known of the values that `.grad` has over time.  Pure."""
+"""The values of `.grad` over time.  Pure."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class TensorArgument:
 
 
 class Call:
-    """What is known of an operator, once for all of its calls.
+    """An operator, once for all of its calls.
 
     `names` are its arguments, `writes` those that it changes, `views` whether each result shares the memory of its
     first input, `counts` whether its writes count as versions, `lists` whether it works on each tensor of a list,

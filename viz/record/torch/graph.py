@@ -198,7 +198,7 @@ class Graph:
                     yield name, results[nr][2], results[nr][0], size
 
     def saved_by_user(self, fn: Any) -> tuple[Any, ...]:
-        """What the forward of a custom Function saved."""
+        """The values that the forward of a custom Function saved."""
         try:
             tensors = fn.saved_tensors
         except RuntimeError:

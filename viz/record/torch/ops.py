@@ -341,7 +341,7 @@ def library(names: Iterable[str]) -> dict[str, Any]:
 
 
 _MARKUP = re.compile(r"(?::\w+:)?`+~?([^`<]+?)(?: <[^>]*>)?`+")
-"""What a documentation puts around names: :attr:`input`, ``x``."""
+"""The marks around names in documentation: :attr:`input`, ``x``."""
 
 
 def documentation(name: str) -> str:

@@ -23,7 +23,7 @@ STRIDED = torch.strided
 NUMPY = {getattr(torch, name): dtype for name, dtype in ELEMENT_TYPES.items() if hasattr(torch, name)}
 """The dtypes of what is kept, by torch's.  Of element types that are not here a trace has no elements."""
 WIDER = frozenset(getattr(torch, name, None) for name in NARROW)
-"""Those that are kept as float32."""
+"""Dtypes that are kept as float32."""
 
 FEW = 16
 """Elements that are quicker read one by one."""
@@ -67,7 +67,7 @@ class Unknown(OnFile):
 
 
 def value_of(tensor: Any, limit: int) -> Any:
-    """What a recording keeps of a tensor as it is now."""
+    """The value that a recording keeps of a tensor as it is now."""
     return unheard(plain_value_of, tensor, limit) if _len_torch_dispatch_stack() else plain_value_of(tensor, limit)
 
 

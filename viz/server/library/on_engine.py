@@ -322,7 +322,7 @@ def _same_events(trace: Trace, again: Trace) -> None:
 
 
 def _outline(event: AnyEvent) -> tuple[object, ...]:
-    """What has to be the same in both, besides the numbers."""
+    """The parts that have to be the same in both, besides the numbers."""
     if isinstance(event, OpCalled):
         edges = None if event.node is None else event.node.edges
         return OpCalled, event.name, event.inputs, tuple(out.tensor for out in event.outputs), edges
