@@ -89,12 +89,13 @@ export function placeCallout(brush, node, error) {
 }
 
 /**
- * The part of the plane in view that lies neither under the buttons nor under the legend.
+ * The part of the plane in view that lies neither under the buttons nor under the legend, which a bare view does not have.
  * @type {(brush: { camera: any, view: any }) => Box}
  */
 function roomOf({ camera, view }) {
   const [x0, y0, x1, y1] = visibleBox(camera, view, -8 / camera.zoom);
-  return [x0, y0 + BAR / camera.zoom, x1, y1 - BAR / camera.zoom];
+  const bar = view.bare ? 0 : BAR / camera.zoom;
+  return [x0, y0 + bar, x1, y1 - bar];
 }
 
 /**

@@ -174,3 +174,35 @@ def test_captions_with_questions_leave_room_for_what_happens(view: View) -> None
             )
         else:
             raise AssertionError(f"{program} has no last chapter")
+
+
+def test_graph_stays_where_it_is_within_a_chapter_and_an_error_moves_nothing_out_of_view(view: View) -> None:
+    """At this width the inspector slides over the graph elsewhere: it must not push away what it does not cover."""
+    hall = view
+    hall.page.set_viewport_size({"width": 1280, "height": 720})
+    now = "(({ camera, t }) => [camera.x, camera.y, camera.zoom, backstep.view().height, t])(backstep.state())"
+    for program in ("scalar_only", "second_backward"):
+        hall.open(f"?program={program}&present=1")
+        steps, chapters = hall.js("[backstep.scene().steps.length, backstep.scene().program.chapters.length]")
+        stages: dict[int, list[list[float]]] = {}
+        for _ in range(4 * chapters):
+            hall.until("!backstep.playing()")
+            *camera, t = hall.js(now)
+            chapter = int(text(hall).split(" of ")[0])
+            stages.setdefault(chapter, []).append(camera)
+            if chapter == chapters and t == steps:
+                break
+            before = f"{text(hall)}|{t}"
+            for _ in range(2):  # the second ends the move at once
+                hall.page.keyboard.press("PageDown")
+                hall.until(
+                    f"`${{document.getElementById('lecture').innerText}}|${{backstep.t()}}` !== {json.dumps(before)}"
+                )
+                if not hall.js("backstep.playing()"):
+                    break
+        assert sorted(stages) == list(range(1, chapters + 1))
+        assert all(camera == cameras[0] for cameras in stages.values() for camera in cameras), stages
+        hall.until(f"backstep.state().visible.length === backstep.scene().nodes.length && {INSIDE}")
+        hall.page.keyboard.press("Escape")
+        hall.until("!document.documentElement.dataset.present")
+        assert hall.js("document.documentElement.dataset.right") != "open"

@@ -15,10 +15,10 @@ const FONT = fonts({ textBody: 14, textNote: 13, textLeast: 12, font: "x", mono:
 
 const node = (id, x, y, w = 120, h = 80) => ({ id, kind: "op", label: id, x, y, w, h, rows: [], saved: [], tracks: { state: [] } });
 
-function placeIn(nodes, edges = []) {
+function placeIn(nodes, edges = [], view = VIEW) {
   const scene = { nodes, edges, groups: [], steps: [], values: [], phases: [], findings: [], marks: [] };
   const plane = layPlane(prepare(scene));
-  const { x, y, shape } = placeCallout({ ruler, font: FONT, plane, camera: { x: 0, y: 0, zoom: 1 }, view: VIEW }, nodes[0], ERROR);
+  const { x, y, shape } = placeCallout({ ruler, font: FONT, plane, camera: { x: 0, y: 0, zoom: 1 }, view }, nodes[0], ERROR);
   return [x, y, x + shape.w, y + shape.h];
 }
 
@@ -35,6 +35,14 @@ test("a message keeps away from the rings of cards, and its line from their name
   const others = nodes.slice(1);
   for (const one of others) assert.equal(shared([box[0] - 12, box[1] - 12, box[2] + 12, box[3] + 12], boxOf(one)), 0);
   assert.deepEqual(struckBy(others, lineTo(others, nodes[0], box)), []);
+});
+
+test("a message stands where the bars would be over a view that has none, as in a lecture", () => {
+  const nodes = [node("own", 0, 0, 700, 400), node("left", -420, 0, 60, 400), node("right", 420, 0, 60, 400)];
+  const bare = placeIn(nodes, [], { ...VIEW, height: 560, bare: true });
+  assert.equal(nodes.reduce((sum, one) => sum + shared(bare, boxOf(one)), 0), 0);
+  const barred = placeIn(nodes, [], { ...VIEW, height: 560 });
+  assert.ok(nodes.some((one) => shared(barred, boxOf(one)) > 0), "the same place is under a bar elsewhere");
 });
 
 const isUpright = ([[a], [b]]) => a === b;

@@ -2,7 +2,7 @@
 // The hall's window is the one that moves; the presenter's sends it keys, and follows it.
 import { currentStep } from "../../scene/timeline.mjs";
 import { sentence, stopAt } from "../../scene/levels.mjs";
-import { fill, h, prose } from "../../page/dom.mjs";
+import { fill, h, prose, unbroken } from "../../page/dom.mjs";
 import { endOf, restOf, stageOf } from "../program/chapters.mjs";
 import { isOpen, questionOf } from "../program/question.mjs";
 import { nextTry, triesOf } from "../program/proposals.mjs";
@@ -43,13 +43,14 @@ export class Lecture {
     /** @type {any} what the hall has told last */
     this.heard = null;
     this.destination = ""; // the address that is on its way
+    this.room = { chapter: "", revision: "", height: 0 }; // px that the caption of a chapter needs, in which revision
     /** @type {BroadcastChannel | null} */
     this.channel = null;
     this.place = h("section#lecture", { id: "lecture", hidden: true, "aria-label": "Lecture" });
     this.pointing = new Pointing();
     document.getElementById("player")?.append(this.place, this.pointing.element);
     window.addEventListener("keydown", (event) => this.pressed(event), true);
-    window.addEventListener("resize", () => this.enlarge());
+    window.addEventListener("resize", () => { this.enlarge(); this.load(); });
     document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement && this.full) this.shrunk(); });
     this.full = false; // whether the lecture has the whole screen
     this.opening = false; // whether the presenter's window is: a browser may leave the whole screen for it
@@ -99,6 +100,8 @@ export class Lecture {
       this.send({ act: "hello" });
     }
     this.key = "";
+    this.room = { chapter: "", revision: "", height: 0 };
+    this.hold(0);
     this.write();
     this.enlarge();
     this.page.changed();
@@ -221,36 +224,67 @@ export class Lecture {
     if (key === this.key) return;
     this.key = key;
     const one = chapters[chapter];
-    fill(this.place, this.kind === "1" ? this.caption(one, stage) : this.notes(one, chapters[chapter + 1], stage));
+    if (this.kind === "1") this.reserve(one);
+    fill(this.place, this.kind === "1" ? this.caption(one, stage, t) : this.notes(one, chapters[chapter + 1], stage));
+    if (this.kind === "1") this.hold(this.place.offsetHeight);
     this.tell();
   }
 
-  /** The chapter, its question, and the lines that run. */
-  caption(one, stage) {
+  /** Makes the caption as high as the chapter needs from its text to its answer: while a gradient travels, the graph above stays where it is. */
+  reserve(one) {
     const { scene, chapter } = this.story;
-    const { said } = this.now();
+    const { chapters } = scene.program;
+    const key = [this.story.session.program, chapter, window.innerWidth, window.innerHeight].join("|");
+    const revision = String(scene.revision.id);
+    const isSame = this.room.chapter === key;
+    if (isSame && this.room.revision === revision) return;
+    const least = isSame ? this.room.height : 0;
+    this.room = { chapter: key, revision, height: 0 };
+    this.hold(0);
+    if (!one) return;
+    const [rest, end] = [restOf(chapters, chapter), endOf(chapters, chapter)];
+    const level = this.player.level();
+    const length = (t) => sentence(level, t).text.length;
+    const longest = level.ends.filter((t) => t > rest && t < end).reduce((best, t) => (length(t) > length(best) ? t : best), end);
+    const heights = [["ahead", rest], ["running", longest], ["over", end]].map(([stage, t]) => {
+      fill(this.place, this.caption(one, stage, t));
+      return this.place.offsetHeight;
+    });
+    this.hold(Math.max(least, ...heights));
+  }
+
+  /** @param {number} height px that the caption has from now on, at least */
+  hold(height) {
+    this.room.height = Math.max(this.room.height, height);
+    this.place.style.minHeight = this.room.height ? `${this.room.height}px` : "";
+  }
+
+  /** The chapter, its question, and the lines that run. */
+  caption(one, stage, t) {
+    const { scene, chapter } = this.story;
+    const { said, step } = this.now(t);
+    const isFailing = stage === "running" && step?.kind === "error"; // the message comes up beside the node
     const why = one?.ask && !isOpen(stage) ? one.ask.why : ""; // in the room that the text had, so that the graph keeps its own
-    const says = one && (stage === "ahead" || !said) ? prose(one.text) : why ? prose(why) : h("p", {}, said);
+    const says = one && (stage === "ahead" || isFailing || !said) ? prose(one.text) : why ? prose(why) : h("p", {}, unbroken(said));
     return [
       h("div.lecture-words", { "aria-live": "polite" },
         one ? h("h2", {}, h("span.count", {}, `${chapter + 1} of ${scene.program.chapters.length}`), one.title) : h("h2", {}, scene.program.title),
         says, one?.ask ? questionOf({ ...one.ask, why: "" }, isOpen(stage)) : null,
         one?.tries && !isOpen(stage) ? triesOf(one.tries, this.story.session) : null),
-      this.excerpt(one, stage),
+      this.excerpt(one, stage, t),
     ];
   }
 
-  /** What happens now, in words. */
-  now() {
+  /** What happens at a time, in words. */
+  now(t) {
     const level = this.player.level();
-    const t = this.player.t();
     const { text } = sentence(level, t);
     return { said: t > 0 ? text : "", step: stopAt(level, t)?.step ?? null };
   }
 
-  excerpt(one, stage) {
+  excerpt(one, stage, t) {
     const { scene } = this.story;
-    const lines = excerptOf(scene, scene.steps[currentStep(this.player.t())] ?? null, stage === "ahead" || this.player.t() === 0 ? one?.lines ?? null : null);
+    const lines = excerptOf(scene, scene.steps[currentStep(t)] ?? null, stage === "ahead" || t === 0 ? one?.lines ?? null : null);
     return lines.length ? h("pre.lecture-code", {}, lines.map(({ number, parts }) => h("div", { "data-line": number }, parts.map(([text, marked]) => (marked ? h("mark", {}, text) : text))))) : null;
   }
 
@@ -264,7 +298,7 @@ export class Lecture {
       h("h2", {}, one?.title ?? scene.program.title),
       one?.notes ? h("div.lecture-notes", {}, prose(one.notes)) : h("p.hint", {}, "This chapter has no notes."),
       one ? prose(one.text) : null,
-      h("p", {}, this.now().said),
+      h("p", {}, unbroken(this.now(this.player.t()).said)),
       one?.ask ? questionOf(one.ask, false) : null,
       h("p.lecture-next", {}, h("b", {}, "Next: "), stage === "ahead" && one && endOf(chapters, chapter) > restOf(chapters, chapter) ? "the move of this chapter" : next?.title ?? "the end"),
       h("div.row", {}, ["back", "next", "black"].map((act) => h("button.btn", { type: "button", onclick: () => this.send({ act }) }, { back: "Back", next: "Next", black: "Dark" }[act]))),

@@ -270,13 +270,14 @@ export class Shell {
 
   /** A selection on a narrow screen opens the panel that tells about it, and shows the inspector. */
   reveal(id) {
-    if (this.quiet || this.player.choosing() || !isNarrow() || !this.session.scene) return;
+    if (this.quiet || this.player.choosing() || !isNarrow() || !this.session.scene || root().dataset.present) return;
     this.panels.toggle("right", true);
     this.player.uncover(id, byId("right").getBoundingClientRect().left);
   }
 
-  /** Shows the inspector, and beside it the element that it speaks of. */
+  /** Shows the inspector, and beside it the element that it speaks of; not in a lecture, which has no panels. */
   inspect(id) {
+    if (root().dataset.present) return;
     this.bring({ place: "right", tab: "inspect" });
     if (id && isNarrow()) this.player.uncover(id, byId("right").getBoundingClientRect().left);
   }
