@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from ..reading import text
-from ..reading.facts import Facts
+from ..reading.facts import Facts, TensorFact
 from .graph import Drawing, Link
 from .groups import Grouping
 
@@ -140,16 +140,22 @@ def told_of(facts: Facts, drawing: Drawing) -> set[str]:
     return groups
 
 
+def _is_of_module(fact: TensorFact) -> bool:
+    """Whether a tensor is a module's own: a weight, or the number of batches that a norm has seen."""
+    return fact.leaf is not None and fact.leaf.source in ("parameter", "buffer")
+
+
 class Borders:
-    """The links into each visible place and out of it, one per tensor, in the order of the program; and those by which
-    gradients come back."""
+    """The links into each visible place and out of it, one per tensor, in the order of the program, and from cards
+    elsewhere that have no edge to it; and those by which gradients come back."""
 
     def __init__(self, drawing: Drawing, places: Mapping[str, str]) -> None:
         self.facts = drawing.facts
         self.coming: dict[str, dict[int, Link]] = defaultdict(dict)
         self.going: dict[str, dict[int, Link]] = defaultdict(dict)
+        self.far: dict[str, dict[int, Link]] = defaultdict(dict)
         self.back: dict[str, dict[int, Link]] = defaultdict(dict)
-        quiet = drawing.grouping.quiet
+        quiet, items = drawing.grouping.quiet, drawing.items
         for link in drawing.links.values():
             source, target = places[link.source], places[link.target]
             if "update" in (quiet.get(source), quiet.get(target)):
@@ -157,19 +163,25 @@ class Borders:
             if source != target and link.value:
                 self.coming[target].setdefault(link.tensor, link)
                 self.going[source].setdefault(link.tensor, link)
+            twin = items[link.source].twin
+            if source == target and twin is not None and items[twin].role == "constant" and places[twin] != target:
+                self.far[target].setdefault(link.tensor, link)
             if source != target and link.grad:
                 self.back[source].setdefault(link.tensor, link)
 
     def shapes(self, place: str, last: int | None) -> str:
         """`1×2, 2×2 → 1×2`: the shapes that come in and go out; if nothing goes out, the result of the `last` op
         inside."""
-        coming, going = (self._each(links[place].values()) for links in (self.coming, self.going))
+        coming = self._each([*self.far[place].values(), *self.coming[place].values()])
+        going = self._each(self.going[place].values())
         if not going and last is not None:
             going = text.shape(self.facts.ops[last].event.outputs[0].shape)
         return f"{coming} → {going}" if coming and going else coming or going
 
     def _each(self, links: Iterable[Link]) -> str:
-        shapes = list(dict.fromkeys(text.shape(self.facts.tensors[link.tensor].shape) for link in links))
+        tensors = [self.facts.tensors[link.tensor] for link in links]
+        passed = [fact for fact in tensors if not _is_of_module(fact)]
+        shapes = list(dict.fromkeys(text.shape(fact.shape) for fact in passed or tensors))
         return ", ".join(shapes if len(shapes) <= 2 else [shapes[0], "…"])
 
     def gradient(self, place: str) -> Link | None:

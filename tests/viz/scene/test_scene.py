@@ -272,6 +272,20 @@ def test_a_folded_group_says_shapes_and_the_norm_that_came(tmp_path: Path) -> No
     assert norms == [5.0]
 
 
+def test_a_module_that_is_called_twice_says_the_shape_of_its_input_each_time(tmp_path: Path) -> None:
+    source = """\
+import engine as torch
+net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3), torch.nn.ReLU(), torch.nn.Linear(3, 2))
+inputs = torch.ones(5, 4)
+net(inputs).mean().backward()
+net(inputs).mean().backward()
+"""
+    trace = recorded(source, tmp_path)
+    found = scene(trace, folds=dict.fromkeys([group["id"] for group in scene(trace)["groups"]], True))
+    subs = [one["sub"].partition(" · ")[2] for one in found["nodes"] if one["kind"] == "group"]
+    assert subs == ["5×4 → 5×2", "5×4 → 5×2"], "without the number of batches that the norm has seen, a scalar"
+
+
 def test_a_step_in_a_folded_group_tells_the_gradients_that_its_edges_would_show(tmp_path: Path) -> None:
     source = (
         "import engine as torch\nx = torch.tensor([3., 4.], requires_grad=True)\n"
