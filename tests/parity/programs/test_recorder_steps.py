@@ -14,6 +14,7 @@ from viz.graph.groups import groups
 from viz.graph.tangles import untangle
 from viz.reading.facts import collect
 from viz.run.iterations import sections
+from viz.run.measures import measured
 
 pytestmark = pytest.mark.parity
 torch = pytest.importorskip("torch")
@@ -195,3 +196,39 @@ def test_iteration_is_named_by_its_value_where_a_write_through_a_view_is_noted_f
     assert [one.label for one in sections(trace, outline(trace.events)) if one.kind == "iteration"] == [
         "step = 0", "step = 1", "step = 2",
     ]  # fmt: skip
+
+
+INITIALISED = """
+import torch
+from torch import nn
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((3, 2), 7.0))
+        WRITE
+
+    def forward(self, x):
+        return x @ self.weight
+
+layer = Layer()
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.5)
+layer(torch.ones(1, 3)).mean().backward()
+optimizer.step()
+"""
+"""A layer as many programs initialise it, before the recording has met its weight."""
+
+
+@pytest.mark.parametrize(
+    "write",
+    ["self.weight.data.fill_(2)", "nn.init.constant_(self.weight.data, 2)", "self.weight.data[:] = 2",
+     "self.weight.data = torch.full((3, 2), 2.0)", "nn.init.constant_(self.weight, 2)"],
+)  # fmt: skip
+def test_weight_has_the_elements_that_its_initialisation_wrote_through_data(write: str, tmp_path: Path) -> None:
+    trace = recorded_here(INITIALISED.replace("WRITE", write), tmp_path)
+    facts = collect(trace)
+    product = next(op.event for op in facts.ops if op.event.name == "mm")
+    value = facts.read(product.inputs[1])
+    assert value is not None and value.stats["min"] == value.stats["max"] == 2
+    ratio = measured(trace, outline(trace.events)).updates.ratio
+    assert ratio == pytest.approx([0.5 * 0.5 / 2]), "the gradient is 1/2 everywhere, and the initialisation no update"

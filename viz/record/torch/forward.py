@@ -393,9 +393,7 @@ class Forward:
         """`x.data` gives the elements of x, without a version of their own."""
         tensors = self.tensors
         self.settle()
-        state = tensors.find(tensor)
-        if state is None:
-            return
+        state = tensors.see(tensor, stack)
         result = tensors.enter(alias, state.value, 0, False)
         result.offset = version_of(alias)
         tensors.behind[result.number] = state
