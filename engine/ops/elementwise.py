@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..arrays.array import Array, special_of, xp
+from ..arrays.promotion import result_dtype
 from . import float32_special
 from .choice import eq, ge, gt, le, logical_and, where, zero
 from .notation import signs
@@ -132,6 +133,17 @@ remainder = op(
     elementwise(sign="%"),
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * floor(self / other),
+)  # fmt: skip
+
+
+def _remainder_of_number(other: Array, self: float) -> Array:
+    return xp.remainder(xp.asarray(self, dtype=result_dtype([self, other]), like=other), other)
+
+
+remainder_of_number = op(
+    "remainder.Scalar_Tensor", _remainder_of_number,
+    Traits(node="NotImplemented"), elementwise(sign="%", operands="reversed"),
+    other=lambda grad: unknown_derivative("remainder"),
 )  # fmt: skip
 fmod_scalar = op(
     "fmod.Scalar", _fmod, Traits(promote=SAME.promote, node="FmodBackward0"), elementwise(), self=lambda grad: grad
@@ -325,21 +337,25 @@ def sign_of(self: Array) -> Array:
     return self.copy() if self.dtype.kind == "b" else xp.sign(self)
 
 
-def _same_if_whole(function: Any) -> Any:
+def _same_if_whole(name: str, function: Any) -> Any:
     def kernel(self: Array) -> Array:
+        if self.dtype.kind == "b":
+            raise NotImplementedError(f"\"{name}_vml_cpu\" not implemented for 'Bool'")
         return function(self) if self.dtype.kind == "f" else self.copy()
 
     return kernel
 
 
 sign = op("sign", sign_of, PLAIN, elementwise(word="−1, 0 or 1 by the sign"), self=lambda grad: zero(grad))
-floor = op("floor", _same_if_whole(xp.floor), PLAIN, elementwise(word="rounded down"), self=lambda grad: zero(grad))
-ceil = op("ceil", _same_if_whole(xp.ceil), PLAIN, elementwise(), self=lambda grad: zero(grad))
+floor = op(
+    "floor", _same_if_whole("floor", xp.floor), PLAIN, elementwise(word="rounded down"), self=lambda grad: zero(grad)
+)
+ceil = op("ceil", _same_if_whole("ceil", xp.ceil), PLAIN, elementwise(), self=lambda grad: zero(grad))
 trunc = op(
-    "trunc", _same_if_whole(xp.trunc), PLAIN, elementwise(word="rounded towards zero"),
+    "trunc", _same_if_whole("trunc", xp.trunc), PLAIN, elementwise(word="rounded towards zero"),
     self=lambda grad: zero(grad),
 )  # fmt: skip
-round_half_even = op("round", _same_if_whole(xp.rint), PLAIN, elementwise(), self=lambda grad: zero(grad))
+round_half_even = op("round", _same_if_whole("round", xp.rint), PLAIN, elementwise(), self=lambda grad: zero(grad))
 
 
 def _relu(self: Array) -> Array:

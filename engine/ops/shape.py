@@ -21,8 +21,9 @@ Sizes = tuple[int, ...]
 
 
 def _cast(self: Array, dtype: Any, memory_format: str = "preserve") -> Array:
-    result = self.astype(dtype, copy=False)
-    return result if memory_format == "preserve" else _clone(result, memory_format)
+    if memory_format == "preserve":
+        return self.astype(dtype)
+    return _clone(self.astype(dtype, copy=False), memory_format)
 
 
 def _transfer(self: Array, device: str, source: str) -> Array:
@@ -85,19 +86,19 @@ def _unsqueeze(self: Array, dim: int) -> Array:
 
 
 def _squeeze(self: Array) -> Array:
-    return xp.squeeze(self)
+    return xp.squeeze(self).view()  # numpy gives the array itself if nothing is squeezed
 
 
 def _squeeze_dim(self: Array, dim: int) -> Array:
-    return xp.squeeze(self, axis=dim) if self.shape[dim] == 1 else self.view()
+    return xp.squeeze(self, axis=dim) if self.ndim and self.shape[dim] == 1 else self.view()
 
 
 def _squeeze_dims(self: Array, dim: Sizes) -> Array:
-    return xp.squeeze(self, axis=tuple(d for d in dim if self.shape[d] == 1))
+    return xp.squeeze(self, axis=tuple(d for d in dim if self.shape[d] == 1)).view()
 
 
 def _unsqueezed(grad: Any, dim: int, self_sizes: Sizes) -> Any:
-    return unsqueeze(grad, dim) if self_sizes[dim] == 1 else grad
+    return unsqueeze(grad, dim) if self_sizes and self_sizes[dim] == 1 else grad
 
 
 RAISED = "with a new dimension of size 1"
@@ -340,12 +341,19 @@ def _promote_list(values: list[Any]) -> list[Any]:
     return [promote(list(values[0]))]
 
 
+def _by_rows(joined: Array) -> Array:
+    """The array as torch lays it out, also where its parts are transposed; channels that lie innermost stay there."""
+    if joined.flags.c_contiguous or (joined.ndim == 4 and joined.transpose(0, 2, 3, 1).flags.c_contiguous):
+        return joined
+    return joined.copy(order="C")
+
+
 def _cat(tensors: Arrays, dim: int = 0) -> Array:
-    return xp.concatenate([a for a in tensors if a.shape != (0,)] or tensors, axis=dim)
+    return _by_rows(xp.concatenate([a for a in tensors if a.shape != (0,)] or tensors, axis=dim))
 
 
 def _stack(tensors: Arrays, dim: int = 0) -> Array:
-    return xp.stack(tensors, axis=dim)
+    return _by_rows(xp.stack(tensors, axis=dim))
 
 
 def _parts(grad: Any, dim: int, sizes: list[Sizes]) -> list[Any]:

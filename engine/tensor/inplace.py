@@ -10,6 +10,7 @@ from ..arrays import errors
 from ..arrays.array import apart, as_array, dtype_of, is_writable, takes_writes, xp
 from ..arrays.session import slot, warn
 from ..ops.choice import masked_fill, zero
+from ..ops.indexing import index_put
 from ..ops.inplace import INTO, copy, copy_slices, fits_into, retake, take_slice, zero_slice
 from ..ops.op import Op
 from ..ops.reduction import sum_to_size
@@ -78,7 +79,8 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     kind = target._array.dtype
     if kind.kind in "iu" and kind.itemsize < 8:
         inputs, statics = wrapped(tuple(inputs), statics, kind)
-    check_inplace(target, any(isinstance(t, Tensor) and t._requires_grad for t in _flat(inputs)))
+    needs = any(isinstance(t, Tensor) and t._requires_grad for t in _flat(inputs))
+    check_inplace(target, needs and not _cuts(op, target))
     refresh_view(target)
     later = [function(op, args, kwargs) for function in BEFORE_WRITE] if slot.noted else ()
     arrays = [_raw(v) for v in inputs]
@@ -100,7 +102,8 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
         writer = None  # computing raises the error
     if writer is None:
         result = _computed(op, arrays, statics, target)
-    for value in _flat(inputs[1:]) if op.lists else inputs[1:]:
+    is_fill = op is index_put.op and fills_mask(inputs[2], inputs[1])
+    for value in () if is_fill else _flat(inputs[1:]) if op.lists else inputs[1:]:
         shared = value._shared if isinstance(value, Tensor) else None
         if (value is target or (shared is not None and shared is target._shared)) and not op.traits.reads_first:
             _check_overlap(target, value, op)
@@ -141,6 +144,16 @@ def _covers(target: Tensor, mask: Any) -> bool:
     return len(mask.shape) <= len(sizes) and all(m in (1, n) for m, n in zip(mask.shape[::-1], sizes, strict=False))
 
 
+def _cuts(op: Op, target: Tensor) -> bool:
+    """Whether a write leaves no history: a copy to integers, as in torch."""
+    return op is copy.op and target._array.dtype.kind != "f"
+
+
+def fills_mask(indices: Any, value: Tensor) -> bool:
+    """Whether an assignment by index writes one number where one mask holds: torch then fills, and checks less."""
+    return value._array.size == 1 and [i._array.dtype.kind for i in indices if i is not None] == ["b"]
+
+
 def _check_repeats(op: Op, inputs: Any, target: Tensor) -> None:
     """Raise torch's error, or give its warning, for a write to an expanded tensor or a read-only array."""
     repeats = op.traits.repeats
@@ -151,7 +164,7 @@ def _check_repeats(op: Op, inputs: Any, target: Tensor) -> None:
             tensors=(target,),
         )
     marks = [repeats]
-    if op.name == "index_put" and not inputs[1]._array.ndim and [i._array.dtype.kind for i in inputs[2]] == ["b"]:
+    if op is index_put.op and fills_mask(inputs[2], inputs[1]):
         marks.append(masked_fill.op.traits.repeats or ())  # the ones that torch uses for it
     for words in marks:
         if words:
@@ -170,12 +183,17 @@ def _check_overlap(target: Tensor, value: Tensor, op: Op) -> None:
     first, second = (_address(x) for x in (a, b))
     whole = first == second and a.nbytes == b.nbytes
     apart = first + a.nbytes <= second or second + b.nbytes <= first
-    if not apart and (op.traits.by_place or not (whole and a.strides == b.strides)):
+    if not apart and (op.traits.by_place or not (whole and _steps(a) == _steps(b))):
         raise errors.runtime(
             "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
             "memory location. Please clone() the tensor before performing the operation.",
             tensors=(target, value),
         )
+
+
+def _steps(data: Any) -> list[tuple[int, int]]:
+    """Size and stride of each dimension of several elements."""
+    return [(n, step) for n, step in zip(data.shape, data.strides, strict=True) if n != 1]
 
 
 def _address(data: Any) -> int:
@@ -237,7 +255,7 @@ def _rebased(op: Op, inputs: Any, statics: Any, target: Tensor) -> tuple[Node | 
         elif isinstance(value, Tensor) and value._requires_grad:
             needs |= 1 << position
     needs &= op.mask
-    if not (needs and mode.enabled):
+    if not (needs and mode.enabled) or _cuts(op, target):
         return None, None
     before = object.__new__(Tensor)
     before._array, before._storage = target._array, Storage()

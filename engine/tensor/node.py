@@ -18,6 +18,8 @@ from .grad_mode import mode
 
 SUFFIX = re.compile(r"Backward(?:0|(\d*))$")
 """The part of a node's name that torch's messages leave out: TBackward1 becomes T1."""
+UNKNOWN = "NotImplemented"
+"""The node of an op that has no derivative."""
 LAST = 2**64 - 1
 """The sequence number of AccumulateGrad, as in torch: it runs as soon as it is ready."""
 
@@ -120,16 +122,16 @@ class Node(_Rare):
     def name(self) -> str:
         """torch's name of this node."""
         name = self.op.node_name
-        return f"torch::autograd::{name}" if name == "CopyBackwards" else name
+        return f"torch::autograd::{name}" if name in ("CopyBackwards", UNKNOWN) else name
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that receive the cotangents, `(None, 0)` where no gradient is needed, as in torch."""
         numbers = self.numbers or (0,) * len(self.targets)
-        return tuple(
-            (None if target is None else target.user_node(), nr)
-            for target, nr in zip(self.targets, numbers, strict=True)
-        )
+        edges = zip(self.targets, numbers, strict=True)
+        if self.op.traits.node == UNKNOWN:  # torch gives it edges to what requires grad, and no others
+            return tuple((target.user_node(), nr) for target, nr in edges if target is not None)
+        return tuple((None if target is None else target.user_node(), nr) for target, nr in edges)
 
     def user_node(self) -> Any:
         """The node as the user sees it: only now does it get a class of its own name."""

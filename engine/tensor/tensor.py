@@ -242,17 +242,22 @@ class Tensor:
         if not isinstance(flag, bool):
             raise errors.runtime("requires_grad must be a bool", tensors=(self,))
         if self._node is not None:
-            if flag:
-                return
             raise errors.runtime(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
-                "a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
+                "you can only change requires_grad flags of leaf variables."
+                + (
+                    ""
+                    if flag
+                    else " If you want to use a computed variable in a subgraph that doesn't require "
+                    "differentiation use var_no_grad = var.detach()."
+                ),
                 tensors=(self,),
             )
         if flag and not mode.inference and self.is_inference():
             raise errors.runtime("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if flag and self._array.dtype.kind != "f":
-            raise errors.runtime("only Tensors of floating point dtype can require gradients", tensors=(self,))
+            raise errors.runtime(
+                "only Tensors of floating point and complex dtype can require gradients", tensors=(self,)
+            )
         if slot.active is not None and self._requires_grad != flag:
             slot.active.event("flag", slot.active.see(self)[0], "requires_grad", bool(flag))
         self._requires_grad = bool(flag)
@@ -270,7 +275,10 @@ class Tensor:
         >>> torch.zeros(1).requires_grad_()
         tensor([0.], requires_grad=True)
         """
-        self.requires_grad = requires_grad
+        if requires_grad and self._array.dtype.kind != "f":
+            raise errors.runtime("only Tensors of floating point dtype can require gradients", tensors=(self,))
+        if self._node is None or not requires_grad:
+            self.requires_grad = requires_grad
         return self
 
     @property
@@ -298,6 +306,8 @@ class Tensor:
                 raise TypeError(
                     f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
                 )
+            if value is self:
+                raise errors.runtime("can't assign Variable as its own grad", tensors=(self,))
             if value._array.shape != self._array.shape:
                 raise errors.runtime(
                     f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "

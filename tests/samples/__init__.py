@@ -22,6 +22,7 @@ NOT_DIFFERENTIABLE = dict.fromkeys(
         "_ctc_loss_backward",
         "floor_divide",
         "heaviside",
+        "remainder.Scalar_Tensor",
         "_unique2",
         "unique_dim",
         "unique_consecutive",

@@ -35,6 +35,7 @@ ROWS = [
     ),
     Sample("remainder.Scalar", (real(2, 3), 0.7), spelled="x % 0.7"),
     Sample("remainder", (real(2, 3), positive(3)), spelled="x % y"),
+    Sample("remainder.Scalar_Tensor", (positive(2, 3),), {"self": 2.5}, "2.5 % x", kink=True),
     Sample("fmod.Scalar", (real(2, 3), 0.7), spelled="torch.fmod(x, 0.7)"),
     Sample("fmod", (real(2, 3), positive(3)), spelled="torch.fmod(x, y)"),
     Sample("pow.Tensor_Scalar", (real(2, 3),), {"exponent": 3}, "x ** 3"),

@@ -112,6 +112,13 @@ def as_operand(function: str, value: Any) -> Tensor:
     return tensor_of(xp.asarray(value, dtype=result_dtype([value])))
 
 
+def bounds(*values: Any) -> list[Any]:
+    """Two bounds: beside a number, a tensor of one number without history counts as that number, as in torch."""
+    if not any(isinstance(v, (int, float)) for v in values):
+        return list(values)
+    return [v.item() if isinstance(v, Tensor) and not (v._array.ndim or v._requires_grad) else v for v in values]
+
+
 def combination(function: str, *args: Any, **named: Any) -> TypeError:
     """torch's TypeError for arguments that fit none of a function's signatures."""
     types = [type(v).__name__ for v in args] + [f"{k}={type(v).__name__}" for k, v in named.items()]
@@ -132,6 +139,14 @@ def need_float(kernel: str, *values: Any) -> None:
         raise refused(kernel, next((t for t in tensors if t._array.ndim), tensors[0]))
 
 
+def need_numbers(kernel: str, *values: Any) -> None:
+    """Raise torch's error where a function takes numbers and is given bools alone."""
+    for value in values:
+        if not (value._array.dtype.kind == "b" if isinstance(value, Tensor) else isinstance(value, bool)):
+            return
+    raise refused(kernel, next(v for v in values if isinstance(v, Tensor)))
+
+
 def need_whole(kernel: str, *values: Any) -> None:
     """Raise torch's error where a function takes integers and is given floats."""
     for value in values:
@@ -147,6 +162,14 @@ def need_alpha(input: Any, other: Any, alpha: Any) -> None:
             raise errors.runtime("Boolean alpha only supported for Boolean results.")
     elif isinstance(alpha, float) and not any("float" in k for k in kinds):
         raise errors.runtime("For integral input tensors, argument alpha must not be a floating point number.")
+
+
+def need_divisor(input: Any, other: Any) -> None:
+    """Raise torch's error where integers are divided by zero."""
+    values = [v._array if isinstance(v, Tensor) else v for v in (input, other)]
+    are_numeric = all(isinstance(v, (bool, int, float)) or hasattr(v, "dtype") for v in values)
+    if are_numeric and result_dtype(values).kind != "f" and not xp.all(values[1]):
+        raise errors.runtime("ZeroDivisionError")
 
 
 def need_filling(mask: Tensor, value: Any) -> None:

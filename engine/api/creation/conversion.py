@@ -43,7 +43,7 @@ def to(
         return sh.cast(moved, numpy_dtype if changes else moved._array.dtype, memory_format=str(memory_format))
     if changes:
         return sh.cast(moved, numpy_dtype)
-    return sh.clone(moved) if copy and moved is input else moved
+    return sh.cast(moved, moved._array.dtype) if copy and moved is input else moved
 
 
 def _other_format(input: Tensor, memory_format: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...arrays import errors
@@ -11,7 +12,7 @@ from ...ops import indexing as ix
 from ...ops import inplace as ip
 from ...ops import shape as sh
 from ...tensor.escapes import escape
-from ...tensor.inplace import apply_inplace
+from ...tensor.inplace import apply_inplace, fills_mask
 from ...tensor.tensor import Tensor, tensor_of
 from ..shape.shape import expanded
 
@@ -58,6 +59,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     elif isinstance(value, Tensor):
         _copy(viewed, value)
     elif isinstance(value, (bool, int, float)):
+        if viewed._array.dtype.kind in "iu":
+            _number(viewed, value)  # raises the error
         apply_inplace(ip.fill_tensor.op, (viewed, value), {})
     else:
         raise _strange(viewed, value)
@@ -96,6 +99,9 @@ def _without_ones(value: Tensor, rank: int) -> Tensor:
 
 def _copy(target: Tensor, value: Tensor) -> None:
     value = _without_ones(value, target._array.ndim)
+    if not value._array.ndim and target._array.ndim:
+        apply_inplace(ip.fill_tensor.op, (target, value), {})
+        return
     shape = expanded(value, target._array.shape, value._array.shape)
     if value._shared is target._shared is not None and value._array.shape != shape:
         value = sh.expand(value, shape)  # torch looks for overlaps in what is expanded, and finds none there
@@ -106,14 +112,26 @@ def _put(target: Tensor, indices: list[Any], value: Any) -> None:
     if not isinstance(value, (Tensor, bool, int, float)):
         raise _strange(target, value)
     if not isinstance(value, Tensor):
-        value = tensor_of(xp.asarray(value, dtype=target._array.dtype, like=target._array))
+        value = _number(target, value)
     if value._array.ndim:
         value = _check_values(target, indices, value, is_assignment=True)
     if value._array.dtype != target._array.dtype:
-        if value._array.ndim:
+        if not fills_mask(indices, value):
             raise _other_dtype(target, value)
         value = sh.cast(value, target._array.dtype)
     apply_inplace(ix.index_put.op, (target, value, indices), {"accumulate": False})
+
+
+def _number(target: Tensor, value: Any) -> Tensor:
+    """A number in the dtype of the tensor that it is written to; unsigned ones wrap integers below 0."""
+    dtype = target._array.dtype
+    if dtype.kind in "iu":
+        low, high = int(xp.iinfo(dtype).min), int(xp.iinfo(dtype).max)
+        whole = int(value) if -math.inf < value < math.inf else high + 1
+        if not (low if low or isinstance(value, float) else -high) <= whole <= high:
+            raise errors.runtime(f"value cannot be converted to type {dtype.name}_t without overflow")
+        value = whole if low else whole % (high + 1)
+    return tensor_of(xp.asarray(value, dtype=dtype, like=target._array))
 
 
 def _word(tensor: Tensor) -> str:

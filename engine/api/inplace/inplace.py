@@ -15,7 +15,7 @@ from ...ops import shape as so
 from ...ops.op import OpFunction
 from ...tensor.inplace import apply_inplace, share_data
 from ...tensor.tensor import Tensor
-from ..calls.check import as_operand, need_alpha, need_filling
+from ..calls.check import as_operand, bounds, combination, need_alpha, need_divisor, need_filling, need_numbers
 from ..shape.shape import expanded
 
 
@@ -63,17 +63,22 @@ def square_(self: Tensor) -> Tensor:
 
 def remainder_(self: Tensor, other: Any) -> Tensor:
     """self %= other."""
+    need_divisor(self, other)
+    need_numbers("remainder_cpu", self, other)
     return _write(el.remainder if isinstance(other, Tensor) else el.remainder_scalar, self, other)
 
 
 def floor_divide_(self: Tensor, other: Any) -> Tensor:
     """self //= other."""
+    need_divisor(self, other)
+    need_numbers("div_floor_cpu", self, other)
     return _write(el.floor_divide, self, other)
 
 
 def div_(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """self /= other."""
     if rounding_mode is not None:
+        need_divisor(self, other)
         return _write(el.div_rounded, self, other, rounding_mode=rounding_mode)
     return _write(el.div, self, other)
 
@@ -82,7 +87,10 @@ def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Keep the elements between `min` and `max`."""
     if min is None and max is None:
         raise errors.runtime("torch.clamp: At least one of 'min' or 'max' must not be None")
+    min, max = bounds(min, max)
     if isinstance(min, Tensor) or isinstance(max, Tensor):
+        if not all(bound is None or isinstance(bound, Tensor) for bound in (min, max)):
+            raise combination("clamp_", self, min, max)
         return _write(ch.clamp_tensor, self, min, max)
     return _write(ch.clamp, self, min=min, max=max)
 

@@ -20,7 +20,7 @@ from ...tensor.grad_mode import no_grad
 from ...tensor.inplace import apply_inplace
 from ...tensor.tensor import Tensor
 from ..calls import functions as fn
-from ..calls.check import kind, need_tensor, one_dim, refused
+from ..calls.check import kind, need_divisor, need_numbers, need_tensor, one_dim, refused
 from ..math import choice
 from ..math.terms import need_lerp, need_quotient
 from ..reduce.statistics import need_renorm
@@ -52,6 +52,12 @@ def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     return _write(ar.addcdiv, self, tensor1, tensor2, value=value)
 
 
+def abs_(self: Tensor) -> Tensor:
+    """Take the absolute value."""
+    need_numbers("abs_cpu", self)
+    return _write(eo.absolute, self)
+
+
 def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
     """Round to so many decimals."""
     if not decimals:
@@ -63,6 +69,8 @@ def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
 
 def fmod_(self: Tensor, other: Any) -> Tensor:
     """The remainder, of the dividend's sign."""
+    need_divisor(self, other)
+    need_numbers("fmod_cpu", self, other)
     return _write(eo.fmod if isinstance(other, Tensor) else eo.fmod_scalar, self, other)
 
 
@@ -172,6 +180,8 @@ def _by_copy(function: Callable[..., Tensor], name: str) -> Writer:
             raise errors.runtime(
                 f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(result.shape)}"
             )
+        if self._array.dtype.kind == "b" != result._array.dtype.kind:
+            raise errors.runtime(f"result type {kind(result)} can't be cast to the desired output type Bool")
         with no_grad():
             return _write(ip.copy, self, result)
 
@@ -194,7 +204,7 @@ WRITERS: dict[str, Writer] = {
     "greater_": _comparison("gt"), "greater_equal_": _comparison("ge"),
     "subtract_": sub_, "divide_": div_, "true_divide_": div_,
     **{f"{name}_": _checked(name) for name in fn.CHECKED},
-    "abs_": writes(eo.absolute, "abs_"), "lerp_": lerp_, "addcmul_": addcmul_, "addcdiv_": addcdiv_, "round_": round_,
+    "abs_": abs_, "lerp_": lerp_, "addcmul_": addcmul_, "addcdiv_": addcdiv_, "round_": round_,
     "fmod_": fmod_,
     "copysign_": copysign_, "heaviside_": heaviside_, "float_power_": float_power_, "nan_to_num_": nan_to_num_,
     "logit_": logit_, "polygamma_": polygamma_, "mvlgamma_": mvlgamma_, "xlogy_": xlogy_, "cumsum_": cumsum_,

@@ -10,7 +10,7 @@ from ...ops import linalg as la
 from ...ops import shape as sh
 from ...tensor.fast_path import quick_product
 from ...tensor.tensor import Tensor
-from ..calls.check import LETTERS, kind, need_tensor
+from ..calls.check import LETTERS, kind, need_numbers, need_tensor
 from ..shape.joining import joint
 from ..shape.shape import expand, reshape, unsqueeze
 from ..shape.transposes import matrix_transposed
@@ -53,6 +53,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
         raise errors.runtime("mat2 must be a matrix")
     _check_product(input, mat2)
     _same_dtype(input, mat2, "expected m1 and m2 to have the same dtype, but got: {0} != {1}")
+    need_numbers("addmm_impl_cpu_", input)
     return la.mm(input, mat2)
 
 
@@ -78,6 +79,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
             f"{b[1]}]."
         )
     _same_dtype(input, mat2, "expected scalar type {2} but found {3}")
+    need_numbers("bmm", input)
     return la.bmm(input, mat2)
 
 
@@ -94,10 +96,11 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     need_tensor(vec, "mv", "vec", 2)
     a, b = input._array.shape, vec._array.shape
     if len(a) != 2 or len(b) != 1:
-        raise errors.runtime(f"vector + matrix @ vector expected, got {len(b)}, {len(a)}, {len(b)}")
+        raise errors.runtime(f"vector + matrix @ vector expected, got 1, {len(a)}, {len(b)}")
     if a[1] != b[0]:
         raise errors.runtime(f"size mismatch, got input ({a[0]}), mat ({a[0]}x{a[1]}), vec ({b[0]})")
     _same_dtype(input, vec, "addmv input tensors must have the same dtype, but got {3}, {2}, and {3}")
+    need_numbers("addmv_impl_cpu", input)
     return la.mv(input, vec)
 
 
@@ -121,6 +124,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
             f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, "
             f"but got {a[0]} and {b[0]} elements respectively"
         )
+    need_numbers("dot", input)
     return la.dot(input, tensor)
 
 

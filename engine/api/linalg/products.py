@@ -238,9 +238,9 @@ def _contracted(a: Tensor, b: Tensor, of_a: list[int], of_b: list[int]) -> Tenso
     for p, q, said_p, said_q in zip(places_a, places_b, of_a, of_b, strict=True):
         m, n = a._array.shape[p], b._array.shape[q]
         if n == 1:
-            a = sum_dim(a, (p,), True)
+            a = sum_dim(a, (p,), True, a._array.dtype)
         elif m == 1:
-            b = sum_dim(b, (q,), True)
+            b = sum_dim(b, (q,), True, b._array.dtype)
         elif m != n:
             raise errors.runtime(
                 f"contracted dimensions need to match, but first has size {m} in dim {said_p} and second has size {n} "

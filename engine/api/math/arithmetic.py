@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...arrays import errors
-from ...arrays.array import float64, xp
-from ...arrays.promotion import result_dtype
+from ...arrays.array import float64
 from ...ops import arithmetic as ar
 from ...ops import elementwise as el
 from ...tensor.tensor import Tensor
-from ..calls.check import as_operand, combination, need_alpha
+from ..calls.check import as_operand, combination, need_alpha, need_divisor, need_numbers
 from ..calls.out import result_in, takes_out
 from ..creation.conversion import to
 
@@ -107,16 +106,9 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
         raise errors.runtime(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
-    _check_divisor(input, other)
+    need_divisor(input, other)
+    need_numbers(f"div_{rounding_mode}_cpu", input, other)
     return el.div_rounded(input, other, rounding_mode=rounding_mode)
-
-
-def _check_divisor(input: Any, other: Any) -> None:
-    """Integers are not divided by zero."""
-    values = [v._array if isinstance(v, Tensor) else v for v in (input, other)]
-    are_numeric = all(isinstance(v, (bool, int, float)) or hasattr(v, "dtype") for v in values)
-    if are_numeric and result_dtype(values).kind != "f" and not xp.all(values[1]):
-        raise errors.runtime("ZeroDivisionError")
 
 
 @takes_out
@@ -131,7 +123,8 @@ def floor_divide(input: Any, other: Any) -> Tensor:
     """
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = as_operand("floor_divide", input)
-    _check_divisor(input, other)
+    need_divisor(input, other)
+    need_numbers("div_floor_cpu", input, other)
     return el.floor_divide(input, other)
 
 
@@ -147,7 +140,10 @@ def remainder(input: Any, other: Any) -> Tensor:
     """
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         raise combination("remainder", input, other)
-    _check_divisor(input, other)
+    need_divisor(input, other)
+    need_numbers("remainder_cpu", input, other)
+    if not isinstance(input, Tensor):
+        return el.remainder_of_number(other, input)
     if isinstance(other, Tensor):
         return el.remainder(input, other)
     return el.remainder_scalar(input, other)
@@ -165,7 +161,8 @@ def fmod(input: Any, other: Any) -> Tensor:
     """
     if not isinstance(input, Tensor):
         raise combination("fmod", input, other)
-    _check_divisor(input, other)
+    need_divisor(input, other)
+    need_numbers("fmod_cpu", input, other)
     return el.fmod(input, other) if isinstance(other, Tensor) else el.fmod_scalar(input, other)
 
 
@@ -190,6 +187,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
         if not isinstance(input, (bool, int, float)):
             raise errors.strange_operand("pow.Tensor_Tensor", input)
         return el.pow_of_number(exponent, input)
+    need_numbers("pow", input, exponent)
     return el.pow_tensor(input, exponent)
 
 

@@ -11,7 +11,7 @@ from ...ops import arithmetic as ar
 from ...ops import choice as ch
 from ...tensor.escapes import escape
 from ...tensor.tensor import Tensor, tensor_of
-from ..calls.check import combination, kind, need_filling, need_tensor, need_whole, refused
+from ..calls.check import bounds, combination, kind, need_filling, need_tensor, need_whole, refused
 from ..calls.examples import TWO, with_example
 from ..calls.out import takes_out
 
@@ -50,6 +50,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     if min is None and max is None:
         raise errors.runtime("torch.clamp: At least one of 'min' or 'max' must not be None")
     need_tensor(input, "clamp")
+    min, max = bounds(min, max)
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         if not all(bound is None or isinstance(bound, Tensor) for bound in (min, max)):
             raise combination("clamp", input, min, max)

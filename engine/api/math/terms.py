@@ -7,7 +7,7 @@ from typing import Any
 from ...arrays import errors
 from ...ops import arithmetic as ar
 from ...tensor.tensor import Tensor
-from ..calls.check import need_tensor, refused
+from ..calls.check import need_numbers, need_tensor, refused
 from ..calls.out import takes_out
 from .arithmetic import Number
 
@@ -56,6 +56,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     >>> torch.addcmul(torch.tensor([1.0]), torch.tensor([2.0]), torch.tensor([3.0]))
     tensor([7.])
     """
+    need_numbers("addcmul_cpu_out", input, tensor1, tensor2)
     return ar.addcmul(input, tensor1, tensor2, value=value)
 
 

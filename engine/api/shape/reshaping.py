@@ -94,7 +94,7 @@ def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
         return becomes(self, sh.squeeze_into)
     if isinstance(dim, int):
         place = one_dim(dim, rank)
-        return becomes(self, lambda x: sh.squeeze_dim_into(x, place) if rank else sh.squeeze_into(x))
+        return becomes(self, lambda x: sh.squeeze_dim_into(x, place))
     places = tuple(sorted(one_dim(d, rank) for d in dim)) if rank else ()
     return becomes(self, lambda x: sh.squeeze_dims_into(x, places))
 

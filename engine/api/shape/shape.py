@@ -174,6 +174,9 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return reshape(input, *shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
 
 
+UNFLATTEN = "unflatten got an unexpected error:"
+
+
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """One dimension as several.
 
@@ -190,12 +193,19 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     parts = tuple(sizes)
     if not parts:
         raise errors.runtime("unflatten: sizes must be non-empty")
-    if -1 not in parts and math.prod(parts) != shape[place]:
+    if not shape:
+        raise errors.runtime(f"{UNFLATTEN}\nDimension specified as {dim} but tensor has no dimensions")
+    product = math.prod(n for n in parts if n != -1)
+    if product and (product != shape[place] if -1 not in parts else shape[place] % product):
         raise errors.runtime(
             f"unflatten: Provided sizes {list(parts)} don't multiply up to the size of dim {place} ({shape[place]}) "
             "in the input tensor"
         )
-    return view(input, *shape[:place], *filled_in(parts, shape[place]), *shape[place + 1 :])
+    try:
+        sizes = filled_in(parts, shape[place])
+    except RuntimeError as error:
+        raise errors.runtime(f"{UNFLATTEN}\n{error}") from None
+    return view(input, *shape[:place], *sizes, *shape[place + 1 :])
 
 
 def ravel(input: Tensor) -> Tensor:
@@ -275,8 +285,7 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     if dim is None:
         return sh.squeeze(input)
     if isinstance(dim, int):
-        place = one_dim(dim, rank)
-        return sh.squeeze_dim(input, place) if rank else sh.squeeze(input)
+        return sh.squeeze_dim(input, one_dim(dim, rank))
     dims = tuple(one_dim(d, rank) for d in dim)
     for d in dims:
         if dims.count(d) > 1:

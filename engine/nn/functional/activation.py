@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from ...api.calls import functions as fn
-from ...api.calls.check import kind, need_tensor, one_dim
+from ...api.calls.check import kind, need_numbers, need_tensor, one_dim
 from ...api.calls.examples import with_example
 from ...api.creation.creation import new_leaf
 from ...api.index.scatter import scatter
@@ -328,6 +328,7 @@ def softsign(input: Tensor) -> Tensor:
     tensor([-0.5000,  0.0000,  0.6667])
     """
     need_tensor(input, "softsign")
+    need_numbers("abs_cpu", input)
     return eo.div(input, eo.add(eo.absolute(input), 1))
 
 

@@ -60,7 +60,8 @@ multi_margin_loss mv mvlgamma nan_to_num nanmedian nanmedian.dim nansum narrow_c
 native_layer_norm ne_.Scalar ne_.Tensor neg nextafter nll_loss2d_forward nll_loss_forward norm.ScalarOpt_dim
 _pdist_forward permute pixel_shuffle pixel_unshuffle polygamma pow.Scalar pow.Tensor_Scalar pow.Tensor_Tensor
 _prelu_kernel prod prod.dim_int put rad2deg reciprocal reflection_pad1d reflection_pad2d reflection_pad3d relu
-remainder.Scalar renorm repeat replication_pad1d replication_pad2d replication_pad3d roll rot90 round round.decimals
+remainder.Scalar remainder.Scalar_Tensor renorm
+repeat replication_pad1d replication_pad2d replication_pad3d roll rot90 round round.decimals
 rrelu_with_noise rrelu_with_noise_ rsqrt rsub.Scalar rsub.Tensor _scaled_dot_product_flash_attention_for_cpu
 scatter.reduce scatter.value scatter.value_reduce scatter_add select_scatter sgn sigmoid sign signbit silu sin sinc sinh
 slice_scatter smooth_l1_loss soft_margin_loss softplus softshrink sort sort.stable special_bessel_j0 special_bessel_j1

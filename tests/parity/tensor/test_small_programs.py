@@ -1,0 +1,101 @@
+"""Small programs about views, writes, nodes and dtypes: each has the same outcome here and in torch.
+
+Most of them are what is left of a random program that came out differently.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.parity.helpers.outcomes import both, first_sentences, outcome, texts
+from tests.parity.helpers.saying import listed
+
+VIEWS = {
+    "squeeze of nothing": "w = x * 1; y = w.squeeze(); y.mul_(2); r = w._version, w.grad_fn, y._is_view()",
+    "squeeze of nothing, saved": "w = x * 1; y = w.squeeze((0,)); z = w * w; y.mul_(2); z.sum().backward()",
+    "squeeze of a number": "w = x[0] * 1; r = w.squeeze(0).grad_fn, w.squeeze((0,)).grad_fn, w.squeeze(0)._is_view()",
+    "squeeze_ of a number": "w = x[0] * 1; w.squeeze_(0); r = w.grad_fn; w.backward(); r = r, x.grad",
+    "rows of transposed parts": """
+        a = torch.arange(6.0).reshape(2, 3).t()
+        r = torch.cat([a, a]).stride(), torch.stack([a, a], 1).is_contiguous(), torch.dstack([a, a]).view(-1)""",
+    "channels that lie innermost": """
+        a = torch.ones(2, 3, 4, 5).to(memory_format=torch.channels_last)
+        r = torch.cat([a, a], 1).stride(), torch.cat([a, a]).stride()""",
+    "a part without elements": "r = torch.arange(3).unflatten(0, (2, -1))",
+}
+WRITES = {
+    "a mask with itself": "m = torch.tensor([True, False]); m[m] = 2; r = m",
+    "a mask with its element": "m = torch.tensor([True, False]); m[m] = m[0]; r = m",
+    "a mask with one number of another dtype": "i = torch.tensor([1, 2, 3]); i[i > 1] = torch.tensor([[1.5]]); r = i",
+    "an index with a number of another dtype": "i = torch.tensor([1, 2, 3]); i[[0, 1]] = torch.tensor(1.5)",
+    "two indices, another dtype": "i = torch.ones(1, 2).int(); i[[0], [True, False]] = torch.tensor(1.5)",
+    "a row with itself": "y = torch.tensor([1.0, 2.0]); y[None] = y; y[None, ...] = y; r = y",
+    "bytes below 0": "i = torch.tensor([1, 2, 3]).byte(); i[[0, 1]] = -1; i[i == 3] = -2; r = i",
+    "bytes too large": "i = torch.tensor([1, 2, 3]).byte(); i[[0, 1]] = 300",
+    "bytes too large in a part": "i = torch.tensor([1, 2, 3]).byte(); i[0] = 300",
+    "bytes from a number with decimals below 0": "i = torch.tensor([1, 2, 3]).byte(); i[i > 1] = -1.5",
+    "copy to integers": "i = torch.tensor([1, 2, 3]); i.copy_(x); r = i, i.requires_grad, i.is_leaf",
+    "copy to a part of integers": "i = torch.tensor([1, 2, 3]); i[:2] = x[:2]; r = i, i.requires_grad, i.grad_fn",
+    "a number to a matrix": "y = torch.zeros(2, 2); y[:1, ...] = x[0]; r = y.grad_fn.next_functions[1][0].name()",
+    "bits of a bool by an integer": "m = torch.tensor([True]); m ^= 2",
+    "bits of a bool by integers": "m = torch.tensor([True]); m &= torch.tensor([2])",
+    "floor division by 0": "i = torch.tensor([1]); i //= torch.tensor([0])",
+    "remainder by 0": "i = torch.tensor([1]); i %= 0",
+    "fmod_ by 0": "torch.tensor([1]).fmod_(torch.tensor(0))",
+    "div_ by 0": "torch.tensor([1]).div_(0, rounding_mode='floor')",
+}
+NODES = {
+    "floor division": """
+        nodes = (x // 2).grad_fn, (x // x).grad_fn
+        r = [(node.name(), [edge.name() for edge, _ in node.next_functions]) for node in nodes]""",
+    "floor division, backward": "(x // 2).sum().backward()",
+    "remainder of a number": "r = (5 % x), (5 % x).grad_fn.name(), (5 % x).grad_fn.next_functions[0][0].name()",
+    "remainder of a number, backward": "(5 % x).sum().backward()",
+    "a copy in the same dtype": "r = x.to(torch.float32, copy=True).grad_fn, x.clone().grad_fn",
+    "bounds of a number and a tensor": """
+        low = torch.tensor(1.5)
+        y = torch.clamp(x, low, 2.5)
+        r = y, torch.clamp(x, 1, low), x.clone().clamp_(low, 2), torch.clamp(x, low)""",
+    "bounds of a number and tensors": "torch.clamp(x, torch.tensor([0.0, 1.5, 2.0]), 2.5)",
+    "bounds of a number and a tensor that requires grad": "torch.clamp(x, x[0], 2.5)",
+}  # fmt: skip
+FLAGS = {
+    "requires_grad of an inner tensor": "y = x * 2; y.requires_grad = True",
+    "requires_grad of an inner tensor, off": "y = x * 2; y.requires_grad = False",
+    "requires_grad_ of an inner tensor": "y = x * 2; y.requires_grad_(); r = y; y.requires_grad_(False)",
+    "a gradient that is the tensor itself": "x.grad = x",
+    "requires_grad of integers": "i = torch.tensor([1]); i.requires_grad = True",
+    "requires_grad_ of integers": "torch.tensor([1]).requires_grad_()",
+}
+INTEGERS = {
+    "tensordot of dimensions of size 1": """
+        i = torch.tensor([[1], [2]], dtype=torch.int8)
+        r = torch.tensordot(i, torch.tensor([[3, 4]], dtype=torch.int8), 1), torch.inner(i, i[:1])""",
+}
+BOOLS = """
+m @ m | m.mv(m[0]) | m[0] @ m[0] | torch.bmm(m[None], m[None]) | m ** m | m // m | m // True | m % m
+torch.fmod(m, m) | m.abs_() | m.ceil() | m.floor_() | m.round() | m.trunc_() | m.addcmul(m, m)
+torch.div(m, m, rounding_mode='trunc') | torch.nn.functional.softsign(m) | m.fmod_(m) | m % 2 | m ** 2 | m / m
+"""
+
+
+def _programs() -> list[Any]:
+    groups = (VIEWS, WRITES, NODES, FLAGS, INTEGERS)
+    rows = {name: textwrap.dedent(source) for group in groups for name, source in group.items()}
+    bools = listed(BOOLS)
+    assert len(rows) == sum(map(len, groups)), "two programs of one name"
+    return texts(rows | {text: f"m = torch.tensor([[True]]); r = {text}" for text in bools})
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("program", _programs())
+def test_small_program_has_the_same_outcome(program: Callable[[Any], Any]) -> None:
+    ours, theirs = (outcome(program, library) for library in both())
+    if first_sentences(theirs[:1]):
+        assert first_sentences(ours) == first_sentences(theirs)
+    else:
+        assert ours == theirs
