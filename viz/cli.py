@@ -591,13 +591,11 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, Program | None]:
             again = _script_of if options.rerun else None
             return catalogue, catalogue.add_together(programs.from_files(options.files, most, again))
         if options.command == "run":
+            from viz.record.compare_command import Script
             from viz.server.scripts import add  # the child process and the watcher
 
-            program = add(
-                catalogue, options.script, options.args, options.as_torch, options.watch, most,
-                module=options.module or "", limits=_limits_of(options), rerun=options.rerun,
-            )  # fmt: skip
-            return catalogue, program
+            script = Script(options.script, tuple(options.args), options.module or "", _limits_of(options))
+            return catalogue, add(catalogue, script, options.as_torch, options.watch, most, options.rerun)
     except (TraceFileError, OSError) as error:  # what is no trace is refused here, not in the browser
         raise Problem("bad-trace", "This file cannot be opened", str(error)) from error
     return catalogue, None

@@ -19,7 +19,9 @@ from tests.browser.conftest import App
 from tests.viz.helpers.pictures import scene
 from viz.cli import main, parser
 from viz.gallery import find
+from viz.record.compare_command import Script
 from viz.record.runner import Recording, run_script
+from viz.run.prefix import MOST
 from viz.server.revisions import Computed
 from viz.server.scripts import program_of
 from viz.server.store import Catalogue, Store
@@ -164,6 +166,6 @@ def recorded(name: str, folder: Path) -> Recording:
 
 def scene_of(name: str, folder: Path) -> Any:
     """The scene of a script of the pages, as the browser gets it."""
-    program = program_of(folder / name, recorded(name, folder))
+    program = program_of(Script(folder / name), recorded(name, folder), MOST, rerun=False)
     store = Store(Catalogue([program]), Computed())
     return store.scene(store.revision(program.id, None), None, {}, "").json()

@@ -5,15 +5,12 @@ from __future__ import annotations
 import atexit
 import shutil
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from engine.trace.events import Trace
 from engine.trace.file.tracefile import open_trace, tally
 from viz.reading.library import library
 from viz.record.compare_command import Script, has_torch
-from viz.record.limits import NONE, Limits
 from viz.record.ranks import of_ranks
 from viz.record.runner import Recording, ScriptError, Watch, run_script, text_of
 from viz.run.prefix import MOST
@@ -23,9 +20,8 @@ from viz.server.workers import TraceFile
 
 
 def add(
-    catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, watch: bool, most: int = MOST, *,
-    module: str = "", limits: Limits = NONE, rerun: bool = False,
-) -> Program:  # fmt: skip
+    catalogue: Catalogue, source: Script, as_torch: bool, watch: bool, most: int = MOST, rerun: bool = False
+) -> Program:
     """Records the script and offers it; with `watch` each save replaces it by a newer version.
     Only the first `most` events of a longer recording are shown.  With `rerun` it is run again for edits that the
     engine cannot recompute.
@@ -34,8 +30,8 @@ def add(
     """
     try:
         if watch:
-            return _watched(catalogue, script, args, as_torch, most, module, limits, rerun)
-        recording = run_script(script, args, as_torch, module=module, limits=limits)
+            return _watched(catalogue, source, as_torch, most, rerun)
+        recording = run_script(source.path, source.args, as_torch, module=source.module, limits=source.limits)
     except ScriptError as error:
         raise Problem("no-script", "Nothing to run", str(error)) from error
     atexit.register(shutil.rmtree, recording.trace_path.parent, ignore_errors=True)
@@ -43,15 +39,11 @@ def add(
     if processes and not tally(recording.trace_path).get("OpCalled"):  # this one only started them
         return catalogue.add_together(processes)
     say(recording.unprinted)
-    source = Script(script, tuple(args), module, limits)
-    return catalogue.add_together([program_of(script, recording, most=most, source=source, rerun=rerun), *processes])
+    return catalogue.add_together([program_of(source, recording, most, rerun), *processes])
 
 
-def _watched(
-    catalogue: Catalogue, script: Path, args: Sequence[str], as_torch: bool, most: int, module: str,
-    limits: Limits, rerun: bool,
-) -> Program:  # fmt: skip
-    name = slug(script.stem)
+def _watched(catalogue: Catalogue, source: Script, as_torch: bool, most: int, rerun: bool) -> Program:
+    name = slug(source.path.stem)
     generation = 0
 
     def changed(watch: Watch) -> None:
@@ -59,32 +51,28 @@ def _watched(
         if watch.recording is not None and watch.generation != generation:
             generation = watch.generation
             say(watch.recording.unprinted)
-            source = Script(script, tuple(args), module, limits)
-            program = program_of(script, watch.recording, watched=True, most=most, source=source, rerun=rerun)
-            catalogue.add(program)
+            catalogue.add(program_of(source, watch.recording, most, rerun, watched=True))
         elif watch.recording is not None:
             say(watch.error)
             catalogue.annotate(name, watch.error)
 
-    watching = Watch(script, args, as_torch, changed, module=module, limits=limits)
+    watching = Watch(source.path, source.args, as_torch, changed, module=source.module, limits=source.limits)
     atexit.register(watching.stop)
     watching.start()
     return catalogue.find(name)
 
 
-def program_of(
-    script: Path, recording: Recording, watched: bool = False, most: int = MOST, source: Script | None = None,
-    rerun: bool = False,
-) -> Program:  # fmt: skip
-    """The program of a recording.  `source` can run it on PyTorch, or again for edits (`rerun`) if it ran there."""
-    trace = _opened(script, recording)
-    again = source if rerun and library(trace) else None
-    source = None if library(trace) else source
-    about = {**about_script(script.name), "note": recording.explanation, "on_torch": source is not None and has_torch()}
-    path = recording.trace_path
-    file = TraceFile.of(path, most) if path.is_file() else None
-    program = Program(slug(script.stem), about, lambda: trace, watched=watched, file=file, most=most, script=source)
-    program = replace(program, again=again)
+def program_of(source: Script, recording: Recording, most: int, rerun: bool, watched: bool = False) -> Program:
+    """The program of a recording.  Its script can run on PyTorch, or again for edits (`rerun`) if it ran there."""
+    trace = _opened(source.path, recording)
+    is_foreign = bool(library(trace))
+    title, path = source.path.name, recording.trace_path
+    about = {**about_script(title), "note": recording.explanation, "on_torch": not is_foreign and has_torch()}
+    program = Program(
+        slug(source.path.stem), about, lambda: trace, watched=watched, most=most,
+        file=TraceFile.of(path, most) if path.is_file() else None,
+        script=None if is_foreign else source, again=source if rerun and is_foreign else None,
+    )  # fmt: skip
     return with_lesson(program, trace)
 
 

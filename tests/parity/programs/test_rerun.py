@@ -18,6 +18,7 @@ import backstep
 from engine.replay.program import commands
 from engine.trace.events import Accumulated, BackwardStarted, LeafCreated, Trace
 from viz.cli import main
+from viz.record.compare_command import Script
 from viz.run.run import Run
 from viz.server import scripts
 from viz.server.app import build
@@ -64,7 +65,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     Path("mode").write_text("once", "utf-8")
     Path("spectrum.py").write_text(SPECTRUM, "utf-8")
     try:
-        yield scripts.add(Catalogue(), Path("spectrum.py"), [], as_torch=False, watch=False, rerun=True)
+        yield scripts.add(Catalogue(), Script(Path("spectrum.py")), as_torch=False, watch=False, rerun=True)
     finally:
         os.chdir(before)
 

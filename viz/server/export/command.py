@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from engine.trace.file.database import TraceFileError
+from viz.record.compare_command import Script
 from viz.run.prefix import MOST
 from viz.server import programs
 from viz.server.components.frame import frame
@@ -99,7 +100,7 @@ def _program(catalogue: Catalogue, source: str, most: int, as_torch: bool) -> Pr
     if path.suffix == SUFFIX:
         return catalogue.add(programs.from_file(path, most))
     if path.suffix == ".py":
-        return add(catalogue, path, (), as_torch, False, most)
+        return add(catalogue, Script(path), as_torch, False, most)
     try:
         return catalogue.find(source)
     except Problem as problem:
