@@ -121,10 +121,10 @@ class Printer:
                 if presentation.indexed is None:
                     raise NoIndices
                 return presentation.indexed(self, x, places)
-        inner = [self.under(x, item, places) for item in x.inputs]
+        inner = [self.under(item, places) for item in x.inputs]
         return self.function(x, inner) if presentation.notation is None else presentation.notation(self, x, inner)
 
-    def under(self, x: Symbol, item: Any, places: Places | None) -> Places | None:
+    def under(self, item: Any, places: Places | None) -> Places | None:
         """The indices of an input of an op that broadcasts its inputs."""
         if places is None or not isinstance(item, Symbol):
             return places

@@ -122,7 +122,7 @@ def read(
     For a replay, `base` is the trace that was run again, and `seeds` map the new tensors to those of `base`.
     """
     missing: list[str] = []
-    reader = _Reader(recording, Dispensable(FACTS, missing.append, None if base is None else Exception))
+    reader = Reader(recording, Dispensable(FACTS, missing.append, None if base is None else Exception))
     if base is not None:
         reader.tensors = _Seeded(seeds or {}, 1 + max(tensors_of(base.events), default=-1))
     events = tuple(reader.read(entry) for entry in recording.log)
@@ -133,7 +133,7 @@ def read(
         places = Places(root)
         stacks = tuple(places.stack(key, recording.codes) for key in recording.stacks)
         files = places.files
-        events = tuple(_without_folders(event, places) for event in events)
+        events = tuple(without_folders(event, places) for event in events)
         names = reader.named(tensor_names(events, stacks, files, Dispensable("a name", missing.append)))
         if missing:
             meta = {**(meta or {}), **reader.unread_meta, "missing": missing}
@@ -172,7 +172,7 @@ def _loop_variable(entry: Any) -> LoopVariable:
     return LoopVariable(depth, line, name, literal(value))
 
 
-def _without_folders(event: AnyEvent, places: Places) -> AnyEvent:
+def without_folders(event: AnyEvent, places: Places) -> AnyEvent:
     """An error without the folders of this machine, which its texts name and a trace must not."""
     if not isinstance(event, ErrorRaised):
         return event
@@ -239,7 +239,7 @@ class _Seeded(Numbers):
         return number
 
 
-class _Reader:
+class Reader:
     """Reads a log once, in order, by one method per kind of entry."""
 
     ops = REGISTRY  # for the entries of other recorders
@@ -630,21 +630,21 @@ class _Reader:
 
 
 HANDLERS: dict[str, Callable[..., AnyEvent]] = {
-    "leaf": _Reader.leaf, "op": _Reader.op, "flag": _Reader.flag, "mode": _Reader.mode, "grad_set": _Reader.grad_set,
-    "start": _Reader.start, "vjp": _Reader.vjp, "accumulate": _Reader.accumulate, "hook": _Reader.hook,
-    "escape": _Reader.escape, "error": _Reader.error, "warning": _Reader.warning, "end": _Reader.end,
-    "refresh": _Reader.refresh, "outside": _Reader.outside, "data": _Reader.data, "moved": _Reader.moved,
-    "raised": _Reader.raised,
-    "enter": _Reader.enter, "leave": _Reader.leave, "code": _Reader.code, "left": _Reader.left,
-    "print": _Reader.printed, "made": _Reader.of_library,
+    "leaf": Reader.leaf, "op": Reader.op, "flag": Reader.flag, "mode": Reader.mode, "grad_set": Reader.grad_set,
+    "start": Reader.start, "vjp": Reader.vjp, "accumulate": Reader.accumulate, "hook": Reader.hook,
+    "escape": Reader.escape, "error": Reader.error, "warning": Reader.warning, "end": Reader.end,
+    "refresh": Reader.refresh, "outside": Reader.outside, "data": Reader.data, "moved": Reader.moved,
+    "raised": Reader.raised,
+    "enter": Reader.enter, "leave": Reader.leave, "code": Reader.code, "left": Reader.left,
+    "print": Reader.printed, "made": Reader.of_library,
 }  # fmt: skip
 """The method that reads an entry, by its kind; outside of the reader, which would otherwise refer to itself and keep
 the whole recording alive."""
 INSTEAD: dict[Callable[..., AnyEvent], Callable[..., AnyEvent]] = {
-    _Reader.op: _Reader.unread_op, _Reader.leaf: _Reader.unread_leaf, _Reader.accumulate: _Reader.unread_accumulate,
-    _Reader.start: _Reader.unread_start, _Reader.end: _Reader.unread_end, _Reader.enter: _Reader.unread_enter,
-    _Reader.code: _Reader.unread_code, _Reader.left: _Reader.unread_left,
-    _Reader.leave: _Reader.unread_leave,
+    Reader.op: Reader.unread_op, Reader.leaf: Reader.unread_leaf, Reader.accumulate: Reader.unread_accumulate,
+    Reader.start: Reader.unread_start, Reader.end: Reader.unread_end, Reader.enter: Reader.unread_enter,
+    Reader.code: Reader.unread_code, Reader.left: Reader.unread_left,
+    Reader.leave: Reader.unread_leave,
 }  # fmt: skip
 """For methods that read entries, and functions of other recorders: what gives the event if they fail.  Of any other,
 the trace has a warning."""

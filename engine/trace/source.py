@@ -25,7 +25,7 @@ METHODS: set[str] = set()
 Span = tuple[int, int, int, int]
 """Line, end line (from 1), column, end column (in characters, from 0)."""
 
-_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
 _parsing = threading.Lock()

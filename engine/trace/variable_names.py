@@ -27,7 +27,7 @@ from .events import (
     OpCalled,
 )
 from .messages import places_of
-from .source import _COMPREHENSIONS, File, Sources, first_name
+from .source import COMPREHENSIONS, File, Sources, first_name
 
 _WRAPPERS = frozenset({"Variable", "Parameter", "as_tensor"})
 _INNER = re.compile(r"native_|_|\w+(_forward|_with_indices)$")
@@ -248,7 +248,7 @@ class _Climb:
         if _is_sure(whole):
             self.element = self.suffix, self.begun
         self.suffix = f"[#]{self.suffix}"
-        if self.frames[-1].function.rpartition(".")[2] in _COMPREHENSIONS:  # before Python 3.12, a frame of its own
+        if self.frames[-1].function.rpartition(".")[2] in COMPREHENSIONS:  # before Python 3.12, a frame of its own
             self.frames.pop()
         if self.frames:
             frame = self.frames[-1]

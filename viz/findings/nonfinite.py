@@ -142,7 +142,7 @@ class _Search:
             else:
                 sample = self.example(event, bad.value, kind)
                 why = f"The input of {name} has no {kind}, but its result has one{sample}. This op produced it"
-                fix = _GIVEN if "inf" in kinds else self.remedy(event, kind, bad.value, bad.dtype)
+                fix = _GIVEN if "inf" in kinds else self.remedy(event, kind, bad.dtype)
                 if row := self.empty_row(event):
                     why, fix = f"{row}, and {name} of nothing but −inf is nan. This op produced it", _ROW
             yield self.finding(kind, event, event, f"first {kind}: {name}", why, fix)
@@ -205,7 +205,7 @@ class _Search:
             return f"A product exceeds the largest {dtype} number", _too_large(dtype)
         return source, self.of_derivative(event, called, of, _REMEDIES)
 
-    def remedy(self, event: OpCalled, kind: NonFinite, value: int, dtype: str) -> str:
+    def remedy(self, event: OpCalled, kind: NonFinite, dtype: str) -> str:
         """The fix for an op that gives a non-finite value without receiving one."""
         overflows = labels.presentation(event).largest is not None
         if kind == "inf" and not overflows and self.largest(self.inputs(event)) ** 2 > _NEAR * _most(dtype):

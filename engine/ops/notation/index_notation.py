@@ -38,7 +38,7 @@ def sizes_of(x: Symbol) -> Sizes:
 
 def repeated(p: Printer, x: Symbol, places: Places) -> Printed:
     """What is repeated along dimensions that the input has not, or of size 1."""
-    return p.show(operand(x), p.under(x, operand(x), places))
+    return p.show(operand(x), p.under(operand(x), places))
 
 
 def raised(p: Printer, x: Symbol, places: Places) -> Printed:

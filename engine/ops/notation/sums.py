@@ -116,7 +116,7 @@ def evenly(p: Printer, x: Symbol, places: Places) -> Printed:
     p.explain("1[…]", INDICATOR)
 
     def test(at: Places) -> str:
-        top = p.show(extreme, p.under(x, extreme, at))[0]
+        top = p.show(extreme, p.under(extreme, at))[0]
         return p.style.indicator(equal(p, p.show(item, at)[0], top))
 
     over = [q for d, q in enumerate(others) if d in shared and q is not None]
@@ -176,7 +176,7 @@ def through_normalized(p: Printer, x: Symbol, places: Places) -> Printed:
         over = [q for d, q in enumerate(at) if d in dims and q is not None]
         return f"{p.style.share(count)} {p.summed(over, body)}" if over else body
 
-    steep = p.part(rstd, p.under(x, rstd, places), PRODUCT)
+    steep = p.part(rstd, p.under(rstd, places), PRODUCT)
     inner = p.part(upstream, places, SUM)
     minus = f" {p.style.minus} "
     less = f"{inner}{minus}{mean(False)}{minus}{_unit(p, item, places)[0]}{p.style.times}{mean(True)}"

@@ -24,7 +24,7 @@ import numpy as np
 from ...arrays.element_types import name_of
 from ...arrays.session import slot
 from ..events import OpCalled, Trace, Value, damaged_value, last_value
-from ..log_reader import FACTS, Dispensable, _Reader, _without_folders, tensors_of, value_of
+from ..log_reader import FACTS, Dispensable, Reader, tensors_of, value_of, without_folders
 from ..module_names import best_name
 from ..recorder import Recorder
 from ..source import Places, Sources
@@ -113,7 +113,7 @@ class Stream:
         self.failure: BaseException | None = None
         self.missing: list[str] = []  # sentences about what a fault of ours has cost
         self.event_count = 0
-        self._reader = _Reader(recorder.recording, Dispensable(FACTS, self._lose, CannotWrite))
+        self._reader = Reader(recorder.recording, Dispensable(FACTS, self._lose, CannotWrite))
         self._texts: dict[str, str] = {}
         parts = ("a name", "a value", "a number of the run view")
         self._names, self._values, self._numbers = (Dispensable(part, self._lose, CannotWrite) for part in parts)
@@ -367,7 +367,7 @@ class Stream:
                     self._meter.see(event)
                     self._current.see(event)
                 self._naming.see(event, self._stacks[event.stack] if event.stack >= 0 else ())
-                writer.event(_without_folders(event, self.places))
+                writer.event(without_folders(event, self.places))
                 self._done += 1
                 self._ops += type(event) is OpCalled
                 if self._reached():

@@ -38,7 +38,7 @@ def flat_scores(facts: Facts) -> list[Finding]:
         if scale is not None and 0 < scale.factor <= MOST_SCALE and _are_cosines(facts, scale.similarity):
             count = _classes(facts, softmax.op, scale.factor)
             if count > 1:
-                return [_finding(facts, event, scale, count)]
+                return [_finding(facts, scale, count)]
     return []
 
 
@@ -123,7 +123,7 @@ def _classes(facts: Facts, softmax: OpCalled, bound: float) -> int:
     return int((np.abs(array) <= bound * (1 + 20 * UNIT)).sum(int(softmax.attrs["dim"])).min())
 
 
-def _finding(facts: Facts, event: OpCalled, scale: _Scale, count: int) -> Finding:
+def _finding(facts: Facts, scale: _Scale, count: int) -> Finding:
     factor = float(f"{scale.factor:.3g}")
     bounds = log(1 + (count - 1) * exp(-2 * scale.factor)), log(count)
     least, even = (text.number(floor(1000 * value) / 1000) for value in bounds)

@@ -262,7 +262,7 @@ class Backward:
             before, self.sums = self.sums.before(sent, received), None
         self.log.append(("made", -1, entries.vjp, self.call, node.key, upstream, cotangents, before, freed))
 
-    def sums_begin(self, node: Node) -> None:
+    def sums_begin(self) -> None:
         """A node of an op that broadcast an input runs: torch sums its gradient afterwards."""
         self.sums = Sums(self)
         _push_on_torch_dispatch_stack(self.sums)

@@ -36,7 +36,7 @@ from engine.trace.events import (
     VjpRun,
 )
 from engine.trace.file.argument_types import first_misfit
-from engine.trace.log_reader import INSTEAD, _Reader, users_traceback
+from engine.trace.log_reader import INSTEAD, Reader, users_traceback
 from engine.trace.messages import message_of
 
 from .calls import FOREACH, Call, TensorArgument, plain
@@ -414,7 +414,7 @@ def unread_data_given(reader: Any, at: int, stack: int, tensor: int, version: in
 
 INSTEAD |= {
     op: unread_op, hidden: unread_hidden, joint: unread_joint, retaken: unread_retaken, custom: unread_custom,
-    data_given: unread_data_given, leaf: _Reader.unread_leaf, accumulate: _Reader.unread_accumulate,
-    start: _Reader.unread_start, end: _Reader.unread_end, enter: _Reader.unread_enter, code: _Reader.unread_code,
-    left: _Reader.unread_left, leave: _Reader.unread_leave,
+    data_given: unread_data_given, leaf: Reader.unread_leaf, accumulate: Reader.unread_accumulate,
+    start: Reader.unread_start, end: Reader.unread_end, enter: Reader.unread_enter, code: Reader.unread_code,
+    left: Reader.unread_left, leave: Reader.unread_leave,
 }  # fmt: skip

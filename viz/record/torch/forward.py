@@ -133,7 +133,7 @@ class Forward:
         None for an op that is not part of the program; the tensor itself for the first write to one without elements.
         """
         tensors = self.tensors
-        if self.is_aside(call, args):
+        if self.is_aside(args):
             return None
         stack = self.stack(4)
         enabled = _grad_enabled()
@@ -313,7 +313,7 @@ class Forward:
         """The result of an op is another tensor than the one that it gave at first."""
         waiting.outs = [self.result(out, waiting)]
 
-    def is_aside(self, call: Call, args: tuple[Any, ...]) -> bool:
+    def is_aside(self, args: tuple[Any, ...]) -> bool:
         """Whether an op is not part of the program: a layer makes its parameters, which the trace does not show."""
         states = self.tensors.states
         for one in args:  # twice as quick as any()

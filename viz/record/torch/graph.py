@@ -49,7 +49,7 @@ class Node:
 
     def sums(self, received: tuple[Any, ...]) -> None:
         """Before a run whose gradients are summed over what was broadcast."""
-        self.watch.while_off(self.watch.backward.sums_begin, self)
+        self.watch.while_off(self.watch.backward.sums_begin)
 
     def begins(self, received: tuple[Any, ...]) -> None:
         """Before a run of code of the user's."""
