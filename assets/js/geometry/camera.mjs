@@ -74,8 +74,9 @@ export function fit(box, view, pad, floor = READABLE, focus = null, least = Math
     if ((high - low) * zoom <= full - 2 * LEAST_PAD + 1e-3) return (low + high) / 2 + shift / zoom; // it fits if it may use the padding
     return startOrEnd(low, high, near * half, half, wish ?? low) + shift / zoom;
   };
+  const clear = Math.min(view.height - most + CLEAR + 2 * LEAST_PAD, view.height); // bars lie over the ends of what is higher
   return { zoom, x: place(box[0], box[2], room.w, view.width, (pad.right - pad.left) / 2, focus?.[0], 1.6),
-    y: place(box[1], box[3], room.h, view.height, (pad.bottom - pad.top) / 2, focus?.[1], 2) };
+    y: place(box[1], box[3], room.h, clear, (pad.bottom - pad.top) / 2, focus?.[1], 2) };
 }
 
 /**

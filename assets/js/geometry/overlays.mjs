@@ -12,6 +12,7 @@ const CHIP = [72, 31]; // what is left of the legend where the graph is not seen
 const AIR = 4; // px that are kept free around each
 const [TOP, LOW] = [54, 48]; // of a graph that is seen whole: as high as the buttons and the legend, all along
 const SLACK = 12; // px that a border of the graph may be out of view: there is no card
+const NEARLY = 0.9; // of the area of a graph
 const GIVEN = 6; // px that are no loss where a graph just fits
 const [WIDE, HIGH] = [900, 560]; // px of a stage that is low and wide
 const LEAST = 3; // of a view that is smaller than so many minimaps, it would cover too much
@@ -25,8 +26,15 @@ export const CORNERS = {
   "top-right": ({ width }) => [width - EDGE - MAP.width, BELOW_TOOLS],
 };
 
-/** Whether all of a graph is in view: then it has no minimap. */
-export const isWhole = ({ bounds }, camera, view) => holds(visibleBox(camera, view, SLACK / camera.zoom), bounds);
+/**
+ * Whether all of a graph has room in the view but for the bars, and nearly all of it is seen: then a minimap would cover more than it tells.
+ * @type {(plane: { bounds: Box }, camera: import("./camera.mjs").Camera, view: View) => boolean}
+ */
+export function isNearlyWhole({ bounds: [x0, y0, x1, y1] }, camera, view) {
+  const [a, b, c, d] = visibleBox(camera, view, SLACK / camera.zoom);
+  const seen = Math.max(0, Math.min(x1, c) - Math.max(x0, a)) * Math.max(0, Math.min(y1, d) - Math.max(y0, b));
+  return x1 - x0 <= c - a && y1 - y0 <= d - b && seen >= NEARLY * (x1 - x0) * (y1 - y0);
+}
 
 /** Whether all of it is in view and under no bar, though the legend be a strip: nothing is to be followed there. */
 export function isUncovered(plane, camera, view) {

@@ -1,6 +1,6 @@
 // Following: which part of a large graph is shown with a step, and where the minimap stands meanwhile.  Pure.
 
-import { barsOver, CORNERS, hasMap, isLegendOnTop, mapBox } from "../geometry/overlays.mjs";
+import { barsOver, CORNERS, hasMap, isLegendOnTop, isNearlyWhole, mapBox } from "../geometry/overlays.mjs";
 import { fit, pan, READABLE, toScreen, visibleBox } from "../geometry/camera.mjs";
 import { boxOf, grown, rowsOf, shared } from "../scene/card.mjs";
 import { pointAlong } from "../geometry/curve.mjs";
@@ -27,6 +27,7 @@ const SLIVER = 0.02; // what the least part counts that is hidden, so that it is
 const MOVE = 0.5; // what a px of the way counts, against a whole card that is hidden
 const PAST = 5; // and one that looks past the end of the graph
 const [CUT, CUT_STILL] = [15, 60]; // and another card that the border cuts; where one stays that is more
+const UNDER_BARS = 102; // px of the height that bars lie over: of a graph that needs them, not all is in view
 const UNDER = 8; // as many as one that lies under a bar: it looks like a fault
 const COVERED = 0.01; // and a px² of any card that is under the minimap,
 const MAPPED = 60; // besides what each of them counts
@@ -123,7 +124,7 @@ export function follow({ camera, corner }, view, plane, subjects, still = false)
   const free = bring(camera, view, plane, subjects, barsOver(view, still ? corner : null), still).camera;
   const looked = aboutOf(subjects).map((one) => one.box);
   const stays = corner && hides(free, view, corner, looked) < 1 && (free === camera || !cardsUnder(free, view, plane, corner).length);
-  if (!hasMap(view) || stays) return { camera: free, corner };
+  if (!hasMap(view) || stays || isNearlyWhole(plane, free, view)) return { camera: free, corner };
   const tries = Object.keys(CORNERS).map((one) => {
     const move = bring(camera, view, plane, subjects, barsOver(view, one), still);
     const under = cardsUnder(move.camera, view, plane, one);
@@ -254,9 +255,9 @@ function torn({ view, bars }, box, dx, dy) {
 
 /** How many px one would look past the ends of the graph; of one that has room along an axis, how many px of it would be out of view. */
 function past({ ends: [x0, y0, x1, y1], view: { width, height, bare } }, dx, dy) {
-  /** @type {(low: number, high: number, size: number, room: number[]) => number} */
-  const along = (low, high, size, [before, after]) => (high - low <= size - 2 * LEAST_END
+  /** @type {(low: number, high: number, size: number, room: number[], spare?: number) => number} */
+  const along = (low, high, size, [before, after], spare = 2 * LEAST_END) => (high - low <= size - spare
     ? Math.max(0, LEAST_END - low) + Math.max(0, high + LEAST_END - size) : Math.max(0, low - before) + Math.max(0, size - after - high));
   const { sides, heights } = bare ? BARE_ENDS : ENDS;
-  return along(x0 + dx, x1 + dx, width, sides) + along(y0 + dy, y1 + dy, height, heights);
+  return along(x0 + dx, x1 + dx, width, sides) + along(y0 + dy, y1 + dy, height, heights, bare ? 2 * LEAST_END : UNDER_BARS);
 }

@@ -1,6 +1,6 @@
 // The minimap: the whole graph in small, the part in view as a frame; a click or a drag moves the camera there.
 
-import { hasMap, isWhole, MAP } from "../geometry/overlays.mjs";
+import { hasMap, isNearlyWhole, MAP } from "../geometry/overlays.mjs";
 import { visibleBox } from "../geometry/camera.mjs";
 import { boxOf } from "../scene/card.mjs";
 import { cornerFor } from "./follow.mjs";
@@ -44,10 +44,10 @@ export class Minimap {
     else delete this.element.dataset.corner;
   }
 
-  /** Out of the way: gone where all is in view or the view is small, else in the same corner unless what one looks at is there. */
+  /** Out of the way: gone where nearly all is in view or the view is small, else in the same corner unless what one looks at is there. */
   settle(frame, view) {
     const { camera, plane } = frame;
-    this.element.hidden = isWhole(plane, camera, view) || !hasMap(view);
+    this.element.hidden = isNearlyWhole(plane, camera, view) || !hasMap(view);
     if (!this.element.hidden) this.stand(cornerFor(camera, view, plane, lookedAt(frame), this.corner));
   }
 

@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { barsOver, hasMap, isUncovered } from "../../../assets/js/geometry/overlays.mjs";
+import { barsOver, hasMap, isNearlyWhole, isUncovered } from "../../../assets/js/geometry/overlays.mjs";
 import { toScreen } from "../../../assets/js/geometry/camera.mjs";
 import { shared } from "../../../assets/js/scene/card.mjs";
 import { cornerFor, follow, overview, subjectsOf } from "../../../assets/js/stage/follow.mjs";
@@ -37,7 +37,7 @@ function shownIn(index, plane, view) {
   };
   const barsAt = (state, k, brush, looked) => {
     const node = k === scene.steps.length && index.nodes.get(scene.error?.node);
-    if (!node) return barsOver(view, state.corner);
+    if (!node) return barsOver(view, isNearlyWhole(plane, state.camera, view) ? null : state.corner); // then the minimap is hidden
     const { x, y, shape } = placeCallout(brush, node, scene.error);
     const box = [x, y, x + shape.w, y + shape.h];
     return [...barsOver(view, cornerFor(state.camera, view, plane, [...looked, box], state.corner)), onScreen(state.camera, view, box)];

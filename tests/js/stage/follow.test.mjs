@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { barsOfWhole, barsOver, CORNERS, isUncovered, isWhole, mapBox } from "../../../assets/js/geometry/overlays.mjs";
+import { barsOfWhole, barsOver, CORNERS, isNearlyWhole, isUncovered, mapBox } from "../../../assets/js/geometry/overlays.mjs";
 import { READABLE, toScreen } from "../../../assets/js/geometry/camera.mjs";
 import { WHOLE } from "../../../assets/js/scene/shared.mjs";
 import { shared } from "../../../assets/js/scene/card.mjs";
@@ -141,6 +141,19 @@ test("a large graph is shown as much smaller as its steps need to be seen with b
 
 test("a graph in view that lies under the bars is followed, and has no minimap", () => {
   const plane = planeOf({}, [], [-100, -260, 100, 200]);
-  assert.ok(isWhole(plane, NOW, VIEW) && !isUncovered(plane, NOW, VIEW));
+  assert.ok(isNearlyWhole(plane, NOW, VIEW) && !isUncovered(plane, NOW, VIEW));
   assert.ok(isUncovered(planeOf({}, [], [-100, -200, 100, 200]), NOW, VIEW));
+});
+
+test("a graph that is just higher than the room between the bars opens with its first cards clear of the buttons", () => {
+  const view = { width: 776, height: 605 };
+  const cards = { data: [-100, -27, 100, 27], top: [620, -77, 830, 83], middle: [100, 300, 500, 400], low: [640, 500, 800, 700], last: [-135, 740, 60, 804] };
+  const plane = planeOf(cards, [{ at: "data", flows: [] }], [-135, -77, 1062, 804]);
+  const camera = overview({ plane, view, error: null, focus: [0, 0] });
+  assert.ok(camera.zoom >= WHOLE, "at a zoom at which cards say their shapes");
+  const found = follow({ camera, corner: null }, view, plane, about(cards.data), true);
+  const top = [...toScreen(found.camera, view, 620, -77), ...toScreen(found.camera, view, 830, 83)];
+  assert.ok(top[1] >= 0 && barsOver(view).every((bar) => shared(bar, top) < 1), String(top));
+  assert.ok(isNearlyWhole(plane, found.camera, view), "nothing is hidden by a minimap");
+  assert.ok(!isNearlyWhole(plane, { ...found.camera, y: found.camera.y + 400 }, view), "panned away, it has one");
 });
