@@ -363,6 +363,7 @@ def _dead(run: Overview) -> Iterator[RunFinding]:
     """Parameters whose gradients are zero from some iteration to the end, although the loss is not zero."""
     norm, wrong = run.rows["norm"], run.rows["nonfinite"]
     ends: list[tuple[int, int]] = []
+    has_stopped = False  # one of them got another gradient before
     for row, one in enumerate(run.parameters):
         if one.is_input:
             continue
@@ -372,6 +373,7 @@ def _dead(run: Overview) -> Iterator[RunFinding]:
         dead = columns[begin:]
         if len(dead) >= max(5, len(columns) / 10) and not _is_solved(run, dead):
             ends.append((int(dead[0]), row))
+            has_stopped |= begin > 0
     if not ends:
         return
     column, row = min(ends)
@@ -379,12 +381,11 @@ def _dead(run: Overview) -> Iterator[RunFinding]:
     receive = "receive" if ends[1:] else "receives"
     why = (
         f"{names} {receive} only zeros from {run.labels[column]} to the end: {_count(len(ends), 'parameter')} of "
-        f"{len(_parameters(run))} {'no longer' if column else 'never'} {'learn' if ends[1:] else 'learns'}."
+        f"{len(_parameters(run))} {'no longer' if has_stopped else 'never'} {'learn' if ends[1:] else 'learns'}."
     )
     fix = "Go there and look for the op that sends zeros: units that are off for all inputs, a mask, a weight of 0."
-    label = (
-        f"{_count(len(ends), 'parameter')} {f'no longer {receive} a gradient' if column else f'{receive} only zeros'}"
-    )
+    what = f"no longer {receive} a gradient" if has_stopped else f"{receive} only zeros"
+    label = f"{_count(len(ends), 'parameter')} {what}"
     yield RunFinding("dead", column, row, label, why, fix)
 
 

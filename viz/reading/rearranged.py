@@ -1,4 +1,5 @@
-"""Ops that only rearrange the numbers of a tensor, such as view and permute, and what stands before them.  Pure."""
+"""Ops that only rearrange the numbers of a tensor, such as view and permute, or pick some of them by their index, and
+the op before them.  Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from .facts import Facts
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The op that computed the numbers of an input, and the ops that rearranged them since, the last one first."""
+    """The op that computed the numbers of an input, and the ops that rearranged or picked them since, the last one
+    first."""
 
     op: OpCalled
     since: tuple[OpCalled, ...] = ()
@@ -31,8 +33,11 @@ class Origin:
         return dim
 
 
-def origin(facts: Facts, argument: Input) -> Origin | None:
-    """Where the numbers of an input come from; None for a leaf.  Cost: linear in the ops that rearranged them."""
+def origin(facts: Facts, argument: Input, picks: bool = False) -> Origin | None:
+    """Where the numbers of an input come from; None for a leaf.
+
+    `picks`: looks through `x[...]` too, after which the input has some of the numbers.  Cost: linear in the ops since.
+    """
     since: list[OpCalled] = []
     last = len(facts.ops)
     while argument.tensor in facts.tensors and argument.tensor is not None:
@@ -40,7 +45,8 @@ def origin(facts: Facts, argument: Input) -> Origin | None:
         if producer is None or producer >= last:
             return None
         event, last = facts.ops[producer].event, producer
-        if not labels.presentation(event).rearranges or "writer" in event.attrs:
+        form = labels.presentation(event)
+        if not (form.rearranges or (picks and form.indexing)) or "writer" in event.attrs:
             return Origin(event, tuple(since))
         since.append(event)
         argument = event.inputs[0]
@@ -48,7 +54,7 @@ def origin(facts: Facts, argument: Input) -> Origin | None:
 
 
 def _before(event: OpCalled, before: Sequence[int], dim: int) -> int | None:
-    """The dimension of the input of a rearranging op that became dimension `dim` of its result."""
+    """The dimension of the input of a rearranging or picking op that became dimension `dim` of its result."""
     after, attrs, rank = event.outputs[0].shape, event.attrs, len(before)
     if dim >= len(after):  # a single number, which softmax takes to have one dimension
         return None
@@ -60,9 +66,23 @@ def _before(event: OpCalled, before: Sequence[int], dim: int) -> int | None:
             return {one: other, other: one}.get(dim, dim)
         case "t" | "t_":
             return rank - 1 - dim
-        case "clone" | "alias":
+        case "clone" | "alias" | "slice":
             return dim
+        case "select":
+            return dim + (dim >= int(attrs["dim"]) % rank)
+        case "index":
+            return _before_index(event, rank, dim)
     if after[dim] < 2:  # dimensions of size 1 come and go
         return None
     outer = prod(after[:dim])  # the order stays, so the dimension is the one with as many elements before it
     return next((d for d, n in enumerate(before) if n == after[dim] and prod(before[:d]) == outer), None)
+
+
+def _before_index(event: OpCalled, rank: int, dim: int) -> int | None:
+    """The same for `x[indices]`, if the indices stand for the first dimensions: those after them stay."""
+    names = [one.name for one in event.inputs[1:]]
+    if names != [f"indices[{k}]" for k in range(len(names))]:
+        return None
+    behind = len(event.outputs[0].shape) - dim
+    stay = rank - len(names)  # at most: a mask stands for as many dimensions as it has
+    return rank - behind if behind <= stay and dim else None

@@ -149,6 +149,13 @@ def test_gradient_that_is_zero_from_the_start_never_stopped_to_come() -> None:
     assert finding.label == "1 parameter receives only zeros" and "1 parameter of 8 never learns" in finding.why
 
 
+def test_gradient_that_is_zero_from_where_it_begins_never_stopped_to_come() -> None:
+    fine_tuned = (np.arange(DEPTH) == 3)[:, None]
+    finding = one(run(norm=np.where(fine_tuned, np.where(LATE, 0.0, np.nan), run().rows["norm"])))
+    assert finding.kind == "dead" and finding.column == 20
+    assert finding.label == "1 parameter receives only zeros" and "1 parameter of 8 never learns" in finding.why
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [([0], "inputs have gradients"), ([0, 3], "1 parameter of 7 has gradients"), ([3, 4], "2 parameters of 7")],

@@ -41,7 +41,7 @@ def _softmax(facts: Facts, before: Origin) -> Origin | None:
     name = labels.written_name(before.op)
     if name in ("softmax", "log_softmax"):
         return before
-    earlier = origin(facts, before.op.inputs[0]) if name == "log" else None
+    earlier = origin(facts, before.op.inputs[0], picks=True) if name == "log" else None
     if earlier is None or labels.written_name(earlier.op) != "softmax":
         return None
     return Origin(earlier.op, (*before.since, *earlier.since))
@@ -52,7 +52,7 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     name = "nll_loss" if name == "nll_loss2d" else name  # PyTorch's, of more than two dimensions
     if name in ("binary_cross_entropy", "binary_cross_entropy_with_logits"):
         yield from _swapped(facts, event)
-    before = origin(facts, event.inputs[0]) if name in OF_PROBABILITIES | OF_SCORES and event.inputs else None
+    before = origin(facts, event.inputs[0], picks=True) if name in OF_PROBABILITIES | OF_SCORES else None
     if before is None:
         return
     was, by = labels.written_name(before.op), written_at(facts, before.op)

@@ -57,6 +57,18 @@ HEAD = (
             "ctc_loss expects the classes along dimension 2",
         ),
         ("F.ctc_loss(F.softmax(x, -1).view(3, 1, 4), y[1:2].view(1, 1), (3,), (1,))", "no logarithm", "probabilities"),
+        ("F.nll_loss(F.log_softmax(x, 0)[y[1:]], y[1:])", "log_softmax over dimension 0", "over 3 samples of a class"),
+        ("F.nll_loss(F.log_softmax(x, 0)[y > 0], y[1:])", "log_softmax over dimension 0", "of the 3×4 that `F.log"),
+        ("F.nll_loss(F.log_softmax(x.view(3, 2, 2), 1)[:, 0], y // 2)", "log_softmax over dimension 1", "dimension 2"),
+        (
+            "F.nll_loss(F.log_softmax(x.view(1, 3, 4), 1)[y.view(1, 3) > 0], y[1:])",
+            "log_softmax over dimension 1",
+            "which is dimension 2",
+        ),
+        ("F.nll_loss(F.softmax(x, dim=1)[y[1:]], y[1:])", "no logarithm", "the probabilities themselves"),
+        ("F.cross_entropy(F.softmax(x, dim=1)[1:], y[1:])", "softmax taken twice", "to them again"),
+        ("F.cross_entropy(F.softmax(x.view(3, 2, 2), 2)[:, -1], y // 2)", "softmax taken twice", "to them again"),
+        ("F.binary_cross_entropy_with_logits(torch.sigmoid(x)[:2], x.detach()[:2] * 0)", "sigmoid taken twice", ""),
     ],
 )
 def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp_path: Path) -> None:
@@ -89,7 +101,12 @@ def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp
         "F.log_softmax(F.softmax(x[0, :1], 0).squeeze(), 0).sum()",
         "F.binary_cross_entropy(torch.sigmoid(x).view(-1), x.detach().view(-1) * 0)",
         "F.binary_cross_entropy_with_logits((2 * torch.sigmoid(x)).view(-1), x.detach().view(-1) * 0)",
-        "F.binary_cross_entropy_with_logits(torch.sigmoid(x)[:2], x.detach()[:2] * 0)",
+        "F.nll_loss(F.log_softmax(x, dim=1)[y[1:]], y[1:])",
+        "F.nll_loss(F.log_softmax(x.view(3, 2, 2), 2)[:, 0], y // 2)",
+        "F.nll_loss(F.log_softmax(x.view(1, 3, 4), -1)[y.view(1, 3) > 0], y[1:])",
+        "F.nll_loss(F.log_softmax(x, dim=0)[y, y].view(1, 3), y[:1])",  # of a picked element no dimension is certain
+        "F.nll_loss(F.log_softmax(x, dim=0)[:, y], y)",
+        "F.cross_entropy(F.softmax(x, dim=0)[y], y)",
     ],
 )
 def test_a_loss_as_it_should_be_is_no_finding(line: str, tmp_path: Path) -> None:
