@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from engine.trace.events import Printed
@@ -92,9 +94,6 @@ class Timeline:
 
     def at(self, element: str, key: str, step: float) -> Any:
         """The value of a track at a time; None before its first one."""
-        result = None
-        for k, value in self.tracks.get((element, key), ()):
-            if k > step:
-                break
-            result = value
-        return result
+        track = self.tracks.get((element, key), [])
+        place = bisect_right(track, step, key=itemgetter(0))
+        return track[place - 1][1] if place else None

@@ -18,7 +18,7 @@ import networkx as nx
 
 from ..sheet import HEAD, PAD, PORT_GAP, Box, Piece, Point, Sheet, Size, around, clean, moved, shifted
 from . import bundles, lines, turns
-from .ports import Anchors, Own, Part, Ports, from_cards, in_order, straight
+from .ports import BESIDE, Anchors, Own, Part, Ports, from_cards, in_order, straight
 from .ranked_graph import LANE, Ranked, Step, longest, ranks
 
 Places = Callable[[Ranked], list[float]]
@@ -235,20 +235,18 @@ class _Layered:
         ports = self.ports(sheet, y, sizes, edges)
         for (key, u, v, origin), (a, b) in edges:
             way = sheet.way(a, origin, b)
-            out, out_back = ports.right(a, origin)
-            into, into_back = ports.left(key, b, origin)
-            if group is None and (u is None or v is None):
-                out, into = straight(u is None, [y[lane] - 3 for lane in way], out, into)
-                out_back, into_back = straight(u is None, [y[lane] + 3 for lane in way], out_back, into_back)
-            middle = [(lane, columns[sheet.ranks[lane]]) for lane in way]
-            ca, cb = columns[sheet.rank[a]], columns[sheet.rank[b]]
-            xa, xb = centres[a] + sizes[a][0] / 2, centres[b] - sizes[b][0] / 2
-            bends = [p for lane, (x0, x1) in middle for p in ((x0, y[lane] - 3), (x1, y[lane] - 3))]
-            bends_back = [p for lane, (x0, x1) in middle for p in ((x0, y[lane] + 3), (x1, y[lane] + 3))]
-            before, behind = self.inner.get((key, u), ([], [])), self.inner.get((key, v), ([], []))
-            go = [*before[0], (xa, out), (ca[1], out), *bends, (cb[0], into), (xb, into), *behind[0]]
-            back = [*before[1], (xa, out_back), (ca[1], out_back), *bends_back, (cb[0], into_back), (xb, into_back)]
-            piece.routes[key] = clean(go), clean([*back, *behind[1]])
+            right, left = columns[sheet.rank[a]][1], columns[sheet.rank[b]][0]
+            start, end = centres[a] + sizes[a][0] / 2, centres[b] - sizes[b][0] / 2
+            inside, behind = self.inner.get((key, u), ([], [])), self.inner.get((key, v), ([], []))
+            routes = []
+            for out, into, shift, first, last in zip(
+                ports.right(a, origin), ports.left(key, b, origin), (-BESIDE, BESIDE), inside, behind, strict=True
+            ):  # the value's route, and the gradient's below it
+                if group is None and (u is None or v is None):
+                    out, into = straight(u is None, [y[lane] + shift for lane in way], out, into)
+                bends = [(x, y[lane] + shift) for lane in way for x in columns[sheet.ranks[lane]]]
+                routes.append(clean([*first, (start, out), (right, out), *bends, (left, into), (end, into), *last]))
+            piece.routes[key] = routes[0], routes[1]
             if u is None:
                 piece.entering.add(key)
             if v is None:

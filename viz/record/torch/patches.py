@@ -79,40 +79,41 @@ def replace_all(watch: Watch, undo: list[Any]) -> None:
         undo.append((owner, name, vars(owner).get(name, MISSING)))
         setattr(owner, name, replacement)
 
-    replace(torch.nn.Module, "__call__", functools.partial(module_call, watch))
+    def watched(owner: Any, wrapper: Callable[..., Any], *names: str) -> None:
+        for name in names:
+            replace(owner, name, functools.partial(wrapper, watch))
+
+    watched(torch.nn.Module, module_call, "__call__")
     for module in (torch.autograd, torch.autograd.graph):
-        replace(module, "_engine_run_backward", functools.partial(run_backward, watch))
-    replace(torch.autograd, "_make_grads", functools.partial(make_grads, watch))
+        watched(module, run_backward, "_engine_run_backward")
+    watched(torch.autograd, make_grads, "_make_grads")
     for kind in (torch.no_grad, torch.enable_grad, torch.set_grad_enabled, torch.inference_mode):
-        for name in ("__enter__", "__exit__"):
-            replace(kind, name, functools.partial(grad_mode, watch))
-    replace(torch.set_grad_enabled, "__init__", functools.partial(grad_mode, watch))  # called without `with`
-    replace(torch.Tensor, "grad", functools.partial(gradient, watch))
+        watched(kind, grad_mode, "__enter__", "__exit__")
+    watched(torch.set_grad_enabled, grad_mode, "__init__")  # called without `with`
+    watched(torch.Tensor, gradient, "grad")
     undo.append(UnwrappedGetter(vars(torch.Tensor)["grad"].__get__))
-    replace(torch.Tensor, "requires_grad", functools.partial(flag_set, watch))
-    replace(torch.Tensor, "requires_grad_", functools.partial(flag, watch))
-    replace(torch.Tensor, "retain_grad", functools.partial(retain_grad, watch))
-    replace(torch.Tensor, "data", functools.partial(data, watch))
-    replace(torch.Tensor, "register_hook", functools.partial(register_hook, watch))
-    for name in ("item", "__bool__", "__float__", "__int__"):
-        replace(torch.Tensor, name, functools.partial(scalar, watch))
-    for name in ("numpy", "tolist"):
-        replace(torch.Tensor, name, functools.partial(escape, watch))
-    replace(torch.Tensor, "__format__", functools.partial(formatted, watch))
-    replace(torch.Tensor, "as_subclass", functools.partial(aside, watch))  # torch 2.4 refuses it under a dispatch mode
+    watched(torch.Tensor, flag_set, "requires_grad")
+    watched(torch.Tensor, flag, "requires_grad_")
+    watched(torch.Tensor, retain_grad, "retain_grad")
+    watched(torch.Tensor, data, "data")
+    watched(torch.Tensor, register_hook, "register_hook")
+    watched(torch.Tensor, scalar, "item", "__bool__", "__float__", "__int__")
+    watched(torch.Tensor, escape, "numpy", "tolist")
+    watched(torch.Tensor, formatted, "__format__")
+    watched(torch.Tensor, aside, "as_subclass")  # torch 2.4 refuses it under a dispatch mode
     own = vars(torch.autograd.Function)["apply"]
     undo.append((torch.autograd.Function, "apply", own))
     setattr(torch.autograd.Function, "apply", classmethod(custom_function(watch, own)))  # noqa: B010 see above
     replace(torch._tensor_str, "_str", functools.partial(escape, watch, kind="repr"))
     for name in ("backward", "grad"):
         replace(torch.autograd, name, functools.partial(backward_call, watch, name))
-    replace(torch, "compile", functools.partial(compiled, watch))
+    watched(torch, compiled, "compile")
     tracing = importlib.import_module("torch.jit._trace")  # it makes a graph of all that runs
     for module in (torch.jit, tracing):
         for name in ("trace", "trace_module", "_trace_impl", "_get_trace_graph"):
             if hasattr(module, name):
                 replace(module, name, functools.partial(compiled_call, watch))
-    replace(warnings, "_showwarnmsg_impl", functools.partial(show_warning, watch))
+    watched(warnings, show_warning, "_showwarnmsg_impl")
     replace(warnings, "_showwarnmsg", show_in_program)
     undo.append(Filter())
     for name in ("walk_tb", "_walk_tb_with_full_positions"):
@@ -122,13 +123,13 @@ def replace_all(watch: Watch, undo: list[Any]) -> None:
         replace(torch.autograd.graph.saved_tensors_hooks, name, functools.partial(packing, watch, change))
     if watch.spawned is not None:
         for module in (torch.multiprocessing, importlib.import_module("torch.multiprocessing.spawn")):
-            replace(module, "start_processes", functools.partial(start_processes, watch))
+            watched(module, start_processes, "start_processes")
     hooks = importlib.import_module("torch.optim.optimizer")  # torch takes the name out of its package
     undo.append(hooks.register_optimizer_step_pre_hook(functools.partial(step_begins, watch)))
     undo.append(hooks.register_optimizer_step_post_hook(functools.partial(step_ended, watch)))
     loader = importlib.import_module("torch.utils.data.dataloader")
-    replace(loader._BaseDataLoaderIter, "__next__", functools.partial(loaded, watch))
-    replace(loader.DataLoader, "__iter__", functools.partial(aside, watch))
+    watched(loader._BaseDataLoaderIter, loaded, "__next__")
+    watched(loader.DataLoader, aside, "__iter__")
 
 
 def follow(watch: Watch) -> list[Any]:
