@@ -245,6 +245,11 @@ def as_array(value: Any) -> Array:
     return xp.asarray(value)
 
 
+def by_rows(result: Array) -> Array:
+    """A result laid out by rows, as torch lays out reductions and normalisations also of transposed tensors."""
+    return result if result.ndim < 2 or result.flags.c_contiguous else result.copy(order="C")
+
+
 def zeros_at(place: Array, size: tuple[int, ...]) -> Array:
     """Zeros of a shape, in the dtype and on the device of `place` (which may be a numpy scalar)."""
     if isinstance(place, (ndarray, xp.generic)):

@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy import generic, ndarray
 
-from .array import Array, float32, strided, xp
+from .array import Array, by_rows, float32, strided, xp
 
 _NUMPYS = (ndarray, generic)
 _SINGLE = float32.numpy
@@ -58,10 +58,11 @@ def folded(ufunc: Any, data: Array, dim: Any = None, keepdim: bool = False, dtyp
         if data.size >= MANY and ufunc is xp.add and dim is not None and data.dtype == _SINGLE:
             data, dim, keepdim_shape = _in_blocks(data, dim)
             result = ufunc.reduce(data, axis=dim, dtype=dtype)
-            return result.reshape(keepdim_shape) if keepdim else result
-        return ufunc.reduce(data, axis=dim, dtype=dtype, keepdims=keepdim)
+            return by_rows(result.reshape(keepdim_shape) if keepdim else result)
+        result = ufunc.reduce(data, axis=dim, dtype=dtype, keepdims=keepdim)
+        return result if dim is None else by_rows(result)
     typed = {} if dtype is None else {"dtype": dtype}
-    return getattr(data, _FOLDS[ufunc])(axis=dim, keepdims=keepdim, **typed)
+    return by_rows(getattr(data, _FOLDS[ufunc])(axis=dim, keepdims=keepdim, **typed))
 
 
 def accumulated(ufunc: Any, data: Array, dim: int) -> Array:

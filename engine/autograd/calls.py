@@ -98,9 +98,7 @@ def grad(
     results: list[Tensor | None] = []
     for position, (tensor, gradient) in enumerate(zip(targets, gradients, strict=True)):
         if gradient is None and materialize_grads:
-            if isinstance(tensor, GradientEdge):
-                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-            gradient = tensor_of(xp.zeros_like(tensor._array), requires_grad=create_graph)
+            gradient = _zeros(tensor, create_graph)
         if gradient is None and not allow_unused:
             raise errors.runtime(
                 f"The differentiated Tensor at index {position} appears to not have been used in the graph. Set "
@@ -109,6 +107,13 @@ def grad(
             )
         results.append(gradient)
     return dict(zip(inputs, results, strict=True)) if isinstance(inputs, dict) else tuple(results)
+
+
+def _zeros(target: Any, create_graph: bool) -> Tensor:
+    """The gradient of an input that was not used, where zeros are to stand for it."""
+    if isinstance(target, GradientEdge):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+    return tensor_of(xp.zeros_like(target._array), requires_grad=create_graph)
 
 
 def _batched(
@@ -144,8 +149,11 @@ def _batched(
     for row in range(count):
         weights = [None if g is None else select(g, 0, row) for g in batches]
         last = row + 1 == count
-        rows.append(grad(roots, targets, weights, keep or not last, create_graph, True, allow_unused, False, zeros))
-    return tuple(_stacked([row[i] for row in rows]) for i in range(len(targets)))
+        unused = True if zeros else allow_unused
+        rows.append(grad(roots, targets, weights, keep or not last, create_graph, True, unused))
+    stacks = [_stacked([row[i] for row in rows]) for i in range(len(targets))]
+    pairs = zip(stacks, targets, strict=True)  # zeros have no dimension for the rows, in torch too
+    return tuple(_zeros(target, create_graph) if stack is None and zeros else stack for stack, target in pairs)
 
 
 def _inputs(inputs: Any, function: str, roots: Sequence[Any] = ()) -> list[Any]:

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ..arrays import errors
-from ..arrays.array import Array, as_array, special_of, xp
+from ..arrays.array import Array, as_array, by_rows, special_of, xp
 from . import float32_special
 from .choice import chosen, ge, gt, le, logical_and, logical_or, lt, where
 from .elementwise import exp, sigmoid, softplus, tanh
@@ -272,7 +272,7 @@ def _mish_slope(grad: Any, self: Any) -> Any:
 
 
 def _log_sigmoid(self: Array) -> Array:
-    return xp.minimum(self, 0) - xp.log1p(xp.exp(-abs(self)))
+    return by_rows(as_array(xp.minimum(self, 0) - xp.log1p(xp.exp(-abs(self)))))
 
 
 silu = op("silu", _silu, PLAIN, elementwise(), self=_silu_slope)

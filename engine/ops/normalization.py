@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.array import Array, strided, xp
+from ..arrays.array import Array, by_rows, strided, xp
 from ..arrays.ufunc_folds import BLOCK, folded
 from .elementwise import rsqrt
 from .notation import sums
@@ -143,7 +143,7 @@ def _layer_norm(
     input: Array, weight: Array | None, bias: Array | None, normalized_shape: Sizes, eps: float = 1e-5
 ) -> tuple[Array, Array, Array]:
     out, mean, rstd = _standardized(input, _last(input.shape, normalized_shape), eps)
-    return _scaled(out, weight, bias, input.dtype), mean, rstd
+    return by_rows(_scaled(out, weight, bias, input.dtype)), mean, rstd
 
 
 def _times(grad: Any, weight: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.array import Array, as_array, xp, zeros_at
+from ..arrays.array import Array, as_array, by_rows, xp, zeros_at
 from ..arrays.ufunc_folds import folded
 from .choice import eq, where, zero
 from .elementwise import absolute, exp, pow_number, sign
@@ -358,7 +358,7 @@ def _softmax(self: Array, dim: int) -> Array:
         return self.copy()
     if self.dtype == "float16":  # as torch, which rounds the result alone
         return _softmax(self.astype("float32"), dim).astype("float16")
-    lifted = as_array(self - folded(xp.maximum, self, _axis(self, dim), True))
+    lifted = by_rows(as_array(self - folded(xp.maximum, self, _axis(self, dim), True)))
     xp.exp(lifted, out=lifted)
     lifted /= folded(xp.add, lifted, _axis(self, dim), True)
     return lifted
@@ -369,7 +369,7 @@ def _log_softmax(self: Array, dim: int) -> Array:
         return self.copy()
     if self.dtype == "float16":
         return _log_softmax(self.astype("float32"), dim).astype("float16")
-    shifted = as_array(self - folded(xp.maximum, self, _axis(self, dim), True))
+    shifted = by_rows(as_array(self - folded(xp.maximum, self, _axis(self, dim), True)))
     shifted -= xp.log(folded(xp.add, xp.exp(shifted), _axis(self, dim), True))
     return shifted
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.array import Array, Arrays, expanded, move, xp, zeros_at
+from ..arrays.array import Array, Arrays, by_rows, expanded, move, xp, zeros_at
 from ..arrays.array import device as device_at
 from ..arrays.promotion import promote
 from ..arrays.ufunc_folds import folded
@@ -123,7 +123,7 @@ squeeze_dims = op(
     "squeeze.dims", _squeeze_dims, Traits(node="SqueezeBackward2", view=True), REARRANGED,
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
 )  # fmt: skip
-squeeze_row = op("squeeze.row", _squeeze_dim, Traits(node="SqueezeBackward4", view=True), REARRANGED, self=_unsqueezed)
+squeeze_row = op("squeeze.row", _squeeze_dim, Traits(node="SqueezeBackward4"), REARRANGED, self=_unsqueezed)
 """What matmul of a vector and a matrix ends with."""
 
 # -- reshape ------------------------------------------------------------------------------------------------------
@@ -341,19 +341,17 @@ def _promote_list(values: list[Any]) -> list[Any]:
     return [promote(list(values[0]))]
 
 
-def _by_rows(joined: Array) -> Array:
-    """The array as torch lays it out, also where its parts are transposed; channels that lie innermost stay there."""
-    if joined.flags.c_contiguous or (joined.ndim == 4 and joined.transpose(0, 2, 3, 1).flags.c_contiguous):
-        return joined
-    return joined.copy(order="C")
+def _joined(parts: Array) -> Array:
+    """The array by rows, also where its parts are transposed; channels that lie innermost stay there."""
+    return parts if parts.ndim == 4 and parts.transpose(0, 2, 3, 1).flags.c_contiguous else by_rows(parts)
 
 
 def _cat(tensors: Arrays, dim: int = 0) -> Array:
-    return _by_rows(xp.concatenate([a for a in tensors if a.shape != (0,)] or tensors, axis=dim))
+    return _joined(xp.concatenate([a for a in tensors if a.shape != (0,)] or tensors, axis=dim))
 
 
 def _stack(tensors: Arrays, dim: int = 0) -> Array:
-    return _by_rows(xp.stack(tensors, axis=dim))
+    return _joined(xp.stack(tensors, axis=dim))
 
 
 def _parts(grad: Any, dim: int, sizes: list[Sizes]) -> list[Any]:

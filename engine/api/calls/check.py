@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...arrays import array as arrays
 from ...arrays import errors
 from ...arrays.array import BY_NUMPY, as_numpy_dtype, xp
 from ...arrays.promotion import result_dtype
@@ -152,6 +153,8 @@ def need_whole(kernel: str, *values: Any) -> None:
     for value in values:
         if isinstance(value, Tensor) and value._array.dtype.kind == "f":
             raise refused(kernel, value)
+    if any(isinstance(value, float) for value in values):
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{LETTERS[arrays.default_dtype.name]}'")
 
 
 def need_alpha(input: Any, other: Any, alpha: Any) -> None:

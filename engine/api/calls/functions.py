@@ -156,7 +156,9 @@ def _checked(op: OpFunction, check: Check | None, kernel: str) -> Function:
     return _named(checked, op.__name__)
 
 
-def unary(op: OpFunction, name: str, inplace: bool = True, check: Check | None = None, kernel: str = "") -> Function:
+def unary(
+    op: OpFunction, name: str, inplace: bool = True, check: Check | None = None, kernel: str = "", has_out: bool = True
+) -> Function:
     """An op of one tensor as torch's function: the argument must be a Tensor."""
     called = quick(op) if check is None else _checked(op, check, kernel or f"{name}_cpu")
 
@@ -165,8 +167,14 @@ def unary(op: OpFunction, name: str, inplace: bool = True, check: Check | None =
             need_tensor(input, name)
         return called(input) if out is None else result_in(out, function, input)
 
+    def without_out(input: Any) -> Tensor:
+        if not isinstance(input, Tensor):
+            need_tensor(input, name)
+        return called(input)
+
     _writer(op, name, inplace, check, kernel)
-    return _with_method(_named(function, name, _one(check)), op if check is None else called)
+    chosen = function if has_out else without_out
+    return _with_method(_named(chosen, name, _one(check)), op if check is None else called)
 
 
 def _with_method(function: Function, method: Function) -> Function:
@@ -248,7 +256,7 @@ atanh = unary(el.atanh, "atanh")
 erf = unary(el.erf, "erf")
 erfc = unary(el.erfc, "erfc")
 sigmoid = unary(el.sigmoid, "sigmoid")
-relu = unary(el.relu, "relu")
+relu = unary(el.relu, "relu", has_out=False)
 sign = unary(el.sign, "sign")
 floor = unary(el.floor, "floor")
 ceil = unary(el.ceil, "ceil")
@@ -276,10 +284,10 @@ sinc = unary(sp.sinc, "sinc")
 signbit = unary(ar.signbit, "signbit", inplace=False)
 isposinf = unary(ar.isposinf, "isposinf", inplace=False)
 isneginf = unary(ar.isneginf, "isneginf", inplace=False)
-isreal = unary(ar.isreal, "isreal", inplace=False)
-isnan = unary(ch.isnan, "isnan", inplace=False)
-isinf = unary(ch.isinf, "isinf", inplace=False)
-isfinite = unary(ch.isfinite, "isfinite", inplace=False)
+isreal = unary(ar.isreal, "isreal", inplace=False, has_out=False)
+isnan = unary(ch.isnan, "isnan", inplace=False, has_out=False)
+isinf = unary(ch.isinf, "isinf", inplace=False, has_out=False)
+isfinite = unary(ch.isfinite, "isfinite", inplace=False, has_out=False)
 logical_not = unary(ch.logical_not, "logical_not", inplace=False)
 
 # -- functions of two ---------------------------------------------------------------------------------------------

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from ...arrays import errors
-from ...arrays.array import pointer
+from ...arrays.array import pointer, xp
 from ...arrays.session import slot
 from ...ops import choice as ch
 from ...ops import elementwise as el
 from ...ops import inplace as ip
 from ...ops import shape as so
 from ...ops.op import OpFunction
+from ...tensor.dispatch import kernel_error
 from ...tensor.inplace import apply_inplace, share_data
 from ...tensor.tensor import Tensor
 from ..calls.check import as_operand, bounds, combination, need_alpha, need_divisor, need_filling, need_numbers
-from ..shape.shape import expanded
 
 
 def writes(op: OpFunction, name: str) -> Callable[..., Tensor]:
@@ -144,7 +144,14 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """
     if not isinstance(src, Tensor):
         src = as_operand("copy_", src)
-    expanded(src, self._array.shape, src._array.shape)
+    shape, source = self._array.shape, src._array.shape
+    if shape != source:
+        try:
+            joint = xp.broadcast_shapes(shape, source)
+        except ValueError as error:
+            raise kernel_error(ip.copy.op, [self._array, src._array], error) from None
+        if joint != shape:
+            raise errors.runtime(f"output with shape {list(shape)} doesn't match the broadcast shape {list(joint)}")
     return _write(ip.copy, self, src)
 
 

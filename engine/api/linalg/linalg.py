@@ -10,7 +10,7 @@ from ...ops import linalg as la
 from ...ops import shape as sh
 from ...tensor.fast_path import quick_product
 from ...tensor.tensor import Tensor
-from ..calls.check import LETTERS, kind, need_numbers, need_tensor
+from ..calls.check import kind, need_numbers, need_tensor
 from ..shape.joining import joint
 from ..shape.shape import expand, reshape, unsqueeze
 from ..shape.transposes import matrix_transposed
@@ -30,7 +30,7 @@ __all__ = [
 
 def _same_dtype(a: Tensor, b: Tensor, words: str) -> None:
     if a._array.dtype != b._array.dtype:
-        names = [LETTERS[x.dtype.name].lower() for x in (a, b)]
+        names = [errors.C_NAMES[x.dtype.name] for x in (a, b)]
         raise errors.runtime(words.format(*names, kind(a), kind(b)))
 
 

@@ -114,9 +114,9 @@ def _place(name: str, input: Tensor, dim: int) -> int:
 def _middle(name: str, input: Tensor, dim: int | None, keepdim: bool, ops: tuple[Any, Any], pair: Any) -> Any:
     need_tensor(input, name)
     whole, along = ops
-    place = None if dim is None else _place(name, input, dim)
+    place = None if dim is None else _place("median", input, dim)
     if input.dtype.name == "bool":
-        raise refused("median_cpu", input)
+        raise refused("median_cpu" if dim is None else "median_out", input)
     return whole(input) if place is None else pair(*along(input, dim=place, keepdim=keepdim))
 
 

@@ -74,7 +74,7 @@ def narrowed(input: Tensor, dim: int, start: Any, length: Any) -> tuple[int, int
     place = one_dim(dim, input._array.ndim)
     n, first = input._array.shape[place], int(start)
     if not -n <= first <= n:
-        raise IndexError(f"start out of range (expected to be in range of [-{n}, {n}], but got {first})")
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {first})")
     first = first + n if first < 0 else first
     if first + length > n:
         raise errors.runtime(f"start ({first}) + length ({length}) exceeds dimension size ({n}).")

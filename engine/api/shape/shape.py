@@ -327,7 +327,8 @@ def expanded(input: Tensor, sizes: tuple[int, ...], shape: tuple[int, ...]) -> t
             f"provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     result = []
-    for place, n in enumerate(sizes):
+    for place in range(len(sizes) - 1, -1, -1):
+        n = sizes[place]
         present = 1 if place < extra else shape[place - extra]
         if n == -1:
             if place < extra:
@@ -341,7 +342,7 @@ def expanded(input: Tensor, sizes: tuple[int, ...], shape: tuple[int, ...]) -> t
                 f"dimension {place}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
             )
         result.append(n)
-    return tuple(result)
+    return tuple(result[::-1])
 
 
 def expand_as(input: Tensor, other: Tensor) -> Tensor:

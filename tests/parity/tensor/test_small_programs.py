@@ -71,6 +71,42 @@ FLAGS = {
     "requires_grad of integers": "i = torch.tensor([1]); i.requires_grad = True",
     "requires_grad_ of integers": "torch.tensor([1]).requires_grad_()",
 }
+LAYOUTS = {
+    "reductions of a transposed tensor": """
+        a = torch.arange(24.0).reshape(2, 3, 4).permute(2, 1, 0)
+        names = "sum mean prod amax amin var std all any logsumexp".split()
+        r = [(name, getattr(a, name)(0).stride()) for name in names]""",
+    "a mean that is viewed": "r = torch.arange(24.0).reshape(2, 3, 4).transpose(1, 2).mean(0).view(-1)",
+    "softmax and norms of a transposed tensor": """
+        a = torch.arange(24.0).reshape(2, 3, 4).permute(2, 1, 0)
+        f = torch.nn.functional
+        r = [y.stride() for y in (a.softmax(0), a.log_softmax(1), f.layer_norm(a, (2,)), f.logsigmoid(a))]""",
+    "a vector times a matrix": "y = x @ torch.ones(3, 2); y.mul_(2); r = y._is_view(), y.grad_fn",
+}
+SENTENCES = {
+    "expand names the last dimension": "torch.ones(4, 2).expand(3, 3)",
+    "a copy that is too large": "torch.ones(3).copy_(torch.ones(4, 3))",
+    "a copy of another size": "torch.ones(3).copy_(torch.ones(4))",
+    "a copy of several to one": "torch.ones(1).copy_(torch.ones(2))",
+    "bits by a float": "torch.tensor([1]) ^ 1.5",
+    "bits of a float by integers": "1.5 | torch.tensor([1])",
+    "shift by a float": "torch.tensor([1]) << 1.5",
+    "product of two dtypes": "torch.ones(2, 2).half() @ torch.ones(2, 2)",
+    "product of integers and floats": "torch.ones(2, 2).long() @ torch.ones(2, 2)",
+    "isnan has no out": "torch.isnan(x, out=torch.zeros(3))",
+    "relu has no out": "torch.relu(x, out=torch.zeros(3))",
+    "median of bools": "torch.tensor([True]).nanmedian(0)",
+    "narrow of nothing": "torch.zeros(0).narrow(0, -1, 1)",
+}
+GRADIENTS = {
+    "batched, unused": """
+        ones = torch.ones(2, 3)
+        r = torch.autograd.grad(x * 2, [x, y := torch.ones(2, requires_grad=True)], ones, is_grads_batched=True,
+                                materialize_grads=True)""",
+    "batched, unused, none": """
+        y = torch.ones(2, requires_grad=True)
+        r = torch.autograd.grad(x * 2, [x, y], torch.ones(2, 3), is_grads_batched=True, allow_unused=True)""",
+}
 INTEGERS = {
     "tensordot of dimensions of size 1": """
         i = torch.tensor([[1], [2]], dtype=torch.int8)
@@ -84,7 +120,7 @@ torch.div(m, m, rounding_mode='trunc') | torch.nn.functional.softsign(m) | m.fmo
 
 
 def _programs() -> list[Any]:
-    groups = (VIEWS, WRITES, NODES, FLAGS, INTEGERS)
+    groups = (VIEWS, WRITES, NODES, FLAGS, LAYOUTS, SENTENCES, GRADIENTS, INTEGERS)
     rows = {name: textwrap.dedent(source) for group in groups for name, source in group.items()}
     bools = listed(BOOLS)
     assert len(rows) == sum(map(len, groups)), "two programs of one name"
