@@ -16,8 +16,8 @@ OFTEN_MEANT: frozenset[Kind] = frozenset({"sum", "tie", "kink"})
 
 MISTAKES: frozenset[Kind] = frozenset({
     "not-zeroed", "other-loss", "cleared", "unused-clip", "unreached", "unheld", "unlisted", "loss-dimension",
-    "no-logarithm", "log-target", "softmax-twice", "sigmoid-twice", "flat-scores", "padding", "one-class", "swapped",
-    "alike-units", "write", "cut", "copy", "shape",
+    "no-logarithm", "log-target", "softmax-twice", "sigmoid-twice", "flat-scores", "padding", "negated", "one-class",
+    "swapped", "alike-units", "write", "cut", "copy", "shape",
 })  # fmt: skip
 """Kinds about what the program says, which explain what its numbers show."""
 

@@ -11,6 +11,7 @@ from .alike_units import alike_units
 from .dead_units import dead_units
 from .finding import Finding, Kind
 from .losses.kl_divergence import divergences
+from .losses.negated import negated_losses
 from .losses.padding import counted_padding
 from .losses.temperature import flat_scores
 from .losses.wrong_loss import wrong_losses
@@ -40,7 +41,7 @@ def _silent(facts: Facts) -> Iterator[Finding]:
     pairs: set[tuple[int, Kind]] = {(finding.event, "sum") for finding in mixed}
     alike = alike_units(facts)
     learning = alike or (*dead_units(facts), *zero_gradients(facts)), unreached(facts), unlisted(facts)
-    losses = wrong_losses(facts), divergences(facts), flat_scores(facts), counted_padding(facts)
+    losses = wrong_losses(facts), divergences(facts), flat_scores(facts), counted_padding(facts), negated_losses(facts)
     later = vanishing(facts), cleared(facts), unused_clips(facts), *losses, silent.findings(facts)
     for finding in chain(mixed, *learning, *later):
         if (finding.event, finding.kind) not in pairs:

@@ -59,6 +59,7 @@ FindingKind = Literal[
     "swapped",  # a loss with its target first and its prediction second
     "sigmoid-twice",  # binary cross entropy, which takes scores, of probabilities
     "flat-scores",  # a cross entropy of cosines that are multiplied by a temperature below 1
+    "negated",  # updates make the probabilities of the targets smaller, because of the loss's sign
     "padding",  # a loss counts positions that an embedding with padding_idx read as padding
     "write",  # a saved value was changed in a way that no version counts
     "cut",  # an op of a tensor and of its detached copy

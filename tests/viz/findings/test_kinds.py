@@ -22,7 +22,7 @@ from . import (
     test_vanishing,
     test_zero_gradients,
 )
-from .losses import test_kl_divergence, test_padding, test_temperature, test_wrong_loss
+from .losses import test_kl_divergence, test_negated, test_padding, test_temperature, test_wrong_loss
 from .updates import test_clipping, test_other_loss, test_zeroing
 
 NET = {"forward": test_unreached.WHOLE, "before": "", "params": "net.parameters()", "after": ""}
@@ -47,6 +47,7 @@ PROGRAMS: dict[Kind, str] = {
         f"{test_kl_divergence.HEAD}F.kl_div(F.log_softmax(x, -1), F.log_softmax(y, -1), reduction='sum').backward()\n"
     ),
     "flat-scores": f"{test_temperature.HEAD}{test_temperature.FLAT}.backward()\n",
+    "negated": test_negated.NEGATED,
     "padding": f"{test_padding.HEAD}{test_padding.COUNTED}.backward()\n",
     "softmax-twice": test_wrong_loss.HEAD + "F.cross_entropy(F.softmax(x, dim=1), y).backward()\n",
     "one-class": test_wrong_loss.HEAD + "F.cross_entropy(x[:, :1], y * 0).backward()\n",

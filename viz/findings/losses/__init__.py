@@ -1,1 +1,1 @@
-"""Losses that receive something other than they expect: probabilities, logarithms, flat scores, padding."""
+"""Losses that receive something other than they expect, such as probabilities or padding, or have the wrong sign."""

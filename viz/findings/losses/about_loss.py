@@ -26,3 +26,18 @@ def elements(facts: Facts, argument: Input) -> np.ndarray | None:
 def written_at(facts: Facts, event: OpCalled) -> str:
     """The program's text of an op with its line, or else the name of the op."""
     return facts.code_at(event.stack) or labels.written_name(event)
+
+
+def constant(facts: Facts, event: OpCalled) -> float | None:
+    """The number by which an op multiplies or divides; None if it is a parameter, or not a single number."""
+    if len(event.inputs) == 1:
+        other = event.attrs.get("other")
+        return float(other) if isinstance(other, (int, float)) else None
+    for argument in event.inputs[:2]:
+        if argument.tensor is None and isinstance(argument.scalar, (int, float)):
+            return float(argument.scalar)
+        fact = facts.tensors.get(argument.tensor) if argument.tensor is not None else None
+        if fact is not None and fact.shape in ((), (1,)) and not fact.requires_grad:
+            array = elements(facts, argument)
+            return None if array is None else float(array.reshape(()))
+    return None

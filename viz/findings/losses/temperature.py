@@ -13,7 +13,7 @@ from ...reading import labels, text
 from ...reading.facts import Facts
 from ...reading.rearranged import origin
 from ..finding import Finding
-from .about_loss import about, elements, written_at
+from .about_loss import about, constant, elements, written_at
 
 MOST_SCALE = 0.5
 """The largest scale that is certainly a mistake: scores within ±0.5 leave every class a similar probability."""
@@ -55,7 +55,7 @@ def _scale(facts: Facts, scores: Input) -> _Scale | None:
     factor, scaling = 1.0, None
     while (before := origin(facts, scores)) is not None:
         event, name = before.op, labels.written_name(before.op).rstrip("_")
-        number = _constant(facts, event) if name in ("mul", "div") else None
+        number = constant(facts, event) if name in ("mul", "div") else None
         if number:
             factor, scaling = factor * (number if name == "mul" else 1 / number), scaling or event
         elif name != "masked_fill" and not (name == "mul" and _is_mask(facts, event)):
@@ -70,21 +70,6 @@ def _is_mask(facts: Facts, event: OpCalled) -> bool:
     fact = facts.tensors.get(mask.tensor) if mask.tensor is not None else None
     array = elements(facts, mask) if fact is not None and not fact.requires_grad else None
     return array is not None and array.size > 0 and bool(np.abs(array).max() <= 1)
-
-
-def _constant(facts: Facts, event: OpCalled) -> float | None:
-    """The number by which an op multiplies or divides; None if it is a parameter, or not a single number."""
-    if len(event.inputs) == 1:
-        other = event.attrs.get("other")
-        return float(other) if isinstance(other, (int, float)) else None
-    for argument in event.inputs[:2]:
-        if argument.tensor is None and isinstance(argument.scalar, (int, float)):
-            return float(argument.scalar)
-        fact = facts.tensors.get(argument.tensor) if argument.tensor is not None else None
-        if fact is not None and fact.shape in ((), (1,)) and not fact.requires_grad:
-            array = elements(facts, argument)
-            return None if array is None else float(array.reshape(()))
-    return None
 
 
 def _is_data(facts: Facts, argument: Input) -> bool:
