@@ -223,7 +223,7 @@ def join(parts: Sequence[str]) -> str:
 def one_line(source: str, limit: int) -> str:
     """Source text with its white space collapsed, cut where it is long.
 
-    >>> one_line("z.backward([[1, 0]],\\n           retain_graph=True)")
+    >>> one_line("z.backward([[1, 0]],\\n           retain_graph=True)", 60)
     'z.backward([[1, 0]], retain_graph=True)'
     """
     text = " ".join(source.split())
