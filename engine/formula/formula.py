@@ -189,13 +189,13 @@ class _Call:
         """A named function of what the rule reads."""
         rule = self.op.rules[target.partition("[")[0]]
         needs = [self.values[need] for need in inspect.signature(rule).parameters]
-        read = [v for need in needs for v in (need if isinstance(need, list) else [need]) if isinstance(v, Symbol)]
-        read = list({v.name: v for v in read}.values())
+        symbols = [v for need in needs for v in (need if isinstance(need, list) else [need]) if isinstance(v, Symbol)]
+        symbols = list({v.name: v for v in symbols}.values())
         why = "its formula depends on the values" if symbol is None else "written out it would be too long to be read"
         said = []
         for style in (TEXT, TEX):
             printer = Printer(style, self.labels)
-            arguments = ", ".join(printer.leaf(v.name) for v in read)
+            arguments = ", ".join(printer.leaf(v.name) for v in symbols)
             name = f"{self.name} backward"
             said.append((printer, f"{printer.bar(target)} = {style.function(name)}({arguments})"))
             printer.explain(style.function(name), f"what the rule of {self.name} computes: {why}")

@@ -63,10 +63,10 @@ class Commands:
             self.fixed.op(event)
             return
         frames = self.base.stacks[event.stack] if event.stack >= 0 else ()
-        used = Sources(self.base.files).met_unasked(frames[-1]) if frames else None
-        if used is not None:
+        gradient = Sources(self.base.files).met_unasked(frames[-1]) if frames else None
+        if gradient is not None:
             error = AttributeError(f"'NoneType' object has no attribute '{event.name.partition('.')[0]}_'")
-            error.add_note(f"Backstep: there is no {used} here, because no backward call has filled it.")
+            error.add_note(f"Backstep: there is no {gradient} here, because no backward call has filled it.")
             self.recorder.error(error)
             raise Stopped from error
 

@@ -285,9 +285,9 @@ class Reader:
         names = self.recording.names
         while names.renamed:
             self.renamed.add(names.renamed.popleft())
-        read = [tensor for tensor in self.renamed if tensor in self.tensors]
-        self.renamed.difference_update(read)
-        return {self.tensors[tensor]: names.called[tensor] for tensor in read}
+        numbers = [tensor for tensor in self.renamed if tensor in self.tensors]
+        self.renamed.difference_update(numbers)
+        return {self.tensors[tensor]: names.called[tensor] for tensor in numbers}
 
     def leaf(self, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
              origin: str, grad: int | None, name: str | None) -> AnyEvent:  # fmt: skip

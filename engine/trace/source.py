@@ -299,17 +299,17 @@ class Sources:
         `trainer.train()`, in which a library runs ops on its tensors.
         """
         file, node = self.file(frame.file), self.node(frame)
-        read: list[ast.AST] = []
+        parts: list[ast.AST] = []
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
-                read += [node.func.value] if first_name(node.func) not in file.modules else []
-            read += [*node.args, *(k.value for k in node.keywords)]
+                parts += [node.func.value] if first_name(node.func) not in file.modules else []
+            parts += [*node.args, *(k.value for k in node.keywords)]
         elif isinstance(node, ast.Compare):
-            read += [node.left, *node.comparators]
+            parts += [node.left, *node.comparators]
         elif isinstance(node, (ast.BinOp, ast.UnaryOp, ast.AugAssign, ast.Attribute, ast.Subscript)):
             fields = ("left", "right", "operand", "target", "value")
-            read += [part for f in fields if isinstance(part := getattr(node, f, None), ast.AST)]
-        flat = [e for n in read for e in (n.elts if isinstance(n, (ast.List, ast.Tuple)) else [n])]
+            parts += [part for f in fields if isinstance(part := getattr(node, f, None), ast.AST)]
+        flat = [e for n in parts for e in (n.elts if isinstance(n, (ast.List, ast.Tuple)) else [n])]
         return tuple(file.text_of(n) for n in flat if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)))
 
     def argument_name(self, outer: Frame, inner: Frame, name: str) -> str | None:
@@ -360,9 +360,9 @@ class Sources:
         >>> Sources({"a.py": "x -= 0.1 * x.grad"}).met_unasked(Frame("a.py", "<module>", 1, 1, 5, 17))
         'x.grad'
         """
-        used = next((text for text in self.operands(frame) if text.endswith(".grad")), None)
+        gradient = next((text for text in self.operands(frame) if text.endswith(".grad")), None)
         over, above = self.file(frame.file).above, self.node(frame)
-        if used is None or above is None:
+        if gradient is None or above is None:
             return None
         while above in over and not isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             above = over[above]
@@ -370,7 +370,7 @@ class Sources:
         tests += [test for node in ast.walk(above) if isinstance(node, ast.comprehension) for test in node.ifs]
         inner = [node for test in tests for node in ast.walk(test)]
         has_check = any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in inner)
-        return None if has_check else used
+        return None if has_check else gradient
 
 
 def first_name(node: ast.AST) -> str | None:

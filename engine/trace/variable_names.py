@@ -500,16 +500,16 @@ class Naming:
         tensors = list(dict.fromkeys(i.tensor for i in event.inputs if i.tensor is not None))
         if self.strangers.isdisjoint(tensors):
             return
-        read = tuple(dict.fromkeys(self.sources.operands(frames[-1])))
+        operands = tuple(dict.fromkeys(self.sources.operands(frames[-1])))
         is_loaded = not self.loaded.isdisjoint(tensors)
-        outside = {name: self.name_outside(frames, name) for name in read} if is_loaded else {}
+        outside = {name: self.name_outside(frames, name) for name in operands} if is_loaded else {}
         new = [t for t in tensors if t in self.strangers and t not in self.names]
-        if len(read) == len(tensors):
-            for tensor, name in zip(tensors, read, strict=True):
+        if len(operands) == len(tensors):
+            for tensor, name in zip(tensors, operands, strict=True):
                 if tensor in new:
                     self.name(tensor, outside[name] if tensor in self.loaded else name)
-        elif len(read) == len(new) == 1 and read[0] not in {self.names.get(t) for t in tensors}:
-            self.name(new[0], outside[read[0]] if new[0] in self.loaded else read[0])
+        elif len(operands) == len(new) == 1 and operands[0] not in {self.names.get(t) for t in tensors}:
+            self.name(new[0], outside[operands[0]] if new[0] in self.loaded else operands[0])
         self.strangers.difference_update(tensors)
         self.loaded.difference_update(tensors)
 

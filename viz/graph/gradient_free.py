@@ -200,9 +200,9 @@ class _Tensors:
         for inner in [] if isinstance(scope, int) else inner_first(scope):
             member.parts.add(inner.part)
         for op in [self.tree.ops[number] for number in member.ops]:
-            taken = {one.tensor for one in op.inputs if one.tensor is not None}
-            member.takes |= taken
-            member.reads |= {self.storages[one] for one in taken if one in self.storages}
+            tensors = {one.tensor for one in op.inputs if one.tensor is not None}
+            member.takes |= tensors
+            member.reads |= {self.storages[one] for one in tensors if one in self.storages}
             member.gives |= {out.tensor for out in op.outputs}
             if op.inplace is not None:
                 member.writes |= {out.storage for out in op.outputs}

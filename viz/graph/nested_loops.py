@@ -127,15 +127,15 @@ def period(rounds: Sequence[Sequence[OpCalled]]) -> int | None:
     """The number of iterations after which the same data come again, in any order; None if they do not, or not evenly.
     The last epoch may be incomplete: because of an error, or because the recording ends.
     """
-    used = [_data(ops) for ops in rounds]
+    inputs = [_data(ops) for ops in rounds]
     uses: dict[object, list[int]] = {}
-    for n, data in enumerate(used):
+    for n, data in enumerate(inputs):
         for thing in data:
             uses.setdefault(thing, []).append(n)
     again = {
         thing for thing, at in uses.items() if 1 < len(at) <= at[-1] - at[0]
     }  # not a state: used in every iteration
-    signs = [frozenset(data & again) for data in used]
+    signs = [frozenset(data & again) for data in inputs]
     several = len(set(signs))
     if not 1 < several < len(signs) or frozenset() in signs:
         return None

@@ -114,8 +114,8 @@ def rows(item: Item, drawing: Drawing) -> list[RowSize]:
     high, wide = cells(fact.shape)
     keys: list[tuple[RowKey, str]] = [("value", "value")]
     leaf = item.version in fact.leaf_versions
-    used = bool(facts.uses.get((tensor, item.version))) or len(fact.values) == 1
-    if (leaf and used) or tensor in facts.retained or tensor in facts.receives:
+    is_used = bool(facts.uses.get((tensor, item.version))) or len(fact.values) == 1
+    if (leaf and is_used) or tensor in facts.retained or tensor in facts.receives:
         keys.append(("grad", ".grad"))
     if tensor in facts.roots and drawing.card(tensor) == item.id and not leaf:
         keys.append(("seed", SEED_LABEL))

@@ -27,8 +27,8 @@ def formulas(facts: Facts, event: OpCalled) -> list[Document]:
     shapes = {t: facts.tensors[t].shape for t in tensors if t in facts.tensors}
     symbolic = formulas_of(event, shapes, _names(facts, event), facts.letters)
     calls = calls_by_input(facts, event)
-    read = [f for key, f in symbolic.items() if key in calls]
-    alike = {f.text: [one for one in read if one.text == f.text] for f in read}
+    own = [f for key, f in symbolic.items() if key in calls]
+    alike = {f.text: [one for one in own if one.text == f.text] for f in own}
     return [_document(each, [calls[f.input] for f in each]) for each in alike.values()]
 
 

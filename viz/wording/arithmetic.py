@@ -97,16 +97,16 @@ def _products(name: str, whose: str, matrix: np.ndarray, upstream: np.ndarray, c
     of products for each element that has a path.
     """
     ways = [np.flatnonzero(column) for column in matrix.T]
-    if _is_factor(matrix) and all(len(used) <= 1 for used in ways):
+    if _is_factor(matrix) and all(len(paths) <= 1 for paths in ways):
         factors = matrix.sum(axis=0).reshape(cotangent.shape)
         result = line(whose, [text.number(v) for v in factors.reshape(-1)], "local")
         return [{**result, "cols": factors.shape[-1]} if factors.ndim > 1 else result]
-    if any(len(used) > TERMS for used in ways):
+    if any(len(paths) > TERMS for paths in ways):
         return []
     lines = []
-    for j, used in enumerate(ways):
+    for j, paths in enumerate(ways):
         label = f"{name}{place(j, cotangent.shape)}"
-        terms = [(float(upstream[i]), float(matrix[i, j])) for i in used]
+        terms = [(float(upstream[i]), float(matrix[i, j])) for i in paths]
         if not terms:
             number = cotangent.array.reshape(-1)[j] if cotangent.array is not None else 0.0
             lines.append(line(label, [text.number(number)], "local"))

@@ -129,18 +129,18 @@ class _Ways:
         name, ops = short(span.label), text.count(span.end - span.start, "op")
         if span.row == 0:
             return f"The forward pass runs {ops}."
-        taken, results = self.crossing(span)
+        inputs, results = self.crossing(span)
         if not results:
             return f"{name} runs {ops}."
-        if not taken:
+        if not inputs:
             return f"{name} gives {self.text_of(results)}."
-        return f"{name} turns {self.text_of(taken)} into {self.text_of(results)}."
+        return f"{name} turns {self.text_of(inputs)} into {self.text_of(results)}."
 
     def crossing(self, span: Span) -> tuple[list[int], list[int]]:
         """The tensors, without parameters, that a span takes from earlier steps and that it leaves to later ones."""
         facts, events = self.facts, self.facts.trace.events
         first = events[self.line.steps[span.start].event].index
-        taken: dict[int, None] = {}
+        tensors: dict[int, None] = {}
         results: dict[int, None] = {}
         last: OpCalled | None = None
         for k in self.steps(span):
@@ -153,11 +153,11 @@ class _Ways:
                     continue
                 fact = facts.tensors.get(one.tensor)
                 if fact is not None and fact.event < first and not self.is_held(one):
-                    taken[one.tensor] = None
+                    tensors[one.tensor] = None
             results.update((o.tensor, None) for o in event.outputs if self.used.get(o.tensor, -1) >= span.end)
         if not results and last is not None:
             results = dict.fromkeys(out.tensor for out in last.outputs[:1])
-        return list(taken), list(results)
+        return list(tensors), list(results)
 
     def is_held(self, argument: Input) -> bool:
         """Whether an argument is a parameter or a buffer, which a module holds itself."""

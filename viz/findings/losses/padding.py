@@ -41,12 +41,12 @@ def counted_padding(facts: Facts) -> list[Finding]:
 def _counted(facts: Facts, embedding: OpCalled, loss: OpCalled) -> np.ndarray | None:
     """Which targets of a loss are padding, in their shape; None if none is, or the loss leaves them out."""
     index = embedding.attrs["padding_idx"]
-    read, targets = elements(facts, embedding.inputs[1]), elements(facts, loss.inputs[1])
-    if read is None or targets is None or read.ndim < 2 or read.size != targets.size:
+    numbers, targets = elements(facts, embedding.inputs[1]), elements(facts, loss.inputs[1])
+    if numbers is None or targets is None or numbers.ndim < 2 or numbers.size != targets.size:
         return None
     if index == loss.attrs.get("ignore_index"):
         return None
-    for order in (read, read.T):
+    for order in (numbers, numbers.T):
         padding: np.ndarray = (order == index).reshape(targets.shape)
         if FEWEST <= padding.mean() < 1 and (targets[padding] == index).all():
             return padding

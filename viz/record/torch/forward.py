@@ -433,10 +433,10 @@ class Forward:
         view = part()
         fn = None if view is None else grad_fn_of(view)
         if self.is_new(fn):
-            taken = (part.number, part.version, part.value, True, part.storage, state.number)
-            record = self.graph.node(fn, waiting.stack, [taken], ())
+            view_result = (part.number, part.version, part.value, True, part.storage, state.number)
+            record = self.graph.node(fn, waiting.stack, [view_result], ())
             source = state.number, state.version
-            self.log.append(("made", waiting.stack, entries.retaken, path, source, taken, record, waiting.during))
+            self.log.append(("made", waiting.stack, entries.retaken, path, source, view_result, record, waiting.during))
 
     def hidden(self, fn: Any, stack: int, inputs: Any, results: Any, attrs: dict[str, Any], inplace: int | None,
                during: int | None) -> None:  # fmt: skip
