@@ -11,6 +11,10 @@ from .api.calls import out as _out
 from .api.calls import public_functions as _public_functions
 from .api.calls.absent_functions import *
 from .api.calls.absent_functions import bfloat16_dtype as bfloat16
+from .api.calls.absent_functions import complex64_dtype as cfloat
+from .api.calls.absent_functions import complex64_dtype as complex64
+from .api.calls.absent_functions import complex128_dtype as cdouble
+from .api.calls.absent_functions import complex128_dtype as complex128
 from .api.calls.functions import *
 from .api.creation import constructors, creation, fills
 from .api.creation import counting as _counting
@@ -163,6 +167,10 @@ __all__ = [
     "backends",
     "bfloat16",
     "bool",
+    "cdouble",
+    "cfloat",
+    "complex64",
+    "complex128",
     "cuda",
     "detach",
     "device",

@@ -146,9 +146,11 @@ def of_shapes(error: ValueError) -> BaseException:
     return from_kernel("backward", list(shapes), error, _CHANGED)
 
 
-def strange_operand(name: str, stranger: object) -> TypeError:
+def strange_operand(name: str, stranger: object) -> TypeError | OutOfScope:
     """Python's error for an operand that is neither a tensor nor a number."""
     kind = type(stranger).__name__
+    if isinstance(stranger, complex):
+        return OutOfScope("complex numbers are out of scope in Backstep")
     if name == "mul" and isinstance(stranger, (list, tuple)):  # Python would repeat it
         return TypeError("only integer tensors of a single element can be converted to an index")
     if name in ("lt", "le", "gt", "ge"):

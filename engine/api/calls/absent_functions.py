@@ -36,19 +36,21 @@ bfloat16 = _absent("bfloat16", SMALL)
 class Refused(dtype):
     """Raises OutOfScope if a tensor would have it: a script may only name this dtype."""
 
-    __slots__ = ()
+    __slots__ = ("is_complex", "what")
 
-    def __init__(self, name: str, itemsize: int) -> None:
-        self.name, self.itemsize, self.legacy = name, itemsize, ""
-        self.is_floating_point = self.is_signed = True
+    def __init__(self, name: str, itemsize: int, what: str) -> None:
+        self.name, self.itemsize, self.legacy, self.what = name, itemsize, "", what
+        self.is_signed, self.is_complex = True, what == COMPLEX
+        self.is_floating_point = not self.is_complex
 
     @property
     def numpy(self) -> Any:  # type: ignore[override]
         """Never: numpy has no such numbers."""
-        raise errors.OutOfScope(f"torch.{self.name}: {SMALL} are out of scope in Backstep; use torch.float32")
+        raise errors.OutOfScope(f"torch.{self.name}: {self.what} are out of scope in Backstep; use torch.float32")
 
 
-bfloat16_dtype = Refused("bfloat16", 2)
+bfloat16_dtype = Refused("bfloat16", 2, SMALL)
+complex64_dtype, complex128_dtype = Refused("complex64", 8, COMPLEX), Refused("complex128", 16, COMPLEX)
 
 METHODS = (
     "cfloat", "cdouble", "chalf", "to_sparse", "to_sparse_csr", "coalesce", "dequantize", "int_repr", "bfloat16",

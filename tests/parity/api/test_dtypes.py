@@ -62,3 +62,18 @@ def test_bfloat16_can_be_named_and_says_that_it_is_left_out() -> None:
         with pytest.raises(OutOfScope, match=r"torch\.bfloat16: .* use torch\.float32"):
             use()
     assert engine.get_default_dtype() is engine.float32
+
+
+@pytest.mark.parametrize("name", ["complex64", "complex128", "cfloat", "cdouble"])
+def test_complex_dtype_can_be_named_and_says_that_it_is_left_out(name: str) -> None:
+    dtype = getattr(engine, name)
+    assert dtype.is_complex and not dtype.is_floating_point and engine.ones(2).dtype != dtype
+    for make in (lambda: engine.ones(2, dtype=dtype), lambda: engine.ones(2).to(dtype)):
+        with pytest.raises(OutOfScope, match=r"torch\.complex\d+: complex tensors are out of scope"):
+            make()
+
+
+@pytest.mark.parametrize("source", ["x * 1j", "1j * x", "x + 1j", "x - 1j", "x / 1j", "x ** 1j", "torch.add(x, 1j)"])
+def test_complex_operand_is_left_out_in_so_many_words(source: str) -> None:
+    with pytest.raises(OutOfScope, match="complex numbers are out of scope"):
+        eval(source, {"x": engine.ones(2), "torch": engine})  # noqa: S307 - sources of this file
