@@ -180,12 +180,19 @@ class Names:
         before its first call."""
         may_be = type(tensor).__name__ == "Parameter" or id(tensor) in BUFFERS
         for path, module in held_modules(sys._getframe(2)) if may_be and tensor not in self._parts else ():
-            if module not in self._searched:
-                self._searched.note(module, True)
-                for source, qualified, part in _parts(module):
-                    if part not in self._parts:
-                        self._parts.note(part, (source, f"{path}.{qualified}"))
+            self._look_into(path, module)
         return self._parts.get(tensor) or ("seen", None)
+
+    def _look_into(self, path: str, module: Any) -> None:
+        """Take note of the names of all tensors in a module and in the lists that it has, once."""
+        if module in self._searched:
+            return
+        self._searched.note(module, True)
+        for source, qualified, part in _parts(module):
+            if part not in self._parts:
+                self._parts.note(part, (source, f"{path}.{qualified}"))
+        for place, inner in modules_in_lists(path, module):
+            self._look_into(place, inner)
 
 
 def _parts(module: Any) -> Iterator[tuple[str, str, Any]]:
@@ -219,6 +226,18 @@ def held_modules(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
             yield from ((f"{name}[{key!r}]", item) for key, item in value.items() if _is_module(item))
         elif name != "self" and _is_module(value):
             yield name, value
+
+
+def modules_in_lists(name: str, module: Any) -> Iterator[tuple[str, Any]]:
+    """The modules in plain lists, tuples and dicts that are attributes of a module or of a part of it, which do not
+    belong to it: (`net.blocks[0]`, the block).  Without this, each has the name of a loop's variable."""
+    for path, inner in module.named_modules():
+        before = f"{name}.{path}" if path else name
+        for key, items in list(getattr(inner, "__dict__", {}).items()):
+            if key.startswith("_") or type(items) not in (list, tuple, dict) or len(items) > MOST:
+                continue
+            places = items.items() if type(items) is dict else enumerate(items)
+            yield from ((f"{before}.{key}[{place!r}]", item) for place, item in places if _is_module(item))
 
 
 def _names(frame: FrameType | None) -> Iterator[tuple[str, Any]]:

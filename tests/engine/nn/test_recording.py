@@ -97,6 +97,28 @@ def test_parameters_are_named_as_the_program_reaches_them() -> None:
     assert parameter_names(trace) == expected and list(generator.state_dict()) == ["0.weight"]
 
 
+class Listed(nn.Module):
+    """A module that has its parts in a plain list, which it does not look into."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Module()
+        self.inner.parts = [nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)]
+        self.heads = {"a": nn.Linear(1, 1, bias=False)}
+
+    def forward(self, x: Any) -> Any:
+        for part in self.inner.parts:
+            x = part(x)
+        return self.heads["a"](x)
+
+
+def test_equal_parts_in_a_plain_list_of_a_module_have_names_of_their_own() -> None:
+    net, x = Listed(), torch.ones(1, 1)
+    with torch.record() as trace:
+        net(x)
+    assert parameter_names(trace) == ["net.inner.parts[0].weight", "net.inner.parts[1].weight", "net.heads['a'].weight"]
+
+
 def test_parameters_of_a_part_that_is_called_alone_have_the_name_of_the_whole() -> None:
     model, x = Net(), torch.ones(2, 3)
     with torch.record() as trace:

@@ -149,3 +149,30 @@ def test_a_long_program_is_parsed_once_however_many_batches_it_has(
     monkeypatch.setattr(source, "syntax_tree", counted)
     draw(facts, groups(facts))
     assert len(texts) == 1
+
+
+LISTED = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = [nn.Linear(2, 2), nn.Linear(2, 2)]
+
+    def forward(self, x):
+        for b in self.blocks:
+            x = b(x)
+        return x
+
+
+net = Net()
+net(torch.ones(3, 2)).sum().backward()
+"""
+
+
+def test_equal_layers_in_a_plain_list_of_a_module_have_names_of_their_own(tmp_path: Path) -> None:
+    trace = recorded_here(LISTED, tmp_path)
+    names = [event.name for event in trace.events if isinstance(event, LeafCreated) and event.source == "parameter"]
+    assert names == [f"net.blocks[{place}].{name}" for place in (0, 1) for name in ("weight", "bias")]

@@ -43,7 +43,8 @@ def test_layers_in_a_plain_list_are_in_no_optimiser(tmp_path: Path) -> None:
     (one,) = found(tmp_path)
     assert one.label == "4 parameters are in no optimiser" and one.line == 12
     assert "does not list them among its parameters, so SGD does not hold them" in one.why
-    assert one.why.startswith("net uses 4 parameters in `self.layers[number](x)` (line 12)")
+    named = "net.layers[0].weight, net.layers[0].bias, net.layers[1].weight and net.layers[1].bias"
+    assert one.why.startswith(f"net uses {named} in `self.layers[number](x)` (line 12)")
     assert "nn.ModuleList" in one.fix
 
 
@@ -72,15 +73,15 @@ net = Net()
 """
 
 
+DOWN = (
+    "net.layers[0].down.weight, net.layers[0].down.bias, net.layers[1].down.weight and net.layers[1].down.bias"
+    " in `self.down(x)`"
+)
+
+
 @pytest.mark.parametrize(
     ("forward", "named"),
-    [
-        (
-            "x + self.up(self.down(x))",
-            "8 parameters, among them layer.down.weight and layer.down.bias in `self.down(x)`",
-        ),
-        ("self.down(x) + x", "4 parameters, among them layer.down.weight and layer.down.bias in `self.down(x)`"),
-    ],
+    [("x + self.up(self.down(x))", f"8 parameters, among them {DOWN}"), ("self.down(x) + x", DOWN)],
 )
 def test_only_parameters_that_the_quoted_expression_uses_are_named(forward: str, named: str, tmp_path: Path) -> None:
     source = NET.replace("\nnet = Net()\n", WITHIN.replace("{forward}", forward))

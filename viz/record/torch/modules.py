@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from engine.trace.module_names import Living, held_as, held_modules, rate_of
+from engine.trace.module_names import Living, held_as, held_modules, modules_in_lists, rate_of
 
 from . import entries
 
@@ -113,6 +113,8 @@ class ModuleNames:
             for qualified, part in module.named_parameters():
                 if part not in self._parameters:
                     self._parameters.note(part, f"{module_name}.{qualified}")
+            for place, inner in modules_in_lists(module_name, module):
+                self.look_into(inner, place)
 
     def held_by(self, optimizer: Any) -> tuple[int | None, ...]:
         """The tensors that an optimiser updates, None for an unknown one; () if they are the same as in its last
