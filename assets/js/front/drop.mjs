@@ -50,9 +50,12 @@ export class Drop {
 
   say(text, command = "") {
     const copy = h("button.btn", { type: "button", onclick: () => navigator.clipboard.writeText(command).then(() => { copy.textContent = "Copied"; }, () => {}) }, "Copy");
-    fill(byId("drop-said"), h("span", {}, text), command ? [" ", h("code", {}, command), " ", copy] : null);
+    fill(byId("drop-said"), h("span", {}, marked(text)), command ? [" ", h("code", {}, command), " ", copy] : null);
   }
 }
+
+/** A message with its commands, which stand in backticks, as code. */
+const marked = (text) => text.split(/`([^`]+)`/).map((part, k) => (k % 2 ? h("code", {}, part) : part));
 
 /** A file's name as a shell takes it. */
 const quoted = (name) => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);

@@ -148,6 +148,7 @@ def test_trace_file_is_opened_where_it_is_dropped_and_a_script_gets_its_command(
     view.page.get_by_text("backstep run 'my net.py'").wait_for()
     field.set_input_files(tmp_path / "broken.backstep")
     view.page.get_by_text("'broken.backstep' is not a trace").wait_for()
+    assert view.js("document.querySelector('#drop-said code').textContent") == "backstep run"
     field.set_input_files(tmp_path / "square.backstep")
     view.until("window.backstep?.scene()?.program.title === 'square.backstep'")
 

@@ -19,7 +19,7 @@ LAYOUTS = {
     "kamada_kawai": "Kamada-Kawai",
     "forceatlas2": "ForceAtlas2",
 }
-"""Names for people; a layout that is not listed here goes by its own name."""
+"""Names for people; a layout that is not listed here goes by its own name, with a capital."""
 PICTURES = (
     ("export-svg", "whole", "Picture (SVG)"),
     ("export-png", "whole", "Picture (PNG)"),
@@ -135,8 +135,8 @@ def tour_offer() -> html.Div:
 def layout_menu() -> dmc.Menu:
     """The layouts by name, and folding of all groups at once."""
     layouts = [
-        dmc.MenuItem(LAYOUTS.get(name, name), id=f"layout-{name}", **also(data_act="layout", data_value=name))
-        for name in NAMES
+        dmc.MenuItem(title, id=f"layout-{name}", **also(data_act="layout", data_value=name))
+        for name, title in ((name, LAYOUTS.get(name, name.capitalize())) for name in NAMES)
     ]
     folds = [
         dmc.MenuItem("Fold all groups", **also(data_act="fold-all")),

@@ -60,7 +60,7 @@ def export(
     run, number = store.whole(revision)
     part = f" of {run.sections[number].name}" if run.is_divided and (kind not in WHOLE or iteration is not None) else ""
     others = "; --iteration chooses another" if part and iteration is None else ""
-    print(f"backstep: wrote {output}, {what} ({len(body) / 1024:,.0f} kB){part}{others}")
+    print(f"backstep: wrote {output}, {what} ({max(len(body) / 1024, 1):,.0f} kB){part}{others}")
     if kind is FORMATS["html"]:
         title = str(catalogue.find(program.id).about.get("title", program.id))
         print(f"backstep: to show it in a page in the same folder, write {frame(output.name, title)}")

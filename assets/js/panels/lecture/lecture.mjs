@@ -294,7 +294,7 @@ export class Lecture {
     const { chapters } = scene.program;
     return [
       h("div.row", {}, h("b.lecture-time", { role: "timer" }, this.elapsed()), h("button.btn", { type: "button", onclick: () => { this.begun = Date.now(); this.showTime(); } }, "Start the timer again"),
-        h("span.space"), this.heard?.black ? h("b", {}, "The audience sees a dark screen") : null, h("span.count", {}, this.heard ? "" : "Lecture mode is not on: press P in the other window"), h("span", {}, chapters.length ? `${chapter + 1} of ${chapters.length}` : "")),
+        h("span.space"), this.heard?.black ? h("b", {}, "The audience sees a dark screen") : null, h("span.count", {}, this.heard ? "" : "Lecture mode is not on: press P in the other window"), h("span.whole", {}, chapters.length ? `${chapter + 1} of ${chapters.length}` : "")),
       h("h2", {}, one?.title ?? scene.program.title),
       one?.notes ? h("div.lecture-notes", {}, prose(one.notes)) : h("p.hint", {}, "This chapter has no notes."),
       one ? prose(one.text) : null,
