@@ -290,7 +290,7 @@ class Module(Hooks, State):
         if not hasattr(owner, name):
             raise AttributeError(f"{owner._get_name()} has no attribute `{name}`")
         member = getattr(owner, name)
-        if not isinstance(member, kind) or (kind is Tensor and name not in owner._buffers):
+        if name not in owner._buffers if kind is Tensor else not isinstance(member, kind):
             raise AttributeError(f"`{name}` is not {what}")
         return member
 
@@ -299,7 +299,7 @@ class Module(Hooks, State):
         return self._member(target, Parameter, "an nn.Parameter")
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer of a qualified name."""
+        """The buffer of a qualified name; None for one that is registered without a tensor."""
         return self._member(target, Tensor, "a buffer")
 
     # -- what is done to all --------------------------------------------------------------------------------------

@@ -82,6 +82,8 @@ class LBFGS(Optimizer):
         """Go down until the gradient or the steps are small, at most `max_iter` steps; the loss before."""
         if closure is None:
             raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
+        if (count := len(self.param_groups)) != 1:
+            raise AssertionError(f"Expected exactly one param_group, but got {count}")
         again: Callable[[], Any] = enable_grad()(closure)
         with no_grad():
             return _Run(self, again).run()

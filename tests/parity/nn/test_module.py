@@ -124,6 +124,7 @@ SAME: dict[str, Callable[[Any], Any]] = {
     "parameter by name": lambda t: net(t).get_parameter("inner.scale").shape == (2,),
     "no parameter": lambda t: net(t).get_parameter("inner.wrong"),
     "no parameter but a buffer": lambda t: net(t).get_parameter("inner.seen"),
+    "a buffer without a tensor": lambda t: str(t.nn.InstanceNorm1d(2).get_buffer("running_mean")),
     "no buffer but a parameter": lambda t: net(t).get_buffer("inner.scale"),
     "missing attribute": lambda t: net(t).wrong,
     "no forward": lambda t: t.nn.Module()(1),

@@ -367,6 +367,9 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
     "Rprop etas": lambda t: t.optim.Rprop([t.zeros(1)], etas=(1.5, 1.2)),
     "fused and foreach": lambda t: t.optim.Adam([t.zeros(1)], foreach=True, fused=True),
     "LBFGS groups": lambda t: t.optim.LBFGS([{"params": [t.zeros(1)]}, {"params": [t.zeros(2)]}]),
+    "LBFGS of a second group": lambda t: (lambda o: (o.add_param_group({"params": t.zeros(2)}), o.step(lambda: 1)))(
+        t.optim.LBFGS([t.zeros(1)])
+    ),
     "LBFGS search": lambda t: lbfgs(t, line_search_fn="golden"),
     "no rate": lambda t: t.optim.Optimizer([t.zeros(1)], {"lr": 1}).step(),
     "another number of groups": lambda t: t.optim.SGD([t.zeros(1)]).load_state_dict({"state": {}, "param_groups": []}),
