@@ -845,7 +845,7 @@ export type FindingKind =
   | "loss-dimension" // probabilities sum to 1 along another dimension than that of the classes
   | "no-logarithm" // nll_loss or kl_div of probabilities
   | "log-target" // kl_div against logarithms of probabilities
-  | "softmax-twice" // cross entropy of probabilities
+  | "softmax-twice" // cross entropy, or the logits of a distribution, of probabilities
   | "one-class" // a loss of the softmax of a single number, which is always 1
   | "swapped" // a loss with its target first and its prediction second
   | "sigmoid-twice" // binary cross entropy, which takes scores, of probabilities

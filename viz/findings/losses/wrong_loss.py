@@ -50,6 +50,8 @@ def _softmax(facts: Facts, before: Origin) -> Origin | None:
 def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     name = labels.written_name(event)
     name = "nll_loss" if name == "nll_loss2d" else name  # PyTorch's, of more than two dimensions
+    if name == "sub":
+        yield from _scores_of_distribution(facts, event)
     if name in ("binary_cross_entropy", "binary_cross_entropy_with_logits"):
         yield from _swapped(facts, event)
     before = origin(facts, event.inputs[0], picks=True) if name in OF_PROBABILITIES | OF_SCORES else None
@@ -87,6 +89,27 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
         )
         fix = "Pass the scores to it: remove the sigmoid."
         yield about("sigmoid-twice", facts, event, "sigmoid taken twice", why, fix)
+
+
+def _scores_of_distribution(facts: Facts, event: OpCalled) -> Iterator[Finding]:
+    """Probabilities that a distribution takes for scores: it subtracts their logsumexp, which is log_softmax."""
+    scores, *others = event.inputs
+    norm = origin(facts, others[0]) if len(others) == 1 else None
+    if norm is None or labels.written_name(norm.op) != "logsumexp" or norm.op.inputs[0].tensor != scores.tensor:
+        return
+    before, dim = origin(facts, scores, picks=True), norm.op.attrs["dim"]
+    dims = list(dim) if isinstance(dim, (list, tuple)) else [dim]
+    if before is None or labels.written_name(before.op) != "softmax" or len(dims) != 1:
+        return
+    shape = before.op.outputs[0].shape
+    if before.dimension(int(dims[0]) % max(len(event.outputs[0].shape), 1)) == _dim(before.op, shape):
+        why = (
+            f"{written_at(facts, before.op)} has already made probabilities, and {written_at(facts, event)} takes them "
+            "for scores and applies softmax again. As they all lie between 0 and 1, no choice can become certain, and "
+            "the gradients stay small."
+        )
+        fix = "Pass the scores as logits: remove the first softmax. Or pass the probabilities as probs."
+        yield about("softmax-twice", facts, event, "softmax taken twice", why, fix)
 
 
 def _across(facts: Facts, softmax: Origin, loss: str) -> Finding | None:

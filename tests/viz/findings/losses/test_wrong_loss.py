@@ -12,7 +12,7 @@ from viz.reading.facts import collect
 from ...helpers.traces import recorded
 
 HEAD = (
-    "import engine as torch\nfrom engine.nn import functional as F\n"
+    "import engine as torch; from engine.distributions import Categorical\nfrom engine.nn import functional as F\n"
     "x = torch.ones(3, 4, requires_grad=True)\ny = torch.tensor([0, 1, 2])\n"
 )
 
@@ -65,6 +65,7 @@ HEAD = (
             "log_softmax over dimension 1",
             "which is dimension 2",
         ),
+        ("Categorical(logits=F.softmax(x, 1)).log_prob(y).sum()", "softmax taken twice", "`Categorical(logits=F.softm"),
         ("F.nll_loss(F.softmax(x, dim=1)[y[1:]], y[1:])", "no logarithm", "the probabilities themselves"),
         ("F.cross_entropy(F.softmax(x, dim=1)[1:], y[1:])", "softmax taken twice", "to them again"),
         ("F.cross_entropy(F.softmax(x.view(3, 2, 2), 2)[:, -1], y // 2)", "softmax taken twice", "to them again"),
@@ -107,6 +108,10 @@ def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp
         "F.nll_loss(F.log_softmax(x, dim=0)[y, y].view(1, 3), y[:1])",  # of a picked element no dimension is certain
         "F.nll_loss(F.log_softmax(x, dim=0)[:, y], y)",
         "F.cross_entropy(F.softmax(x, dim=0)[y], y)",
+        "Categorical(logits=x).log_prob(y).sum()",
+        "Categorical(probs=F.softmax(x, 1)).log_prob(y).sum()",
+        "Categorical(logits=F.log_softmax(x, 1)).log_prob(y).sum()",
+        "(F.softmax(x, 1) - x.logsumexp(1, keepdim=True)).sum()",
     ],
 )
 def test_a_loss_as_it_should_be_is_no_finding(line: str, tmp_path: Path) -> None:
