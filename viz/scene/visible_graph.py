@@ -13,9 +13,10 @@ from ..graph.folds import Borders
 from ..graph.graph import Drawing, Item, Link
 from ..graph.stacks import members_of_stacks, with_runs
 from ..layout import cards, choice
+from ..layout.layered.lines import MOST_OF_BOXES
 from ..layout.layered.ports import Anchors, OfGradient
 from ..layout.sheet import Size
-from ..layout.views import EACH, EACH_OF_BOXES
+from ..layout.views import EACH_OF_BOXES
 from ..reading.facts import Facts
 from ..schema.scene import Group
 from ..schema.values import Box, RowSize
@@ -85,7 +86,9 @@ class Visible:
         """The graph with folded groups as nodes."""
         drawing, grouping = self.drawing, self.drawing.grouping
         graph = nx.MultiDiGraph(within={g: a for g, a in grouping.within.items() if self.home[g] is None})
-        graph.graph.update(view=self.view, limit=self.limit, each=EACH_OF_BOXES if grouping.model else EACH)
+        graph.graph.update(view=self.view, limit=self.limit)
+        if grouping.model:
+            graph.graph.update(each=EACH_OF_BOXES, lines=MOST_OF_BOXES)
         for ident in drawing.graph:
             place = self.place_of[ident]
             if place in graph:

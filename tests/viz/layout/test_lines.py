@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viz.layout import choice, sheet, views
-from viz.layout.layered import layered
+from viz.layout.layered import layered, lines
 
 from ..helpers.geometry import LAYERED, box, chain_of_groups, crosses, ends, overlaps
 from ..helpers.traces import dag
@@ -69,6 +69,15 @@ def test_a_chain_that_is_whole_in_no_way_is_no_wider_than_the_view() -> None:
 
 def test_a_ribbon_of_too_many_lines_stays_one() -> None:
     assert lines_in(in_view(740, 500, 100)) == 1
+
+
+def test_a_row_of_boxes_may_have_more_lines_than_a_ribbon_of_ops() -> None:
+    graph = nx.DiGraph(view=(740.0, 500.0))
+    graph.add_nodes_from(range(28), size=(270, 60))
+    nx.add_path(graph, range(28))
+    assert lines_in(choice.layout(graph)) == 1
+    graph.graph["lines"] = lines.MOST_OF_BOXES
+    assert lines_in(choice.layout(graph)) == 10
 
 
 def test_a_group_is_cut_by_lines_into_boxes_around_what_it_has_in_each() -> None:

@@ -61,10 +61,10 @@ def place(graph: nx.DiGraph, places: Places, plan: Plan | None = None) -> Pictur
     """Positions and routes of a directed acyclic graph (multi or not), in the lines of `plan` (default: one line).
 
     Node attributes: `size` (w, h), `anchors`, `under` (the distance that routes between lines keep below it), `group`
-    (the innermost open group).  `graph.graph["within"]` has the group around each open group, outer ones first.  An
-    edge's `origin` names the value that travels (default: its source): edges of one origin share their route.  Its
-    `argument` is its number among the arguments of its target: they enter in that order from top to bottom if that
-    costs no crossing.  Raises ValueError for a graph with a cycle.
+    (the innermost open group).  `graph.graph["within"]` has the group around each open group, outer ones first,
+    `graph.graph["lines"]` the most lines.  An edge's `origin` names the value that travels (default: its source): edges
+    of one origin share their route.  Its `argument` is its number among the arguments of its target: they enter in that
+    order from top to bottom if that costs no crossing.  Raises ValueError for a graph with a cycle.
     """
     return _Layered(graph, places, plan or Plan()).picture()
 
@@ -310,7 +310,8 @@ class _Layered:
         if not self.plan.lines and not math.isfinite(limit):
             return piece
         earlier = {v: self.plan.lines[v][1] for v in piece.at if v in self.plan.lines}
-        line = self.with_use(lines.numbers(piece, self.size, limit, earlier))
+        most = self.graph.graph.get("lines", lines.MOST)
+        line = self.with_use(lines.numbers(piece, self.size, limit, most, earlier))
         self.lines.update({v: (row, line.get(v, 0)) for v in piece.at})
         return self.stacked(line) if line else piece
 

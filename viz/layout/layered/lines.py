@@ -23,6 +23,8 @@ from .turns import INDENT, OUT, PAIR, STEP, Over, Way
 
 MOST = 8
 """The most lines: beyond, the whole cannot be seen anyway, and a single line is easier to follow."""
+MOST_OF_BOXES = 12
+"""The same for a row of boxes, the parts of a model, of which three or four fill a line."""
 MOST_COLUMNS = 80
 """The most columns for which breaks are searched: the cost is quadratic in their number."""
 CROSSED = 45.0
@@ -38,15 +40,15 @@ ROOM = 9.0
 
 
 def numbers(
-    piece: Piece, size: Callable[[Hashable], Size], limit: float, earlier: Mapping[Hashable, int]
+    piece: Piece, size: Callable[[Hashable], Size], limit: float, most: int, earlier: Mapping[Hashable, int]
 ) -> dict[Hashable, int]:
-    """The line of each node, with as few lines as fit into `limit`, or as narrow as possible; empty for one line.
+    """The line of each node, with as few lines as fit into `limit`, or as narrow as `most` make it; empty for one line.
 
     `earlier` are the lines of nodes in a picture that this one should resemble.
     """
     boxes = {node: _box(centre, size(node)) for node, centre in piece.at.items()}
     columns = _columns(boxes.values(), [box for one in piece.boxes.values() for box in one])
-    ends = _as_earlier(columns, boxes, earlier) if earlier else _breaks(piece, columns, limit)
+    ends = _as_earlier(columns, boxes, earlier) if earlier else _breaks(piece, columns, limit, most)
     if len(ends) < 2:
         return {}
     rights = [columns[end][1] for end in ends[:-1]]
@@ -70,7 +72,7 @@ def _as_earlier(columns: Sequence[Point], boxes: Mapping[Hashable, Box], earlier
     return [*ends, len(columns) - 1]
 
 
-def _breaks(piece: Piece, columns: Sequence[Point], limit: float) -> list[int]:
+def _breaks(piece: Piece, columns: Sequence[Point], limit: float, most: int) -> list[int]:
     best = [len(columns) - 1]
     if piece.box[2] - piece.box[0] <= limit or not 1 < len(columns) <= MOST_COLUMNS:
         return best
@@ -79,7 +81,7 @@ def _breaks(piece: Piece, columns: Sequence[Point], limit: float) -> list[int]:
     cuts = [sum(b[0] < right < b[2] for one in piece.boxes.values() for b in one) for _, right in columns]
     costs = [CROSSED * crossed + CUT * cut for crossed, cut in zip(crossings, cuts, strict=True)]
     widths = _widths(columns, crossings)
-    for count in range(1, min(MOST, len(columns)) + 1):
+    for count in range(1, min(most, len(columns)) + 1):
         ends = _ends(widths, columns, costs, count, limit)
         wide = _width(columns, crossings, ends)
         if wide < least - 1.0:
