@@ -163,8 +163,9 @@ def test_texts_that_are_too_large_are_refused_before_they_are_read(tmp_path: Pat
 
 def test_call_stacks_beyond_what_can_be_read_are_not_written(tmp_path: Path) -> None:
     deep = (tr.Frame("a.py", "f", 2, 2, 11, 20),) * 20_001
-    with pytest.raises(CannotWrite, match="call stack 1 has 20,001 frames; at most 20,000 in one"):
-        Writer(tmp_path / "f").stack(deep)
+    says = "call stack 1 has 20,001 frames; at most 20,000 in one"
+    with pytest.raises(CannotWrite, match=says), Writer(tmp_path / "f") as writer:
+        writer.stack(deep)
 
 
 @pytest.mark.parametrize(("change", "says"), [
