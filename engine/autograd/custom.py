@@ -169,11 +169,13 @@ class CustomNode(Node):
         return [self.fitted(edge, gradient, graph) for edge, gradient in enumerate(edges)]
 
     def fitted(self, edge: int, gradient: Any, graph: bool) -> Any:
-        """A cotangent that can be summed to the shape of what it is for."""
-        target = self.targets[edge]
-        if target is None or gradient is None:
+        """A cotangent that can be summed to the shape of what it is for; that of an input that requires none, which
+        only hooks see, as it is."""
+        if gradient is None:
             return None
-        have, want = gradient._array.shape, target.meta(self.number(edge))[0]
+        target = self.targets[edge]
+        have = gradient._array.shape
+        want = have if target is None else target.meta(self.number(edge))[0]
         if have != want and not _expands(want, have):
             raise errors.runtime(
                 f"Function {self.name()} returned an invalid gradient at index {edge} - got {list(have)} but expected "

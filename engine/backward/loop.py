@@ -275,6 +275,9 @@ class _Run:
         freed = False if self.keep else node.free()
         if node.more is not None and node.more.get("post_hooks"):
             cotangents = self.hooks.after(node.more["post_hooks"], cotangents, _per_output(node, upstream), node)
+        if node.own is not None:  # hooks have seen what the user's backward gives for inputs that require none
+            pairs = zip(node.targets, cotangents, strict=True)
+            cotangents = [None if target is None else cotangent for target, cotangent in pairs]
         if slot.active is not None:
             fitted = self.fitted(node, cotangents)
             self.report(slot.active, node, _per_output(node, upstream), cotangents, fitted, freed)

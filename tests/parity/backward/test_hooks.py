@@ -145,6 +145,27 @@ y.grad_fn.register_hook(lambda a, g: seen.append((a, g)))
 (y * 2).sum().backward(inputs=[y])
 r = seen
 """,
+    "of an input that requires none": """
+class Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return a * b
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        return g * b, g * a
+y = Product.apply(x, torch.full((3,), 3.0))
+y.grad_fn.register_hook(lambda a, b: seen.append((a, b)))
+y.sum().backward()
+class Times(torch.nn.Module):
+    def forward(self, a, b):
+        return a * b
+m = Times()
+m.register_full_backward_hook(lambda _, a, b: seen.append((a, b)))
+m(x, torch.full((3,), 3.0)).sum().backward()
+r = seen, x.grad
+""",
     "in torch's order, leaves between other nodes": """
 def noting(name):
     return lambda *given: seen.append((name, *given))
