@@ -117,7 +117,10 @@ div_rounded = op(
 
 
 def _remainder(self: Array, other: Array) -> Array:
-    return xp.remainder(self, other)
+    result = xp.remainder(self, other)
+    if result.dtype.kind != "f":
+        return result
+    return xp.where(result == 0, xp.copysign(result, self), result)  # numpy gives a zero the divisor's sign
 
 
 def _fmod(self: Array, other: Array) -> Array:
@@ -137,7 +140,7 @@ remainder = op(
 
 
 def _remainder_of_number(other: Array, self: float) -> Array:
-    return xp.remainder(xp.asarray(self, dtype=result_dtype([self, other]), like=other), other)
+    return _remainder(xp.asarray(self, dtype=result_dtype([self, other]), like=other), other)
 
 
 remainder_of_number = op(

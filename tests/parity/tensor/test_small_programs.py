@@ -53,6 +53,10 @@ NODES = {
         nodes = (x // 2).grad_fn, (x // x).grad_fn
         r = [(node.name(), [edge.name() for edge, _ in node.next_functions]) for node in nodes]""",
     "floor division, backward": "(x // 2).sum().backward()",
+    "sign of a remainder that is zero": """
+z, one = torch.tensor([0.0, -0.0, 4.0, -4.0]), torch.ones(4)
+r = [torch.copysign(one, y) for y in (z % 4, z % -4.0, z % torch.tensor(-2.0), -8 % torch.abs(z + 8))]
+""",
     "remainder of a number": "r = (5 % x), (5 % x).grad_fn.name(), (5 % x).grad_fn.next_functions[0][0].name()",
     "remainder of a number, backward": "(5 % x).sum().backward()",
     "a copy in the same dtype": "r = x.to(torch.float32, copy=True).grad_fn, x.clone().grad_fn",
