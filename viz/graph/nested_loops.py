@@ -211,3 +211,29 @@ def loops_in(code: str, file: str) -> tuple[Loop, ...]:
         stated = length(node, tree)
         loops.append(Loop(node.lineno, line, end, target, starts, stated, sure, file, taken, variable(node), can_tell))
     return tuple(sorted(loops, key=lambda loop: (loop.line, -loop.end)))
+
+
+Span = tuple[int, int, int, int]
+"""A part of a text: line, column, last line, last column."""
+
+
+@functools.lru_cache(maxsize=64)
+def repeated_in(code: str) -> tuple[Span, ...]:
+    """The parts of the list, set and dict comprehensions of a file that run for each element; none if it is not Python.
+
+    From Python 3.12 on such a comprehension runs in the frame of the function that contains it.
+
+    >>> repeated_in("b = [f(x) for x in xs() if x]")
+    ((1, 5, 1, 9), (1, 27, 1, 28))
+    """
+    try:
+        tree = syntax_tree(code)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    parts: list[ast.expr] = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp)):
+            parts += [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+            parts += [test for one in node.generators for test in one.ifs]
+            parts += [one.iter for one in node.generators[1:]]  # the first one is evaluated once
+    return tuple((one.lineno, one.col_offset, one.end_lineno or 0, one.end_col_offset or 0) for one in parts)

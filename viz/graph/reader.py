@@ -8,7 +8,7 @@ from engine.trace.events import AnyEvent, BackwardStarted, Frame, GroupEntered, 
 
 from ..reading.facts import Facts
 from ..reading.source_text import source
-from .nested_loops import Loop, loops_in
+from .nested_loops import Loop, Span, loops_in, repeated_in
 from .scopes import Scope, Tree, place_of
 
 _TRANSPARENT = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
@@ -66,6 +66,7 @@ class _Reader:
         self.entered: list[tuple[Scope, int, str, list[Scope], Path]] = []
         self.backward: Scope | None = None
         self.around: dict[tuple[str, int], list[Loop]] = {}
+        self.repeated: dict[tuple[str, Span], bool] = {}
         self.loop_values: dict[tuple[int, int, str], str | None] = {}
         self.base, self.outer = _loop_of_window(tree.trace)
         self.before: OpCalled | None = None  # the program's op before, if nothing else began or ended since
@@ -172,7 +173,7 @@ class _Reader:
                 level += 1
             elif not last:
                 cut = depth
-            marks.append(Mark(scope, level, depth if loops else cut))
+            marks.append(Mark(scope, level, depth if loops or self._comes_again(frame) else cut))
         del self.opened[marks[-1].level :]
         self.last = Path(frames, marks)
         return marks[-1].scope
@@ -232,11 +233,13 @@ class _Reader:
     def _restarts(self, frames: tuple[Frame, ...], depth: int, level: int) -> bool:
         """Whether an event in the open call before `level` belongs to another run of the same call.
 
-        A position outside of loops comes once in one run of a function.
+        A position outside of loops and comprehensions comes once in one run of a function.
         """
         for level, depth in enumerate(range(depth, len(frames)), level):  # noqa: B020  each goes on from where it is
             frame = frames[depth]
-            if self._enclosing(frame, frames[depth - 1]) or place_of(frame) not in self.opened[level - 1].seen:
+            if self._enclosing(frame, frames[depth - 1]) or self._comes_again(frame):
+                return False
+            if place_of(frame) not in self.opened[level - 1].seen:
                 return False
             if depth == len(frames) - 1:
                 call = self.opened[level - 1]  # several ops of one line, as of `clip_grad_norm_(…)`, are not a new run
@@ -257,6 +260,15 @@ class _Reader:
             outer = self.around.get((caller.file, caller.line), [])
             enclosing = [loop for loop in enclosing if loop not in outer]
         return enclosing
+
+    def _comes_again(self, frame: Frame) -> bool:
+        """Whether a position is in a comprehension that has no frame of its own, which runs it repeatedly."""
+        place = place_of(frame)
+        key = (frame.file, place)
+        if key not in self.repeated:
+            spans = () if _is_transparent(frame) else repeated_in(self.trace.files.get(frame.file, ""))
+            self.repeated[key] = any(span[:2] <= place[:2] and place[2:] <= span[2:] for span in spans)
+        return self.repeated[key]
 
 
 def shared(one: tuple[Frame, ...], other: tuple[Frame, ...]) -> int:

@@ -11,7 +11,7 @@ import networkx as nx
 import pytest
 
 import engine as torch
-from engine.trace.events import Trace
+from engine.trace.events import Frame, Trace
 from viz.graph.groups import groups
 from viz.reading import labels
 from viz.reading.facts import collect
@@ -118,6 +118,34 @@ def test_rounds_of_a_loop_and_calls_of_a_function_are_groups(tmp_path: Path) -> 
     assert sum(n.startswith("j = ") for n in named) == 6
     outer = {found.labels[found.within[g] or ""] for g, n in found.labels.items() if n.startswith("j = ")}
     assert outer == {"i = 0", "i = 1", "i = 2"}
+
+
+def as_inlined(trace: Trace) -> Trace:
+    """The trace as Python 3.12 and later record it: a comprehension has no frame of its own."""
+    stacks = []
+    for frames in trace.stacks:
+        inlined: list[Frame] = []
+        for frame in frames:
+            if frame.function.endswith("<listcomp>"):
+                frame = replace(frame, function=inlined.pop().function)
+            inlined.append(frame)
+        stacks.append(tuple(inlined))
+    return replace(trace, stacks=tuple(stacks))
+
+
+def test_calls_of_a_comprehension_are_parts_of_one_call_in_every_version_of_python(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\n"
+        "def cell(h):\n    return torch.tanh(h * 2)\n"
+        "def both(h):\n    parts = [cell(h) for _ in range(2) if cell(h).sum() < 9]\n    return sum(parts)\n"
+        "x = torch.ones(2, requires_grad=True)\ny = both(both(x))\n"
+    )
+    trace = recorded(source, tmp_path)
+    for one in (trace, as_inlined(trace)):
+        found = groups(collect(one))
+        outer = [group for group, label in found.labels.items() if label == "both"]
+        inside = [[found.labels[g] for g, around in found.within.items() if around == group] for group in outer]
+        assert inside == [["cell · 1", "cell · 1", "cell · 2", "cell · 2"]] * 2
 
 
 def test_an_expression_of_two_ops_at_one_place_is_one_round(tmp_path: Path) -> None:
