@@ -139,6 +139,8 @@ class Writer:
             self._db.executescript(tables(SCHEMA))
         except (OSError, sqlite3.Error) as error:
             reason = _reason(error, self.path)
+            with contextlib.suppress(AttributeError):  # where it could not even be opened
+                self._db.close()
             with contextlib.suppress(OSError):  # what was begun is not a trace, and would not be replaced by one
                 os.remove(self.path)
             raise CannotWrite(self.path, reason) from error

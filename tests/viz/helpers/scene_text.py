@@ -169,7 +169,8 @@ class _Text:
             return
         where = f" at {self.names[error['node']]}" if error["node"] else ""
         yield f"step {error['step'] + 1}{where}"
-        yield from _paragraph("traceback", error["traceback"])
+        lines = [line for line in error["traceback"].splitlines() if "^" not in line or set(line) - set(" ~^")]
+        yield from _paragraph("traceback", "\n".join(lines))  # Python 3.13 marks more parts of lines
         yield from _paragraph("why", error["why"])
         yield from _paragraph("fix", error["fix"]["text"])
         if error["fix"]["edits"]:

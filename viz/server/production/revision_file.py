@@ -10,6 +10,7 @@ import contextlib
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,7 +66,8 @@ class RevisionFile:
     def _file(self) -> Iterator[sqlite3.Connection]:
         """The connection of this thread, in a transaction."""
         if not hasattr(self._own, "file"):
-            self._own.file = sqlite3.connect(self.path, timeout=10)
+            self._own.file = sqlite3.connect(self.path, timeout=10, check_same_thread=False)
+            weakref.finalize(self, self._own.file.close)
             self._own.file.execute("PRAGMA journal_mode = WAL")
             self._own.file.execute("PRAGMA synchronous = OFF")  # after a crash of the machine the visitors are gone too
         with self._own.file as file:
