@@ -26,6 +26,7 @@ def outcome(program: Callable[[Any], Any], library: Any) -> tuple[str, ...]:
     """The result of `program(library)` as text, or its error, and after it the warnings that were given."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", "the .*signature of throw", DeprecationWarning)  # torch calls it so
         try:
             shown = text(program(library))
         except Exception as error:  # noqa: BLE001 whatever a program ends with is compared

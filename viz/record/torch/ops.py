@@ -352,7 +352,8 @@ def documentation(name: str) -> str:
     torch: Any = sys.modules.get("torch")
     base = short_name(name).partition(".")[0].strip("_")
     for home in (torch, getattr(getattr(torch, "nn", None), "functional", None), getattr(torch, "Tensor", None)):
-        text = getattr(getattr(home, base, None), "__doc__", None) or ""
+        function = getattr(home, base, None)
+        text = (None if function is None else function.__doc__) or ""  # None has documentation too, from 3.13 on
         paragraphs = [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
         paragraph = next((one for one in paragraphs if one and not one.startswith((f"{base}(", "..", ">>>"))), "")
         if paragraph:
