@@ -222,6 +222,7 @@ optimizer.step()
 @pytest.mark.parametrize(
     "write",
     ["self.weight.data.fill_(2)", "nn.init.constant_(self.weight.data, 2)", "self.weight.data[:] = 2",
+     "self.weight.data[:2] = 2; self.weight.data[2].fill_(2)",
      "self.weight.data = torch.full((3, 2), 2.0)", "nn.init.constant_(self.weight, 2)"],
 )  # fmt: skip
 def test_weight_has_the_elements_that_its_initialisation_wrote_through_data(write: str, tmp_path: Path) -> None:

@@ -383,7 +383,7 @@ class Forward:
 
     def beside(self, part: TensorState | None) -> None:
         """The result of `x.data` was written: x has other elements, and its version counter did not change."""
-        owner = None if part is None else self.tensors.behind.get(part.number)
+        owner = None if part is None else self.tensors.behind.get(part.storage)
         tensor = None if owner is None else owner()
         if owner is not None and tensor is not None:
             owner.offset -= 1
@@ -396,7 +396,7 @@ class Forward:
         state = tensors.see(tensor, stack)
         result = tensors.enter(alias, state.value, 0, False)
         result.offset = version_of(alias)
-        tensors.behind[result.number] = state
+        tensors.behind[result.storage] = state
         fields = (result.number, 0, state.value, False, result.number, None)
         self.log.append(("made", stack, entries.data_given, state.number, state.version, fields))
 

@@ -82,7 +82,7 @@ class Tensors:
         self.unwritten: dict[int, Any] = {}  # tensors without elements yet, by id
         self.fresh: dict[int, Any] = {}  # tensors that a loader has handed out, by id
 
-        self.behind: dict[int, TensorState] = {}  # by the number of what `x.data` gave: x
+        self.behind: dict[int, TensorState] = {}  # by the memory of what `x.data` gave: x
 
         states = self.states
 
