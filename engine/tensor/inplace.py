@@ -230,15 +230,19 @@ def _raw(value: Any) -> Any:
     return value._array if isinstance(value, Tensor) else value
 
 
+def need_shape(target: Tensor, shape: tuple[int, ...]) -> None:
+    """Raise torch's error where a result of this shape cannot be written into a tensor."""
+    own = target._array.shape
+    if shape != own:
+        raise errors.runtime(f"output with shape {list(own)} doesn't match the broadcast shape {list(shape)}")
+
+
 def _computed(op: Op, arrays: list[Any], statics: Any, target: Tensor) -> Any:
     try:
         result = as_array(op.kernel(*arrays, **statics))
     except (ValueError, IndexError, TypeError, AttributeError) as error:
         raise kernel_error(op, arrays, error) from None
-    if result.shape != target._array.shape:
-        raise errors.runtime(
-            f"output with shape {list(target._array.shape)} doesn't match the broadcast shape {list(result.shape)}"
-        )
+    need_shape(target, result.shape)
     kinds = result.dtype.kind, target._array.dtype.kind
     if (kinds[0] == "f" and kinds[1] != "f") or (kinds[0] != "b" and kinds[1] == "b"):
         names = [dtype_of(a).legacy.removesuffix("Tensor") for a in (result, target._array)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -173,6 +174,24 @@ def need_divisor(input: Any, other: Any) -> None:
     are_numeric = all(isinstance(v, (bool, int, float)) or hasattr(v, "dtype") for v in values)
     if are_numeric and result_dtype(values).kind != "f" and not xp.all(values[1]):
         raise errors.runtime("ZeroDivisionError")
+
+
+def overflow(numpy_dtype: Any) -> BaseException:
+    """torch's error for a number that an integer dtype cannot hold."""
+    word = "int" if numpy_dtype.name == "int32" else f"{numpy_dtype.name}_t"
+    return errors.runtime(f"value cannot be converted to type {word} without overflow")
+
+
+def fitted(value: Any, numpy_dtype: Any) -> Any:
+    """A number as a dtype holds it: integers below 0 wrap in an unsigned one; torch's error for one that does not
+    fit."""
+    if numpy_dtype.kind not in "iu":
+        return value
+    low, high = int(xp.iinfo(numpy_dtype).min), int(xp.iinfo(numpy_dtype).max)
+    whole = int(value) if -math.inf < value < math.inf else high + 1
+    if not (low if low or isinstance(value, float) else -high) <= whole <= high:
+        raise overflow(numpy_dtype)
+    return whole if low else whole % (high + 1)
 
 
 def need_filling(mask: Tensor, value: Any) -> None:

@@ -11,7 +11,7 @@ from ...arrays import array as arrays
 from ...arrays import errors
 from ...arrays.array import as_numpy_dtype, bool_, int64, xp
 from ...tensor.tensor import Tensor
-from ..calls.check import need_tensor, sizes_of
+from ..calls.check import fitted, need_tensor, sizes_of
 from .creation import new_leaf
 
 __all__ = [
@@ -127,15 +127,7 @@ def full(
     number = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     numpy_dtype = as_numpy_dtype(dtype) or _of_number(number)
     shape = shape_given("full", (size,))
-    try:
-        array = xp.full(shape, number, dtype=numpy_dtype)
-    except OverflowError:
-        if numpy_dtype.kind == "u" and -(1 << 8 * numpy_dtype.itemsize) < number < 0:
-            return full(
-                size, number + (1 << 8 * numpy_dtype.itemsize), dtype=dtype, device=device, requires_grad=requires_grad
-            )
-        word = "int" if numpy_dtype.name == "int32" else f"{numpy_dtype.name}_t"
-        raise errors.runtime(f"value cannot be converted to type {word} without overflow") from None
+    array = xp.full(shape, fitted(number, numpy_dtype), dtype=numpy_dtype)
     return new_leaf(array, "full", requires_grad, device)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from ...arrays import errors
@@ -14,6 +13,7 @@ from ...ops import shape as sh
 from ...tensor.escapes import escape
 from ...tensor.inplace import apply_inplace, fills_mask
 from ...tensor.tensor import Tensor, tensor_of
+from ..calls.check import fitted
 from ..shape.shape import expanded
 
 __all__ = [
@@ -59,9 +59,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     elif isinstance(value, Tensor):
         _copy(viewed, value)
     elif isinstance(value, (bool, int, float)):
-        if viewed._array.dtype.kind in "iu":
-            _number(viewed, value)  # raises the error
-        apply_inplace(ip.fill_tensor.op, (viewed, value), {})
+        apply_inplace(ip.fill_tensor.op, (viewed, fitted(value, viewed._array.dtype)), {})
     else:
         raise _strange(viewed, value)
 
@@ -112,7 +110,8 @@ def _put(target: Tensor, indices: list[Any], value: Any) -> None:
     if not isinstance(value, (Tensor, bool, int, float)):
         raise _strange(target, value)
     if not isinstance(value, Tensor):
-        value = _number(target, value)
+        number = fitted(value, target._array.dtype)
+        value = tensor_of(xp.asarray(number, dtype=target._array.dtype, like=target._array))
     if value._array.ndim:
         value = _check_values(target, indices, value, is_assignment=True)
     if value._array.dtype != target._array.dtype:
@@ -120,18 +119,6 @@ def _put(target: Tensor, indices: list[Any], value: Any) -> None:
             raise _other_dtype(target, value)
         value = sh.cast(value, target._array.dtype)
     apply_inplace(ix.index_put.op, (target, value, indices), {"accumulate": False})
-
-
-def _number(target: Tensor, value: Any) -> Tensor:
-    """A number in the dtype of the tensor that it is written to; unsigned ones wrap integers below 0."""
-    dtype = target._array.dtype
-    if dtype.kind in "iu":
-        low, high = int(xp.iinfo(dtype).min), int(xp.iinfo(dtype).max)
-        whole = int(value) if -math.inf < value < math.inf else high + 1
-        if not (low if low or isinstance(value, float) else -high) <= whole <= high:
-            raise errors.runtime(f"value cannot be converted to type {dtype.name}_t without overflow")
-        value = whole if low else whole % (high + 1)
-    return tensor_of(xp.asarray(value, dtype=dtype, like=target._array))
 
 
 def _word(tensor: Tensor) -> str:

@@ -14,9 +14,9 @@ from ...ops import inplace as ip
 from ...ops import shape as so
 from ...ops.op import OpFunction
 from ...tensor.dispatch import kernel_error
-from ...tensor.inplace import apply_inplace, share_data
+from ...tensor.inplace import apply_inplace, need_shape, share_data
 from ...tensor.tensor import Tensor
-from ..calls.check import as_operand, bounds, combination, need_alpha, need_divisor, need_filling, need_numbers
+from ..calls.check import as_operand, bounds, combination, fitted, need_alpha, need_divisor, need_filling, need_numbers
 
 
 def writes(op: OpFunction, name: str) -> Callable[..., Tensor]:
@@ -132,7 +132,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
                 f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} dimensions."
             )
         return _write(ip.fill_tensor, self, value)
-    return apply_inplace(ip.fill_number.op, (self,), {"value": value})
+    number = fitted(value, self._array.dtype) if isinstance(value, (int, float)) else value
+    return apply_inplace(ip.fill_number.op, (self,), {"value": number})
 
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
@@ -150,8 +151,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
             joint = xp.broadcast_shapes(shape, source)
         except ValueError as error:
             raise kernel_error(ip.copy.op, [self._array, src._array], error) from None
-        if joint != shape:
-            raise errors.runtime(f"output with shape {list(shape)} doesn't match the broadcast shape {list(joint)}")
+        need_shape(self, joint)
     return _write(ip.copy, self, src)
 
 

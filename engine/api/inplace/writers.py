@@ -17,7 +17,7 @@ from ...ops import special as sp
 from ...ops import statistics as st
 from ...ops.op import OpFunction
 from ...tensor.grad_mode import no_grad
-from ...tensor.inplace import apply_inplace
+from ...tensor.inplace import apply_inplace, need_shape
 from ...tensor.tensor import Tensor
 from ..calls import functions as fn
 from ..calls.check import kind, need_divisor, need_numbers, need_tensor, one_dim, refused
@@ -176,10 +176,7 @@ def _by_copy(function: Callable[..., Tensor], name: str) -> Writer:
 
     def method(self: Tensor, *others: Any) -> Tensor:
         result = function(self, *others)
-        if result._array.shape != self._array.shape:
-            raise errors.runtime(
-                f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(result.shape)}"
-            )
+        need_shape(self, result._array.shape)
         if self._array.dtype.kind == "b" != result._array.dtype.kind:
             raise errors.runtime(f"result type {kind(result)} can't be cast to the desired output type Bool")
         with no_grad():

@@ -11,7 +11,7 @@ from ...arrays.session import slot
 from ...ops import random_draws as dr
 from ...tensor.escapes import escape
 from ...tensor.tensor import Tensor, tensor_of
-from ..calls.check import LETTERS, kind, need_tensor
+from ..calls.check import LETTERS, kind, need_tensor, overflow
 from ..calls.out import takes_out
 from ..creation.creation import new_leaf
 from ..creation.fills import floating, like, shape_given
@@ -206,7 +206,7 @@ def randperm(
     shape_given("randperm", (n,))
     numpy_dtype = as_numpy_dtype(dtype) or int64.numpy
     if numpy_dtype.kind in "iu" and n - 1 > xp.iinfo(numpy_dtype).max:
-        raise errors.runtime(f"value cannot be converted to type {numpy_dtype.name}_t without overflow")
+        raise overflow(numpy_dtype)
     return new_leaf(stream(generator).permutation(n).astype(numpy_dtype), "randperm", requires_grad, device)
 
 

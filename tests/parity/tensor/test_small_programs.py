@@ -53,6 +53,10 @@ NODES = {
         nodes = (x // 2).grad_fn, (x // x).grad_fn
         r = [(node.name(), [edge.name() for edge, _ in node.next_functions]) for node in nodes]""",
     "floor division, backward": "(x // 2).sum().backward()",
+    "number that int32 cannot hold": "torch.zeros(2, dtype=torch.int32)[0] = 2**40",
+    "number that int32 cannot hold, by index": "torch.zeros(2, dtype=torch.int32)[torch.tensor([0])] = 2**40",
+    "number that int8 cannot hold, everywhere": "torch.zeros(2, dtype=torch.int8).fill_(300)",
+    "number below 0 in uint8": "t = torch.uint8; r = torch.zeros(2, dtype=t).fill_(-1), torch.full((2,), -3, dtype=t)",
     "sign of a remainder that is zero": """
 z, one = torch.tensor([0.0, -0.0, 4.0, -4.0]), torch.ones(4)
 r = [torch.copysign(one, y) for y in (z % 4, z % -4.0, z % torch.tensor(-2.0), -8 % torch.abs(z + 8))]
