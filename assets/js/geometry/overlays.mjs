@@ -11,6 +11,7 @@ const TOOLS = [244, 40]; // the buttons, at the top right
 const CHIP = [72, 31]; // what is left of the legend where the graph is not seen whole, at the lower left
 const AIR = 4; // px that are kept free around each
 const [TOP, LOW] = [54, 48]; // of a graph that is seen whole: as high as the buttons and the legend, all along
+export const UNDER_BARS = TOP + LOW; // px of the height that bars lie over: of a graph that needs them, not all is in view
 const SLACK = 12; // px that a border of the graph may be out of view: there is no card
 const NEARLY = 0.9; // of the area of a graph
 const GIVEN = 6; // px that are no loss where a graph just fits

@@ -117,12 +117,14 @@ export function cellText(run, row, column) {
   return { head, text: parts.join(" · ") };
 }
 
+/** `1 update`, `4,194 updates`. @type {(count: number, one: string) => string} */
+export const counted = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
+
 /**
  * The line below the title.
  * @param {RunOverview} run
  */
 export function facts(run) {
-  const counted = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
   const size = run.bytes === null ? null : run.bytes < 1e6 ? `${Math.ceil(run.bytes / 1e3)} kB recorded` : `${Math.round(run.bytes / 1e6).toLocaleString("en")} MB recorded`;
   const rates = run.rate.filter((one) => one !== null);
   const rate = rates.length ? `learning rate ${[...new Set([num(rates[0], 3), num(rates[rates.length - 1], 3)])].join(" → ")}` : null;

@@ -1,6 +1,6 @@
 // Following: which part of a large graph is shown with a step, and where the minimap stands meanwhile.  Pure.
 
-import { barsOver, CORNERS, hasMap, isLegendOnTop, isNearlyWhole, mapBox } from "../geometry/overlays.mjs";
+import { barsOver, CORNERS, hasMap, isLegendOnTop, isNearlyWhole, mapBox, UNDER_BARS } from "../geometry/overlays.mjs";
 import { fit, pan, READABLE, toScreen, visibleBox } from "../geometry/camera.mjs";
 import { boxOf, grown, rowsOf, shared } from "../scene/card.mjs";
 import { pointAlong } from "../geometry/curve.mjs";
@@ -27,7 +27,6 @@ const SLIVER = 0.02; // what the least part counts that is hidden, so that it is
 const MOVE = 0.5; // what a px of the way counts, against a whole card that is hidden
 const PAST = 5; // and one that looks past the end of the graph
 const [CUT, CUT_STILL] = [15, 60]; // and another card that the border cuts; where one stays that is more
-const UNDER_BARS = 102; // px of the height that bars lie over: of a graph that needs them, not all is in view
 const UNDER = 8; // as many as one that lies under a bar: it looks like a fault
 const COVERED = 0.01; // and a px² of any card that is under the minimap,
 const MAPPED = 60; // besides what each of them counts

@@ -1,7 +1,7 @@
 // The sections of a run in a row, with the loss and the gradient norm of each: where they are, and what is said of them.  Pure.
 
 import { num, toNumber } from "../../scene/format.mjs";
-import { columnsOf } from "../../scene/run.mjs";
+import { columnsOf, counted } from "../../scene/run.mjs";
 
 /** @import { Num, RunFinding, RunOverview, Section } from "../../scene/scene.d.ts" */
 /** @typedef {{ x: number, y: number }[]} Curve points in a unit square, upwards; a line between neighbours */
@@ -62,7 +62,6 @@ export const sectionsOf = (findings) => [...new Set(findings.map(({ section }) =
 
 /** How many sections there are of which kind: an evaluation between two epochs is one as well. @type {(section: Section) => string} */
 export function countText({ count, iterations }) {
-  const counted = (size, one) => `${size.toLocaleString("en")} ${one}${size === 1 ? "" : "s"}`;
   const parts = count - iterations;
   return counted(iterations, "iteration") + (parts ? `, and ${counted(parts, "part")} of the run before, between or after them` : "");
 }
