@@ -188,6 +188,14 @@ MOST_LOOPS = 2_000
 """Loops of a file that are looked at."""
 
 
+def _tree(code: str) -> ast.Module | None:
+    """The syntax tree of a file; None if it is not Python."""
+    try:
+        return syntax_tree(code)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
 @functools.lru_cache(maxsize=64)
 def loops_in(code: str, file: str) -> tuple[Loop, ...]:
     """The loops of a file by first line, outer ones first; none if it is not Python.
@@ -195,9 +203,8 @@ def loops_in(code: str, file: str) -> tuple[Loop, ...]:
     >>> [(loop.first, loop.line, loop.end, loop.variable) for loop in loops_in("for i in x:\\n    f(i)\\n", "a.py")]
     [(1, 1, 2, 'i')]
     """
-    try:
-        tree = syntax_tree(code)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = _tree(code)
+    if tree is None:
         return ()
     loops = []
     for node in islice(loops_of(tree), MOST_LOOPS):
@@ -226,9 +233,8 @@ def repeated_in(code: str) -> tuple[Span, ...]:
     >>> repeated_in("b = [f(x) for x in xs() if x]")
     ((1, 5, 1, 9), (1, 27, 1, 28))
     """
-    try:
-        tree = syntax_tree(code)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = _tree(code)
+    if tree is None:
         return ()
     parts: list[ast.expr] = []
     for node in ast.walk(tree):

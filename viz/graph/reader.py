@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.trace.events import AnyEvent, BackwardStarted, Frame, GroupEntered, GroupLeft, LeafCreated, OpCalled, Trace
+from engine.trace.source import COMPREHENSIONS
 
 from ..reading.facts import Facts
 from ..reading.source_text import source
 from .nested_loops import Loop, Span, loops_in, repeated_in
 from .scopes import Scope, Tree, place_of
-
-_TRANSPARENT = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
-"""Functions whose frames are not calls to the reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +279,8 @@ def shared(one: tuple[Frame, ...], other: tuple[Frame, ...]) -> int:
 
 
 def _is_transparent(frame: Frame) -> bool:
-    return frame.function.rpartition(".")[2] in _TRANSPARENT
+    """Whether a frame is no call to who reads the program."""
+    return frame.function.rpartition(".")[2] in COMPREHENSIONS
 
 
 def _loop_of_window(trace: Trace) -> tuple[int, int]:

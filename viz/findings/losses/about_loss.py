@@ -28,6 +28,14 @@ def written_at(facts: Facts, event: OpCalled) -> str:
     return facts.code_at(event.stack) or labels.written_name(event)
 
 
+def producer_of(facts: Facts, argument: Input) -> OpCalled | None:
+    """The op that computed an input; None for a leaf and for a number."""
+    if argument.tensor is None or argument.tensor not in facts.tensors:
+        return None
+    producer = facts.producer(argument.tensor, argument.version)
+    return None if producer is None else facts.ops[producer].event
+
+
 def constant(facts: Facts, event: OpCalled) -> float | None:
     """The number by which an op multiplies or divides; None if it is a parameter, or not a single number."""
     if len(event.inputs) == 1:

@@ -12,7 +12,7 @@ from ...reading import labels
 from ...reading.facts import Facts
 from ...reading.rearranged import origin
 from ..finding import Finding, Kind
-from .about_loss import about, written_at
+from .about_loss import about, producer_of, written_at
 
 
 def divergences(facts: Facts) -> list[Finding]:
@@ -42,7 +42,7 @@ def _parts(facts: Facts, event: OpCalled) -> _Parts | None:
     name = labels.written_name(event)
     if name not in ("sub", "mul") or len(event.inputs) != 2:
         return None
-    first, second = (_producer(facts, one) for one in event.inputs)
+    first, second = (producer_of(facts, one) for one in event.inputs)
     names = [None if one is None else labels.written_name(one) for one in (first, second)]
     if first is None or second is None:
         return None
@@ -83,13 +83,6 @@ def _below_zero(facts: Facts, end: OpCalled) -> str:
     if total is None or not total < 0:
         return ""
     return " A divergence is never negative, but this one is."
-
-
-def _producer(facts: Facts, argument: Input) -> OpCalled | None:
-    if argument.tensor not in facts.tensors or argument.tensor is None:
-        return None
-    producer = facts.producer(argument.tensor, argument.version)
-    return None if producer is None else facts.ops[producer].event
 
 
 def _softmax(facts: Facts, argument: Input) -> OpCalled | None:

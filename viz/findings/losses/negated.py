@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.arrays.element_types import is_float
-from engine.trace.events import Accumulated, Input, OpCalled
+from engine.trace.events import Accumulated, OpCalled
 
 from ...reading import labels
 from ...reading.facts import CallFact, Facts
 from ..finding import Finding
-from .about_loss import about, constant, elements, written_at
+from .about_loss import about, constant, elements, producer_of, written_at
 
 REDUCED = ("mean", "sum")
 LAST_OPS = 20
@@ -64,22 +64,15 @@ def _loss(facts: Facts, root: OpCalled) -> _Loss | None:
             picks = event
         elif not (name in REDUCED or form.rearranges or form.indexing or (constant(facts, event) or 0) > 0):
             return None
-        event = _producer(facts, event.inputs[0])
+        event = producer_of(facts, event.inputs[0])
     return None
-
-
-def _producer(facts: Facts, argument: Input) -> OpCalled | None:
-    if argument.tensor is None or argument.tensor not in facts.tensors:
-        return None
-    producer = facts.producer(argument.tensor, argument.version)
-    return None if producer is None else facts.ops[producer].event
 
 
 def _of_last_layer(facts: Facts, softmax: OpCalled) -> set[int]:
     """The leaves of the last op before the scores that has any, as a linear layer has its weight."""
     event: OpCalled | None = softmax
     for _ in range(LAST_OPS):
-        event = _producer(facts, event.inputs[0]) if event is not None and event.inputs else None
+        event = producer_of(facts, event.inputs[0]) if event is not None and event.inputs else None
         leaves = set(_leaves(facts, event)) if event is not None else set()
         if leaves:
             return leaves
@@ -89,7 +82,7 @@ def _of_last_layer(facts: Facts, softmax: OpCalled) -> set[int]:
 def _leaves(facts: Facts, event: OpCalled) -> Iterator[int]:
     """The inputs of an op that are leaves of floats, perhaps rearranged."""
     for one in event.inputs:
-        while (before := _producer(facts, one)) is not None and labels.presentation(before).rearranges:
+        while (before := producer_of(facts, one)) is not None and labels.presentation(before).rearranges:
             one = before.inputs[0]
         fact = facts.tensors.get(one.tensor) if one.tensor is not None and before is None else None
         if one.tensor is not None and fact is not None and fact.leaf is not None and is_float(fact.leaf.dtype):
