@@ -275,7 +275,7 @@ _out.offer(vars(linalg), _out.LINALG_WITH_OUT)
 
 
 def is_tensor(obj: object) -> "bool":  # type: ignore[valid-type]  # `bool` and `int` are torch functions here
-    """Whether `obj` is a Tensor.
+    """Return whether `obj` is a Tensor.
 
     Source: torch.is_tensor.
 

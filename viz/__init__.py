@@ -76,12 +76,12 @@ def _check(trace: Trace) -> None:
 
 
 def _is_interactive() -> bool:
-    """Whether somebody waits at a prompt or in a notebook: there a call that never returns is a trap."""
+    """Return whether somebody waits at a prompt or in a notebook, where a call that never returns is a trap."""
     return hasattr(sys, "ps1") or bool(sys.flags.interactive) or _ipython() is not None
 
 
 def _is_notebook() -> bool:
-    """Whether we run in the kernel of a notebook, which shows HTML below a cell."""
+    """Return whether this is the kernel of a notebook, which shows HTML below a cell."""
     return getattr(_ipython(), "kernel", None) is not None
 
 

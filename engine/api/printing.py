@@ -20,7 +20,7 @@ from ..tensor.tensor import Tensor
 
 @dataclass
 class Options:
-    """What torch.set_printoptions sets."""
+    """The options of torch.set_printoptions."""
 
     precision: int = 4
     threshold: float = 1000
@@ -143,7 +143,7 @@ def tensor_text(self: Tensor, prefix: str = "tensor(") -> str:
 
 
 def _facts(self: Tensor) -> list[str]:
-    """What is said after the elements, where it is not what one expects."""
+    """List the facts printed after the elements: device, size, dtype and history, if they are not the usual ones."""
     facts = []
     if self.device.type != "cpu":
         facts.append(f"device='{self.device}'")

@@ -186,7 +186,7 @@ def cuda_count() -> int:
 
 
 def cuda_is_available() -> bool:
-    """Whether cupy is installed and finds a GPU.
+    """Return whether cupy is installed and finds a GPU.
 
     Source: torch.accelerator.is_available.
 
@@ -213,7 +213,8 @@ def device_of(array: Array) -> device:
 
 
 class _Home(threading.local):
-    """Whether all is kept in the memory of the host: a recording is run again there, wherever it was made."""
+    """A switch per thread: while `only` is True, every array is in the memory of the host. A replay runs there,
+    whatever device the recording ran on."""
 
     only = False
 
@@ -265,7 +266,7 @@ def strided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array
 
 
 def is_writable(data: Array) -> bool:
-    """Whether an array is not read-only, and no two elements along one dimension share a place."""
+    """Return whether an array can be written, and no two elements along one dimension share memory."""
     if isinstance(data, ndarray) and not data.flags.writeable:
         return False
     if 0 not in data.strides or not data.size:
@@ -274,7 +275,7 @@ def is_writable(data: Array) -> bool:
 
 
 def takes_writes(data: Array) -> bool:
-    """Whether an array is not read-only; its elements may share places."""
+    """Return whether an array can be written; its elements may share memory."""
     return not isinstance(data, ndarray) or bool(data.flags.writeable)
 
 
@@ -287,7 +288,7 @@ def expanded(data: Array, size: Sequence[int]) -> Array:
 
 
 def is_array(value: Any) -> bool:
-    """Whether `value` is a numpy or cupy array."""
+    """Return whether `value` is a numpy or cupy array."""
     return isinstance(value, ndarray) or (cupy is not None and isinstance(value, cupy.ndarray))
 
 
@@ -307,7 +308,7 @@ def library_of(data: Array) -> Any:
 
 
 def apart(values: Sequence[Any]) -> bool:
-    """Whether arrays among the arguments of an op lie on different devices."""
+    """Return whether arrays among the arguments of an op lie on different devices."""
     return cupy is not None and len({str(device_of(value)) for value in flat(values) if is_array(value)}) > 1
 
 
@@ -332,7 +333,7 @@ def special_of(data: Array) -> Any:
 
 
 def linalg_of(data: Array) -> Any:
-    """What numpy.linalg lacks, for an array: scipy's, or cupyx's on a GPU."""
+    """Choose the module with the functions that numpy.linalg lacks, for an array: scipy's, or cupyx's on a GPU."""
     return _scipy("linalg") if cupy is None or isinstance(data, ndarray) else cupyx.scipy.linalg
 
 

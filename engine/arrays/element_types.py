@@ -71,7 +71,7 @@ def dtype_named(name: str) -> np.dtype:
 
 
 def is_float(name: str) -> bool:
-    """Whether an element type is one of floats."""
+    """Return whether an element type is a float."""
     return name.startswith("float") or name in NARROW
 
 

@@ -73,7 +73,7 @@ class unrecorded:
 
 @functools.cache
 def is_users(filename: str) -> bool:
-    """Whether a code object's file is the user's own: neither ours, nor the library's, nor made up (`<frozen ...>`)."""
+    """Return whether a file of code is the user's: neither ours, nor the library's, nor synthetic (`<frozen ...>`)."""
     if filename.startswith("<"):
         return filename.startswith(("<stdin>", "<ipython", "<backstep"))
     if filename.startswith(_GALLERY):

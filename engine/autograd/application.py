@@ -108,7 +108,7 @@ class Call:
 
     @staticmethod
     def see(active: Any, tensor: Tensor) -> tuple[int, int]:
-        """What the recording calls an input."""
+        """Show an input to the recording and return its number and version there."""
         seen: tuple[int, int] = active.see(tensor)
         return seen
 

@@ -286,7 +286,7 @@ def _as_sequence(value: Any) -> list[Any] | None:
 
 
 class _Edge:
-    """What a GradientEdge that backward starts from has of a tensor: shape and dtype."""
+    """A stand-in for a tensor, with its shape and dtype, for a GradientEdge that backward starts from."""
 
     _requires_grad = True
 

@@ -71,7 +71,7 @@ class CustomNode(Node):
         return had
 
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` kept; raises torch's error where it was freed, or written since."""
+        """Return the tensors that `save_for_backward` kept; raises torch's error if they were freed or written."""
         if self.released:
             raise self.freed()
         tensors = tuple(self.unpack(place, value, version) for place, (value, version) in enumerate(self.saved_entries))
@@ -141,7 +141,7 @@ class CustomNode(Node):
         return tensor_of(xp.zeros(shape, dtype=dtype))
 
     def checked(self, cotangents: tuple[Any, ...], graph: bool) -> list[Any]:
-        """What backward returned, as one cotangent per edge; torch's errors where it does not fit."""
+        """Check the result of backward and return one cotangent per edge; raises torch's errors if it does not fit."""
         count = len(self.needs_input_grad)
         while len(cotangents) > count and cotangents[-1] is None:
             cotangents = cotangents[:-1]

@@ -228,7 +228,7 @@ def _after(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], results: Any) 
 
 
 def _before_write(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What becomes of the tangent of a tensor that is about to be written: found before, set after."""
+    """Compute the new tangent of a tensor before a write, and return a function that sets it afterwards."""
     if mode.dual is None:
         return None
     result = pushed(op, args, kwargs)

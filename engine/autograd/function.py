@@ -31,7 +31,7 @@ NODE_METHODS = frozenset({"_input_metadata", "_sequence_nr", "register_hook", "r
 
 
 class FunctionCtx:
-    """What forward tells of its call.  Source: torch.autograd.function.FunctionCtx."""
+    """The context on which forward notes what it saves and writes.  Source: torch.autograd.function.FunctionCtx."""
 
     _own_node: CustomNode
 
@@ -63,18 +63,18 @@ class FunctionCtx:
         self.non_differentiable = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether backward is given zeros (the default) or None for outputs that no gradient reached."""
+        """Choose whether backward receives zeros (the default) or None for outputs that no gradient reached."""
         self._own_node.materialize = value
 
 
 class BackwardCFunction(FunctionCtx):
-    """What the user sees of the node of a custom Function: `ctx` in its methods, `grad_fn` of its outputs."""
+    """The node of a custom Function as the user sees it: `ctx` in its methods, `grad_fn` of its outputs."""
 
     __slots__ = ("_own_node",)
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` kept; raises torch's errors where it was freed, or written since."""
+        """The tensors that `save_for_backward` kept; raises torch's errors if they were freed, or written since."""
         return self._own_node.saved_tensors()
 
     @property
@@ -218,7 +218,7 @@ class InplaceFunction(Function):
 
 
 class Error(Function):
-    """What stands behind a gradient that cannot be differentiated again."""
+    """The function of a gradient that cannot be differentiated again: its backward raises an error."""
 
     _node_name = "torch::autograd::Error"
 

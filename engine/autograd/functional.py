@@ -84,7 +84,7 @@ class _Task:
         self.name, self.create_graph, self.strict = name, create_graph, strict
 
     def tensors(self, value: Any, what: str) -> tuple[bool, tuple[Tensor, ...]]:
-        """Whether a tuple was given, and its tensors; raises TypeError for anything else."""
+        """Return whether a value is a tuple, and its tensors; raises TypeError for anything else."""
         several = isinstance(value, tuple)
         values: tuple[Any, ...] = value if several else (value,)
         for place, tensor in enumerate(values):
@@ -97,7 +97,7 @@ class _Task:
         return several, values
 
     def begun(self, inputs: Any) -> tuple[bool, tuple[Tensor, ...]]:
-        """Whether a tuple of inputs was given, and the points to differentiate at."""
+        """Return whether the inputs are a tuple, and the points to differentiate at."""
         several, values = self.tensors(inputs, "inputs")
         return several, self.points(values)
 
@@ -108,7 +108,7 @@ class _Task:
         )
 
     def called(self, func: Callable[..., Any], points: tuple[Tensor, ...]) -> tuple[bool, tuple[Tensor, ...]]:
-        """What the user's function returns."""
+        """Call the user's function and return whether its result is a tuple, and the tensors in it."""
         several, outputs = self.tensors(func(*points), "outputs of the user-provided function")
         self.need_grad(outputs, "outputs")
         return several, outputs
@@ -274,7 +274,7 @@ def jacobian(
 
 
 def _check_forward(create_graph: bool, strict: bool, vectorize: bool) -> None:
-    """What torch does not offer in forward mode."""
+    """Raise torch's errors for options that it does not offer in forward mode."""
     if create_graph:
         raise NotImplementedError(FORWARD_GRAPH)
     if strict:
@@ -337,7 +337,7 @@ def hessian(
 
 
 def _sloped(task: _Task, func: Callable[..., Any], inputs: Tensors, v: Any) -> tuple[Any, ...]:
-    """Whether a tuple was given, the points, the weights, the one value there, and its slopes, with their graph."""
+    """Return whether the inputs are a tuple, the points, the weights, the one value there, and its gradients."""
     several, points = task.begun(inputs)
     weights = task.weights(v, points, several, "the input to the user-provided function is")
     value = task.value(func, points)

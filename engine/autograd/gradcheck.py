@@ -176,7 +176,7 @@ class _Check:
                 self.compare(analytical, numerical[column][number], number, column, "computed with forward mode ")
 
     def pushed(self, place: int, element: int) -> list[Any]:
-        """What a step in one element does to each floating output, by forward mode."""
+        """Compute by forward mode how a step in one element changes each floating output."""
         with dual_level():
             arguments = list(self.values)
             for other, target in zip(self.places, self.targets, strict=True):
@@ -242,7 +242,7 @@ def gradcheck(
     check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_batched_forward_grad: bool = False,
     check_forward_ad: bool = False, check_backward_ad: bool = True, fast_mode: bool = False, masked: bool | None = None,
 ) -> bool:  # fmt: skip
-    """Whether the rules agree with finite differences, for float64 inputs that require grad.
+    """Return whether the rules agree with finite differences, for float64 inputs that require grad.
 
     `fast_mode` checks everything too; batched gradients are a loop of single ones here, so that there is nothing to
     check of them.

@@ -224,7 +224,7 @@ class _All:
         self.left = 0
 
     def asked_for(self, node: Any) -> bool:
-        """Whether a leaf's gradient is what autograd.grad() is to return: torch cannot tell then whether it runs."""
+        """Return whether autograd.grad() returns a leaf's gradient: torch cannot tell then whether it will run."""
         return type(node) is nodes.AccumulateGrad and not self.run.accumulate and (node, 0) in self.run.taken
 
     def hook(self, place: int) -> Callable[[Tensor], None]:
@@ -277,7 +277,7 @@ class _CopyOnWrite:
 
 
 class _Table:
-    """What was saved within one `allow_mutation_on_saved_tensors`, by storage."""
+    """The tensors saved within one `allow_mutation_on_saved_tensors`, by storage."""
 
     def __init__(self) -> None:
         self.saved_by_storage: dict[int, list[weakref.ref[_CopyOnWrite]]] = {}

@@ -42,11 +42,11 @@ class profile(_Block):
     """
 
     def key_averages(self, *_: Any, **__: Any) -> Times:
-        """What was timed: nothing."""
+        """Return an empty table: nothing is timed."""
         return Times()
 
     def events(self) -> Times:
-        """What was timed: nothing."""
+        """Return an empty table: nothing is timed."""
         return Times()
 
     def table(self, *_: Any, **__: Any) -> str:
@@ -54,7 +54,7 @@ class profile(_Block):
         return Times().table()
 
     def total_average(self) -> Times:
-        """What was timed: nothing."""
+        """Return an empty table: nothing is timed."""
         return Times()
 
     def export_chrome_trace(self, path: str) -> None:
@@ -74,7 +74,7 @@ class Times(list[Any]):
     __str__ = table
 
     def total_average(self) -> Self:
-        """What was timed: nothing."""
+        """Return an empty table: nothing is timed."""
         return self
 
 

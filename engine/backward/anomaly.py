@@ -163,7 +163,7 @@ class detect_anomaly:
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomaly detection is on.
+    """Return whether anomaly detection is on.
 
     Source: torch.is_anomaly_enabled.
 

@@ -112,7 +112,7 @@ class _Run:
         self.sums: set[Any] = set()  # places whose sum is our own: nobody else refers to it
 
     def will_run(self, node: Any) -> bool:
-        """Whether a node takes part in this pass."""
+        """Return whether a node takes part in this pass."""
         return node in self.waiting and (self.route is None or node in self.route)
 
     def deliver(self, node: Any, nr: int, gradient: Any) -> None:

@@ -70,7 +70,7 @@ def _between(constraint: Any) -> Transform:
 
 
 def _offer(registry: ConstraintRegistry) -> None:
-    """What both have; the parts of a constraint are looked up in the same one."""
+    """Register the transforms that both registries have; a constraint's parts are looked up in the same registry."""
     factories: dict[Any, Factory] = {
         constraints.real: lambda _: transforms.identity_transform,
         constraints.independent: lambda one: transforms.IndependentTransform(

@@ -136,7 +136,7 @@ class _IndependentConstraint(Constraint):
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """What each part of a mixture allows.  Source: torch.distributions.
+    """The constraint of each part of a mixture, for values of the mixture.  Source: torch.distributions.
 
     >>> import engine as torch
     >>> C = torch.distributions.constraints
@@ -477,7 +477,7 @@ class _Stack(_Several):
 
 
 def is_dependent(constraint: Any) -> bool:
-    """Whether the constraint depends on other parameters.
+    """Return whether the constraint depends on other parameters.
 
     Source: torch.distributions.constraints.is_dependent.
 

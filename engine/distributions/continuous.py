@@ -24,7 +24,7 @@ def _standard(like: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 class _Located(Distribution):
-    """What is symmetric around `loc`, where it is highest, and `scale` wide."""
+    """A distribution that is symmetric around `loc`, where it is highest, with a width of `scale`."""
 
     arg_constraints: ClassVar[Constraints] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real

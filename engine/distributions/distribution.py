@@ -45,7 +45,7 @@ class Distribution:
                     self._check_parameter(name, getattr(self, name), constraint)
 
     def _is_given(self, name: str) -> bool:
-        """Whether a parameter is there; one that is computed from another is not."""
+        """Return whether a parameter was passed; one that is computed from another was not."""
         return name in vars(self) or not isinstance(getattr(type(self), name, None), lazy)
 
     def _check_parameter(self, name: str, value: Tensor, constraint: Constraint) -> None:
@@ -57,7 +57,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Whether distributions check their parameters and samples where they are not told."""
+        """Set whether distributions check their parameters and samples by default."""
         if value not in (True, False):
             raise ValueError
         Distribution._validate_args = value
@@ -88,7 +88,8 @@ class Distribution:
             vars(new).setdefault(name, parameters.get(id(value), value))
 
     def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
-        """What `expand` is to fill; a class below `cls` that has an __init__ of its own makes it itself."""
+        """Return the object that `expand` fills; raises NotImplementedError for a class below `cls` with its own
+        __init__, which must create the object itself."""
         kind: Any = type(self)
         if _instance is None and kind.__init__ is not cls.__init__:  # type: ignore[misc]  # compared, not called
             raise NotImplementedError(

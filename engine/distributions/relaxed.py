@@ -50,7 +50,7 @@ class LogitRelaxedBernoulli(ByOdds):
 
 
 class _OfBase(TransformedDistribution):
-    """What its parameters are, the distribution under it knows."""
+    """A transformed distribution whose parameters are those of its base distribution."""
 
     has_rsample = True
 

@@ -100,7 +100,8 @@ def called(event: OpCalled, names: Mapping[int, str], taken: Collection[str] = (
 
 
 def is_whole(writer: str | None) -> bool:
-    """Whether the rule of a call says all: of a write to a view by the op `writer`, that op's own rule is a part."""
+    """Return whether the op's rule is all that a call's node computes. For a write to a view by the op `writer`, that
+    is true only if the op replaces all elements."""
     return not writer or (writer in REGISTRY and REGISTRY[writer].traits.replaces)
 
 

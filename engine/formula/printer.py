@@ -27,7 +27,7 @@ _SIDES = frozenset({"kernel_size", "stride", "padding", "dilation"})
 
 
 def _neutral(name: str, value: Any) -> bool:
-    """Whether a static argument is as it would be if nobody had said it."""
+    """Return whether a static argument has the value that changes nothing, which a formula leaves out."""
     values = value if isinstance(value, tuple) else (value,)
     return name in _NEUTRAL and all(one == _NEUTRAL[name] for one in values)
 

@@ -35,7 +35,7 @@ def _shape_of_any(x: Any) -> Sizes | None:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two expressions read the same."""
+    """Return whether two expressions are built alike."""
     if not isinstance(a, Symbol) or not isinstance(b, Symbol):
         return type(a) is type(b) and (
             len(a) == len(b) and all(map(same, a, b)) if isinstance(a, (list, tuple)) else bool(a is b or a == b)

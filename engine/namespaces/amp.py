@@ -94,15 +94,15 @@ class GradScaler:
         self._stepped: set[int] = set()
 
     def is_enabled(self) -> bool:
-        """Whether it does anything."""
+        """Return whether the scaler does anything."""
         return self._enabled
 
     def get_scale(self) -> float:
-        """What losses are multiplied by."""
+        """Return the factor that losses are multiplied by."""
         return self._scale if self._enabled else 1.0
 
     def get_growth_factor(self) -> float:
-        """What the scale is multiplied by after enough steps that were taken."""
+        """Return the factor by which the scale grows after enough steps without an inf."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
@@ -110,7 +110,7 @@ class GradScaler:
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """What the scale is multiplied by after a step that was left out."""
+        """Return the factor by which the scale shrinks after a skipped step."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
@@ -185,7 +185,7 @@ class GradScaler:
         self._overflows, self._stepped = {}, set()
 
     def state_dict(self) -> dict[str, Any]:
-        """What `load_state_dict` takes; empty where it is switched off."""
+        """Return the state for `load_state_dict`; it is empty if the scaler is disabled."""
         if not self._enabled:
             return {}
         return {

@@ -62,7 +62,7 @@ class profile(profiler.profile):
 
 
 def schedule(*_: Any, **__: Any) -> Callable[[int], ProfilerAction]:
-    """What torch would do in each step; here always nothing.  Source: torch.profiler.schedule.
+    """Return a schedule whose action is NONE in every step: nothing is timed.  Source: torch.profiler.schedule.
 
     >>> schedule(wait=1, warmup=1, active=2)(3)
     <ProfilerAction.NONE: 0>
@@ -71,7 +71,7 @@ def schedule(*_: Any, **__: Any) -> Callable[[int], ProfilerAction]:
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What can be timed: nothing.  Source: torch.profiler.supported_activities.
+    """Return an empty set: nothing can be timed.  Source: torch.profiler.supported_activities.
 
     >>> supported_activities()
     set()

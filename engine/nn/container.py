@@ -17,7 +17,7 @@ __all__ = ["DataParallel", "ModuleDict", "ModuleList", "ParameterDict", "Paramet
 
 
 class _Listed(Module):
-    """What the two kinds of lists of modules share: their keys are "0", "1", ..."""
+    """The base of ModuleList and Sequential: modules with the keys "0", "1", ..."""
 
     def _key(self, idx: Any) -> str:
         place: int = operator.index(idx)
@@ -68,7 +68,7 @@ class DataParallel(Module):
         self.dim = dim
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """What the module gives."""
+        """Call the module."""
         return self.module(*inputs, **kwargs)
 
 

@@ -47,7 +47,7 @@ EVERYWHERE: dict[str, dict[int, Any]] = {
 
 
 class Handle(RemovableHandle):
-    """What a registration returns; it also forgets how the hook is called."""
+    """The handle that a registration returns; removing it also forgets how the hook is called."""
 
     def __init__(self, hooks: dict[int, Any], hook: Any, *flags: dict[int, bool] | None, prepend: bool = False) -> None:
         super().__init__(hooks, hook)
@@ -247,7 +247,7 @@ def on_node(module: Any, hooks: Sequence[Callable[..., Any]], args: Any, result:
 
 
 def _what_is_missed(node: Any, args: Any, result: Any) -> tuple[str, str] | None:
-    """What torch says of a module for which the older hooks do not see all gradients."""
+    """Choose the words of torch's warning about a module for which the older hooks do not see all gradients."""
     outputs = (result,) if isinstance(result, Tensor) else result
     if not (isinstance(outputs, tuple) and all(isinstance(o, Tensor) for o in outputs)):
         return ONE.format("return a"), "of the grad_output" + FULL
@@ -267,7 +267,7 @@ def _what_is_missed(node: Any, args: Any, result: Any) -> tuple[str, str] | None
 
 
 def any_hooks(module: Hooks) -> bool:
-    """Whether a call of the module is more than its forward."""
+    """Return whether a call of the module runs hooks besides its forward."""
     return bool(
         module._forward_hooks
         or module._forward_pre_hooks

@@ -126,7 +126,7 @@ class _Uninitialized(Tensor):
         self._requires_grad = value
 
     def is_floating_point(self) -> bool:
-        """Whether the dtype is a float."""
+        """Return whether the dtype is a float."""
         return bool(self.dtype.is_floating_point)
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
@@ -208,7 +208,7 @@ class UninitializedBuffer(_Uninitialized):
 
 
 def is_lazy(param: Any) -> bool:
-    """Whether the shape of a parameter or buffer is not known yet.
+    """Return whether the shape of a parameter or buffer is not known yet.
 
     Source: torch.nn.parameter.is_lazy.
 

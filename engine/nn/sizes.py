@@ -16,7 +16,7 @@ def each(value: Any, dims: int) -> tuple[int, ...]:
 
 
 def turned(sides: tuple[int, ...]) -> tuple[int, ...]:
-    """What is added before and after each dimension, as `F.pad` takes it: the last dimension first.
+    """Repeat each padding for both sides of its dimension, the last dimension first, as `F.pad` takes it.
 
     >>> turned((1, 2))
     (2, 2, 1, 1)

@@ -24,7 +24,7 @@ POSITIONAL = (
 
 
 class StateDict(OrderedDict[str, Any]):
-    """What `state_dict` returns: the tensors in the order of their registration, and the version of each module."""
+    """The result of `state_dict`: the tensors in the order of their registration, and the version of each module."""
 
     _metadata: OrderedDict[str, dict[str, Any]]
 

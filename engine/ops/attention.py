@@ -94,7 +94,7 @@ safe_softmax = op(
 
 
 def _mask_scores(self: Array, dtype: Any, hides: bool = False) -> Array:
-    """What a mask adds to scores: minus infinity where it is False (or where it `hides`, True), else 0."""
+    """Turn a mask into summands for scores: minus infinity where it is False (or, if it `hides`, True), else 0."""
     nothing, never = dtype.type(0), dtype.type(-xp.inf)
     return xp.where(self, never, nothing) if hides else xp.where(self, nothing, never)
 

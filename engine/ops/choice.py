@@ -114,7 +114,7 @@ def chosen(mask: Array, self: Any, other: Any) -> Array:
 
 
 def _fits(like: Array, value: Any) -> bool:
-    """Whether a choice is a number, or an array of the shape and dtype of the other one."""
+    """Return whether a choice is a number, or an array of the same shape and dtype as `like`."""
     return isinstance(value, (int, float)) or (value.shape == like.shape and value.dtype == like.dtype)
 
 
@@ -213,7 +213,7 @@ def _clamp_max(self: Array, max: float) -> Array:
 
 
 def _inside(self: Any, min: Any, max: Any) -> Any:
-    """Whether a value lies between two bounds, bounds included; None bounds nothing."""
+    """Return whether each value lies between two bounds, bounds included; None is no bound."""
     if min is None:
         return le(self, max)
     return ge(self, min) if max is None else logical_and(ge(self, min), le(self, max))

@@ -43,7 +43,7 @@ def padded(self: Array, before: Sizes, after: Sizes, value: float = 0) -> Array:
 
 
 def windows(self: Array, kernel: Sizes, stride: Sizes, dilation: Sizes, places: Sizes) -> Array:
-    """What a kernel sees, as a view of shape (*lead, *kernel, *places)."""
+    """View an array as the windows that a kernel covers, with shape (*lead, *kernel, *places)."""
     rank = len(kernel)
     lead, steps = self.strides[:-rank], self.strides[-rank:]
     return strided(

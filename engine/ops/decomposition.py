@@ -202,7 +202,7 @@ linalg_slogdet = op(
 
 
 def is_vector(A_sizes: Sizes, B_sizes: Sizes) -> bool:
-    """Whether `solve` takes B as a batch of vectors."""
+    """Return whether `solve` takes B as a batch of vectors."""
     return len(B_sizes) == 1 or B_sizes == A_sizes[:-1]
 
 

@@ -285,7 +285,7 @@ def _tanh_slope(grad: Array, result: Array) -> Array:
 
 @by_hand(_tanh_slope)
 def tanh_slope(grad: Any, result: Any) -> Any:
-    """What tanh does to a gradient."""
+    """Multiply a gradient by the derivative of tanh."""
     return grad * (1 - result * result)
 
 
@@ -322,7 +322,7 @@ def _sigmoid_slope(grad: Array, result: Array) -> Array:
 
 @by_hand(_sigmoid_slope)
 def sigmoid_slope(grad: Any, result: Any) -> Any:
-    """What the logistic function does to a gradient."""
+    """Multiply a gradient by the derivative of the logistic function."""
     return grad * (1 - result) * result
 
 

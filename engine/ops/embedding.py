@@ -35,7 +35,7 @@ def _add_rows(out: Array, places: Array, rows: Array) -> None:
 
 
 def _factors(indices: Array, rows: int, padding_idx: int, scale_grad_by_freq: bool, dtype: Any) -> Array | None:
-    """What each gradient row is multiplied by: 0 at the padding, one over how often its number occurs; None for 1."""
+    """Compute the factor of each gradient row: 0 at the padding, one over how often its number occurs; None for 1."""
     factors = None
     if scale_grad_by_freq:
         factors = (1 / xp.maximum(xp.bincount(indices, minlength=rows), 1)).astype(dtype)[indices]

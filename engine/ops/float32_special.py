@@ -12,7 +12,7 @@ _SINGLE = float32.numpy
 
 
 def is_quick(data: Array) -> bool:
-    """Whether these functions have a form of their own for an array: not of one number: no array comes of it."""
+    """Return whether these functions have a fast form for an argument: a float32 array with at least one dimension."""
     return isinstance(data, xp.ndarray) and data.dtype is _SINGLE and data.ndim > 0
 
 

@@ -26,7 +26,7 @@ def _index(self: Array, indices: Arrays) -> Array:
 
 
 def _in_order(data: Array) -> bool:
-    """Whether no dimension lies within one that stands after it."""
+    """Return whether the strides of an array never grow from one dimension to the next."""
     steps = [step for step, n in zip(data.strides, data.shape, strict=True) if n > 1 and step]
     return steps == sorted(steps, reverse=True)
 

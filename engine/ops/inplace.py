@@ -174,7 +174,7 @@ INTO: dict[str, Callable[..., Any]] = {
 
 
 def fits_into(arrays: list[Any]) -> bool:
-    """Whether a result of these arguments can be computed in the memory of the first."""
+    """Return whether a result of these arguments can be computed in the memory of the first."""
     target = arrays[0]
     if target.dtype.kind != "f":
         return False

@@ -84,7 +84,7 @@ READS_FIRST = Traits(reads_first=True)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a node keeps and calls when the inputs in one set need gradients.
+    """The plan of a node for one set of inputs that need gradients: what it keeps and what it calls.
 
     `names` are the saved names, `pick` where they stand in (*inputs, result, *statics, *outputs); a negative one `~i`
     means the shape of input `i`.  `tensors` are the places in `names` that hold tensors (freed after backward).
@@ -415,7 +415,7 @@ def spread(node: Any, cotangents: Sequence[Any]) -> list[Any]:
 
 
 def _unknown(input: Arrays) -> Array:
-    """What a custom Function computes: code of the user's, which is in no registry."""
+    """Raise NotImplementedError: a custom Function computes by the user's code, which is in no registry."""
     raise NotImplementedError("the forward of a custom Function is the user's own code: it is not run again")
 
 

@@ -130,7 +130,7 @@ def _max_pool(
 
 
 def _doubtful(best: Array, wider: bool, lowest: float) -> bool:
-    """Whether there is nan, or a window in which padding may have been taken."""
+    """Return whether a maximum may be wrong: there is nan, or a window may have taken its padding."""
     return bool(best.dtype.kind == "f" and xp.isnan(best).any()) or bool(wider and (best == lowest).any())
 
 
@@ -216,7 +216,7 @@ def _spread(self: Array, indices: Array, sizes: Sizes, apart: bool) -> Array:
 
 
 def _apart(kernel_size: Sizes, stride: Sizes, dilation: Sizes) -> bool:
-    """Whether no two windows share a place."""
+    """Return whether no two windows share an element."""
     return all(s > d * (k - 1) for k, s, d in zip(kernel_size, stride, dilation, strict=True))
 
 

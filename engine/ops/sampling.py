@@ -69,7 +69,7 @@ def _cubic(t: Array, order: int) -> list[Array]:
 
 
 def _taps(at: Array, n: int, mode: int, padding_mode: int, align_corners: bool, order: int) -> list[Tap]:
-    """What one dimension contributes, derived `order` times by the position in the grid."""
+    """List the contributions of one dimension, differentiated `order` times by the position in the grid."""
     at, scale = _unnormalised(at, n, align_corners)
     if mode == BICUBIC:
         left = xp.floor(at)

@@ -71,7 +71,7 @@ def _scatter_add(self: Array, index: Array, src: Array, dim: int) -> None:
 
 
 def _read(node: str, read: Any, index: Sizes, src: Sizes) -> Any:
-    """What was read for `src`; torch has no gradient for a source of which the index used a part."""
+    """Return the gradient read for `src`; torch has none for a source of which the index used only a part."""
     if not node:
         return read
     if (index or (1,)) != (src or (1,)):
@@ -198,7 +198,7 @@ class Folding:
     def of_self(
         self, grad: Any, x: Any, index: Any, src: Any, result: Any, dim: int, reduce: str, include_self: bool
     ) -> Any:
-        """What each place passes on to its own value."""
+        """Compute the gradient of each element's own value."""
         if reduce == "sum":
             cotangent = grad
         elif reduce == "prod":
@@ -213,7 +213,7 @@ class Folding:
     def of_src(
         self, grad: Any, x: Any, index: Any, src: Any, result: Any, dim: int, reduce: str, include_self: bool
     ) -> Any:
-        """What each place passes on to what was folded into it."""
+        """Compute the gradient of the values that were combined into each element."""
         if reduce == "sum":
             return self.take(grad, index, dim)
         if reduce == "prod":

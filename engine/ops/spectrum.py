@@ -77,7 +77,7 @@ def _gaps(values: Any, rank: int) -> Any:
 
 
 def _over_gaps(numerator: Any, gaps: Any) -> Any:
-    """What is 0 stays 0, also where two values are equal: the gradient of the values alone does not see their gaps."""
+    """Divide by gaps, but keep 0 where both are 0: the gradient of equal values alone does not depend on their gap."""
     return numerator / where(logical_and(eq(numerator, 0), eq(gaps, 0)), 1, gaps)
 
 

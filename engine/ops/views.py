@@ -170,7 +170,7 @@ def _restrided(
 def _strided_from(
     self: Array, size: Sizes, stride: Sizes, storage_offset: int, source_stride: Sizes, source_offset: int
 ) -> Array:
-    """What `as_strided` would read if `self` lay in memory by the geometry given as its source."""
+    """Read `self` by `as_strided` as if it lay in memory by the geometry of its source."""
     source = self.shape, source_stride, source_offset
     return _laid(self, source, (size, stride, storage_offset), source)
 

@@ -14,7 +14,7 @@ __all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
 
 
 class _WithMomentum(LRScheduler):
-    """What the two cycles share: momentum goes down while the learning rate goes up."""
+    """The base of both cyclic schedules: momentum goes down while the learning rate goes up."""
 
     cycle_momentum: bool
 

@@ -108,7 +108,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether a lowering is so recent that nothing is counted."""
+        """Whether the learning rate was lowered so recently that bad epochs are not counted."""
         return self.cooldown_counter > 0
 
     def _is_better(self, a: float, best: float) -> bool:

@@ -170,7 +170,7 @@ class LRScheduler:
 
 
 class ByLambda(LRScheduler):
-    """What the two schedules by a function of the user's share."""
+    """The base of the two schedules that call a user's function."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         groups = len(optimizer.param_groups)
@@ -201,7 +201,7 @@ class ByLambda(LRScheduler):
 
 
 class Several(LRScheduler):
-    """What the two schedules made of others share."""
+    """The base of the two schedules that are made of other schedules."""
 
     _schedulers: list[Any]
 

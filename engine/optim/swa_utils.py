@@ -159,7 +159,7 @@ class AveragedModel(Module):
         self.use_buffers = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the averaged copy gives."""
+        """Call the averaged copy."""
         return self.module(*args, **kwargs)
 
     def _averaged(self, model: Module) -> Iterator[Tensor]:

@@ -134,13 +134,13 @@ class Commands:
         return gradient
 
     def legacy(self, recorded: BackwardStarted | None) -> bool:
-        """Whether a call runs under PyTorch 0.3's rule: as recorded; a new one, as the program's other calls."""
+        """Return whether a call runs under PyTorch 0.3's rule: as recorded, or, if new, as the program's calls do."""
         if recorded is not None:
             return recorded.legacy
         return any(group[0].legacy for group in self.run.groups.values() if isinstance(group[0], BackwardStarted))
 
     def anomaly(self, recorded: BackwardStarted | None) -> bool:
-        """Whether a call looks for nan: as recorded; a new one, as the program's other calls."""
+        """Return whether a call looks for nan: as recorded, or, if it is new, as one of the program's calls does."""
         if recorded is not None:
             return recorded.anomaly
         return any(group[0].anomaly for group in self.run.groups.values() if isinstance(group[0], BackwardStarted))
@@ -165,7 +165,7 @@ class Commands:
         return sources if count is None else list(islice(cycle(sources), count))
 
     def survived(self, recorded: BackwardStarted | None) -> bool:
-        """Whether the recorded program went on after this call raised (it caught the error)."""
+        """Return whether the recorded program went on after this call raised (it caught the error)."""
         if recorded is None:
             return False
         group = self.run.groups[recorded.call]
@@ -177,7 +177,7 @@ class Commands:
         return raised and after <= events[-1].index
 
     def goes_elsewhere(self, command: Command, recorded: BackwardStarted | None) -> bool:
-        """Whether a call may come by other nodes than in the recording."""
+        """Return whether a call may take another path through the graph than in the recording."""
         if recorded is None:
             return True
         ended = self.run.groups[recorded.call][-1]

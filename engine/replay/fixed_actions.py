@@ -297,7 +297,8 @@ class FixedActions:
             self.run.nodes[after.node.node] = result._view.base._node
 
     def is_passed_over(self, number: int, at: int) -> bool:
-        """Whether an optimiser's step is at a parameter without a gradient, or without what it kept of it before."""
+        """Return whether an optimiser's step is at a parameter without a gradient or without its earlier state; if so,
+        raise a doubt and pass over the rest of the parameter's update."""
         if len(self.inside) < 2 or not self.inside[-2][0].endswith(".step"):
             return False
         missing = self.run.holders.holder(number, at) is None and number not in self.live

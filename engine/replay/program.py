@@ -60,7 +60,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """What a revision changes: values of leaves by tensor id, and the list of commands (None: as recorded)."""
+    """The changes of a revision: values of leaves by tensor id, and the list of commands (None: as recorded)."""
 
     leaves: Mapping[int, Any] = field(default_factory=dict)
     commands: tuple[Command, ...] | None = None

@@ -116,12 +116,12 @@ class Run:
 
 
 def is_as_recorded(data: Any, value: Value) -> bool:
-    """Whether an array is what was recorded, as far as that is known: of a sample, with its statistics."""
+    """Return whether an array equals the recorded value: if that is large, by its sample and statistics."""
     return value_of(Summary(data) if value.array is None else data).is_like(value)
 
 
 def same_bits(a: Any, b: Any) -> bool:
-    """Whether two arrays are equal, bit for bit."""
+    """Return whether two arrays are equal, bit for bit."""
     return a.shape == b.shape and a.dtype == b.dtype and bool(xp.asarray(a).tobytes() == xp.asarray(b).tobytes())
 
 

@@ -72,7 +72,7 @@ class StandIns:
         return result
 
     def materializes(self, event: OpCalled) -> bool:
-        """Whether backward was given zeros in place of None."""
+        """Return whether backward received zeros instead of None, in all its runs."""
         record = self.runner(event)
         runs = self.blocks.of_node.get(record.node, ()) if record is not None else ()
         return bool(runs) and all(None not in block.entered.given for block in runs)
@@ -244,7 +244,7 @@ class StandIns:
                 self.run.live.update(live_before)
 
     def is_other_mode(self, block: Block) -> bool:
-        """Whether a block ran in a call that made a graph, and this one does not, or the other way round."""
+        """Return whether only one of two calls makes a graph: this one, or the one in which a block was recorded."""
         call = block.entered.call
         return call is not None and mode.enabled != self.graphs.get(call)
 

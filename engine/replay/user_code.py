@@ -19,7 +19,7 @@ class Block:
 
     @property
     def is_hook(self) -> bool:
-        """Whether it is that of a hook on gradients."""
+        """Whether the code is a hook on gradients."""
         return self.entered.place in ("tensor", "before", "after", "accumulated")
 
     @property

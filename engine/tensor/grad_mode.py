@@ -1,4 +1,4 @@
-"""Whether ops record gradients: one flag per thread, and the context managers that switch it.
+"""The grad mode: one flag per thread for whether ops record gradients, and the context managers that switch it.
 
 Each is also a decorator of functions and of generators (a generator runs in the mode, the code that asks it for values
 does not).
@@ -57,7 +57,7 @@ mode = _Mode()
 
 
 def is_grad_enabled() -> bool:
-    """Whether ops record gradients in this thread.
+    """Return whether ops record gradients in this thread.
 
     Source: torch.is_grad_enabled.
 
@@ -68,7 +68,7 @@ def is_grad_enabled() -> bool:
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether this thread is in inference mode.
+    """Return whether this thread is in inference mode.
 
     Source: torch.is_inference_mode_enabled.
 
@@ -259,7 +259,7 @@ class inference_mode(_Decorator):
 
 
 class set_multithreading_enabled(_Decorator):
-    """Whether backward may use threads, as a call, a context manager or a decorator; here it uses none anyway.
+    """Set whether backward may use threads, as a call, a context manager or a decorator; here it never uses any.
 
     Source: torch.autograd.set_multithreading_enabled.
 

@@ -139,18 +139,18 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
 
 
 def _covers(target: Tensor, mask: Any) -> bool:
-    """Whether a mask can be broadcast to the written tensor."""
+    """Return whether a mask can be broadcast to the written tensor."""
     sizes = target._array.shape[::-1]
     return len(mask.shape) <= len(sizes) and all(m in (1, n) for m, n in zip(mask.shape[::-1], sizes, strict=False))
 
 
 def _cuts(op: Op, target: Tensor) -> bool:
-    """Whether a write leaves no history: a copy to integers, as in torch."""
+    """Return whether a write leaves no history: a copy to integers, as in torch."""
     return op is copy.op and target._array.dtype.kind != "f"
 
 
 def fills_mask(indices: Any, value: Tensor) -> bool:
-    """Whether an assignment by index writes one number where one mask holds: torch then fills, and checks less."""
+    """Return whether an assignment by index writes one number where a mask is True: torch then checks less."""
     return value._array.size == 1 and [i._array.dtype.kind for i in indices if i is not None] == ["b"]
 
 

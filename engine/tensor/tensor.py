@@ -179,7 +179,7 @@ class Tensor:
         return self.device.type == "cuda"
 
     def is_floating_point(self) -> bool:
-        """Whether the dtype is a float.
+        """Return whether the dtype is a float.
 
         >>> import engine as torch
         >>> torch.zeros(1).is_floating_point()
@@ -213,7 +213,7 @@ class Tensor:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no op that was recorded made it: gradients end here.
+        """Whether no recorded op computed the tensor: gradients end here.
 
         >>> import engine as torch
         >>> x = torch.tensor(2.0, requires_grad=True)
@@ -225,7 +225,7 @@ class Tensor:
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients are to be computed of it.
+        """Whether backward computes gradients with respect to the tensor.
 
         >>> import engine as torch
         >>> torch.zeros(1).requires_grad
@@ -330,7 +330,7 @@ class Tensor:
             active.grad_set(self, value)
 
     def is_inference(self) -> bool:
-        """Whether this was made in inference mode."""
+        """Return whether this was made in inference mode."""
         return self._shared is not None and self._shared.inference
 
     @property

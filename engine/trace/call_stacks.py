@@ -182,8 +182,8 @@ class CallStacks:
         return f"{os.path.basename(frames[-1].file)}, line {frames[-1].line}" if frames else None
 
     def encloses(self, frame: Any, number: int) -> bool:
-        """Whether stack `number` was recorded inside the parentheses of the call that runs in `frame`, perhaps in a
-        helper function that is called there."""
+        """Return whether stack `number` was recorded inside the parentheses of the call that runs in `frame`, perhaps
+        in a helper function that is called there."""
         outer, inner = self.frames(frame), self.key(number)
         inner = inner[len(inner) - len(outer) :]  # a helper has more frames
         if not outer or outer[:1] + outer[2:] != inner[:1] + inner[2:]:

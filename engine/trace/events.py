@@ -49,9 +49,9 @@ class Value:
     damaged: bool = False
 
     def is_like(self, other: Value) -> bool:
-        """Whether both are equal as far as they are known: all elements, bit for bit; or for large values the sample,
-        the extremes and the counts, bit for bit, and mean and norm to six digits, because other machines and earlier
-        versions of Backstep add in another order.
+        """Return whether both are equal as far as they are known: all elements, bit for bit; or for large values the
+        sample, the extremes and the counts, bit for bit, and mean and norm to six digits, because other machines and
+        earlier versions of Backstep add in another order.
         """
         if (self.shape, self.dtype, self.damaged) != (other.shape, other.dtype, other.damaged):
             return False
@@ -229,7 +229,7 @@ class OpCalled(Event):
 
 
 def is_foreign(name: str) -> bool:
-    """Whether an op is one that only the library has from which it was recorded: it keeps the name that it has there.
+    """Return whether only the library of the recording has an op, which then keeps the name that it has there.
 
     >>> is_foreign("aten::istft"), is_foreign("mul")
     (True, False)

@@ -355,7 +355,7 @@ class Reader:
         return next((tensor for tensor in tensors if self.storage_of.get(tensor) == storage), None)
 
     def writes_base(self, at: int) -> bool:
-        """Whether the write at an entry is to a view, so that the next entry updates its base."""
+        """Return whether the write at an entry is to a view, so that the next entry updates its base."""
         log = self.recording.log
         return at + 1 < len(log) and log[at + 1][0] == "op" and log[at + 1][2] == JOINT and "writer" in log[at + 1][4]
 

@@ -74,9 +74,9 @@ def _named(tree: ast.AST, within: tuple[str, int]) -> Iterator[NamedLoop]:
 
 
 def comes_for_sure(code: CodeType, line: int) -> bool:
-    """Whether each iteration of the innermost named loop around a line, or else each call of its function, reaches it.
-    True only if this is obvious: the line is under no condition, in no `try` or `with`, and nothing leaves the loop
-    before its end.
+    """Return whether each iteration of the innermost named loop around a line, or else each call of its function,
+    reaches it. True only if this is obvious: the line is under no condition, in no `try` or `with`, and nothing leaves
+    the loop before its end.
     """
     return line in _sure_lines(code.co_filename)
 

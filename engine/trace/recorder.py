@@ -359,8 +359,8 @@ class Recorder:
             self.forgotten = until
 
     def is_within_call(self, tensor: Any) -> bool:
-        """Whether `tensor` is the result of the last event, in an expression inside the parentheses of the call that
-        runs now."""
+        """Return whether `tensor` is the result of the last event, in an expression inside the parentheses of the call
+        that runs now."""
         last = in_full(self.log[-1]) if self.log else ("",)
         if last[0] == "leaf":
             newest = last[2]

@@ -313,8 +313,8 @@ class Sources:
         return tuple(file.text_of(n) for n in flat if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)))
 
     def argument_name(self, outer: Frame, inner: Frame, name: str) -> str | None:
-        """What the call at `outer` passes as the parameter `name` of the function that `inner` is in: `images` of
-        `net(images)` for the `x` of `forward(self, x)`; None if that is not certain.
+        """Write the argument that the call at `outer` passes as the parameter `name` of the function that `inner` is
+        in: `images` of `net(images)` for the `x` of `forward(self, x)`; None if that is not certain.
 
         Between two frames a library may have called something else, as `trainer.fit(net)` does. So the call is one of a
         plain name or of an attribute of `self`, and calls this function, or a module's `forward`.

@@ -182,7 +182,7 @@ def place_of(data: Any) -> object:
 
 
 def is_dense(data: np.ndarray) -> bool:
-    """Whether an array has all elements between its first and its last, each once.
+    """Return whether an array has all elements between its first and its last, each once.
 
     >>> x = np.zeros((4, 6, 2))
     >>> is_dense(x.transpose(1, 0, 2)), is_dense(x[:, ::2]), is_dense(np.broadcast_to(x, (3, 4, 6, 2)))

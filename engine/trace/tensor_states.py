@@ -73,7 +73,7 @@ class TensorStates:
         return number, version, value, out._requires_grad, storage
 
     def knows(self, tensor: Any) -> bool:
-        """Whether the present value of a tensor is recorded."""
+        """Return whether the present value of a tensor is recorded."""
         shared = tensor._shared
         version = 0 if shared is None else shared.moment
         return bool(tensor._id >= self.first and tensor._seen == version)
@@ -179,10 +179,10 @@ class TensorStates:
 
 
 def is_unwritten(shared: Any) -> bool:
-    """Whether a storage is in its first version, and cannot be written unnoticed."""
+    """Return whether a storage is in its first version, and cannot be written unnoticed."""
     return not (shared.version or shared.unseen or shared.memory)
 
 
 def is_fresh(shared: Any, first: int) -> bool:
-    """Whether a storage is not part of a recording yet and was never written: that of a new result."""
+    """Return whether a storage is not part of a recording yet and was never written: that of a new result."""
     return shared.number < first and is_unwritten(shared)

@@ -58,8 +58,9 @@ class ValueStore:
         return number
 
     def summary(self, data: Any) -> Summary:
-        """What is kept of a large array, one for all values that it is: a gradient is sent by one node and received by
-        the next, in another shape perhaps.  Where more than `WAITING` bytes wait to be looked at, the oldest are."""
+        """Summarize a large array, once for all values that share its memory: one node sends a gradient and the next
+        receives it, perhaps in another shape.  If more than `WAITING` bytes wait for their summary, the oldest are
+        computed."""
         place = place_of(data)
         earlier = self.summaries.get(place)
         array = None if earlier is None else earlier.pending_array  # it keeps the memory from being another array's
@@ -75,7 +76,7 @@ class ValueStore:
         return summary
 
     def is_equal(self, number: int, data: Any) -> bool:
-        """Whether an array holds what the value did, as far as that is known.  Linear in its size."""
+        """Return whether an array has the elements of a stored value, as far as they are known.  Linear in its size."""
         value = self.values[number]
         if isinstance(value, Summary):
             now = Summary(data)

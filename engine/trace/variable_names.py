@@ -273,7 +273,7 @@ class _Climb:
         return call if above.attr.endswith("_") and not above.attr.startswith("_") else None
 
     def called(self, inner: Frame) -> bool:
-        """Whether the result of `inner` is the value of the expression in the frame that is now innermost."""
+        """Return whether the result of `inner` is the value of the expression in the frame that is now innermost."""
         outer = self.frames[-1]
         file, node = self.sources.file(outer.file), self.sources.node(outer)
         function = inner.function.rpartition(".")[2]
@@ -303,7 +303,7 @@ def _root_written(call: ast.Call, is_implicit: bool) -> ast.expr | None:
 
 
 def _is_sure(element: ast.expr) -> bool:
-    """Whether each iteration of a comprehension computes tensors for the same parts of its element: no part is a
+    """Return whether each iteration of a comprehension computes tensors for the same parts of its element: no part is a
     conditional expression with a side that computes nothing."""
     if isinstance(element, ast.IfExp):
         return all(isinstance(side, (ast.BinOp, ast.Call)) for side in (element.body, element.orelse))
@@ -341,7 +341,7 @@ def _indexed(names: Sequence[str | None]) -> str | None:
 
 
 def _raised_in(event: ErrorRaised, frame: Frame) -> bool:
-    """Whether an error came up in the lines of a frame, by its traceback."""
+    """Return whether an error came up in the lines of a frame, by its traceback."""
     lines = [line for file, line in places_of(event) if file.endswith(frame.file.lstrip("~/"))]
     return bool(lines) and frame.line <= lines[-1] <= frame.end_line
 
@@ -429,7 +429,7 @@ class Naming:
                 self.name(tensor, name)
 
     def is_written(self, event: OpCalled, frames: tuple[Frame, ...]) -> bool:
-        """Whether an op is written in the program: not computed by a backward call, unless in user code."""
+        """Return whether an op is written in the program: not computed by a backward call, unless in user code."""
         return event.call is None or bool(self.inside and frames != self.calls.get(event.call))
 
     def left(self, event: CodeLeft) -> None:

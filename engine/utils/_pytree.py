@@ -76,10 +76,10 @@ def tree_map_only(kind: Any, func: Callable[[Any], Any], tree: PyTree) -> PyTree
 
 
 def tree_all(pred: Callable[[Any], bool], tree: PyTree) -> bool:
-    """Whether all leaves are such."""
+    """Return whether `pred` holds for all leaves."""
     return all(map(pred, tree_leaves(tree)))
 
 
 def tree_any(pred: Callable[[Any], bool], tree: PyTree) -> bool:
-    """Whether one of the leaves is such."""
+    """Return whether `pred` holds for some leaf."""
     return any(map(pred, tree_leaves(tree)))

@@ -116,7 +116,7 @@ class GraphExecGroup:
 
 
 def no_contexts() -> Contexts:
-    """What forward and rerun happen in where the user says nothing."""
+    """Return the contexts of forward and of its repetition that apply by default: both do nothing."""
     return nullcontext(), nullcontext()
 
 
@@ -138,7 +138,7 @@ class _Alone:
 
 
 class _Place:
-    """What the graph holds instead of a saved tensor: per backward pass the tensor, None once it was given away."""
+    """The graph's substitute for a saved tensor: per backward pass the tensor, None once it was handed over."""
 
     def __init__(self) -> None:
         self.tensors: weakref.WeakKeyDictionary[Any, Tensor | None] = weakref.WeakKeyDictionary()

@@ -47,8 +47,8 @@ def _first_gradients(facts: Facts) -> dict[int, Accumulated]:
 
 
 def _updated(facts: Facts) -> set[int]:
-    """What an optimiser's step updates, or the program writes to when its gradient has come; of one iteration of many,
-    what the others train."""
+    """List the tensors that an optimiser's step updates or the program writes after their gradient has come, and, in
+    one iteration of many, those that the other iterations train."""
     trained = set(facts.elsewhere("taught"))
     arrived: set[int | None] = set()
     for event in facts.trace.events:
@@ -102,7 +102,7 @@ def _units(facts: Facts, gradient: Accumulated) -> set[int]:
 
 
 def _is_alike(value: Value, axis: int) -> bool:
-    """Whether all elements are equal that differ in their place along one dimension only, as far as they are known."""
+    """Return whether the known elements are equal that differ in their place along one dimension only."""
     if value.array is not None:
         return _is_close(value.array, value.array.take([0], axis))
     sample = value.sample
@@ -113,7 +113,7 @@ def _is_alike(value: Value, axis: int) -> bool:
 
 
 def _is_close(elements: np.ndarray, first: np.ndarray) -> bool:
-    """Whether all are like the first ones of their kind; not if some are not finite."""
+    """Return whether all are like the first ones of their kind; not if some are not finite."""
     wide = first.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         return bool(np.abs(elements - wide).max() <= SAME * np.abs(wide).max())

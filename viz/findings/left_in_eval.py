@@ -93,7 +93,7 @@ def _of_last_loop(run: Run) -> list[int]:
 
 @dataclass(slots=True)
 class _Modes:
-    """What modules did where gradients were enabled: by path, their class, whether an argument said that they train
+    """The modes of modules where gradients were enabled: by path, their class, whether an argument said that they train
     (None: some calls and some not), and the number of their ops."""
 
     kinds: dict[Path, str] = field(default_factory=dict)

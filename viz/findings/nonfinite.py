@@ -98,7 +98,7 @@ def findings(facts: Facts) -> list[Finding]:
 
 
 def roots_are_finite(facts: Facts) -> bool:
-    """Whether all roots of backward calls were finite."""
+    """Return whether all roots of backward calls were finite."""
     root_values = (facts.tensors[root].values for root in facts.roots if root in facts.tensors)
     return not any(_kinds(facts.trace.value(index)) for values in root_values for index in values.values())
 
@@ -248,8 +248,8 @@ class _Search:
         return max((abs(float(value.stats[key])) for value in contents for key in ("min", "max")), default=0.0)
 
     def is_masked(self, called: OpCalled, before: int) -> bool:
-        """Whether the program put the result of an op, or what it computed from the same elements of it, into a where()
-        or a mask, which discarded a part of it.  A mask that is part of a derivative is not the program's."""
+        """Return whether the program put the result of an op, or what it computed from the same elements of it, into a
+        where() or a mask, which discarded a part of it.  A mask that is part of a derivative is not the program's."""
         facts, outs = self.facts, {out.tensor for out in called.outputs}
         for op in facts.ops[facts.op_at[called.index] + 1 :]:
             if op.event.index >= before:

@@ -129,7 +129,7 @@ class _Search:
         return result
 
     def updated(self, since: OpCalled, until: OpCalled) -> bool:
-        """Whether a leaf that receives gradients was written between two ops."""
+        """Return whether a leaf that receives gradients was written between two ops."""
         between = self.facts.ops[self.facts.op_at[since.index] : self.facts.op_at[until.index]]
         return any(op.event.inplace in self.facts.receives for op in between)
 

@@ -424,7 +424,7 @@ def _parameters(run: Overview) -> list[Parameter]:
 
 
 def _is_solved(run: Overview, columns: np.ndarray) -> bool:
-    """Whether there is nothing left to learn, because the loss is zero."""
+    """Return whether there is nothing left to learn because the loss is zero."""
     return bool(np.all(run.loss[columns] == 0))
 
 

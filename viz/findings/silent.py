@@ -99,8 +99,8 @@ class _Search:
             between[event.tensor] += earlier != event.call
 
     def again(self, event: Accumulated, earlier: int) -> bool:
-        """Whether a call repeats an earlier one: it starts at the same root or at a gradient that the earlier call
-        computed, or its gradient is the same."""
+        """Return whether a call repeats an earlier one: it starts at the same root or at a gradient that the earlier
+        call computed, or its gradient is the same."""
         call, other = self.facts.calls[event.call], self.facts.calls[earlier]
         roots = {root.tensor for root in other.event.roots}
         if call.order > other.order or any(root.tensor in roots for root in call.event.roots):
@@ -110,7 +110,7 @@ class _Search:
         return not grad.damaged and bool(np.array_equal(grad.sample, came.sample))
 
     def meet(self, before: int, added: int) -> bool:
-        """Whether two gradients are both nonzero in some element."""
+        """Return whether two gradients are both nonzero in some element."""
         grad, came = self.trace.value(before), self.trace.value(added)
         if grad.array is None or came.array is None:
             return True
@@ -291,7 +291,7 @@ class _Search:
             )
 
     def asked_of(self, name: str, tensor: int) -> bool:
-        """Whether the program calls `retain_grad()` on another tensor of the same name."""
+        """Return whether the program calls `retain_grad()` on another tensor of the same name."""
         return any(other != tensor and self.trace.names.get(other) == name for other in self.facts.retained)
 
     def arrived(self, called: OpCalled, before: int) -> list[int | None]:

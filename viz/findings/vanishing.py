@@ -104,7 +104,7 @@ def _norm(facts: Facts, values: Sequence[int | None]) -> float:
 
 
 def _is_one_behind_the_other(facts: Facts, call: CallFact, chain: _Chain) -> bool:
-    """Whether each run received its gradient through the one before: the terms of a sum do not."""
+    """Return whether each run received its gradient through the one before, which the terms of a sum do not."""
     members = {event.node for event in chain.events}
     through: dict[int, int] = defaultdict(int)  # by node: through how many members in a row its gradient has come
     for index in call.vjps:
@@ -121,7 +121,7 @@ def _is_one_behind_the_other(facts: Facts, call: CallFact, chain: _Chain) -> boo
 
 
 def _has_a_way_around(facts: Facts, call: CallFact, chain: _Chain) -> bool:
-    """Whether a gradient that is far larger than those of the runs goes on to the last run beside them, as by a skip
+    """Return whether a gradient far larger than those of the runs reaches the last run by another path, such as a skip
     connection."""
     norms = {event.index: norm for event, norm in zip(chain.events, chain.norms, strict=True)}
     before: dict[int, float] = {}  # by VJP: the norm of the last run until then

@@ -47,7 +47,7 @@ def zero_gradients(facts: Facts, later: Collection[str] = ()) -> list[Finding]:
 
 
 def _is_zero(facts: Facts, value: int | None) -> bool:
-    """Whether a value has elements, and all of them are 0."""
+    """Return whether a value has elements, and all of them are 0."""
     content = None if value is None else facts.trace.value(value)
     return content is not None and content.is_zero and text.size(content.shape) > 0
 
@@ -103,7 +103,7 @@ def _inputs(facts: Facts, op: int) -> list[int | None]:
 
 
 def _is_dead(facts: Facts, op: int) -> bool:
-    """Whether all inputs of an op that is flat below 0 lie there."""
+    """Return whether all inputs of an op that is flat below 0 lie there."""
     return labels.is_rectifier(facts.ops[op].event) and all(
         value is not None and float(facts.trace.value(value).stats["max"]) < 0 for value in _inputs(facts, op)
     )

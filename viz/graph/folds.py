@@ -141,7 +141,7 @@ def told_of(facts: Facts, drawing: Drawing) -> set[str]:
 
 
 def _is_of_module(fact: TensorFact) -> bool:
-    """Whether a tensor is a module's own: a weight, or the number of batches that a norm has seen."""
+    """Return whether a tensor belongs to a module: a parameter or a buffer."""
     return fact.leaf is not None and fact.leaf.source in ("parameter", "buffer")
 
 

@@ -61,7 +61,7 @@ def telling(tree: Tree) -> frozenset[str]:
 
 
 def is_owned(leaf: LeafCreated, name: str) -> bool:
-    """Whether a leaf may belong to a module: `net.0.weight`, but not `x`."""
+    """Return whether a leaf may belong to a module: `net.0.weight`, but not `x`."""
     return leaf.source in ("parameter", "buffer") or (leaf.requires_grad and name != "" and not name.isidentifier())
 
 

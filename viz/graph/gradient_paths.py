@@ -49,8 +49,9 @@ class Come:
             self.arrivals[call, producer, tensor].append((version, value))
 
     def beyond(self, call: int, op: int, link: Link, upstream: int | None) -> tuple[bool, int | None]:
-        """Whether a gradient continues along a link of `way_back`, and its value: the only one that arrived, or the
-        op's whole upstream gradient.  A sum of some of several is not in a trace: None."""
+        """Return whether a gradient continues along a link of `way_back`, and its value: the only one that arrived, or
+        the op's whole upstream gradient.  For a sum of only some of them the value is None, because a trace does not
+        have it."""
         come = self.arrivals.get((call, op, link.tensor), [])
         here = [value for version, value in come if version >= link.version]
         value = here[0] if len(here) == 1 else upstream if len(here) == len(come) else None

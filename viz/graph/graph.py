@@ -189,7 +189,7 @@ def _cards(facts: Facts, special: Set[int]) -> Mapping[tuple[int, int], Role]:
 
 
 def _is_gradient(facts: Facts, tensor: int) -> bool:
-    """Whether a tensor is only the `.grad` of a leaf: a row of a card, without a card of its own.
+    """Return whether a tensor is only the `.grad` of a leaf: a row of a card, without a card of its own.
 
     A tensor that an op used before it belonged to a leaf is more than that.
     """
@@ -200,14 +200,14 @@ def _is_gradient(facts: Facts, tensor: int) -> bool:
 
 
 def _is_unrecorded(facts: Facts, tensor: int, version: int) -> bool:
-    """Whether a tensor with a history has its values from a write that is not part of it."""
+    """Return whether a tensor with a history has its values from a write that is not part of it."""
     fact = facts.tensors[tensor]
     producer = fact.producers.get(version)
     return (producer is None or facts.node(producer) is None) and version in fact.history
 
 
 def _is_between(facts: Facts, grouping: Grouping, tensor: int, version: int) -> bool:
-    """Whether a large tensor only goes from one part of a model to the next.
+    """Return whether a large tensor only connects two parts of a model.
 
     An edge stands for it: a card for each would hide the parts.
     """
@@ -318,7 +318,7 @@ def _source(drawing: Drawing, tensor: int, op: int, position: int) -> str | None
 
 
 def _writes_unrecorded(facts: Facts, op: int | None) -> bool:
-    """Whether an op only wrote: the written tensor keeps its history, and no gradient comes this way."""
+    """Return whether an op only wrote: the written tensor keeps its history, and the op passes no gradient on."""
     return op is not None and facts.ops[op].event.inplace is not None and facts.ops[op].event.node is None
 
 

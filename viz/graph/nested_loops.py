@@ -103,7 +103,7 @@ def _bindings(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def counts(iterated: ast.expr) -> bool:
-    """Whether the first variable of a loop over this is a different number in each iteration.
+    """Return whether the first variable of a loop over this is a different number in each iteration.
 
     >>> [counts(ast.parse(text).body[0].value) for text in ("range(9)", "tqdm(enumerate(xs))", "[64, 64]")]
     [True, True, False]

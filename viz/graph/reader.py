@@ -93,7 +93,7 @@ class _Reader:
         self.before = event
 
     def _continues(self, last: OpCalled, event: OpCalled) -> bool:
-        """Whether two ops at one position are parts of one expression.
+        """Return whether two ops at one position are parts of one expression.
 
         Either the first op's result has no name, as in `a[i, j]`, or the second op only gives the view that was
         written, as in `a[i] = x`, its new node.
@@ -229,7 +229,7 @@ class _Reader:
         return here
 
     def _restarts(self, frames: tuple[Frame, ...], depth: int, level: int) -> bool:
-        """Whether an event in the open call before `level` belongs to another run of the same call.
+        """Return whether an event in the open call before `level` belongs to another run of the same call.
 
         A position outside of loops and comprehensions comes once in one run of a function.
         """
@@ -260,7 +260,7 @@ class _Reader:
         return enclosing
 
     def _comes_again(self, frame: Frame) -> bool:
-        """Whether a position is in a comprehension that has no frame of its own, which runs it repeatedly."""
+        """Return whether a position is in a comprehension that has no frame of its own, which runs it repeatedly."""
         place = place_of(frame)
         key = (frame.file, place)
         if key not in self.repeated:
@@ -279,7 +279,7 @@ def shared(one: tuple[Frame, ...], other: tuple[Frame, ...]) -> int:
 
 
 def _is_transparent(frame: Frame) -> bool:
-    """Whether a frame is no call to who reads the program."""
+    """Return whether a frame is a comprehension's, which a reader of the program does not see as a call."""
     return frame.function.rpartition(".")[2] in COMPREHENSIONS
 
 

@@ -289,7 +289,7 @@ def _kind(fact: TensorFact) -> str:
 
 
 def _is_in_module(event: OpCalled, facts: Facts) -> bool:
-    """Whether an op is a step of a library's module that the same expression called."""
+    """Return whether an op is a step of a library's module that the same expression called."""
     before = facts.trace.events[max(0, event.index - 50) : event.index]
     entered = next((one for one in reversed(before) if isinstance(one, GroupEntered)), None)
     return entered is not None and entered.stack == event.stack

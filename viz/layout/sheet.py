@@ -64,7 +64,7 @@ class Sheet:
         )  # fmt: skip
 
     def is_way(self, i: int) -> bool:
-        """Whether a vertex only keeps room for an edge."""
+        """Return whether a vertex only reserves space for an edge."""
         return i >= self.members
 
     def widen(

@@ -144,14 +144,14 @@ def _is_before(facts: Facts, tensor: int, event: ErrorRaised) -> bool:
 
 
 def asks(facts: Facts, tensor: int, before: int) -> bool:
-    """Whether a tensor required a gradient at an event, by the last setting of the flag before it."""
+    """Return whether a tensor required a gradient at an event, by the last setting of the flag before it."""
     fact = facts.tensors[tensor]
     last = next((flag.value for flag in reversed(fact.flags) if flag.index < before), None)
     return fact.requires_grad if last is None else last
 
 
 def shares(facts: Facts, one: int, other: int) -> bool:
-    """Whether two tensors share memory."""
+    """Return whether two tensors share memory."""
     return one == other or (one in facts.storages and facts.storages[one] == facts.storages.get(other, -1))
 
 

@@ -327,7 +327,7 @@ def distance_from_loss(call: AnyEvent) -> int:
 
 
 def is_for_a_gradient(call: AnyEvent) -> bool:
-    """Whether a call asks for a gradient that is a part of a loss to come, such as that of a gradient penalty."""
+    """Return whether a call computes a gradient for a later loss, such as that of a gradient penalty."""
     return isinstance(call, BackwardStarted) and call.function != "backward" and call.create_graph
 
 

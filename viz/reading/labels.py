@@ -112,7 +112,7 @@ def _plain_name(name: str) -> str:
 
 
 def is_rectifier(event: OpCalled) -> bool:
-    """Whether an op is 0, and flat, where its input is not positive."""
+    """Return whether an op is 0, and flat, where its input is not positive."""
     return written_name(event).rstrip("_") in RECTIFIERS
 
 
@@ -145,7 +145,7 @@ def _several(names: Sequence[str]) -> str:
 
 
 def shows(key: str, value: Any) -> bool:
-    """Whether a static argument differs from its default."""
+    """Return whether a static argument differs from its default."""
     if value is None or value is False or (isinstance(value, (tuple, list)) and not value):
         return False
     if key in _SAID or key not in _DEFAULTS:

@@ -54,7 +54,7 @@ def _library(trace: Trace) -> Mapping[str, Any]:
 
 
 def is_missing(event: AnyEvent) -> bool:
-    """Whether an event is an op that the engine does not have."""
+    """Return whether an event is an op that the engine does not have."""
     return isinstance(event, OpCalled) and event.name not in REGISTRY and event.name != CUSTOM.name
 
 

@@ -93,7 +93,7 @@ def own_code(events: Iterable[AnyEvent]) -> OwnCode:
 
 
 def _is_hidden(event: OpCalled, around: list[Ran], own: OwnCode, graphs: set[int]) -> bool:
-    """Whether an op is only part of its step.
+    """Return whether an op is only part of its step.
 
     Ops after an accumulation belong to the program, as an update does.
     """

@@ -51,12 +51,12 @@ def unseen(facts: Facts) -> dict[int, list[Unseen]]:
 
 
 def _is_copy(called: OpCalled, saved: Saved) -> bool:
-    """Whether no later write reaches a saved value: what an op in place overwrites, it saves as a copy."""
+    """Return whether no later write reaches a saved value: what an op in place overwrites, it saves as a copy."""
     return saved.tensor == called.inplace and saved.value != called.outputs[0].value
 
 
 def differs(trace: Trace, saved: Saved, now: Mapping[int, int]) -> bool:
-    """Whether a saved tensor holds other numbers now than when it was saved."""
+    """Return whether a saved tensor holds other numbers now than when it was saved."""
     if saved.tensor is None or saved.value is None or now.get(saved.tensor, saved.value) == saved.value:
         return False
     old, new = trace.value(saved.value).array, trace.value(now[saved.tensor]).array

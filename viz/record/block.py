@@ -113,7 +113,7 @@ def selection(every: Any, steps: Iterable[int] | None) -> Selection:
 
 
 def _are_counts(numbers: Iterable[Any], least: int) -> bool:
-    """Whether all are whole numbers, numpy's included, and none is below `least`."""
+    """Return whether all are whole numbers, numpy's included, and none is below `least`."""
     return all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) and one >= least for one in numbers)
 
 

@@ -383,7 +383,7 @@ def _report(path: str, outcome: _Outcome, stream: Stream, seconds: float, failur
 
 
 def _write(said: dict[str, Any], path: str) -> bool:
-    """Whether the report could be written."""
+    """Write the report, and return whether that was possible."""
     with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8") as file:
         json.dump(said, file)
         file.truncate()

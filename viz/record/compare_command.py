@@ -46,7 +46,7 @@ class Compared:
 
 
 def has_torch() -> bool:
-    """Whether PyTorch is installed; it is not imported."""
+    """Return whether PyTorch is installed; it is not imported."""
     return importlib.util.find_spec("torch") is not None
 
 

@@ -177,8 +177,8 @@ def run_script(
 
 
 class _Lifeline:
-    """What tells the script's process that this one has ended, even if this one is killed: a pipe whose other end
-    belongs to that process; on Windows, where a process can wait for another one, the number of this one."""
+    """Tells the script's process that this one has ended, even if this one is killed: a pipe whose other end belongs to
+    that process; on Windows, where a process can wait for another one, the number of this one."""
 
     def __init__(self) -> None:
         self._ends = os.pipe() if os.name == "posix" else ()
@@ -395,7 +395,7 @@ class Watch:
                 self._again()
 
     def _again(self) -> None:
-        """Whether the files have changed and are still now."""
+        """Record the changed script again, unless a file has a syntax error; kill the run if a file changes."""
         problem = _unparsable([file for file in self._files() if file.suffix == ".py" or file == self.path.resolve()])
         if problem:
             self.error = problem

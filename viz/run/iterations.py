@@ -140,7 +140,7 @@ def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
 
 
 def _uses_leaf(trace: Trace, outline: Outline, start: int, end: int) -> bool:
-    """Whether one of some events is an op on a leaf that receives gradients."""
+    """Return whether some op between two events uses a leaf that receives gradients."""
     taught = outline.taught()
     ops = (event for index in range(start, end) if isinstance(event := trace.events[index], OpCalled))
     return any(one.tensor in taught for op in ops for one in op.inputs)
@@ -300,7 +300,7 @@ def _round_of(starts: Sequence[int], event: int) -> int:
 
 
 def _is_inside(trace: Trace, inner: Place, outer: Place) -> bool:
-    """Whether a loop runs inside another one anywhere in the trace."""
+    """Return whether a loop runs inside another one anywhere in the trace."""
     if inner == outer:
         return True
     both = ((_statement(trace, frames, inner), _statement(trace, frames, outer)) for frames in trace.stacks)
@@ -319,7 +319,7 @@ def _loops_around(trace: Trace, stack: int) -> list[Place]:
 
 
 def _is_own(trace: Trace, frame: Frame, loop: Loop) -> bool:
-    """Whether a frame itself runs a loop, and not a function that is defined around it or inside it."""
+    """Return whether a frame itself runs a loop, and not a function that is defined around it or inside it."""
     return _function_at(trace.files.get(frame.file, ""), frame.line) == _function_at(
         trace.files.get(frame.file, ""), loop.first
     )
@@ -492,7 +492,7 @@ def _with_gaps(trace: Trace, outline: Outline, rounds: Sequence[Section]) -> Ite
 
 
 def _belongs(outline: Outline, event: int) -> bool:
-    """Whether an event before an op belongs to it: a leaf that it uses, a group, a mode."""
+    """Return whether an event before an op belongs to it: a leaf that it uses, a group, a mode."""
     return KINDS[outline.kinds[event] & (RECORDED - 1)] in (LeafCreated, GroupEntered, ModeChanged)
 
 

@@ -478,7 +478,7 @@ def _in_forward_order(trace: Trace, first: Section, rows: _Rows) -> list[int]:
 
 
 def _reads_gradients(trace: Trace, first: Section) -> bool:
-    """Whether the program computes something of gradients in the first iteration that has some.
+    """Return whether the program computes with gradients in the first iteration that has some.
 
     Writes to them, by which they are set to zero, are not counted.
     """

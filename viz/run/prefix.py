@@ -30,7 +30,7 @@ def shortened(trace: Trace, most: int = MOST) -> Trace:
 
 
 def is_long(events: int, most: int) -> bool:
-    """Whether of so many events only the first `most` are shown: a note would weigh more than a few."""
+    """Return whether only the first `most` events are shown; a few more are shown too, without a note."""
     return events > most + most // 100
 
 

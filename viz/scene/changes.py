@@ -97,7 +97,7 @@ def _call(read: Reading, command: Command) -> str:
 
 
 def _passes_none(read: Reading, recorded: Command) -> bool:
-    """Whether the program itself passes no gradient in this call."""
+    """Return whether the program itself passes no gradient in this call."""
     event = None if recorded.base is None else read.facts.trace.events[recorded.base]
     return isinstance(event, BackwardStarted) and all(root.implicit for root in event.roots)
 

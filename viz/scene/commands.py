@@ -45,7 +45,7 @@ def ran(read: Reading, edits: Mapping[str, Any] | None) -> list[tuple[str, Any, 
 
 
 def _is(spec: Mapping[str, Any], command: Command) -> bool:
-    """Whether a command may be the next one that ran: zeroing skips leaves without a gradient."""
+    """Return whether a command may be the next one that ran: zeroing skips leaves without a gradient."""
     return spec["kind"] == command.kind and (command.kind != "zero" or spec.get("leaf") in (None, command.leaf))
 
 

@@ -144,8 +144,9 @@ def _ways(read: Reading, above: int) -> list[frozenset[str]]:
 
 
 def _is_read_on(read: Reading, seen: Visible, graph: nx.MultiDiGraph, picture: choice.Picture) -> bool:
-    """Whether the picture can be read iteration by iteration: all are open, each can be seen whole on a low screen too,
-    and each step together with the one before.  If all add to one leaf, the view would return to it again and again."""
+    """Return whether the picture can be read iteration by iteration: all are open, each fits on a low screen too, and
+    so does each step together with the one before.  If all add to one leaf, the view would return to it again and
+    again."""
     grouping, alike = read.drawing.grouping, rounds(read.drawing).every
     innermost = alike.difference(group for one in alike for group in grouping.paths[grouping.within[one]])
     if not innermost or not innermost <= picture.boxes.keys() or not alike.isdisjoint(seen.folded):

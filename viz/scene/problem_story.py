@@ -59,7 +59,7 @@ def _sure(read: Reading) -> list[Finding]:
 
 
 def _is_sound(read: Reading) -> bool:
-    """Whether all roots of backward calls are finite."""
+    """Return whether all roots of backward calls are finite."""
     return read.once(("sound",), lambda: nonfinite.roots_are_finite(read.facts))
 
 

@@ -123,7 +123,7 @@ class _After:
         return f"This no longer happens: the program stops first, at the {self.stop['title']}." if self.stop else ""
 
     def is_behind(self, chapter: Chapter) -> bool:
-        """Whether a chapter comes after the error."""
+        """Return whether a chapter comes after the error."""
         if self.stop is None:
             return False
         if "gone" in chapter:

@@ -156,7 +156,7 @@ class Visible:
         return list(numbers.values())
 
     def is_shared(self, card: str) -> bool:
-        """Whether several modules use the parameter of a card."""
+        """Return whether several modules use the parameter of a card."""
         item, owners = self.drawing.items[card], self.drawing.grouping.owners
         stubs = self.drawing.stubs.get(item.tensor, ()) if item.tensor is not None else ()
         return any(

@@ -371,7 +371,7 @@ class Store:
         return self._of_run(program, "graphs")
 
     def opens_whole(self, program: str) -> bool:
-        """Whether the run view is shown first."""
+        """Return whether the run view is shown first."""
         return self._run(self.revision(program, None)).opens_whole
 
     def _of_run(self, name: str, part: RunPart) -> Packed:

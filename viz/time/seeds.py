@@ -45,7 +45,7 @@ def _derived(kind: DerivedKind, how: str, *shorter: str) -> Derived:
 
 
 def is_refused(facts: Facts, event: BackwardStarted) -> bool:
-    """Whether a backward call was refused before it ran anything."""
+    """Return whether a backward call was refused before it ran anything."""
     call = facts.calls.get(event.call)
     return call is not None and not call.completed and not call.vjps
 

@@ -313,7 +313,7 @@ class _Player:
         self.seeds(event, begin, runs)
 
     def is_turned_down(self, event: BackwardStarted) -> bool:
-        """Whether a call is refused because of its arguments, so that nothing waits for a gradient or receives one."""
+        """Return whether a call is refused because of its arguments, so that nothing waits for a gradient."""
         next_ = next(self.facts.following(event.index), None)
         return isinstance(next_, ErrorRaised) and next_.node is None
 
@@ -339,7 +339,7 @@ class _Player:
                 self.come.add(event.call, root.tensor, version, root.gradient)
 
     def is_computed(self, tensor: int | None) -> bool:
-        """Whether the program computes a tensor, by an op or as a gradient: before that its numbers are unknown."""
+        """Return whether the program computes a tensor, by an op or as a gradient: its numbers are unknown before."""
         fact = self.facts.tensors.get(tensor) if tensor is not None else None
         return fact is not None and (fact.leaf is None or fact.leaf.source == "grad")
 

@@ -49,7 +49,7 @@ def together(tracks: Sequence[Track[Any]], join: Callable[[list[Any]], T]) -> Tr
 
 
 def differ(before: Trace, track: Track[int | None], trace: Trace, now: Track[int | None]) -> bool:
-    """Whether a track of trace values differs between two revisions, in its numbers or their times."""
+    """Return whether a track of trace values differs between two revisions, in its numbers or their times."""
     if [k for k, _ in track] != [k for k, _ in now]:
         return True
     pairs = [(one, other) for (_, one), (_, other) in zip(track, now, strict=True)]

@@ -122,8 +122,8 @@ def _products(name: str, whose: str, matrix: np.ndarray, upstream: np.ndarray, c
 
 
 def _is_factor(matrix: np.ndarray) -> bool:
-    """Whether it is clear which upstream gradient a derivative multiplies: the one at the same index, the only one, or,
-    if the derivative is 1, any."""
+    """Return whether it is clear which upstream gradient a derivative multiplies: the one at the same index, the only
+    one, or, if the derivative is 1, any."""
     rows, columns = np.nonzero(matrix)
     ones = bool((matrix[rows, columns] == 1).all())
     return len(matrix) == 1 or ones or (matrix.shape[0] == matrix.shape[1] and bool((rows == columns).all()))

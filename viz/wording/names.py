@@ -147,6 +147,6 @@ def made_by(op: int, facts: Facts) -> str | None:
 
 
 def _is_result(tensor: int | None, facts: Facts) -> bool:
-    """Whether an op wrote the value that a tensor has at the end."""
+    """Return whether an op wrote the value that a tensor has at the end."""
     fact = facts.tensors.get(tensor) if tensor is not None else None
     return fact is not None and fact.producers.get(fact.last) is not None

@@ -160,7 +160,7 @@ class _Ways:
         return list(tensors), list(results)
 
     def is_held(self, argument: Input) -> bool:
-        """Whether an argument is a parameter or a buffer, which a module holds itself."""
+        """Return whether an argument is a parameter or a buffer, which a module holds itself."""
         assert argument.tensor is not None
         name = self.facts.names.get(argument.tensor) or ""
         leaf = self.facts.tensors[argument.tensor].leaf is not None
@@ -272,7 +272,7 @@ class _Ways:
         return text.brief(self.facts.trace.value(value))
 
     def is_large(self, value: int) -> bool:
-        """Whether a gradient is described by its norm: all except single numbers."""
+        """Return whether a gradient is described by its norm: all except single numbers."""
         return text.size(self.facts.trace.value(value).shape) != 1
 
     def readable(self, values: Sequence[int | None]) -> list[int]:

@@ -149,7 +149,7 @@ def reads(function: Callable[..., Any], reader: Reader | Handed, method: bool = 
 
 
 def _fits_by_types(reader: Reader | Handed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether any call with arguments of these types fits, as this one does.
+    """Return whether every call with arguments of these types fits as this one does.
 
     A list tells of its elements nothing by its type, nor does a class; a tensor may have been taken for a number, which
     another one is not.

@@ -1,4 +1,4 @@
-"""Whether a call fits torch's signatures, and torch's error if it does not.
+"""The check of a call against torch's signatures, with torch's error if it does not fit.
 
 torch's C++ reads the arguments of its functions by tables of signatures: so are they read here, with its sentences.  A
 signature is written as `input:T dim:i keepdim:b= * out:T?=`: names with kinds (`KINDS`), `?` where None is taken, `=`
@@ -64,7 +64,7 @@ class Parameter:
         return f"{KINDS[self.kind]} {self.name}{default}"
 
     def fits(self, value: Any, numbers: bool) -> bool:
-        """Whether a value is of this kind; of a list torch looks at the first element alone."""
+        """Return whether a value is of this kind; of a list, like torch, check only the first element."""
         fits = FITS.get(self.kind)
         if self.kind == "T":
             return isinstance(value, Tensor) or (numbers and isinstance(value, _SCALARS))
@@ -353,7 +353,8 @@ def _types_of(args: tuple[Any, ...], kwargs: Mapping[str, Any], marks: str = "")
 
 
 class Handed:
-    """What a function that torch has in Python hands on to one in C++, which then refuses what does not fit.
+    """The reader of a function that torch has in Python and that passes arguments on to one in C++, which checks their
+    types. Python itself checks that the arguments are there and have its names.
 
     Whether its own arguments are there and have its names, Python says.
     """

@@ -47,7 +47,7 @@ def to(
 
 
 def _other_format(input: Tensor, memory_format: Any) -> bool:
-    """Whether torch would call the layout by the other name: channels_last where channels lie innermost."""
+    """Return whether only one of the two is channels_last: the memory format asked for, or the layout."""
     last = input._array.ndim == 4 and not is_contiguous(input) and is_contiguous(input, "channels_last")
     return bool((memory_format == "channels_last") is not last)
 

@@ -68,7 +68,7 @@ def arange(
 
 
 def _integral(dtype: Any) -> bool:
-    """Whether a dtype is named that has whole numbers alone: then torch takes the arguments as those."""
+    """Return whether a dtype was passed that has only whole numbers: torch then reads the arguments as those."""
     which = as_numpy_dtype(dtype)
     return which is not None and which.kind in "iu"
 

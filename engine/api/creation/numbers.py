@@ -175,14 +175,14 @@ def _fitted(numbers: Any, target: Any) -> Any:
 
 
 def _holds_array(data: Any) -> bool:
-    """Whether numbers come from an array, which has a dtype of its own."""
+    """Return whether the first of nested elements has a dtype of its own, as an array or a tensor has."""
     while isinstance(data, (list, tuple)) and data:
         data = data[0]
     return hasattr(data, "dtype")
 
 
 def _holds_tensor(data: Any) -> bool:
-    """Whether a tensor is among nested sequences of numbers."""
+    """Return whether nested sequences of numbers contain a tensor."""
     return any(isinstance(d, Tensor) or (isinstance(d, (list, tuple)) and _holds_tensor(d)) for d in data)
 
 
@@ -200,7 +200,7 @@ def _dtypes(data: Any) -> Iterator[Any]:
 
 
 def _holds_doubles(data: Any) -> bool:
-    """Whether the first element is a numpy float64 or a double tensor: torch takes its dtype."""
+    """Return whether the first element is a numpy float64 or a double tensor: torch takes its dtype."""
     while isinstance(data, (list, tuple)) and data:
         data = data[0]
     dtype = getattr(data, "dtype", None)

@@ -149,7 +149,7 @@ def type_(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 
 def is_cpu(input: Tensor) -> bool:
-    """Whether the elements lie in the processor's memory."""
+    """Return whether the elements lie in the processor's memory."""
     return not input.is_cuda
 
 
@@ -190,7 +190,8 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
-    """Whether torch would write a result of the one dtype into a tensor of the other: never to a lower category.
+    """Return whether torch would write a result of the one dtype into a tensor of the other, which it does unless the
+    category becomes lower.
 
     Source: torch.can_cast.
 
@@ -202,7 +203,7 @@ def can_cast(from_: dtype, to: dtype) -> bool:
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Whether the dtype is a float.
+    """Return whether the dtype is a float.
 
     Source: torch.is_floating_point.
 
@@ -215,7 +216,7 @@ def is_floating_point(input: Tensor) -> bool:
 
 
 def is_complex(input: Tensor) -> bool:
-    """Whether the dtype is complex: never, complex tensors are out of scope.
+    """Return whether the dtype is complex: always False, because complex tensors are out of scope.
 
     Source: torch.is_complex.
 
@@ -228,7 +229,7 @@ def is_complex(input: Tensor) -> bool:
 
 
 def is_conj(input: Tensor) -> bool:
-    """Whether the tensor is a conjugated view: never.
+    """Return whether the tensor is a conjugated view: always False.
 
     Source: torch.is_conj.
 
@@ -241,7 +242,7 @@ def is_conj(input: Tensor) -> bool:
 
 
 def is_signed(input: Tensor) -> bool:
-    """Whether the dtype has negative numbers.
+    """Return whether the dtype has negative numbers.
 
     Source: torch.is_signed.
 
@@ -254,7 +255,7 @@ def is_signed(input: Tensor) -> bool:
 
 
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the only element is not zero.
+    """Return whether the only element is not zero.
 
     Raises RuntimeError for several elements, or none.  Source: torch.is_nonzero.
 
@@ -267,7 +268,7 @@ def is_nonzero(input: Tensor) -> bool:
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether the shapes are equal.
+    """Return whether the shapes are equal.
 
     Source: torch.is_same_size.
 

@@ -200,7 +200,7 @@ def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = F
 
 
 def _parse(self: Tensor, key: Any) -> Found:
-    """What the views of a key leave, and the index tensors (None where a dimension is taken whole)."""
+    """Split a key into the result of its views and its index tensors (None for a dimension that is taken whole)."""
     items = list(key) if isinstance(key, tuple) else [key]
     items = [_read(item) for item in items]
     _check_count(self, items)

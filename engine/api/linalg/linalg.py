@@ -186,7 +186,7 @@ def reflected(self: Tensor, other: Any) -> Any:
 
 
 def _folds(a: Tensor, b: Tensor) -> bool:
-    """Whether the product of a batch and one matrix runs as one product of matrices, as in torch."""
+    """Return whether the product of a batch and one matrix runs as one product of matrices, as in torch."""
     larger_first = a._array.ndim >= b._array.ndim
     large, small = (a, b) if larger_first else (b, a)
     if large._array.ndim < 3 or small._array.ndim > 2:

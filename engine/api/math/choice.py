@@ -224,7 +224,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
 
 
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether all elements are close; see isclose.
+    """Return whether all elements are close; see isclose.
 
     Raises RuntimeError where the shapes do not broadcast, or the dtypes differ.  Source: torch.allclose.
 
@@ -236,7 +236,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether shapes and all elements are equal.
+    """Return whether shapes and all elements are equal.
 
     Source: torch.equal.
 
@@ -256,7 +256,7 @@ def _left(*tensors: Tensor) -> bool:
 
 @takes_out
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
-    """Whether each element is one of `test_elements`.
+    """Return whether each element is one of `test_elements`.
 
     Shapes: (*), (*') -> (*).  Source: torch.isin.
 

@@ -211,7 +211,7 @@ def randperm(
 
 
 def drawn(values: Any, source: Tensor) -> Tensor:
-    """What was drawn, as a tensor where `source` is, of which a recording is told."""
+    """Wrap random values in a tensor on the device of `source`, and show it to a recording."""
     result = tensor_of(xp.asarray(values, like=source._array))
     if slot.active is not None:
         slot.active.see(result, "random")

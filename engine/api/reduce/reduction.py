@@ -185,7 +185,7 @@ def _truth(name: str, op: Any, input: Tensor, dim: Any, keepdim: bool) -> Tensor
 
 @takes_out
 def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Whether all elements are nonzero.
+    """Return whether all elements are nonzero.
 
     Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *); with `keepdim` (*, D, *) -> (*, 1, *).  Raises IndexError where
     there is no dimension `dim`.  Source: torch.all.
@@ -199,7 +199,7 @@ def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
 
 @takes_out
 def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Whether an element is nonzero.
+    """Return whether an element is nonzero.
 
     Shapes: (*) -> (); along `dim` (*, D, *) -> (*, *); with `keepdim` (*, D, *) -> (*, 1, *).  Raises IndexError where
     there is no dimension `dim`.  Source: torch.any.

@@ -275,7 +275,7 @@ def _joint_weights(fweights: Tensor | None, aweights: Tensor | None, observation
 
 
 def _free(total: Any, weights: Tensor | None, aweights: Tensor | None, correction: int) -> Any:
-    """What the products are divided by, at least 0."""
+    """Compute the number that a sum of products is divided by, at least 0."""
     if weights is None:
         return max(0, total - correction)
     if not correction:

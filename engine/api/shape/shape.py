@@ -47,7 +47,7 @@ def filled_in(size: tuple[int, ...], count: int) -> tuple[int, ...]:
 
 
 def _viewable(data: Any, size: tuple[int, ...]) -> bool:
-    """Whether the elements can be seen in another shape without a copy."""
+    """Return whether the elements can be seen in another shape without a copy."""
     if data.flags.c_contiguous or not data.size:
         return True
     groups = _groups(data.shape, data.strides)
@@ -234,7 +234,7 @@ def contiguous(input: Tensor, memory_format: Any = None) -> Tensor:
 
 
 def is_contiguous(input: Tensor, memory_format: Any = None) -> bool:
-    """Whether the elements lie one after the other in memory; with channels_last, channels innermost.
+    """Return whether the elements lie one after the other in memory; with channels_last, channels innermost.
 
     >>> import engine as torch
     >>> torch.arange(4).reshape(2, 2).t().is_contiguous()

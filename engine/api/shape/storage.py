@@ -66,7 +66,7 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
 
 
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
-    """Whether both are the same elements with the same shape and strides.
+    """Return whether both are the same elements with the same shape and strides.
 
     >>> import engine as torch
     >>> x = torch.zeros(2)
@@ -89,7 +89,7 @@ def dim_order(self: Tensor) -> tuple[int, ...]:
 
 
 def is_view(self: Tensor) -> bool:
-    """Whether this is a view of another tensor."""
+    """Return whether this is a view of another tensor."""
     return self._view is not None
 
 
@@ -170,7 +170,7 @@ def is_neg(input: Tensor) -> bool:
 
 
 def is_inference(input: Tensor) -> bool:
-    """Whether the tensor was made in inference mode.
+    """Return whether the tensor was made in inference mode.
 
     Source: torch.is_inference.
 
@@ -183,7 +183,7 @@ def is_inference(input: Tensor) -> bool:
 
 
 def is_storage(obj: object) -> bool:
-    """Whether `obj` is memory as `untyped_storage` gives it.
+    """Return whether `obj` is memory as `untyped_storage` gives it.
 
     Source: torch.is_storage.
 

@@ -81,7 +81,7 @@ class Transform:
         return self is other or self._is_as(other)
 
     def _is_as(self, other: object) -> bool:
-        """Whether another one is the same map."""
+        """Return whether another transform is the same map: False, unless a subclass compares more."""
         return False
 
     __hash__ = None  # type: ignore[assignment]  # as in torch, where equality is that of the map

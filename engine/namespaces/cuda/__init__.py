@@ -42,7 +42,7 @@ def device_count() -> int:
 
 
 def is_initialized() -> bool:
-    """Whether a GPU is in use.
+    """Return whether a GPU is in use: here, whether there is one.
 
     Source: torch.cuda.is_initialized.
 

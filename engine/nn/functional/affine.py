@@ -50,7 +50,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def _is_row(bias: Tensor) -> bool:
-    """Whether the bias is one row, the same for every row of the product."""
+    """Return whether the bias is one row, the same for every row of the product."""
     shape = bias._array.shape
     return len(shape) == 1 or (len(shape) == 2 and shape[0] == 1)
 

@@ -114,7 +114,7 @@ def _repeated(query: Tensor, tensor: Tensor) -> Tensor:
 
 
 def _goes_in_one(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float) -> bool:
-    """Whether torch computes it as one node."""
+    """Return whether torch computes this attention as one node."""
     shapes = [x._array.shape for x in (query, key, value)]
     if dropout_p or any(len(s) != 4 or not math.prod(s) for s in shapes):
         return False
@@ -254,7 +254,7 @@ def multi_head_attention_forward(
 def _check_ranks(
     query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, attn_mask: Tensor | None, num_heads: int
 ) -> bool:
-    """Whether there is a dimension of samples; raises torch's errors where ranks do not fit."""
+    """Return whether there is a dimension of samples; raises torch's errors if the ranks do not fit."""
     rank = query.dim()
     if rank not in (2, 3):
         raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {rank}-D query tensor")
@@ -424,7 +424,7 @@ def _attended(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout_p: float, is_causal: bool,
     need_weights: bool, samples: int, num_heads: int,
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-    """What each place attends to, (L * N, E), and the weights by sample and head."""
+    """Compute the attention's result for each position, (L * N, E), and the weights by sample and head."""
     _, length, head = queries._array.shape
     size = head * num_heads
     if need_weights:

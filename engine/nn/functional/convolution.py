@@ -260,7 +260,7 @@ def _check(
 
 
 def _no_gaps(dilation: tuple[int, ...], transposed: bool, plain: bool) -> str:
-    """What torch says where a gap is 0 or less: of 0 its library for batches in float32 says something else."""
+    """Write torch's error about a dilation of 0 or less; for 0, its library for batches in float32 has another text."""
     said = "dilation should be greater than zero"
     if min(dilation) < 0:
         return said

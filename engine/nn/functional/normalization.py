@@ -218,7 +218,7 @@ def _normalised(
 
 
 def _of_nothing(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    """What a batch without elements becomes: torch keeps the graph's edges, and changes no statistics."""
+    """Normalize a batch without elements: torch keeps the graph's edges and changes no statistics."""
     result: Any = el.clone(input)
     if weight is not None:
         result = eo.mul(result, so.select(weight, 0, 0))

@@ -83,7 +83,7 @@ def max_pool1d(
 
 
 def _check_line(input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> None:
-    """What max_pool1d says without indices, in its own words."""
+    """Raise the errors of max_pool1d without indices, which has texts of its own."""
     need_tensor(input, "max_pool1d")
     name = "max_pool1d()"
     k = ar.one("max_pool1d", "kernel_size", kernel_size)

@@ -45,7 +45,7 @@ __all__ = [
 
 
 class InPlace(Module):
-    """What the activations that can write into their input share."""
+    """The base of the activations that can write into their input."""
 
     inplace: bool
 

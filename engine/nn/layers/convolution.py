@@ -20,7 +20,7 @@ STRINGS = {"same", "valid"}
 
 
 class _Conv(Module):
-    """What all of them share: sizes, checks, parameters and the printed form."""
+    """The base of all convolutions: sizes, checks, parameters and the printed form."""
 
     dims: int
     transposed = False
@@ -97,7 +97,7 @@ class _Forward(_Conv):
         )  # fmt: skip
 
     def _sides(self) -> tuple[int, ...]:
-        """What is added around the input before a convolution that adds none."""
+        """Return the padding, as `F.pad` takes it, that is added before a convolution that adds none."""
         if not isinstance(self.padding, str):
             return turned(self.padding)
         if self.padding == "valid":

@@ -39,7 +39,7 @@ __all__ = [
 
 
 class LazyModuleMixin:
-    """What makes a module lazy: `initialize_parameters(input)` is called before the first forward.
+    """A mixin for lazy modules: `initialize_parameters(input)` is called before the first forward.
 
     The module then becomes one of the class `cls_to_become`.
     """
@@ -56,7 +56,7 @@ class LazyModuleMixin:
         raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 
     def has_uninitialized_params(self: Any) -> bool:
-        """Whether the shape of a parameter or buffer is not known yet."""
+        """Return whether the shape of a parameter or buffer is not known yet."""
         return any(is_lazy(tensor) for tensor in chain(self._parameters.values(), self._buffers.values()))
 
     def reset_parameters(self: Any) -> None:
@@ -139,7 +139,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 
 
 class _LazyConvolution(LazyModuleMixin):
-    """What lazy convolutions share."""
+    """The base of lazy convolutions."""
 
     dims: int
 
@@ -196,7 +196,7 @@ class _LazyTransposed(_LazyConvolution):
 
 
 class _LazyNorm(LazyModuleMixin):
-    """What lazy batch and instance norms share."""
+    """The base of lazy batch and instance norms."""
 
     def __init__(
         self: Any, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,

@@ -29,7 +29,7 @@ __all__ = [
 
 
 class _Affine(Module):
-    """What all share: a factor and a summand that begin as 1 and 0, or none."""
+    """The base of all norms: a factor and a summand that begin as 1 and 0, or none."""
 
     def _parameters_of(self, shape: tuple[Any, ...], weight: bool, bias: bool, device: Any, dtype: Any) -> None:
         with unrecorded():

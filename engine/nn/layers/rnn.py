@@ -56,12 +56,12 @@ class Weights:
         return cls(*(module._parameters.get(name + end) for name in names))
 
     def project(self, x: Any) -> Any:
-        """What the input adds to the gates."""
+        """Compute the input's part of the gates."""
         return linear(x, self.ih, self.bias_ih)
 
 
 def _now(projected: Any) -> Any:
-    """What the input adds: computed, or to be computed now."""
+    """Return the input's part of the gates, and compute it if that has not been done."""
     return projected() if callable(projected) else projected
 
 

@@ -16,7 +16,7 @@ __all__ = ["Embedding", "EmbeddingBag"]
 
 
 class _Table(Module):
-    """What both share: the table, and the row that is no word."""
+    """The base of Embedding and EmbeddingBag: the table, and the row for padding."""
 
     def _begin(
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, weight: Tensor | None, frozen: bool,

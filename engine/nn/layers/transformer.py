@@ -50,7 +50,7 @@ def causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
 
 
 def _is_causal(mask: Maybe, hint: bool | None, size: int) -> bool:
-    """Whether a mask hides just what comes later: as told, or by looking."""
+    """Return whether a mask hides exactly the later positions: by the hint, if there is one, else by its elements."""
     if hint is not None or mask is None:
         return hint is True
     with unrecorded():
@@ -63,7 +63,7 @@ def _steps(tensor: Tensor, batch_first: bool) -> int:
 
 
 class _Layer(Module):
-    """What the two kinds of layers share: the feed-forward part and the norms."""
+    """The base of the encoder's and the decoder's layer: the feed-forward part and the norms."""
 
     def _begin(
         self, names: tuple[str, ...], d_model: int, nhead: int, dim_feedforward: int, dropout: float,

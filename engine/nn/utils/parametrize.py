@@ -110,7 +110,7 @@ class ParametrizationList(ModuleList):
             self._check(shape, dtype)
 
     def _undone(self, original: Tensor) -> Any:
-        """What the parametrizations are to be given, so that they make `original`, as far as they know it."""
+        """Compute the input from which the parametrizations make `original`, as far as each has a `right_inverse`."""
         new: Any = original
         with no_grad():
             for module in reversed(list(self)):
@@ -322,7 +322,7 @@ def _check_another(module: Module, name: str, parametrization: Any) -> None:
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Whether a weight of `module` is parametrized, or any of them.
+    """Return whether a weight of `module` is parametrized: the one named, or any.
 
     Source: torch.nn.utils.parametrize.is_parametrized.
 

@@ -235,7 +235,7 @@ class Identity(BasePruningMethod):
 
 
 class _Amount(BasePruningMethod):
-    """What sets a number of elements, or a fraction of them, to 0."""
+    """The base of the methods that set a number of elements, or a fraction of them, to 0."""
 
     def __init__(self, amount: Any) -> None:
         if not isinstance(amount, Real):
@@ -558,7 +558,7 @@ def remove(module: M, name: str) -> M:
 
 
 def is_pruned(module: Module) -> bool:
-    """Whether a parameter of the module, or of one in it, is pruned.
+    """Return whether a parameter of the module, or of one in it, is pruned.
 
     Source: torch.nn.utils.prune.is_pruned.
 

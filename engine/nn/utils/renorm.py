@@ -28,7 +28,7 @@ NOT_YET = (
 
 
 class _Hook:
-    """What sets one weight of a module."""
+    """A hook that sets one weight of a module before each forward."""
 
     word = ""
 

@@ -101,7 +101,7 @@ class PackedSequence(_Packed):
         return self.data.is_cuda
 
     def is_pinned(self) -> bool:
-        """Whether the data lies in pinned memory."""
+        """Return whether the data lies in pinned memory."""
         return bool(self.data.is_pinned())
 
     def sizes(self) -> list[Any]:

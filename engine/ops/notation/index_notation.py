@@ -37,7 +37,7 @@ def sizes_of(x: Symbol) -> Sizes:
 
 
 def repeated(p: Printer, x: Symbol, places: Places) -> Printed:
-    """What is repeated along dimensions that the input has not, or of size 1."""
+    """Print an element that is repeated along dimensions that the input lacks, or in which its size is 1."""
     return p.show(operand(x), p.under(operand(x), places))
 
 
@@ -100,12 +100,12 @@ def _only(p: Printer, test: str, then: Printed, other: str = "0") -> Printed:
 
 
 def equal(p: Printer, a: str, b: str) -> str:
-    """Whether two indices are the same."""
+    """Write the condition that two indices are the same."""
     return f"{a} {p.style.signs['=']} {b}"
 
 
 def viewed(x: Symbol) -> Symbol:
-    """What a path of views reads of an expression, as these views."""
+    """Write a path of views as these views of an expression."""
     symbol: Symbol = x.inputs[0]
     for name, statics, nr in x.attrs["path"]:
         if name == "unbind":
@@ -119,7 +119,7 @@ def viewed(x: Symbol) -> Symbol:
 
 
 def _unviewed(x: Symbol, places: Places) -> Symbol:
-    """What a path of one view puts at its places: the placing op itself."""
+    """Write the gradient of a path of one view as the op that places elements: `select_backward`, `slice_backward`."""
     if len(x.attrs["path"]) != 1:
         raise NoIndices
     name, statics, nr = x.attrs["path"][0]
@@ -131,7 +131,7 @@ def _unviewed(x: Symbol, places: Places) -> Symbol:
 
 
 def view_placed(p: Printer, x: Symbol, places: Places) -> Printed:
-    """What was read through a view at its places, 0 elsewhere."""
+    """Print an element of the gradient of a path of one view: 0 outside the view."""
     return p.show(_unviewed(x, places), places)
 
 
@@ -142,7 +142,7 @@ def view_cleared(p: Printer, x: Symbol, places: Places) -> Printed:
 
 
 def _inside(p: Printer, x: Symbol, places: Places) -> str | None:
-    """Whether a place is among those of a placed row or part; None where all are."""
+    """Write the condition that an index is among those of a placed row or part; None if there is no index."""
     at, here, n = x.attrs, places[x.attrs["dim"]], sizes_of(x)[x.attrs["dim"]]
     least, below = f" {p.style.signs['≤']} ", f" {p.style.signs['<']} "
     if here is None:
@@ -197,7 +197,7 @@ def diagonal(p: Printer, x: Symbol, places: Places) -> Printed:
 
 
 def triangle(sign: str) -> Placed:
-    """What is on one side of a diagonal, 0 elsewhere; `sign` relates column to row."""
+    """Make the notation of the elements on one side of a diagonal, 0 elsewhere; `sign` relates column to row."""
 
     def write(p: Printer, x: Symbol, places: Places) -> Printed:
         if len(places) < 2 or None in places[-2:]:

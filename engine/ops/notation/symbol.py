@@ -115,7 +115,7 @@ def shape_of(op: Op, inputs: tuple[Any, ...], attrs: Mapping[str, Any]) -> Sizes
 
 
 def is_call(x: Any, name: str) -> bool:
-    """Whether `x` is an expression of that op."""
+    """Return whether `x` is an expression of that op."""
     return isinstance(x, Symbol) and x.op is not None and x.op.name == name
 
 
@@ -131,12 +131,12 @@ def mentions(x: Any) -> Iterator[Op]:
 
 
 def wants_indices(x: Any) -> bool:
-    """Whether one of the ops of an expression is better written place by place."""
+    """Return whether one of the ops of an expression is better written element by element."""
     return any(op.presentation.indexed is not None and not op.presentation.plain for op in mentions(x))
 
 
 def is_number(x: Any) -> bool:
-    """Whether `x` is a Python number."""
+    """Return whether `x` is a Python number."""
     return isinstance(x, (bool, int, float)) and not isinstance(x, Symbol)
 
 

@@ -36,7 +36,7 @@ class Budget:
         self.depth = 0
 
     def see(self, event: AnyEvent) -> bool:
-        """Whether a replay computes the values of an event again; to be asked in the order of the events."""
+        """Take in an event and return whether a replay computes its values again; call it for all events, in order."""
         if isinstance(event, OpCalled):
             return not self.depth and event.name != CUSTOM.name
         if isinstance(event, (VjpRun, Accumulated)):
@@ -48,7 +48,8 @@ class Budget:
         return False
 
     def is_whole(self, entry: Any, is_made_again: bool) -> bool:
-        """Whether a value of the recorder is written whole, and not as a sample; to be asked once for each."""
+        """Return whether a value of the recorder is written whole, and not as a sample; call it once for each, because
+        the bytes are counted."""
         if entry.size <= SAMPLE or isinstance(entry, (Summary, OnFile)):
             return True
         if is_made_again and not self.is_kept:

@@ -1,4 +1,4 @@
-"""Whether the events of a trace fit together: each thing that an event names was made by an earlier event.
+"""The check that the events of a trace fit together: an earlier event made each thing that an event names.
 
 The form of each event is checked when it is read (`encoding`). This module checks the rest, for files of unknown
 origin: the page is built from what events say about each other, and a contradiction would be shown as numbers of

@@ -84,7 +84,7 @@ class Selection:
         return not self.ranges and self.every is None
 
     def keeps(self, iteration: int) -> bool:
-        """Whether the values of an iteration are kept."""
+        """Return whether the values of an iteration are kept."""
         if self.is_all or (self.every is not None and iteration % self.every == 0):
             return True
         return any(first <= iteration and (end is None or iteration < end) for first, end in self.ranges)

@@ -272,7 +272,7 @@ def _dtype(column: str) -> str:
 
 
 def fit(measures: Measures, events: int, tensors: int) -> bool:
-    """Whether the tables are of so many events and tensors, in their order, and count what can be counted."""
+    """Return whether the tables are of so many events and tensors, in their order, with counts that are possible."""
     for name, columns in COLUMNS.items():
         table = {column: getattr(getattr(measures, name), column) for column in columns}
         if len({len(column) for column in table.values()}) != 1 or (np.diff(table["event"]) < 0).any():

@@ -100,7 +100,7 @@ class Outline:
         return np.flatnonzero(np.isin(self.kinds & (RECORDED - 1), [CODES[kind] for kind in kinds]))
 
     def made_before(self, tensor: int, event: int) -> bool:
-        """Whether a tensor was made before an event."""
+        """Return whether a tensor was made before an event."""
         return 0 <= tensor < len(self.born) and 0 <= self.born[tensor] < event
 
     def last_change(self, tensor: int, what: int, before: int) -> tuple[int, int] | None:
@@ -395,7 +395,7 @@ def _measures(texts: Mapping[str, bytes]) -> Measures | None:
 
 
 def _are_sound(outline: Outline) -> bool:
-    """Whether the numbers of the run, if there are some, fit its events and tensors."""
+    """Return whether the numbers of the run, if there are some, fit its events and tensors."""
     noted = outline.measures
     return noted is None or measures.fit(noted, outline.measured, len(outline.born))
 
@@ -411,7 +411,7 @@ def _tensors(numbers: Any) -> tuple[int | None, ...]:
 
 
 def _fits(outline: Outline, stacks: int, values: int) -> bool:
-    """Whether all parts of an outline agree, for a file with this many stacks and values."""
+    """Return whether all parts of an outline agree, for a file with this many stacks and values."""
     events, tensors, changes = len(outline.kinds), len(outline.born), outline.changes
     columns = [getattr(changes, name) for name in changes.__slots__]
     places = [at for name in LISTS for at, *_ in getattr(outline, name)]

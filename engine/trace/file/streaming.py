@@ -269,7 +269,7 @@ class Stream:
         return self.cut is not None or self.failure is not None
 
     def _may_hold(self) -> bool:
-        """Whether a running program is to wait: one that has ended, or already waits, is not."""
+        """Return whether a running program may be made to wait: not if it has ended or waits already."""
         return self.recorder.pace is None and threading.current_thread() is self._thread
 
     def _hold(self) -> None:

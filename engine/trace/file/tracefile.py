@@ -625,7 +625,7 @@ class _File(Database):
             raise self.damaged(f"{table} has {together:,.0f} bytes, beyond the limits of docs/trace-format.md")
 
     def _is_sound(self, table: str, key: Any, text: str, expected: int) -> bool:
-        """Whether a row fits its checksum; what is lost where it does not is noted."""
+        """Return whether a row fits its checksum; if not, note the loss."""
         is_sound = expected == checksum(key, text)
         if not is_sound:
             self.lost.append(_LOST[table])
@@ -726,7 +726,7 @@ def _frame(part: Any) -> Frame:
 
 
 def _sound_value(row: tuple[Any, ...]) -> bool:
-    """Whether the two rows behind a value fit their checksums, which are not those of the elements."""
+    """Return whether the two rows behind a value fit their checksums, which are not those of the elements."""
     number, content, dtype, shape, whole, _, stats, digest, recorded, pair = row
     told_here = checksum(content, bytes(digest).hex(), dtype, shape, whole, stats)
     return bool(pair == checksum(number, content) and recorded == told_here)

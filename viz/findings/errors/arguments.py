@@ -63,7 +63,7 @@ def _operand(case: Case, tensor: int | None, unknown: str) -> str:
 
 
 def _goes_on(case: Case, op: OpCalled) -> bool:
-    """Whether the expression at an op's stack, as `net(x)`, does more after the op: it has another result."""
+    """Return whether the expression at an op's stack, such as `net(x)`, computes more after the op."""
     later = case.facts.trace.events[op.index + 1 : case.event.index]
     return any(isinstance(event, (OpCalled, GroupEntered)) and event.stack == op.stack for event in later)
 

@@ -35,7 +35,8 @@ class _Product:
 
 
 def is_accidental(facts: Facts, event: OpCalled) -> bool:
-    """Whether an op is such a product.  Cost: linear in the ops on the way to its operands and to the loss."""
+    """Return whether an op computes an outer product by accident.  Cost: linear in the ops on the way to its operands
+    and to the loss."""
     product = _product(facts, event)
     if product is None or not facts.ops[facts.op_at[event.index]].vjps:
         return False
@@ -93,7 +94,7 @@ def _sources(facts: Facts, argument: Input, is_followed: bool = False) -> set[Te
 
 
 def _is_passed(facts: Facts, event: OpCalled, is_followed: bool) -> bool:
-    """Whether each element of an op's result comes from the same element of an input."""
+    """Return whether each element of an op's result comes from the same element of an input."""
     shapes = [_shape(facts, side) for side in event.inputs]
     form = labels.presentation(event)
     if form.rearranges and is_followed:
@@ -103,13 +104,13 @@ def _is_passed(facts: Facts, event: OpCalled, is_followed: bool) -> bool:
 
 
 def _is_of_the_model(facts: Facts, tensor_version: TensorVersion) -> bool:
-    """Whether a tensor is a parameter or a buffer, and so has no element for each sample."""
+    """Return whether a tensor is a parameter or a buffer, and so has no element for each sample."""
     leaf = facts.tensors[tensor_version[0]].leaf
     return leaf is not None and _op(facts, tensor_version) is None and (leaf.requires_grad or leaf.name is not None)
 
 
 def _is_raised(facts: Facts, tensor_version: TensorVersion) -> bool:
-    """Whether a column was made of a row, by indexing with None, unsqueeze or view: then the matrix is meant."""
+    """Return whether a column was made of a row, by indexing with None, unsqueeze or view: then the matrix is meant."""
     event = _op(facts, tensor_version)
     if event is None:
         return False
@@ -118,7 +119,7 @@ def _is_raised(facts: Facts, tensor_version: TensorVersion) -> bool:
 
 
 def _is_averaged(facts: Facts, event: OpCalled, product: _Product, computed: bool) -> bool:
-    """Whether all that becomes of a product is the mean or sum of all its elements.
+    """Return whether all that becomes of a product is the mean or sum of all its elements.
 
     `computed`: the row was computed.  A row that was not may be a list of constants, such as quantiles, with as many
     elements as there are samples by coincidence.  Then the way must be linear, or lead through the minimum of PPO.
@@ -149,7 +150,7 @@ def _is_averaged(facts: Facts, event: OpCalled, product: _Product, computed: boo
 
 
 def _are_clipped(facts: Facts, first: _Product, second: _Product) -> bool:
-    """Whether two products have the same row, and one of the columns is clamped."""
+    """Return whether two products have the same row, and one of the columns is clamped."""
     if _sources(facts, first.row) != _sources(facts, second.row):
         return False
     ops = [_op(facts, (one.column.tensor or 0, one.column.version)) for one in (first, second)]

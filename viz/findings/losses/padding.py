@@ -54,7 +54,7 @@ def _counted(facts: Facts, embedding: OpCalled, loss: OpCalled) -> np.ndarray | 
 
 
 def _is_behind(facts: Facts, embedding: OpCalled, loss: OpCalled) -> bool:
-    """Whether the scores of a loss were computed from what an embedding returned."""
+    """Return whether the scores of a loss were computed from the result of an embedding."""
     todo, seen = [loss.inputs[0]], set[int]()
     while todo:
         argument = todo.pop()

@@ -65,7 +65,7 @@ def _scale(facts: Facts, scores: Input) -> _Scale | None:
 
 
 def _is_mask(facts: Facts, event: OpCalled) -> bool:
-    """Whether an op multiplies its first input by constants of which none is larger than 1, such as 0 and 1."""
+    """Return whether an op multiplies its first input by constants of which none is larger than 1, such as 0 and 1."""
     mask = event.inputs[1]
     fact = facts.tensors.get(mask.tensor) if mask.tensor is not None else None
     array = elements(facts, mask) if fact is not None and not fact.requires_grad else None
@@ -73,12 +73,12 @@ def _is_mask(facts: Facts, event: OpCalled) -> bool:
 
 
 def _is_data(facts: Facts, argument: Input) -> bool:
-    """Whether an operand is not the constant of the op."""
+    """Return whether an operand is data, and not a single number."""
     return argument.tensor in facts.tensors and facts.tensors[argument.tensor].shape not in ((), (1,))
 
 
 def _are_cosines(facts: Facts, event: OpCalled) -> bool:
-    """Whether an op multiplies vectors that all have length 1: a matrix product, or a sum of products."""
+    """Return whether an op multiplies vectors that all have length 1: a matrix product, or a sum of products."""
     name = labels.written_name(event)
     if name in ("mm", "bmm", "matmul") and len(event.inputs) == 2:
         return _have_length_one(facts, event.inputs[0], -1) and _have_length_one(facts, event.inputs[1], -2)

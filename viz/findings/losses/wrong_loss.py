@@ -136,7 +136,7 @@ def _across(facts: Facts, softmax: Origin, loss: str) -> Finding | None:
 
 
 def _is_along(before: Origin, event: OpCalled) -> bool:
-    """Whether a second softmax certainly runs over the dimension of the first."""
+    """Return whether a second softmax certainly runs over the dimension of the first."""
     return before.dimension(_dim(event, event.outputs[0].shape)) == _dim(before.op, before.op.outputs[0].shape)
 
 

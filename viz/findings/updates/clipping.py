@@ -123,7 +123,7 @@ class _Search:
         return None
 
     def is_change(self, event: OpCalled | Refreshed, value: int) -> bool:
-        """Whether a write gives a gradient other elements; a clip whose limit is not reached does not."""
+        """Return whether a write gives a gradient other elements; a clip whose limit is not reached does not."""
         if not isinstance(event, OpCalled) or not event.inputs or event.inputs[0].tensor != event.inplace:
             return True
         before = self.facts.value(event.inplace or 0, event.inputs[0].version)

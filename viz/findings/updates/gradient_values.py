@@ -28,12 +28,12 @@ def first_value(facts: Facts, tensor: int | None) -> int | None:
 
 
 def clears(facts: Facts, event: OpCalled | Refreshed) -> bool:
-    """Whether a write leaves only zeros."""
+    """Return whether a write leaves only zeros."""
     return is_zero(facts, event.outputs[0].value if isinstance(event, OpCalled) else event.value)
 
 
 def is_zero(facts: Facts, value: int | None) -> bool:
-    """Whether a value has only zeros, or does not exist."""
+    """Return whether a value has only zeros, or does not exist."""
     return value is None or facts.trace.value(value).is_zero
 
 

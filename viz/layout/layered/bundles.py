@@ -80,7 +80,7 @@ def _bundles(ways: Sequence[Steep]) -> list[list[Steep]]:
 
 
 def _are_near(one: Steep, other: Steep) -> bool:
-    """Whether two routes in one gap run side by side too closely."""
+    """Return whether two routes in one gap run side by side too closely."""
     (low, high), (bottom, top) = sorted(one[1:]), sorted(other[1:])
     shared = min(high, top) - max(low, bottom)
     climb = (high - low + top - bottom) / 2

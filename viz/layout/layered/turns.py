@@ -58,11 +58,11 @@ class Way:
         return self.into, self.margin if self.last > self.first + 1 else self.into
 
     def covers(self, x: float) -> bool:
-        """Whether its channel passes an x."""
+        """Return whether the edge's channel passes an x."""
         return min(*self.downs, self.out) < x < max(*self.downs, self.out)
 
     def crosses(self, other: Way) -> bool:
-        """Whether it crosses another way from the same line, between that line and the next."""
+        """Return whether the edge crosses another one from the same line, between that line and the next."""
         upper, lower = (self, other) if self.place < other.place else (other, self)
         return upper.covers(lower.out) or any(map(lower.covers, upper.downs))
 

@@ -114,7 +114,7 @@ def replay(trace: Trace, edits: Edits | None = None) -> Trace:
 
 
 def check(function: Callable[..., Any], inputs: Any, **options: Any) -> bool:
-    """Whether the gradients of a function agree with finite differences, for float64 inputs that require grad.
+    """Return whether the gradients of a function agree with finite differences, for float64 inputs that require grad.
 
     The check is the `gradcheck` of the inputs' own library, Backstep's engine or PyTorch; so are its `options`.  Raises
     that library's GradcheckError, with both Jacobians, if they differ.

@@ -194,7 +194,7 @@ class Backward:
         self.raised(error, note, self.call, None if node is None else node.key)
 
     def refuses(self, outputs: Any) -> bool:
-        """Whether torch refused the call before it began."""
+        """Return whether torch refused the call before it ran a node."""
         any_constant = self.inputs and not all(t.requires_grad for t in self.inputs)
         return not self.nodes_run and (any_constant or self.gradient_count != len(outputs))
 

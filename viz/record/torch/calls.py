@@ -135,7 +135,7 @@ class Call:
             self.kind = "op"
 
     def is_like(self, results: list[Any]) -> bool:
-        """Whether it makes a tensor of a size that another one has: `zeros_like`, `new_ones`."""
+        """Return whether an op makes a tensor of the size of another one: `zeros_like`, `new_ones`."""
         creates = self.base.endswith("_like") or self.base.startswith("new_")
         return creates and bool(results) and not self.writes
 
@@ -169,7 +169,7 @@ class Passing(TorchDispatchMode):
 
 @functools.cache
 def counts_lists() -> bool:
-    """Whether this torch counts the writes of `_foreach_mul_` and the like as versions even if a mode is active."""
+    """Return whether this torch counts the writes of `_foreach_mul_` and the like as versions under a mode."""
     with torch.inference_mode(False), Passing():  # a tensor of inference mode counts nothing
         one = torch.ones(1)
         torch._foreach_mul_([one], 1.0)

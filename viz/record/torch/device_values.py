@@ -1,4 +1,4 @@
-"""What a recording keeps of a large tensor on a GPU: a sample and statistics, computed there and fetched later.
+"""Values of large tensors on a GPU: a sample and statistics, computed there and fetched later.
 
 Neither waits for the GPU: the numbers are copied into pinned memory after the ops that are in its queue, and read when
 they are asked for, as a rule when the thread that writes the file comes to them.  This has not been run on a GPU.

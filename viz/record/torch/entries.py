@@ -114,7 +114,7 @@ def of_list(ops: Ops, call: Call, arguments: list[tuple[str, Any]], shape: tuple
 
 
 def gives(ops: Ops, same: Counterpart, shape: tuple[int, ...]) -> bool:
-    """Whether the engine's op gives a result of a shape, as far as that is known."""
+    """Return whether the engine's op gives a result of a shape, as far as that is known."""
     rule = ops[same.op].presentation.shape
     try:
         shapes = [tuple(one.shape) if type(one) is TensorArgument else () for _, one in same.inputs]
@@ -263,7 +263,7 @@ def behind(reader: Any, inputs: Sequence[Input], edges: Sequence[Edge | None]) -
 
 
 def is_from(reader: Any, source: Input, edge: Edge) -> bool:
-    """Whether the tensor of an input comes from where an edge leads."""
+    """Return whether the tensor of an input comes from where an edge leads."""
     if source.tensor is None:
         return False
     if edge.leaf is not None:

@@ -284,7 +284,7 @@ class Forward:
             self.pending.append(NewTensor(call.base.rstrip("_"), self.stack(4), target, _getframe(3)))
 
     def is_saving(self, tensor: Any) -> bool:
-        """Whether autograd detaches the result of the last op, to save it: at the same place of the program."""
+        """Return whether autograd detaches the result of the last op, to save it: at the same place of the program."""
         last, caller = self.pending[-1], _getframe(3)
         if last.place != (id(caller), caller.f_lasti):
             return False
@@ -314,7 +314,7 @@ class Forward:
         waiting.outs = [self.result(out, waiting)]
 
     def is_aside(self, args: tuple[Any, ...]) -> bool:
-        """Whether an op is not part of the program: a layer makes its parameters, which the trace does not show."""
+        """Return whether an op makes a layer's parameters, which the trace does not show."""
         states = self.tensors.states
         for one in args:  # twice as quick as any()
             if id(one) in states and isinstance(one, torch.Tensor):
@@ -401,7 +401,7 @@ class Forward:
         self.log.append(("made", stack, entries.data_given, state.number, state.version, fields))
 
     def broadcasts(self, waiting: Waiting) -> bool:
-        """Whether an input of an op is smaller than its result, as one that is broadcast is."""
+        """Return whether an input of an op is smaller than its result, as one that is broadcast is."""
         out = waiting.outs[0][0]()
         if out is None:
             return False
@@ -412,7 +412,7 @@ class Forward:
         return False
 
     def is_new(self, fn: Any) -> bool:
-        """Whether a node has to be recorded."""
+        """Return whether a node has to be recorded."""
         return fn is not None and type(fn).__name__ != SINK and self.graph.node_of(fn) is None
 
     def join(self, waiting: Waiting, part: TensorState, base: Any) -> None:
@@ -575,12 +575,12 @@ def outer(depth: int) -> Any:
 
 
 def is_library(frame: Any) -> bool:
-    """Whether a layer of torch's is being made in a frame."""
+    """Return whether a layer of torch's is being made in a frame."""
     while frame is not None and kind_of(frame.f_code) == 2:
         frame = frame.f_back
     return frame is not None and kind_of(frame.f_code) == 1
 
 
 def is_parameter_made(frame: Any) -> bool:
-    """Whether `Parameter(...)` runs in a frame."""
+    """Return whether `Parameter(...)` runs in a frame."""
     return frame is not None and frame.f_code.co_filename.endswith("parameter.py")

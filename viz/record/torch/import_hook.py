@@ -82,7 +82,7 @@ def dotted(version: tuple[int, int]) -> str:
 
 
 def is_too_old(version: str) -> bool:
-    """Whether the recorder cannot work with a version of torch; of a version without numbers, nobody knows.
+    """Return whether a version of torch is too old for the recorder; False for a version without numbers.
 
     >>> is_too_old("2.3.1+cu121"), is_too_old("2.10.0a0+git"), is_too_old("custom")
     (True, False, False)

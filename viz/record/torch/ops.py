@@ -296,13 +296,13 @@ def _chosen(key: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _has_values(arguments: Mapping[str, Any]) -> bool:
-    """Whether all tensors among the arguments are dense and real: the engine has no others."""
+    """Return whether all tensors among the arguments are dense and real: the engine has no others."""
     kinds = [str(getattr(one, "layout", "torch.strided")) + str(one.dtype) for one in _tensors(arguments.values())]
     return bool(kinds) and not any("complex" in kind or "sparse" in kind or "quint" in kind for kind in kinds)
 
 
 def _moves(arguments: Mapping[str, Any]) -> bool:
-    """Whether a copy goes to another device, or changes nothing."""
+    """Return whether a copy goes to another device, or changes nothing."""
     return arguments.get("device") is not None or arguments.get("dtype") is None
 
 
@@ -332,8 +332,8 @@ def _static(call: _Call, name: str, default: Any) -> Any:
 
 
 def library(names: Iterable[str]) -> dict[str, Any]:
-    """What a recording says of the PyTorch that the program has imported: its version, and its documentation of the ops
-    `names`.  A file has it as JSON.
+    """Describe the PyTorch that the program has imported: its version, and its documentation of the ops `names`. A file
+    has it as JSON.
     """
     sentences = {name: documentation(name) for name in names}
     version = str(getattr(sys.modules.get("torch"), "__version__", ""))

@@ -173,12 +173,12 @@ def module_call(watch: Watch, real: Any) -> Any:
 
 
 def is_trained(module: Any) -> bool:
-    """Whether a module has parameters that require grad."""
+    """Return whether a module has parameters that require grad."""
     return any(requires_of(parameter) for parameter in module.parameters())
 
 
 def is_compiled(module: Any) -> bool:
-    """Whether a call of a module runs compiled code."""
+    """Return whether a call of a module runs compiled code."""
     return getattr(module, "_compiled_call_impl", None) is not None or type(module).__name__ == "OptimizedModule"
 
 
@@ -564,7 +564,7 @@ def show_warning(watch: Watch, real: Any) -> Any:
 
 
 def is_engines(frame: Any) -> bool:
-    """Whether a frame belongs to the engine or is called by it: the engine records its own warnings."""
+    """Return whether a frame belongs to the engine or is called by it: the engine records its own warnings."""
     while frame is not None and not is_users(frame.f_code.co_filename):
         if frame.f_globals.get("__name__", "").startswith("engine."):
             return True

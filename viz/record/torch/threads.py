@@ -60,7 +60,7 @@ class Threads:
         remove(self.watch.mode)
 
     def is_recorded(self) -> bool:
-        """Whether this thread is recorded: the one that is, or one of torch's own, which works for it."""
+        """Return whether this thread is recorded: the program's, or one of torch's own that works for it."""
         number = get_ident()
         if number == self.recorded:
             return True
@@ -68,7 +68,7 @@ class Threads:
         return number not in self.watched and number not in threads._active  # `current_thread` would enter it there
 
     def may_begin(self, uses_gradients: Callable[[], bool] = lambda: True) -> bool:
-        """Whether this thread is recorded from now on, if it begins to use gradients here."""
+        """Return whether this thread is recorded; if it begins to use gradients and no other is busy, it will be."""
         if self.is_recorded():
             return True
         watch = self.watch
@@ -88,7 +88,7 @@ class Threads:
         return True
 
     def claim(self) -> bool:
-        """Whether what this thread does now is recorded; `off` is then counted up, so that no other one takes over."""
+        """Return whether this thread's work is recorded; if so, count `off` up, so that no other thread takes over."""
         if not self.watch.is_looking():
             return False
         with self._changing:
@@ -97,12 +97,12 @@ class Threads:
         return is_looking
 
     def is_busy(self) -> bool:
-        """Whether the recorded thread is one that the program has started, and does not wait."""
+        """Return whether the recorded thread is one that the program has started and that is not waiting."""
         frame = None if self.recorded == self.home else sys._current_frames().get(self.recorded)
         return frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] not in WAITING
 
     def may_run(self, arguments: Iterable[Any]) -> bool:
-        """Whether an op of this thread is recorded."""
+        """Return whether an op of this thread is recorded."""
         return get_ident() == self.recorded or self.may_begin(
             lambda: any(isinstance(one, torch.Tensor) and requires_of(one) for one in arguments)
         )

@@ -1,4 +1,4 @@
-"""What a recording keeps of a tensor of torch: a copy of its elements, or a sample and statistics of many.
+"""Values of tensors of torch: a copy of the elements, or a sample and statistics of many.
 
 Nothing here touches the tensor: neither its memory, which stays resizable, nor the random streams, nor its graph.
 """
@@ -165,7 +165,7 @@ def reshaped(source: Any, tensor: Any) -> TensorSummary | None:
 
 
 def is_plain(tensor: Any) -> bool:
-    """Whether the elements of a tensor are in main memory as they are kept."""
+    """Return whether a tensor's memory has its elements as a recording keeps them."""
     return (
         type(tensor) in PLAIN and tensor.layout is torch.strided and tensor.device.type == "cpu"
         and tensor.dtype in NUMPY and tensor.dtype not in WIDER and not tensor.is_neg()

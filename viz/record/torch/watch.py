@@ -141,7 +141,7 @@ class Watch:
         return recorded
 
     def is_looking(self) -> bool:
-        """Whether events are recorded now."""
+        """Return whether events are recorded now."""
         return not self.off and slot.active is self.recorder and self.threads.is_recorded()
 
     @contextmanager

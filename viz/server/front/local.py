@@ -20,6 +20,6 @@ class Local:
 
 
 def is_local(environ: Mapping[str, Any]) -> bool:
-    """Whether a request comes from this machine, and to a loopback name: not through a reverse proxy."""
+    """Return whether a request comes from this machine, to a loopback name, and so not through a reverse proxy."""
     sender = str(environ.get("REMOTE_ADDR", ""))
     return host_name(environ.get("HTTP_HOST", "")) in LOOPBACK and (sender == "::1" or sender.startswith("127."))

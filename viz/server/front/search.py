@@ -194,7 +194,7 @@ class Search:
         return [self._reason(program, match) for program in best]
 
     def _has(self, term: str) -> bool:
-        """Whether a program has a word with the same stem, or a phrase of such words."""
+        """Return whether a program has a word with the same stem, or a phrase of such words."""
         return self._base.execute("SELECT 1 FROM stems WHERE stems MATCH ? LIMIT 1", (term,)).fetchone() is not None
 
     def _reason(self, program: str, match: str) -> Hit:

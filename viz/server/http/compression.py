@@ -83,7 +83,7 @@ class Compressed:
 
 
 def reads_gzip(environ: Mapping[str, Any]) -> bool:
-    """Whether the browser takes gzip, as all do.
+    """Return whether the browser takes gzip, as all do.
 
     >>> reads_gzip({"HTTP_ACCEPT_ENCODING": "br, gzip;q=0.5"}), reads_gzip({"HTTP_ACCEPT_ENCODING": "gzip;q=0"})
     (True, False)

@@ -87,7 +87,7 @@ def _paths(folder: Path) -> list[Path]:
 
 
 def _is_recorded(script: Path) -> bool:
-    """Whether the trace file beside a script is a recording of the script as it is now."""
+    """Return whether the trace file beside a script is a recording of the script as it is now."""
     try:
         return script.read_text("utf-8", "replace") in open_trace(str(script.with_suffix(SUFFIX))).files.values()
     except TraceFileError:

@@ -1,4 +1,4 @@
-"""What a visitor may ask of a server that is open to many: replays of a bounded length, and so many at a time.
+"""Limits for the visitors of an open server: replays of a bounded length, and only so many at a time.
 
 A replay is bounded in time, in what it records and in its edits' commands; those that wait are bounded for each client
 and in all, over all processes of the server, so that nobody's edits keep the others from theirs.

@@ -1,4 +1,4 @@
-"""What the processes of `backstep serve` and `backstep worker` have in common: programs, bounds, and a queue."""
+"""The setup that the processes of `backstep serve` and `backstep worker` share: programs, bounds, and a queue."""
 
 from __future__ import annotations
 

@@ -52,5 +52,5 @@ class WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
 
 
 def _is_busy(sockets: dict[int, Any]) -> bool:
-    """Whether an answer is being made, or on its way."""
+    """Return whether an answer is being made or sent."""
     return any(getattr(one, "requests", None) or getattr(one, "total_outbufs_len", 0) for one in [*sockets.values()])
