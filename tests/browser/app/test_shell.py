@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 import engine
 from tests.browser.conftest import App, View
 from viz.server.front.share import network
@@ -257,3 +259,11 @@ def test_share_copies_the_address_and_exports_are_saved(view: View) -> None:
         with view.page.expect_download() as download:
             view.page.get_by_role("menuitem", name=item).click()
         assert download.value.suggested_filename.endswith(ending)
+
+
+@pytest.mark.parametrize("query", ["", "?program=weights", "?program=weights&present=1"])
+def test_elements_are_those_of_html(view: View, query: str) -> None:
+    """Safari refuses to make an element of another name, which stops the script that asks for it."""
+    view.open(query)
+    unknown = "[...document.querySelectorAll('*')].filter(one => one instanceof HTMLUnknownElement)"
+    assert view.js(f"{unknown}.map(one => one.localName)") == []

@@ -46,7 +46,7 @@ export class Lecture {
     this.room = { chapter: "", revision: "", height: 0 }; // px that the caption of a chapter needs, in which revision
     /** @type {BroadcastChannel | null} */
     this.channel = null;
-    this.place = h("section#lecture", { id: "lecture", hidden: true, "aria-label": "Lecture" });
+    this.place = h("section", { id: "lecture", hidden: true, "aria-label": "Lecture" });
     this.pointing = new Pointing();
     document.getElementById("player")?.append(this.place, this.pointing.element);
     window.addEventListener("keydown", (event) => this.pressed(event), true);
