@@ -48,6 +48,11 @@ def test_run_opens_as_a_whole_and_a_cell_leads_to_its_parameter(opened: Callable
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):
         view.page.keyboard.press(key)
     assert view.page.inner_text("#run-cell").startswith("model.0.weight, step = 2 gradient norm")
+    view.page.focus("#sections input")  # no cell is described where the keys are elsewhere
+    assert view.page.inner_text("#run-cell") == ""
+    view.page.focus("#run-grid")
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):
+        view.page.keyboard.press(key)
     view.page.keyboard.press("Enter")
     view.until("document.documentElement.dataset.view === 'graph' && backstep.selection()")
     assert view.js("backstep.scene().section.label") == "step = 2"

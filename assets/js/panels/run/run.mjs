@@ -128,7 +128,7 @@ export class RunView {
     const grid = byId("run-grid");
     grid.onkeydown = (event) => this.pressed(event);
     grid.onfocus = () => { if (grid.matches(":focus-visible")) this.begin(); }; // a figure that is drawn anew while the mouse is down gets no click
-    grid.onblur = () => { if (this.cell) { this.cell = null; this.paint(rowsOf(run, this.open)); } };
+    grid.onblur = () => this.end();
     if (document.activeElement === document.body) grid.focus({ preventScroll: true });
   }
 
@@ -153,6 +153,14 @@ export class RunView {
   begin() {
     this.cell ??= { row: 0, column: Math.max(0, this.now()) };
     this.moved();
+  }
+
+  /** The keys are elsewhere: no cell is marked, and none is described. */
+  end() {
+    if (!this.run || !this.cell) return;
+    this.cell = null;
+    fill(byId("run-cell"));
+    this.paint(rowsOf(this.run, this.open));
   }
 
   /** The column of the iteration that the graph shows. */
