@@ -82,6 +82,21 @@ def has_room(page: Any) -> None:
     settle(page)
 
 
+def at_its_peak(page: Any) -> None:
+    """The view of the whole run, at the iteration with the largest loss after the first ones."""
+    page.locator("#sections input").fill("37")
+    page.keyboard.press("Enter")
+    until(page, f"{READY} && backstep.scene().section.at === 36")
+    until(page, "document.querySelector('#run-plot .main-svg')")
+    until(page, "!/^Looking/.test(document.querySelector('#run-findings p')?.innerText)")
+
+
+def as_modules(page: Any) -> None:
+    """The graph of the first iteration."""
+    page.keyboard.press("r")
+    until(page, "!document.querySelector('#stage').hidden")
+
+
 PICTURES: dict[str, Picture] = {
     "gallery": Picture("", size=(1280, 960)),
     "one-hot": Picture("?program=weights", "first('vjp') + 0.55", "× 2"),
@@ -92,6 +107,8 @@ PICTURES: dict[str, Picture] = {
     "tutorial-start": Picture("?program=weights", "0", size=(1440, 720)),
     "tutorial-travel": Picture("?program=weights", "first('vjp') + 0.8", size=(1440, 720)),
     "tutorial-edit": Picture("?program=weights", act=passes_three, size=(1440, 720)),
+    "training-run": Picture("train.py", act=at_its_peak, size=(1440, 700)),
+    "modules": Picture("gpt.py", act=as_modules, size=(1440, 900)),
     "nan": Picture("lengths.py", "6", "sqrt", size=(1440, 720)),
     "retain-graph": Picture("losses.py", "scene.steps.length", size=(1280, 760)),
     "custom-function": Picture("cube.py", "4", "Cube", size=(1440, 720)),
