@@ -412,6 +412,8 @@ class Naming:
         of = _root_written(call, root.implicit)
         if of is None:
             if _callee(call) != "backward" and root.implicit and event.function == "backward":
+                if frames[: len(self.at)] == self.at:
+                    self.run = []  # the call that trains is still running: what it returns is not the loss
                 self.settle()
                 if tensor not in self.names:
                     self.name(tensor, "loss")

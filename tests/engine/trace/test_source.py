@@ -313,6 +313,7 @@ def test_elements_of_a_comprehension_have_true_names_or_none(tmp_path: Path, lin
         ("loss = model(x).loss\nloss.backward()", "loss"),
         ("model(x).loss.backward()", None),
         ("accelerator.train(model(x))", "loss"),
+        ("result = accelerator.train(model(x))", "loss"),
         ("accelerator.train(model(x), engine.tensor(2.0))", None),
         ("out = model(x)\naccelerator.backward(out.loss)", "out.loss"),
         ("accelerator.backward(model(x).loss)", None),
