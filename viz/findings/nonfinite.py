@@ -16,6 +16,7 @@ from ..reading import labels, text
 from ..reading.facts import Facts
 from ..reading.source_text import source
 from .finding import Finding, Kind
+from .losses.about_loss import elements, producer_of
 
 NonFinite = Literal["nan", "inf"]
 
@@ -77,8 +78,9 @@ _OVERFLOW = "The largest {dtype} number is {most}: keep the numbers before this 
 def findings(facts: Facts) -> list[Finding]:
     """The ops that produced the first inf and the first nan, forward and backward, in order of events.
 
-    A value that is infinite because the program wrote an infinity (a mask of -inf) does not count, nor a nan in a
-    tensor that nothing computed, such as a buffer to be filled, if the roots of all backward calls are finite.
+    A value that is infinite because the program wrote an infinity (a mask of -inf) does not count, nor, if the roots of
+    all backward calls are finite, a nan in a tensor that nothing computed, such as a buffer to be filled, or a value
+    that only becomes integers, such as the numbers of the buckets for the distances in T5.
     Cost: one look at each recorded value.
     """
     search = _Search(facts)
@@ -132,6 +134,8 @@ class _Search:
         kinds |= frozenset[NonFinite]().union(*(_written_kinds(v) for v in self.numbers(event)))
         if labels.presentation(event).masks:  # the program's own infinity, in the words of attention
             kinds |= {"inf"}
+        if self.is_sound and self.becomes_integers(event):
+            return
         name = labels.written_name(event)
         for kind in sorted(self.kinds(bad.value), reverse=True):
             if kind in kinds or (kind == "inf" and kinds):
@@ -145,7 +149,41 @@ class _Search:
                 fix = _GIVEN if "inf" in kinds else self.remedy(event, kind, bad.dtype)
                 if row := self.empty_row(event):
                     why, fix = f"{row}, and {name} of nothing but −inf is nan. This op produced it", _ROW
+                elif kind == "nan" and (targets := self.ignored(event)):
+                    why = f"{targets}, which the loss ignores. A mean over no targets is 0 ÷ 0 = nan"
+                    fix = "Check how the targets are computed. Leave out a batch that has none."
             yield self.finding(kind, event, event, f"first {kind}: {name}", why, fix)
+
+    def becomes_integers(self, event: OpCalled) -> bool:
+        """Whether only integers are computed from the results of an op, and from those that are not finite either.
+
+        Cost: linear in the ops up to the first integers.
+        """
+        facts, is_integer = self.facts, False
+        todo, seen = [out for out in event.outputs if self.kinds(out.value)], set[tuple[int, int]]()
+        while todo:
+            out = todo.pop()
+            if out.requires_grad or not self.kinds(out.value):
+                return False
+            uses = () if (out.tensor, out.version) in seen else facts.uses.get((out.tensor, out.version), ())
+            seen.add((out.tensor, out.version))
+            for index, _ in uses:
+                results = facts.ops[index].event.outputs
+                is_integer |= any(not is_float(one.dtype) and one.dtype != "bool" for one in results)
+                todo += [one for one in results if is_float(one.dtype)]
+        return is_integer
+
+    def ignored(self, event: OpCalled) -> str:
+        """`All 8 targets are -100`, of a loss that ignores this class; "" if a target is left.
+
+        A library may divide the sum by the number of targets in another op.
+        """
+        for loss in (event, producer_of(self.facts, event.inputs[0]) if event.inputs else None):
+            if loss is not None and "ignore_index" in loss.attrs:
+                targets = elements(self.facts, loss.inputs[1])
+                if targets is not None and targets.size and (targets == loss.attrs["ignore_index"]).all():
+                    return f"All {targets.size:,} targets are {loss.attrs['ignore_index']}"
+        return ""
 
     def numbers(self, event: OpCalled) -> list[Any]:
         return [i.scalar for i in event.inputs if i.tensor is None] + list(event.attrs.values())

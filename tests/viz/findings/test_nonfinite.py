@@ -65,6 +65,38 @@ def test_a_row_that_a_mask_empties_is_named(tmp_path: Path) -> None:
     assert "All 3 numbers of the input[1, 0, :] are −inf" in found.why and "A mask leaves nothing" in found.fix
 
 
+BUCKETS = """\
+w = torch.ones(3, 2, requires_grad=True)
+distance = torch.tensor([0., 1., 2.]).log()
+{use}
+(w[bucket] * 2).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "is_finding"),
+    [
+        ("bucket = torch.where(distance < 0, 0, (distance * 2).to(torch.int64))", False),
+        ("bucket = distance.to(torch.int64).clamp(0, 2); w = w + distance.exp()[0]", True),
+        ("bucket = 0", True),
+    ],
+)
+def test_an_inf_that_only_becomes_integers_is_no_finding(use: str, is_finding: bool, tmp_path: Path) -> None:
+    labels = [one.label for one in born(BUCKETS.format(use=use), tmp_path)]
+    assert labels == (["first inf: log"] if is_finding else [])
+
+
+@pytest.mark.parametrize("how", ["targets)", "targets, reduction='sum') / 0"])
+def test_a_loss_that_ignores_all_targets_says_so(how: str, tmp_path: Path) -> None:
+    source = (
+        "x = torch.ones(2, 3, requires_grad=True)\ntargets = torch.tensor([-100, -100])\n"
+        f"loss = torch.nn.functional.cross_entropy(x, {how}\nloss.backward()"
+    )
+    first = born(source, tmp_path)[0]
+    assert first.why.startswith("All 2 targets are -100, which the loss ignores. A mean over no targets is 0 ÷ 0 = nan")
+    assert first.fix == "Check how the targets are computed. Leave out a batch that has none."
+
+
 def test_a_product_that_overflows_on_the_way_back_says_so(tmp_path: Path) -> None:
     source = "x = torch.ones(2, 2, requires_grad=True)\ny = torch.full((2, 2), 1e10) @ x\ny.backward(y.detach() * 1e25)"
     (found,) = [one for one in born(source, tmp_path) if "gradient" in one.label]

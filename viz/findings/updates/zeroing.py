@@ -13,7 +13,7 @@ from engine.trace.events import (
     Refreshed,
 )
 
-from ...reading import text
+from ...reading import labels, text
 from ...reading.facts import Facts
 from ..finding import Finding
 from .gradient_values import Holdings, clears, first_value, in_line, is_zero
@@ -88,11 +88,17 @@ def cleared(facts: Facts) -> list[Finding]:
             if target is None:
                 continue
             leaves = [leaf for leaf in facts.holding(target, event.index) if leaf in arrived]
-            if leaves and clears(facts, event):
+            if leaves and clears(facts, event) and not _was_zero(facts, event):
                 lost.update({leaf: (arrived.pop(leaf), event) for leaf in leaves})
             arrived.pop(target, None)
             lost.pop(target, None)
     return []
+
+
+def _was_zero(facts: Facts, event: OpCalled | Refreshed) -> bool:
+    """Whether an op that writes only zeros read only zeros, as the clipping of a gradient of 0 does."""
+    before = facts.read(event.inputs[0]) if isinstance(event, OpCalled) and event.inputs else None
+    return before is not None and before.is_zero
 
 
 _Came = Accumulated | LeafCreated
@@ -129,9 +135,11 @@ def _cleared_finding(facts: Facts, step: GroupEntered, leaf: int, lost: dict[int
     else:
         origin = f"The previous iteration left {_brief(facts, first_value(facts, came.grad))} in `{name}.grad`"
         fix = "Call step() after backward(), and before the next zero_grad()."
-    clears = in_line(facts, went.stack).removeprefix(" in ") or "the program"
+    clears, how = in_line(facts, went.stack).removeprefix(" in ") or "the program", "cleared it"
+    if isinstance(went, OpCalled) and labels.presentation(went).sign == "×":
+        how, fix = "multiplied it by 0", "Multiply it by a nonzero number. If this clips it, pass a norm above 0."
     why = (
-        f"{origin}; {clears} cleared it, so {optimizer}.step(){in_line(facts, step.stack)} found {left}: nothing used "
+        f"{origin}; {clears} {how}, so {optimizer}.step(){in_line(facts, step.stack)} found {left}: nothing used "
         "the computed gradient."
     )
     line = facts.line_number(went.stack)

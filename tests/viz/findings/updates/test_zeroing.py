@@ -45,6 +45,20 @@ def test_gradients_cleared_between_backward_and_step_are_told_of(clear: str, fou
     )
 
 
+CLIP = "    nn.utils.clip_grad_norm_(net.parameters(), {most})\n    opt.step()\n    opt.zero_grad()\n"
+
+
+def test_gradients_that_are_clipped_to_nothing_are_a_finding_about_the_norm(tmp_path: Path) -> None:
+    (finding,) = cleared(collect(recorded(HEAD + ROUND + CLIP.format(most=0.0), tmp_path)))
+    assert "line 10 multiplied it by 0, so SGD.step() in line 11 found 0" in finding.why
+    assert finding.fix == "Multiply it by a nonzero number. If this clips it, pass a norm above 0."
+
+
+def test_gradients_that_are_0_and_are_clipped_are_not_cleared(tmp_path: Path) -> None:
+    round_of_zeros = ROUND.replace("net(x)", "(net(x) * 0)")
+    assert cleared(collect(recorded(HEAD + round_of_zeros + CLIP.format(most=1.0), tmp_path))) == []
+
+
 LATE = """\
 for step in range(40):  # fewer would be shown as a whole
     opt.zero_grad()
